@@ -9,6 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from holdfast.stores.protocols import Line
+
 TEXTS = [
     "",
     " ",
@@ -154,6 +156,17 @@ class BatchContract:
         values = {f"k{number:04}": str(number) for number in range(1_000)}
         store.set_many(values)
         assert list(store.get_many(list(values))) == list(values.values())
+
+
+class GlanceContract:
+    """glance."""
+
+    def test_values_and_lengths_of_logs_come_in_the_order_in_which_they_are_asked_for(self, store):
+        store.set_many({"a": "1", "b": ""})
+        store.log("two").append([Line("x"), Line("y")])
+        values, lengths = store.glance(["b", "none", "a", "b"], ["two", "none", "two"])
+        assert (list(values), list(lengths)) == (["", None, "1", ""], [2, 0, 2])
+        assert tuple(map(list, store.glance([], []))) == ([], [])
 
 
 class PutIfAbsentContract:

@@ -4,10 +4,10 @@ import pytest
 
 from holdfast.stores.postgres import PostgresStore
 from tests.contracts.log_contract import LogContract
-from tests.contracts.store_contract import CompleteStoreContract
+from tests.contracts.store_contract import CompleteStoreContract, GlanceContract
 
 
-class TestPostgresStore(CompleteStoreContract):
+class TestPostgresStore(CompleteStoreContract, GlanceContract):
     @pytest.fixture
     def store(self, postgres_url, clock):
         store = PostgresStore(postgres_url, clock=clock)

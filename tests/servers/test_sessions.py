@@ -69,13 +69,22 @@ def test_what_one_machine_said_is_found_and_recalled_on_another(opens):
         assert [*two.fit().messages] == [*view.messages]
 
 
-def test_opening_a_thread_elsewhere_asks_little_and_reads_what_is_new_alone(opens):
+def test_opening_a_thread_elsewhere_is_one_round_trip_and_reads_what_is_new_alone(opens):
     with Session("t", store=opens(), budget=4_000) as one:
         one.append(*(said(number) for number in range(300)))
+        held = one.tiers()
     store = MeasuredStore(opens())
-    with Session("t", store=store, budget=4_000):
+    with Session("t", store=store, budget=4_000) as two:
         asked = {name: measure.calls for name, measure in store.measures.items()}
-    assert asked == {"get": 4, "log.length": 2}, "its state and tiers, and whether anything is new"
+        assert asked == {"glance": 1}, "its state and tiers, and whether anything is new"
+        assert two.tiers() == held
+    with Session("t", store=opens()) as three:
+        three.append(said(300), said(301))
+        store = MeasuredStore(opens())
+        with Session("t", store=store, budget=4_000) as two:
+            asked = {name: measure.calls for name, measure in store.measures.items()}
+            assert asked == {"glance": 1, "log.read": 1}
+            assert two.messages()[-1] == said(301)
 
 
 def test_originals_that_compress_takes_out_are_had_from_another_machine(opens):

@@ -19,7 +19,7 @@ from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Format, speaks
 from holdfast.memory.messages import Remembered, remembered
 from holdfast.stores.answers import opened, settled
-from holdfast.stores.protocols import KeepsLogs, Line, MessageLog
+from holdfast.stores.protocols import Glances, KeepsLogs, Line, MessageLog
 from holdfast.stores.secret import secret_of
 from holdfast.text.keyed import of_thread
 from holdfast.text.visible import amount
@@ -132,12 +132,18 @@ class Thread:
         self._unsaved = 0
         self._named = None if form is None else named(form)
         self.state = State()
+        lengths: Sequence[int] = ()
         with suppress(StoreError):  # a damaged state is computed again
-            self.state = State.from_json(settled(store.get(STATE + name)))
+            if isinstance(store, Glances):
+                names = MESSAGES + name, EVENTS + name
+                (text,), lengths = settled(store.glance([STATE + name], names))
+            else:
+                text = settled(store.get(STATE + name))
+            self.state = State.from_json(text)
         check_named(self._named, self.state)
         if self.state.counter != meter.counter.name:
             self.state = State(counter=meter.counter.name)  # all messages are counted again, once
-        self.refresh()
+        self.refresh(lengths)
 
     @cached_property
     def secret(self) -> str:
@@ -145,14 +151,18 @@ class Thread:
         found = opened(self.store).ask(secret_of)
         return of_thread(found, self.name) if isinstance(found, str) else ""
 
-    def refresh(self) -> None:
-        """Read what was appended since, by this process or another."""
-        for some in _batches(self.state.messages, settled(self._log.length())):
+    def refresh(self, lengths: Sequence[int] = ()) -> None:
+        """Read what was appended since, by this process or another.
+
+        ``lengths`` of the two logs are asked for unless they are given.
+        """
+        said, happened = lengths or (settled(log.length()) for log in self._logs.values())
+        for some in _batches(self.state.messages, said):
             for position, (line, original) in self.sound("message", some, _original).items():
                 self._fold_message(position, line.time, original, len(line.body))
             self.state.read(messages=some.stop)
             self._let_go()
-        for some in _batches(self.state.events, settled(self._event_log.length())):
+        for some in _batches(self.state.events, happened):
             for event in self.sound("event", some, event_of).values():
                 self._fold_event(event)
             self.state.read(events=some.stop)

@@ -146,8 +146,8 @@ class TierStore:
         hot = self._text("hot")
         if hot == self._last:
             return None
-        self._last = hot
         texts = {"hot": hot} | {tier: self._text(tier) for tier in TIERS if tier != "hot"}
+        self._last = hot
         try:
             kept = {tier: json.loads(text) for tier, text in texts.items() if text}
             held = {
@@ -228,7 +228,7 @@ class ThreadTiers:
         self.thread, self.sizes, self._likeness = thread, sizes, likeness
         self._relevance = relevance
         self.behind = False
-        self._saved = SavedTiers()
+        self._known: SavedTiers | None = None
         self._turns = Turns(thread, segmentation)
         self._maintenance = Maintenance(
             sizes, thread.meter.text, self._turns.text, condenser, self._turns.before
@@ -237,8 +237,19 @@ class ThreadTiers:
         self._looked = 0
         self._wanted = Counter[int]()
         self._forms: dict[Owed, tuple[str, Form]] = {}
-        with suppress(StoreError):  # the next run tries again, and raises it
-            self._look()
+
+    @property
+    def _saved(self) -> SavedTiers:
+        """The tiers as they are saved; read at the first use, because they may be large."""
+        if self._known is None:
+            self._known = SavedTiers()
+            with suppress(StoreError):  # the next run tries again, and raises it
+                self._look()
+        return self._known
+
+    @_saved.setter
+    def _saved(self, now: SavedTiers) -> None:
+        self._known = now
 
     @property
     def tiers(self) -> Tiers:

@@ -58,8 +58,7 @@ class EntryStore(BytesStore):
 
     def get_many(self, keys: Sequence[str]) -> list[str | None]:
         """The values in the order of the keys, from one moment."""
-        values = zip(keys, self._read(keys), strict=True)
-        return [None if value is None else to_text(key, value) for key, value in values]
+        return texts(keys, self._read(keys))
 
     def set_many(self, values: Mapping[str, str]) -> None:
         """Store all of the values, or none."""
@@ -68,3 +67,9 @@ class EntryStore(BytesStore):
     def set_for(self, key: str, value: str, seconds: float) -> None:
         """Store the value, which expires after this many seconds."""
         self._write({key: to_bytes(value)}, seconds)
+
+
+def texts(keys: Sequence[str], values: Sequence[bytes | None]) -> list[str | None]:
+    """The values of these keys as text."""
+    found = zip(keys, values, strict=True)
+    return [None if value is None else to_text(key, value) for key, value in found]

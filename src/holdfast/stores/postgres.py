@@ -22,7 +22,7 @@ from weakref import finalize
 
 from holdfast.kernel.errors import ConfigError, MissingExtraError, StoreError
 from holdfast.kernel.forks import brief_lock
-from holdfast.stores.entries import EntryStore
+from holdfast.stores.entries import EntryStore, texts
 from holdfast.stores.postings import Wanted, blocks, packed, unpacked
 from holdfast.stores.protocols import Line, shown, to_bytes, to_text
 from holdfast.text.similarity import Posting, tally
@@ -300,6 +300,13 @@ _SET = """INSERT INTO holdfast_entries (hash, key, value, ends)
     SELECT DISTINCT ON (key) sha256(key), key, value, %s::float8
     FROM unnest(%s::bytea[], %s::bytea[]) AS given (key, value) ORDER BY key
     ON CONFLICT (hash) DO UPDATE SET value = excluded.value, ends = excluded.ends"""
+_GLANCE = """SELECT
+    ARRAY(SELECT value FROM unnest(%(keys)s::bytea[]) WITH ORDINALITY AS wanted (key_, n)
+        LEFT JOIN holdfast_entries ON hash = sha256(key_) AND (ends IS NULL OR ends > %(now)s)
+        ORDER BY n),
+    ARRAY(SELECT (SELECT coalesce(max(position) + 1, 0) FROM holdfast_lines
+            WHERE log = holdfast_log(name_))
+        FROM unnest(%(logs)s::bytea[]) WITH ORDINALITY AS wanted (name_, n) ORDER BY n)"""
 _CLAIM = """INSERT INTO holdfast_entries (hash, key, value)
     VALUES (sha256(%(key)s), %(key)s, %(value)s)
     ON CONFLICT (hash) DO UPDATE SET value = excluded.value, ends = NULL
@@ -381,6 +388,18 @@ class PostgresStore(EntryStore):
     def log(self, name: str) -> PostgresLog:
         """The log of this name, which may be empty."""
         return PostgresLog(self._server, name)
+
+    def glance(
+        self, keys: Sequence[str], logs: Sequence[str]
+    ) -> tuple[list[str | None], list[int]]:
+        """The values of the keys and the lengths of the logs, from one moment."""
+        facts = {
+            "keys": list(map(to_bytes, keys)),
+            "logs": list(map(to_bytes, logs)),
+            "now": self._clock(),
+        }
+        rows, lengths = self._server.one(_GLANCE, facts)
+        return texts(keys, rows), lengths
 
     def logs(self, prefix: str = "") -> list[str]:
         """The names of the non-empty logs that start with the prefix, in order."""

@@ -50,6 +50,17 @@ class GetsMany(Protocol):
 
 
 @runtime_checkable
+class Glances(Protocol):
+    """A store that can read many keys and the lengths of logs in one round trip."""
+
+    def glance(
+        self, keys: Sequence[str], logs: Sequence[str]
+    ) -> Answer[tuple[Sequence[str | None], Sequence[int]]]:
+        """The values in the order of the keys, and the lengths in the order of the logs."""
+        ...
+
+
+@runtime_checkable
 class SetsMany(Protocol):
     """A store that stores many values in one round trip, all or none."""
 

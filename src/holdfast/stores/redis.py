@@ -21,7 +21,7 @@ from msgspec import msgpack
 
 from holdfast.kernel.errors import ConfigError, MissingExtraError, StoreError
 from holdfast.kernel.forks import cached_property
-from holdfast.stores.entries import EntryStore
+from holdfast.stores.entries import EntryStore, texts
 from holdfast.stores.postings import Wanted, counted, unpacked
 from holdfast.stores.protocols import Line, shown, to_bytes, to_text
 from holdfast.text.similarity import Posting
@@ -240,6 +240,18 @@ class RedisStore(EntryStore):
         """The log of this name, which may be empty."""
         return RedisLog(self._server, name)
 
+    def glance(
+        self, keys: Sequence[str], logs: Sequence[str]
+    ) -> tuple[list[str | None], list[int]]:
+        """The values of the keys and the lengths of the logs."""
+        with self._server.asking() as client, client.pipeline(transaction=False) as asked:
+            for key in keys:
+                asked.get(self._name(key))
+            for name in logs:
+                asked.hlen(self._server.key(_LINES, name))
+            found: list[Any] = asked.execute()
+        return texts(keys, self._values(found[: len(keys)])), found[len(keys) :]
+
     def logs(self, prefix: str = "") -> list[str]:
         """The names of the non-empty logs that start with the prefix, in order."""
         return self._server.names(_LINES, prefix)
@@ -286,7 +298,9 @@ class RedisStore(EntryStore):
         if not keys:
             return []
         with self._server.asking() as client:
-            rows: list[bytes | None] = client.mget([self._name(key) for key in keys])
+            return self._values(client.mget([self._name(key) for key in keys]))
+
+    def _values(self, rows: Sequence[bytes | None]) -> list[bytes | None]:
         now = self._clock()
         return [None if row is None else _value(row, now) for row in rows]
 

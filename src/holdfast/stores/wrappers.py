@@ -23,6 +23,7 @@ from holdfast.stores.protocols import (
     ErasesLogs,
     Expires,
     GetsMany,
+    Glances,
     KeepsBytes,
     KeepsLogs,
     ListsKeys,
@@ -33,7 +34,7 @@ from holdfast.stores.protocols import (
 
 _MAPPED = (
     "get_bytes set_bytes keys get_many set_many set_for put_if_absent put_bytes_if_absent "
-    "log logs erase_log"
+    "log logs erase_log glance"
 ).split()
 """Optional methods that a wrapper has, with keys and values converted, if the store has them."""
 
@@ -45,6 +46,7 @@ class _Complete(
     KeepsBytes,
     ListsKeys,
     GetsMany,
+    Glances,
     SetsMany,
     Expires,
     PutsIfAbsent,
@@ -142,8 +144,19 @@ class MappedStore:
     def _get_many(self, keys: Sequence[str]) -> Answer[list[str | None]]:
         return after(
             self._inner.get_many([self._name(key) for key in keys]),
-            lambda values: [self._opened_text(*entry) for entry in zip(keys, values, strict=True)],
+            partial(self._opened_texts, keys),
         )
+
+    def _glance(
+        self, keys: Sequence[str], logs: Sequence[str]
+    ) -> Answer[tuple[list[str | None], Sequence[int]]]:
+        return after(
+            self._inner.glance([self._name(key) for key in keys], [self._name(n) for n in logs]),
+            lambda found: (self._opened_texts(keys, found[0]), found[1]),
+        )
+
+    def _opened_texts(self, keys: Sequence[str], sealed: Sequence[str | None]) -> list[str | None]:
+        return [self._opened_text(*entry) for entry in zip(keys, sealed, strict=True)]
 
     def _set_many(self, values: Mapping[str, str]) -> Answer[object]:
         return self._inner.set_many(
@@ -260,7 +273,7 @@ class RoutedStore(BytesStore):
                     advice="give a store of holdfast.stores, or its URL",
                 )
         self._store, self._artifacts = cast("Any", store), cast("Any", artifacts)
-        for name in ("log", "logs", "erase_log") if isinstance(store, KeepsLogs) else ():
+        for name in ("log", "logs", "erase_log", "glance") if isinstance(store, KeepsLogs) else ():
             if hasattr(store, name):
                 setattr(self, name, getattr(store, name))
 
