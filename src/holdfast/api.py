@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Unpack, cast
 
-from holdfast.engine import Progress, all_fitted, fitted
+from holdfast.engine import Progress, fit, fit_many
 from holdfast.formats import read
 from holdfast.formats.payloads import model_of
 from holdfast.kernel.budget import BudgetLike
@@ -19,7 +19,7 @@ from holdfast.options import Options, Provider, check, lists_options
 from holdfast.result import CompressionResult, M, bare
 from holdfast.runtime import answers, awaited
 
-_ELSEWHERE = Registry("place", "places", {"compressed": "holdfast.batch:compressed"})
+_ELSEWHERE = Registry("place", "places", {"compress_on": "holdfast.batch:compress_on"})
 
 _PREVIEW = 50  # characters of a message in a breakdown, as in llm4s
 
@@ -48,7 +48,7 @@ def compress(
     strategies, stores and models do not raise: the result says what happened in ``degraded`` and
     ``detail``.
     """
-    return run(fitted(messages, budget, options), answers)
+    return run(fit(messages, budget, options), answers)
 
 
 @lists_options
@@ -56,7 +56,7 @@ async def acompress(
     messages: M, budget: BudgetLike = None, **options: Unpack[Options]
 ) -> CompressionResult[M]:
     """Like ``compress``, for use in an event loop."""
-    return await arun(fitted(messages, budget, options), awaited)
+    return await arun(fit(messages, budget, options), awaited)
 
 
 @lists_options
@@ -81,9 +81,9 @@ def compress_many(
     then be picklable.
     """
     if engine is not None:
-        elsewhere = cast("Callable[..., list[CompressionResult]]", _ELSEWHERE.load("compressed"))
+        elsewhere = cast("Callable[..., list[CompressionResult]]", _ELSEWHERE.load("compress_on"))
         return elsewhere(conversations, budget, engine, options)
-    return run(all_fitted(conversations, budget, options, progress), answers)
+    return run(fit_many(conversations, budget, options, progress), answers)
 
 
 @lists_options
@@ -95,7 +95,7 @@ async def acompress_many(
     **options: Unpack[Options],
 ) -> list[CompressionResult[M]]:
     """Like ``compress_many``, for use in an event loop."""
-    return await arun(all_fitted(conversations, budget, options, progress), awaited)
+    return await arun(fit_many(conversations, budget, options, progress), awaited)
 
 
 class ContextCompressor:

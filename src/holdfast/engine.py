@@ -12,7 +12,7 @@ from typing import Any, cast
 from holdfast.calls.lineup import Lineup
 from holdfast.choice import chosen, costs_of
 from holdfast.compressors.knobs import described
-from holdfast.compressors.pipeline import Pipeline, Stepwise, played
+from holdfast.compressors.pipeline import Pipeline, Stepwise, apply_steps
 from holdfast.compressors.summaries import Marks
 from holdfast.cost import Costs
 from holdfast.formats import read
@@ -27,7 +27,7 @@ from holdfast.kernel.transcript import Continuing, Format, Transcript
 from holdfast.meter import meter_for
 from holdfast.options import Options, Pin, check
 from holdfast.providers import open_model
-from holdfast.redact import Masking, Redaction, left, redacted
+from holdfast.redact import Masking, Redaction, left, mask_transcript
 from holdfast.result import (
     CompressionMetrics,
     CompressionResult,
@@ -54,7 +54,7 @@ Progress = Callable[[int, int], object]
 """Called with the number of finished conversations and the number of all."""
 
 
-def fitted(
+def fit(
     messages: M, budget: BudgetLike, options: Options, *, logged: bool = False
 ) -> Rounds[CompressionResult[M]]:
     """Fit one conversation: a generator that yields requests and returns the result.
@@ -64,13 +64,13 @@ def fitted(
     with traced("compress_messages") as results:
         job, plan = prepare(messages, budget, options, logged=logged), None
         if not job.fits:
-            (job,) = yield from _unlocked([job])
+            (job,) = yield from _unlock([job])
             (plan,) = yield from _plans([job])
-        results.append(finished(job, plan))
-    return delivered(job, plan, results[0])
+        results.append(finish(job, plan))
+    return deliver(job, plan, results[0])
 
 
-def all_fitted(
+def fit_many(
     conversations: Iterable[M],
     budget: BudgetLike,
     options: Options,
@@ -91,18 +91,18 @@ def all_fitted(
             caller = caller_of(working[0].runtime.lineup)
             for job in working:
                 job.runtime.caller, job.runtime.ledger.until = caller, inf
-        working = yield from _unlocked(working)
+        working = yield from _unlock(working)
         plans = yield from _plans(working, len(prepared), progress)
-        done = iter(map(finished, working, plans))
+        done = iter(map(finish, working, plans))
         for each in prepared:
             if isinstance(each, CompressionResult):
                 results.append(each)
             else:
-                results.append(finished(each, None) if each.fits else next(done))
+                results.append(finish(each, None) if each.fits else next(done))
     return results
 
 
-def _unlocked(jobs: Sequence[Job]) -> Generator[Requests, Sequence[object], list[Job]]:
+def _unlock(jobs: Sequence[Job]) -> Generator[Requests, Sequence[object], list[Job]]:
     """The jobs with the secret of their store, which recognises notes and references."""
     told = yield [(job.runtime, Secret()) for job in jobs]
     return [job.unlocked(secret) for job, secret in zip(jobs, told, strict=True)]
@@ -210,9 +210,9 @@ class Job:
         transcript = marks.admit(self.transcript)
         if not self.allowance.redacts:
             return replace(self, transcript=transcript)
-        redaction = redacted(transcript)
+        redaction = mask_transcript(transcript)
         if self.allowance.meter.total(redaction.transcript) > self.tokens:
-            redaction = redacted(transcript, brief=True)
+            redaction = mask_transcript(transcript, brief=True)
         return replace(self, transcript=transcript, redaction=redaction)
 
 
@@ -359,7 +359,7 @@ def _listed(pin: object) -> list[int]:
     return cast("list[int]", positions)
 
 
-def finished(job: Job, plan: Plan | None) -> CompressionResult:
+def finish(job: Job, plan: Plan | None) -> CompressionResult:
     """Apply the steps of a plan, measure each, and make the result.
 
     ``plan`` is None if the conversation fits.
@@ -370,11 +370,11 @@ def finished(job: Job, plan: Plan | None) -> CompressionResult:
         if job.redaction.edits:
             masked = Plan(job.redaction.edits, reason="redacted", detail=job.redaction.told)
             record.enter("redact", masked, job.redaction.taken, job.redaction.transcript)
-    for name, inner, applied in played(job.start, job.compressor.name, plan or _idle(job)):
+    for name, inner, applied in apply_steps(job.start, job.compressor.name, plan or _idle(job)):
         taken = masking.taken(applied) if masking else applied.taken
         record.enter(name, inner, taken, applied.transcript)
     if masking:
-        kept = masking.departed([step.taken for step in record.steps])
+        kept = masking.mask_removed([step.taken for step in record.steps])
         record.steps = [
             replace(step, taken=taken) for step, taken in zip(record.steps, kept, strict=True)
         ]
@@ -428,7 +428,7 @@ class _Record:
         )
 
 
-def delivered(job: Job, plan: Plan | None, result: CompressionResult) -> CompressionResult:
+def deliver(job: Job, plan: Plan | None, result: CompressionResult) -> CompressionResult:
     """The result, or the error that the caller asked for instead."""
     if job.raises and plan:
         for name, inner in _leaves(job.compressor.name, plan):

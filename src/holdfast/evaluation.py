@@ -283,10 +283,10 @@ def _answers(runtime: Runtime, probes: Sequence[Probe], messages: Sequence[Messa
         Complete(f"{talk}\n\nThe question:\n\n{quoted(probe.question)}", _JUDGE, _ANSWER)
         for probe in probes
     ]
-    return list(_answered(runtime.answer(All(tuple(asks)))))
+    return list(_without_errors(runtime.answer(All(tuple(asks)))))
 
 
-def _answered(replies: object) -> Any:
+def _without_errors(replies: object) -> Any:
     """The replies. Raises the first error among them."""
     several = cast("list[object]", replies if isinstance(replies, list) else [replies])
     for reply in several:
@@ -311,7 +311,7 @@ def _semantic(runtime: Runtime, said: Collection[str], still: Collection[str]) -
         index.add(sentence)
     near = {each: [after[n] for n, _ in index.best(each, _NEAREST)] for each in drawn}
     texts = list(dict.fromkeys([*drawn, *(other for found in near.values() for other in found)]))
-    rows: list[list[float]] = _answered(runtime.answer(Embed(tuple(texts))))
+    rows: list[list[float]] = _without_errors(runtime.answer(Embed(tuple(texts))))
     vectors = {text: unit(row) or () for text, row in zip(texts, rows, strict=True)}
     alike = [
         max((sum(map(mul, vectors[one], vectors[other])) for other in near[one]), default=0.0)
@@ -500,7 +500,9 @@ def _facts(
         stays = text in whole
         for thing in things(text):
             is_whole[thing] = stays or is_whole.get(thing, False)
-    looks = {thing: look for thing in is_whole if (look := shape(thing)) in _KINDS}
+    looks: dict[str, Shape] = {
+        thing: look for thing in is_whole if (look := shape(thing)) in _KINDS
+    }
     told = _Told(after, looks)
     capitalised = {thing for thing, look in looks.items() if look == "capitalised"}
     places = _places(texts, capitalised | told.places.keys())

@@ -55,7 +55,7 @@ class Redaction:
         return f"secrets masked: {_kinds(self.counts)}"
 
 
-def redacted(transcript: Transcript, *, brief: bool = False) -> Redaction:
+def mask_transcript(transcript: Transcript, *, brief: bool = False) -> Redaction:
     """Mask secrets in the text of the model and its tools; ``brief`` leaves out their kinds."""
     messages = list(transcript.messages)
     edits: list[Replace] = []
@@ -96,7 +96,7 @@ class Masking:
         self._now = [None if i is None else before[i] for i in applied.origins]
         return kept
 
-    def departed(self, steps: Sequence[Mapping[int, object]]) -> list[Mapping[int, object]]:
+    def mask_removed(self, steps: Sequence[Mapping[int, object]]) -> list[Mapping[int, object]]:
         """The removed messages of each step, with every part masked.
 
         Signed thinking is masked too, since nobody checks its signature any more.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, cast
 from warnings import warn
 
 from holdfast.files import read_whole, write_all
-from holdfast.kernel.apply import restored
+from holdfast.kernel.apply import undo
 from holdfast.kernel.compressor import Status
 from holdfast.kernel.edits import Drop, Edit, Insert, Offload, Replace
 from holdfast.kernel.errors import ConfigError, InputError
@@ -183,7 +183,7 @@ class Step:
 
     def undone(self, after: Sequence[object]) -> list[object]:
         """The messages before the step, given those after it."""
-        return restored(after, self.edits, self.taken)
+        return undo(after, self.edits, self.taken)
 
     def to_dict(self) -> dict[str, object]:
         """The step as JSON has it, without ``messages``, which the edits give back."""

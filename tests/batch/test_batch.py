@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import holdfast
-from holdfast.batch import ENGINES, batch, compressed, open_engine
+from holdfast.batch import ENGINES, batch, compress_on, open_engine
 from holdfast.batch.processes import Processes
 from holdfast.cli import main
 from holdfast.kernel.errors import ConfigError, InputError
@@ -243,4 +243,4 @@ def test_a_piece_that_ends_its_process_is_told_to_who_asked_for_results():
             yield from ((piece, None) for piece in pieces)
 
     with pytest.raises(holdfast.HoldfastError, match="conversations 0 to 1 ended each time"):
-        compressed([conversation(1), conversation(2)], BUDGET, Lost(), {})
+        compress_on([conversation(1), conversation(2)], BUDGET, Lost(), {})

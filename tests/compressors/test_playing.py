@@ -1,7 +1,7 @@
 import pytest
 
 from holdfast import IntegrityError
-from holdfast.compressors.pipeline import played
+from holdfast.compressors.pipeline import apply_steps
 from holdfast.kernel.compressor import Plan
 from holdfast.kernel.edits import Drop, Replace
 from tests.talks import agent_run, settled
@@ -27,7 +27,7 @@ def test_the_plan_of_a_pipeline_is_played_step_by_step():
     transcript, _ = settled(agent_run())
     deep = Plan(steps=(("deep", Plan((Replace(3, 0, "x"),))),))
     records = list(
-        played(
+        apply_steps(
             transcript, "whole", Plan(steps=(("first", Plan((Drop((2, 3)),))), ("second", deep)))
         )
     )
@@ -41,7 +41,7 @@ def test_playing_stops_at_the_first_edit_that_breaks_a_rule():
     plan = Plan(
         steps=(("fine", Plan((Drop((2, 3)),))), ("broken", Plan((Drop((2,)),))), ("never", Plan()))
     )
-    records = played(transcript, "whole", plan)
+    records = apply_steps(transcript, "whole", plan)
     assert next(records)[0] == "fine"
     with pytest.raises(IntegrityError):
         next(records)

@@ -17,7 +17,7 @@ from holdfast.memory.relevance import (
     importances,
     recency,
 )
-from holdfast.memory.tiers import Maintenance, Segment, Tiers, TierSizes, demoted, recalled
+from holdfast.memory.tiers import Maintenance, Segment, Tiers, TierSizes, demote, expand
 from holdfast.meter import meter_for
 from holdfast.text.importance import has_importance_marker
 from tests.conformance.outcome import Outcome
@@ -122,8 +122,8 @@ def _described(before: Segment, after: Segment) -> dict[str, Any]:
 def _roundtrip(given: list[Any], params: dict[str, Any]) -> Outcome:
     count = meter_for(counter=params.get("counter", "o200k_base")).text
     original = _segments(given, count)[0]
-    cold = demoted(original, original.content, params["to_level"], RuleCondenser(), count, STEP)
-    back = recalled(cold, original.content, count, 2 * STEP)
+    cold = demote(original, original.content, params["to_level"], RuleCondenser(), count, STEP)
+    back = expand(cold, original.content, count, 2 * STEP)
     facts = {
         "recalled_equals_original": back.content == original.content,
         "recall_llm_calls": 0,

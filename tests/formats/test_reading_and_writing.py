@@ -38,8 +38,8 @@ def test_reading_changes_nothing_and_writing_gives_the_same_objects_back(case):
 def test_what_is_read_at_a_glance_reads_as_it_does_with_care(messages):
     form = OpenAIChat()
     for message in messages:
-        parts = form.usual(message)
-        assert parts is None or parts == tuple(part for part, _ in form.located(message, "message"))
+        parts = form.quick_parts(message)
+        assert parts is None or parts == tuple(part for part, _ in form.locate(message, "message"))
 
 
 @slow

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from holdfast import IntegrityError
 from holdfast.formats import named
-from holdfast.kernel.apply import apply, mend, restored
+from holdfast.kernel.apply import apply, mend, undo
 from holdfast.kernel.edits import Drop, Insert, Offload, Replace
 from holdfast.kernel.integrity import violations
 from holdfast.kernel.messages import Text, ToolCall, ToolResult
@@ -25,7 +25,7 @@ def originals(transcript):
 
 
 def undone(applied):
-    return restored(originals(applied.transcript), applied.edits, applied.taken)
+    return undo(originals(applied.transcript), applied.edits, applied.taken)
 
 
 @st.composite

@@ -2,7 +2,7 @@ import pytest
 
 from holdfast.memory import pack, remembered
 from holdfast.memory.entities import entities, relations
-from holdfast.memory.facts import lifted
+from holdfast.memory.facts import facts_in
 from holdfast.memory.forms import LIGHT, RuleCondenser
 from holdfast.memory.tiers import at_topic_shifts
 from holdfast.memory.times import moment, period
@@ -34,6 +34,6 @@ def test_no_text_takes_for_ever(text):
     assert isinstance(has_importance_marker(text), bool)
     assert len(entities(text)) <= 15
     assert len(relations(text)) <= 10
-    assert isinstance(lifted(message), list)
+    assert isinstance(facts_in(message), list)
     assert "".join(at_topic_shifts(text, 1_000, count)) == text
     assert count(RuleCondenser().condense(text, LIGHT, count)) <= count(text)

@@ -1,17 +1,17 @@
 import pytest
 
 from holdfast.memory import remembered
-from holdfast.memory.facts import Ledger, lifted
+from holdfast.memory.facts import Ledger, facts_in
 
 
 def stated(text, role="user"):
-    return [(fact.relation, fact.value) for fact in lifted(remembered(0, role, text))]
+    return [(fact.relation, fact.value) for fact in facts_in(remembered(0, role, text))]
 
 
 def ledger(*texts):
     held = Ledger()
     for at, text in enumerate(texts):
-        held = held.adding(lifted(remembered(at, "user", text, name="Dana", said=float(at))))
+        held = held.adding(facts_in(remembered(at, "user", text, name="Dana", said=float(at))))
     return held
 
 

@@ -87,7 +87,7 @@ def test_an_inserted_message_says_what_it_stands_for():
     lines = lines_of(sample())
     at = lines.index(row(sample(), "+  user"))
     assert [line.strip() for line in lines[at + 1 : at + 3]] == [
-        "stands for message 0",
+        "replaces message 0",
         "+ a digest",
     ]
 

@@ -20,12 +20,9 @@ def test_it_says_where_the_recent_turns_begin_and_how_long_they_are(session):
     since, tokens = session.stats().since, session.stats().recent_tokens
     assert since
     assert (
-        f"  recent turns begin at message {since}: {tokens} tokens as they were said\n"
-        in session.report()
+        f"  recent turns begin at message {since}: {tokens} tokens unchanged\n" in session.report()
     )
-    assert f"<dd>from message {since}, {tokens} tokens as they were said</dd>" in session.report(
-        "html"
-    )
+    assert f"<dd>from message {since}, {tokens} tokens unchanged</dd>" in session.report("html")
 
 
 def test_it_counts_what_people_and_models_did_to_the_thread(session):
@@ -33,9 +30,9 @@ def test_it_counts_what_people_and_models_did_to_the_thread(session):
     session.delete(2)
     session.pin(3)
     session.remember("Answer in Portuguese.")
-    assert "  1 deleted, 1 edited, 1 pinned, 1 kept in mind\n" in session.report()
+    assert "  1 deleted, 1 edited, 1 pinned, 1 remembered\n" in session.report()
     told = session.report("html")
-    for name in ("edited", "deleted", "pinned", "kept in mind"):
+    for name in ("edited", "deleted", "pinned", "remembered"):
         assert f"<dt>{name}</dt><dd>1</dd>" in told
 
 
@@ -63,7 +60,7 @@ def test_a_look_that_brought_nothing_back_is_counted_and_not_listed():
         looks = [event for event in session.history() if event.kind == "recall"]
         listed = sum(bool(event.facts["chosen"]) for event in looks)
         assert 0 < listed < len(looks)
-        assert f"<dd>{len(looks)}, {listed} brought something back</dd>" in session.report("html")
+        assert f"<dd>{len(looks)}, {listed} with results</dd>" in session.report("html")
         assert f"Recalls ({listed})" in session.report()
         assert session.report("html").count("<details>") == listed
 

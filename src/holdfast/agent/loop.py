@@ -39,7 +39,7 @@ def drive(steps: Step) -> Any:
         except StopIteration as done:
             return done.value
         try:
-            answer = _done(work)
+            answer = _call(work)
             advance = partial(
                 steps.send, wait_for(_awaited(answer)) if isawaitable(answer) else answer
             )
@@ -56,13 +56,13 @@ async def adrive(steps: Step) -> Any:
         except StopIteration as done:
             return done.value
         try:
-            answer = await asyncio.to_thread(_done, work)
+            answer = await asyncio.to_thread(_call, work)
             advance = partial(steps.send, await answer if isawaitable(answer) else answer)
         except Exception as fault:  # noqa: BLE001 - as above
             advance = partial(steps.throw, fault)
 
 
-def _done(work: Callable[[], Any]) -> Any:
+def _call(work: Callable[[], Any]) -> Any:
     """The result of the call; a StopIteration, which would end the generator, becomes an error."""
     try:
         return work()
@@ -86,7 +86,7 @@ def overflow(fault: Exception) -> ContextOverflowError | None:
     return seen if isinstance(seen, ContextOverflowError) else None
 
 
-def harder(refused: ContextOverflowError, tokens: int, most: int | None) -> Budget:
+def smaller_budget(refused: ContextOverflowError, tokens: int, most: int | None) -> Budget:
     """A smaller budget after a refusal, by the refusal's own figures if it has any.
 
     ``tokens`` is the size of what was refused. The budget is at most ``most`` tokens.
@@ -97,7 +97,7 @@ def harder(refused: ContextOverflowError, tokens: int, most: int | None) -> Budg
     return Budget(limit=max(1, min(int(tokens * share), most or tokens)))
 
 
-def given_up(view: View, refused: ContextOverflowError) -> ContextOverflowError:
+def still_too_long(view: View, refused: ContextOverflowError) -> ContextOverflowError:
     """The error for a view that was refused after it was made smaller."""
     size, limit = refused.size or view.tokens, refused.limit or view.limit
     problem = (
@@ -179,41 +179,41 @@ class AgentLoop:
 
     def _turn(self, message: Any) -> Step:
         wire = self.session.wire()
-        yield from self._said(
+        yield from self._append(
             wire.compose("user", message) if isinstance(message, str) else message
         )
-        yield from self._fitted("request")
+        yield from self._fit_at("request")
         for _ in range(self.rounds):
-            yield from self._fitted("call")
-            reply = yield from self._answered()
+            yield from self._fit_at("call")
+            reply = yield from self._ask_model()
             said = _messages(reply, wire)
-            yield from self._said(*said)
+            yield from self._append(*said)
             wire = self.session.wire(*said)
             calls = [call for each in wire.read(said).messages for call in each.calls]
             if not calls:
                 return said if is_list(reply) else said[0]
             outputs = yield from self._outputs(calls)
-            yield from self._said(*results(wire, calls, outputs))
-            yield from self._fitted("result")
+            yield from self._append(*results(wire, calls, outputs))
+            yield from self._fit_at("result")
         raise ModelError(
             f"the model still calls tools after {self.rounds} rounds; "
             "raise rounds= or look at its tools"
         )
 
-    def _said(self, *messages: Any) -> Step:
+    def _append(self, *messages: Any) -> Step:
         places: list[int] = yield partial(self.session.append, *messages)
         end, changes = self._revision
         if self._view is not None and places == [*range(end, end + len(places))]:
             self._view = [*self._view, *copied(list(messages))]
             self._revision = end + len(places), changes
 
-    def _fitted(self, moment: Trigger) -> Step:
+    def _fit_at(self, moment: Trigger) -> Step:
         if self.trigger == moment:
             yield self.fit
 
-    def _answered(self) -> Step:
+    def _ask_model(self) -> Step:
         """The model's message; if it refuses for length, a smaller view is tried once."""
-        sent = yield self._valid
+        sent = yield self._to_send
         try:
             reply = yield partial(self.model, copied(sent), copied(self._schemas))
         except Exception as fault:
@@ -227,10 +227,10 @@ class AgentLoop:
                 still = overflow(again)
                 if still is None:
                     raise
-                raise given_up(view, still) from again
+                raise still_too_long(view, still) from again
         return reply
 
-    def _valid(self) -> list[Any]:
+    def _to_send(self) -> list[Any]:
         """The messages for the model; calls that an interruption left open are repaired.
 
         Without a view these are all messages of the thread; an outdated view is fitted again.
@@ -244,7 +244,7 @@ class AgentLoop:
     def _fit_harder(self, refused: ContextOverflowError, sent: list[Any]) -> View:
         """A view that the model should accept; later views are no larger."""
         tokens = self.session.meter.total(self.session.wire(*sent).read(sent, self._schemas))
-        self._budget = harder(refused, tokens, self.session.limit)
+        self._budget = smaller_budget(refused, tokens, self.session.limit)
         return self.fit()
 
     def _outputs(self, calls: Sequence[ToolCall]) -> Step:

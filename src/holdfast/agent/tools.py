@@ -239,10 +239,12 @@ def search_tool(
         asked = _given(arguments)
         try:
             if isinstance(asked.get("message"), int):
-                return _whole(session, asked, most)
+                return _message_answer(session, asked, most)
             query = asked.get("query")
             return (
-                _found(session, query, most) if isinstance(query, str) and query.strip() else _WRONG
+                _search_answer(session, query, most)
+                if isinstance(query, str) and query.strip()
+                else _WRONG
             )
         except HoldfastError as fault:
             return f"error: {fault}"
@@ -250,7 +252,7 @@ def search_tool(
     return _tool(provider, "search_conversation", _SEARCHING, _SOUGHT, [], run)
 
 
-def _whole(session: Session, asked: Mapping[str, Any], most: int) -> str:
+def _message_answer(session: Session, asked: Mapping[str, Any], most: int) -> str:
     """One message, or the requested part of it."""
     found = session.recall(asked["message"], lines=asked.get("lines"), pattern=asked.get("pattern"))
     text = concealing(redacts=session.redacts)(found)
@@ -260,7 +262,7 @@ def _whole(session: Session, asked: Mapping[str, Any], most: int) -> str:
     return shrink(text, Room(most - count(_SHORTENED), count)).text + _SHORTENED
 
 
-def _found(session: Session, query: str, most: int) -> str:
+def _search_answer(session: Session, query: str, most: int) -> str:
     """The best messages, each with its number; they share the remaining tokens equally."""
     count = session.meter.text
     found = (hit for hit in session.search(query, 2 * _HITS) if hit.score >= _WORTH)
@@ -268,7 +270,7 @@ def _found(session: Session, query: str, most: int) -> str:
     hits = [hit for hit in found if not hit.text.startswith(_OPENING)][:_HITS]
     lines, left = [_OPENING], most - count(f"{_OPENING}\n")
     for n, hit in enumerate(hits):
-        head = f"[{_told_by(hit)}] "
+        head = f"[{_origin_of(hit)}] "
         share = left // (len(hits) - n) - count(head)
         if share >= _LEAST or not n:
             lines.append(head + shrink(hit.text, Room(max(1, share), count, query)).text)
@@ -278,7 +280,7 @@ def _found(session: Session, query: str, most: int) -> str:
     return "\n".join(lines) if len(lines) > 1 else _NOTHING
 
 
-def _told_by(hit: Recalled) -> str:
+def _origin_of(hit: Recalled) -> str:
     """The message's number, role and date, such as ``message 12, user, 3 May 2026``."""
     day = "" if hit.said is None else day_name(hit.said)
     return ", ".join(part for part in (f"message {hit.position}", hit.role, day) if part)

@@ -134,7 +134,7 @@ class Done:
     summary: Summary = field(default_factory=Summary)
 
 
-def fitted(budget: int | Budget, options: Options, chunk: Chunk) -> Done:
+def fit_chunk(budget: int | Budget, options: Options, chunk: Chunk) -> Done:
     """Fit each conversation of the chunk."""
     done = Done([])
     begun = process_time()
@@ -215,7 +215,7 @@ def batch(
         progress(kept.resumed)
     done = kept.resumed
     pieces = (piece for piece in _chunks(sources, chunk) if not kept.has(piece.number))
-    for piece, result in open_engine(engine).map(partial(fitted, budget, given), pieces):
+    for piece, result in open_engine(engine).map(partial(fit_chunk, budget, given), pieces):
         kept.keep(piece, result or _ended(piece))
         done += len(piece.records)
         if progress is not None:
@@ -325,7 +325,7 @@ def _fitted_some(
     return compress_many(piece[1], budget, **options)
 
 
-def compressed(
+def compress_on(
     conversations: Iterable[Any], budget: int | Budget, engine: str | Engine, options: Options
 ) -> list[CompressionResult]:
     """Run ``compress_many`` on an engine; the results are in the order of the conversations."""

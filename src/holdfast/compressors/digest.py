@@ -12,7 +12,7 @@ from typing import Literal
 
 from holdfast.compressors.cuts import legal, placed
 from holdfast.compressors.knobs import Configured
-from holdfast.compressors.originals import saved
+from holdfast.compressors.originals import save_messages
 from holdfast.compressors.select import HEADING
 from holdfast.compressors.select.notes import notes_of
 from holdfast.compressors.structured_info import StructuredInfo, without_facts
@@ -61,14 +61,14 @@ class Digest(Configured):
     def plan(self, transcript: Transcript, allowance: Allowance) -> Plan | Flow:
         """One Drop of the history, earlier digests included, and one Insert of the notes."""
         sizes, total = allowance.meter.sizes(transcript), allowance.meter.total(transcript)
-        keep, going = self.keep_blocks, _older(transcript, self.keep_blocks)
+        keep, going = self.keep_blocks, _foldable(transcript, self.keep_blocks)
         while True:
             tokens = sum(sizes[i] for i in going)
             room, left = self._room(tokens, allowance.target), allowance.target - total + tokens
             if not self.yields or keep == 0 or (going and room <= left):
                 break
             keep -= 1
-            going = _older(transcript, keep)
+            going = _foldable(transcript, keep)
         if left >= _LEAST and not allowance.writer:  # else a later step has the model shorten it
             room = min(room, left)
         if not going or all(body_of(transcript.messages[i]) is not None for i in going):
@@ -80,7 +80,7 @@ class Digest(Configured):
             return self._planned(transcript, allowance, going, room, references, trouble)
 
         def planned_with_originals() -> Flow:
-            return planned(*(yield from saved(transcript, going, allowance)))
+            return planned(*(yield from save_messages(transcript, going, allowance)))
 
         return planned_with_originals() if allowance.stored else planned()
 
@@ -140,7 +140,7 @@ def _counted(count: Callable[[str], int]) -> Callable[[str], int]:
     return lambda text: count(text) + 1
 
 
-def _older(transcript: Transcript, keep: int) -> list[int]:
+def _foldable(transcript: Transcript, keep: int) -> list[int]:
     """The positions before the last ``keep`` blocks that may be dropped.
 
     System messages are not blocks.
@@ -180,15 +180,15 @@ def blocks(messages: Sequence[Message]) -> list[Block]:
     found: list[Block] = []
     for i, message in enumerate(messages):
         last = found[-1] if found else None
-        joined = None if last is None else _joined(last, message, i)
+        joined = None if last is None else _extended(last, message, i)
         if joined is not None:
             found[-1] = joined
         else:
-            found.append(_opened(len(found), message, i))
+            found.append(_new_block(len(found), message, i))
     return found
 
 
-def _joined(block: Block, message: Message, at: int) -> Block | None:
+def _extended(block: Block, message: Message, at: int) -> Block | None:
     """The block with the message added, or None if the message opens another block."""
     grown = range(block.messages.start, at + 1)
     if block.type == "standalone_tool":
@@ -202,7 +202,7 @@ def _joined(block: Block, message: Message, at: int) -> Block | None:
     return Block(block.id, block.type, grown, answered=not message.calls)
 
 
-def _opened(number: int, message: Message, at: int) -> Block:
+def _new_block(number: int, message: Message, at: int) -> Block:
     here = range(at, at + 1)
     if _brings_results(message):
         return Block(number, "standalone_tool", here, answered=True)

@@ -17,7 +17,7 @@ Place = tuple[int, int]
 """The indices of a message and of a part of it."""
 
 
-def saved(
+def save_messages(
     transcript: Transcript, going: Sequence[int], allowance: Allowance
 ) -> Generator[Ask[object], Any, tuple[tuple[str, ...], str]]:
     """Save the messages at ``going``; return the lines that name them, and the problem, if any.

@@ -21,7 +21,9 @@ time.
 """
 
 
-def played(transcript: Transcript, name: str, plan: Plan) -> Iterator[tuple[str, Plan, Applied]]:
+def apply_steps(
+    transcript: Transcript, name: str, plan: Plan
+) -> Iterator[tuple[str, Plan, Applied]]:
     """Apply each plan without steps in turn; yield its strategy's name, the plan and the result."""
     if not plan.steps:
         done = plan.applied
@@ -30,7 +32,7 @@ def played(transcript: Transcript, name: str, plan: Plan) -> Iterator[tuple[str,
         yield name, plan, done
         return
     for step, inner in plan.steps:
-        for record in played(transcript, step, inner):
+        for record in apply_steps(transcript, step, inner):
             transcript = record[2].transcript
             yield record
 
@@ -118,7 +120,7 @@ class _Settled:
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """The plan with its result, so that it is not applied again."""
         plan = yield from ask(Attempt(self.strategy, transcript, allowance))
-        done = list(played(transcript, self.name, plan))
+        done = list(apply_steps(transcript, self.name, plan))
         for _, _, applied in done:
             # a message that cannot be read fails here
             allowance.meter.recount(applied.before, applied.transcript, applied.origins)
@@ -221,7 +223,7 @@ def _after(transcript: Transcript, name: str, plan: Plan) -> Transcript:
     """The transcript after the plan, unchanged if the plan breaks a rule."""
     now = transcript
     try:
-        for _, _, applied in played(transcript, name, plan):
+        for _, _, applied in apply_steps(transcript, name, plan):
             now = applied.transcript
     except IntegrityError:
         return transcript

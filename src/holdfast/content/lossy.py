@@ -129,4 +129,4 @@ def _omitted(reading: Reading, chosen: Sequence[int]) -> str:
     if told < reading.total and reading.unit:
         return f"{reading.total - told:,} of {reading.total:,} {reading.unit}s"
     gone = len(reading.pieces) - len(chosen)
-    return f"{gone:,} of {len(reading.pieces):,} parts" if gone else "what says nothing to a reader"
+    return f"{gone:,} of {len(reading.pieces):,} parts" if gone else "unreadable data"

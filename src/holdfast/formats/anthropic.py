@@ -151,7 +151,7 @@ class Anthropic(BlockWire):
         system, tools = body.get("system"), body.get("tools")
         return (AsPublished("anthropic", system), CacheControls("anthropic", system, tools))
 
-    def located(self, message: Mapping[str, Any], place: str) -> Located:
+    def locate(self, message: Mapping[str, Any], place: str) -> Located:
         """The blocks in order; content that is a string is one block."""
         for field in _FOREIGN_FIELDS.intersection(message):
             if message[field]:
@@ -161,7 +161,7 @@ class Anthropic(BlockWire):
                 )
         return _content(message, "content", place, ("content",))
 
-    def beside(self, message: Mapping[str, Any]) -> Iterator[str]:
+    def extra_texts(self, message: Mapping[str, Any]) -> Iterator[str]:
         """Titles and contexts of documents, and all other text outside the parts."""
         return _beside(message, SPOKEN)
 

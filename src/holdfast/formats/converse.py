@@ -101,7 +101,7 @@ class Converse(BlockWire):
         """The transcript; the body's system prompt and tools are its envelope."""
         body = body_of(payload)
         system = {"content": body.get("system")}
-        envelope = tuple(part for part, _ in self.located(system, "body.system"))
+        envelope = tuple(part for part, _ in self.locate(system, "body.system"))
         config = body.get("toolConfig")
         given = config.get("tools") if tools is None and is_object(config) else tools
         return self.transcript(payload, envelope + schemas(given))
@@ -112,17 +112,17 @@ class Converse(BlockWire):
         limits = published(self.name).limits
         return (AsPublished(self.name), ShortCallIds(_id_path, limits["call_id"]))
 
-    def located(self, message: Mapping[str, Any], place: str) -> Located:
+    def locate(self, message: Mapping[str, Any], place: str) -> Located:
         """The blocks in order; content that is a string is one block."""
         advice = "give text or a list of blocks"
         return content_at(message, "content", place, ("content",), _block, advice)
 
-    def alone(self, block: Mapping[str, Any]) -> str | None:
+    def only_text(self, block: Mapping[str, Any]) -> str | None:
         """The text of a block that has nothing else."""
         text = block.get("text")
         return text if len(block) == 1 and type(text) is str else None
 
-    def beside(self, message: Mapping[str, Any]) -> Iterator[str]:
+    def extra_texts(self, message: Mapping[str, Any]) -> Iterator[str]:
         """Names of documents, and all other text outside the parts."""
         yield from unread(message, SPOKEN)
         for block in objects_in(message.get("content")):

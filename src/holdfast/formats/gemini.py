@@ -108,7 +108,7 @@ class Gemini(BlockWire):
         field = _field(body, "systemInstruction")
         system: object = body.get(field)
         holder = system if is_object(system) else {"parts": [{"text": system}] if system else []}
-        envelope = tuple(part for part, _ in self.located(holder, f"body.{field}"))
+        envelope = tuple(part for part, _ in self.locate(holder, f"body.{field}"))
         given = body.get("tools") if tools is None else tools
         return self.transcript(payload, envelope + schemas(given))
 
@@ -128,18 +128,18 @@ class Gemini(BlockWire):
             )
         return super().named_role(original, place)
 
-    def located(self, message: Mapping[str, Any], place: str) -> Located:
+    def locate(self, message: Mapping[str, Any], place: str) -> Located:
         """The parts in order."""
         calls, results = Counter[str](), Counter[str]()
         for k, part in objects_at(message, self.content, place):
             yield _part(part, f"{place}.parts[{k}]", ("parts", k), calls, results)
 
-    def alone(self, block: Mapping[str, Any]) -> str | None:
+    def only_text(self, block: Mapping[str, Any]) -> str | None:
         """The text of a part that has nothing else."""
         text = block.get("text")
         return text if len(block) == 1 and type(text) is str else None
 
-    def beside(self, message: Mapping[str, Any]) -> Iterator[str]:
+    def extra_texts(self, message: Mapping[str, Any]) -> Iterator[str]:
         """Function names of responses, and all other text outside the parts."""
         yield from unread(message, _PLACE)
         for part in objects_in(message.get(self.content)):

@@ -105,9 +105,9 @@ class LangChain(FrameworkWire, OpenAIChat):
         wrap = _wrap(was)
         return {**was, wrap: {**was[wrap], **now}} if wrap else {**was, **now}
 
-    def located(self, message: Mapping[str, Any], place: str) -> Located:
+    def locate(self, message: Mapping[str, Any], place: str) -> Located:
         """As in Chat Completions; reasoning is not changed, since it may be signed."""
-        for part, path in super().located(message, place):
+        for part, path in super().locate(message, place):
             if isinstance(part, Reasoning):
                 yield Reasoning(part.text, signed=True), path
             elif isinstance(part, ToolResult) and message.get("status"):
@@ -115,9 +115,9 @@ class LangChain(FrameworkWire, OpenAIChat):
             else:
                 yield part, path
 
-    def usual(self, message: Mapping[str, Any]) -> tuple[Part, ...] | None:
+    def quick_parts(self, message: Mapping[str, Any]) -> tuple[Part, ...] | None:
         """As in Chat Completions, except for the result of a failed call."""
-        return None if "status" in message else super().usual(message)
+        return None if "status" in message else super().quick_parts(message)
 
     def _made(self, value: Mapping[str, Any]) -> object:
         """A new message."""

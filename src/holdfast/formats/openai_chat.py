@@ -84,7 +84,7 @@ def _id_path(message: Mapping[str, Any], part: int) -> Path | None:
     """The path of the id: in the tool's message, or beside the function of the call."""
     if message.get("tool_call_id"):
         return ("tool_call_id",)
-    places = [path for _, path in OpenAIChat().located(message, "message")]
+    places = [path for _, path in OpenAIChat().locate(message, "message")]
     return (*places[part][:2], "id") if places[part][0] == "tool_calls" else None
 
 
@@ -135,7 +135,7 @@ class OpenAIChat(ObjectWire):
             ShortCallIds(_id_path, published(self.name).limits["call_id"]),
         )
 
-    def located(self, message: Mapping[str, Any], place: str) -> Located:
+    def locate(self, message: Mapping[str, Any], place: str) -> Located:
         """Reasoning, content, refusal, sound and calls, or a tool message's result."""
         if ROLES.get(message["role"]) == "tool":
             yield _result(message, place), ("content",)
@@ -157,7 +157,7 @@ class OpenAIChat(ObjectWire):
         for k, call in objects_at(message, "tool_calls", place):
             yield _call(call, f"{place}.tool_calls[{k}]", ("tool_calls", k))
 
-    def beside(self, message: Mapping[str, Any]) -> Iterator[str]:
+    def extra_texts(self, message: Mapping[str, Any]) -> Iterator[str]:
         """Names of speakers, and all other text outside the parts."""
         is_result = message["role"] in ("tool", "function")  # only the content is a part
         yield from unread(message, SPOKEN if is_result else _READ)
@@ -176,7 +176,7 @@ class OpenAIChat(ObjectWire):
         if message.get("function_call"):
             yield from unread(message["function_call"], _CALLED)
 
-    def usual(self, message: Mapping[str, Any]) -> tuple[Part, ...] | None:
+    def quick_parts(self, message: Mapping[str, Any]) -> tuple[Part, ...] | None:
         """The parts of a result, or of calls beside text, which are half of an agent's messages."""
         try:
             content = message["content"]

@@ -168,14 +168,14 @@ class OpenAIResponses(ObjectWire):
             return super().named_role(original, place)
         return "tool" if kind_of(original).endswith("_output") else "assistant"
 
-    def located(self, message: Mapping[str, Any], place: str) -> Located:
+    def locate(self, message: Mapping[str, Any], place: str) -> Located:
         """The parts of a message; any other item is one part."""
         kind = message.get("type")
         if kind in (None, "message") and "role" in message:
             return _content(message, place)
         return iter((_item(message, kind_of(message), place),))
 
-    def alone(self, block: Mapping[str, Any]) -> str | None:
+    def only_text(self, block: Mapping[str, Any]) -> str | None:
         """The text of a part that has nothing else."""
         kind, text = block.get("type"), block.get("text")
         said = kind in ("input_text", "output_text") and set(block) <= {
@@ -185,7 +185,7 @@ class OpenAIResponses(ObjectWire):
         }
         return text if said and type(text) is str else None
 
-    def beside(self, message: Mapping[str, Any]) -> Iterator[str]:
+    def extra_texts(self, message: Mapping[str, Any]) -> Iterator[str]:
         """Namespaces of calls, encrypted reasoning, and all other text outside the parts."""
         kind = message.get("type")
         if kind not in (None, "message"):
@@ -194,7 +194,7 @@ class OpenAIResponses(ObjectWire):
             yield from unread(message, SPOKEN)
             yield from unread_in(message.get("content"), _PARTS)
 
-    def usual(self, message: Mapping[str, Any]) -> tuple[Part, ...] | None:
+    def quick_parts(self, message: Mapping[str, Any]) -> tuple[Part, ...] | None:
         """The part of a call or an output, which most items are."""
         kind = message.get("type")
         if kind not in ("function_call", "function_call_output"):

@@ -41,7 +41,7 @@ class Plain(ObjectWire):
             payload, schemas(body_of(payload).get("tools") if tools is None else tools)
         )
 
-    def located(self, message: Mapping[str, Any], place: str) -> Located:
+    def locate(self, message: Mapping[str, Any], place: str) -> Located:
         """The text."""
         content = message.get("content")
         if not isinstance(content, str):

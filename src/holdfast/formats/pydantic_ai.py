@@ -140,18 +140,18 @@ class PydanticAI(FrameworkWire, BlockWire):
         """The positions of the system prompts in a request."""
         return _system_parts(message)
 
-    def located(self, message: Mapping[str, Any], place: str) -> Located:
+    def locate(self, message: Mapping[str, Any], place: str) -> Located:
         """The parts in order."""
         for k, part in objects_at(message, self.content, place):
             yield _part(part, f"{place}.parts[{k}]", ("parts", k))
 
-    def alone(self, block: Mapping[str, Any]) -> str | None:
+    def only_text(self, block: Mapping[str, Any]) -> str | None:
         """The text of a part of a user's, the system's or the model's."""
         text = block.get("content")
         spoken = block.get("part_kind") in (_SYSTEM, _USER, _TEXT)
         return text if spoken and type(text) is str else None
 
-    def beside(self, message: Mapping[str, Any]) -> Iterator[str]:
+    def extra_texts(self, message: Mapping[str, Any]) -> Iterator[str]:
         """Nothing: the other fields are the framework's own."""
         del message
         return iter(())

@@ -43,10 +43,10 @@ class ObjectWire(Annotated, ABC):
     enveloped: ClassVar[frozenset[str]] = frozenset({MESSAGES, "tools"})
 
     @abstractmethod
-    def located(self, message: Mapping[str, Any], place: str) -> Located:
+    def locate(self, message: Mapping[str, Any], place: str) -> Located:
         """The parts in order, each with the path of its text; errors name ``place``."""
 
-    def beside(self, message: Mapping[str, Any]) -> Iterator[str]:
+    def extra_texts(self, message: Mapping[str, Any]) -> Iterator[str]:
         """The texts of the message that are in no part."""
         return unread(message, SPOKEN)
 
@@ -56,7 +56,7 @@ class ObjectWire(Annotated, ABC):
         if len(message) == len(SPOKEN) and type(message.get("content")) is str:
             return ""
         try:
-            return "".join([f"\n{text}" for text in self.beside(message)])
+            return "".join([f"\n{text}" for text in self.extra_texts(message)])
         except RecursionError as fault:
             advice = "give it less deeply nested"
             raise FormatError(
@@ -89,12 +89,12 @@ class ObjectWire(Annotated, ABC):
         """The role of a message. Raises FormatError, naming the place, for anything else."""
         return role_of(original, place)
 
-    def alone(self, block: Mapping[str, Any]) -> str | None:
+    def only_text(self, block: Mapping[str, Any]) -> str | None:
         """The text of a message's only block if it has nothing else; None for other blocks."""
         del block
         return None
 
-    def usual(self, message: Mapping[str, Any]) -> tuple[Part, ...] | None:
+    def quick_parts(self, message: Mapping[str, Any]) -> tuple[Part, ...] | None:
         """The parts of a message in one of the common forms, read quickly; None for other messages.
 
         A conversation is read again at each call, which makes this worthwhile.
@@ -105,13 +105,13 @@ class ObjectWire(Annotated, ABC):
     def parts(self, original: object) -> tuple[Part, ...]:
         """The parts, in the message's order."""
         message = self.view(original)
-        parts = self.usual(message)
+        parts = self.quick_parts(message)
         return self._parts(message, "message") if parts is None else parts
 
     def render(self, original: object, texts: Mapping[int, str]) -> object:
         """A copy with these texts: JSON for a call's arguments, the whole content of a result."""
         message = self.view(original)
-        places = [path for _, path in self.located(message, "message")]
+        places = [path for _, path in self.locate(message, "message")]
         now = rewritten(message, {places[index]: text for index, text in texts.items()})
         return self.rebuilt(now, original)
 
@@ -132,7 +132,7 @@ class ObjectWire(Annotated, ABC):
 
     def _messages(self, payload: object) -> tuple[Message, ...]:
         messages: list[Message] = []
-        view, usual, field = self.view, self.usual, self.content
+        view, usual, field = self.view, self.quick_parts, self.content
         for i, original in enumerate(self.listed(payload)):
             value = view(original)
             try:
@@ -157,7 +157,7 @@ class ObjectWire(Annotated, ABC):
         if type(content) is str:
             text = content
         elif is_list(content) and len(content) == 1 and is_object(content[0]):
-            text = self.alone(content[0])
+            text = self.only_text(content[0])
         return text if self.carriers.isdisjoint(message) or not self._carries(message) else None
 
     def _carries(self, message: Mapping[str, Any]) -> bool:
@@ -165,7 +165,7 @@ class ObjectWire(Annotated, ABC):
         return any(message.get(field) for field in self.carriers.intersection(message))
 
     def _parts(self, message: Mapping[str, Any], place: str) -> tuple[Part, ...]:
-        parts = tuple([part for part, _ in self.located(message, place)])
+        parts = tuple([part for part, _ in self.locate(message, place)])
         if not parts and message.get(self.content) is None:
             for field, value in message.items():
                 if field not in _NAMES and any(

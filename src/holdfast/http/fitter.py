@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, cast
 
-from holdfast.agent.loop import harder
+from holdfast.agent.loop import smaller_budget
 from holdfast.api import compress, count
 from holdfast.choice import chosen
 from holdfast.formats import named
@@ -334,7 +334,7 @@ class Fitter:
             or count(body, model=options.get("model"), format=named(endpoint.format)).total
         )
         budget = self._budget(fitted.model, body)
-        smaller = cast("int", harder(fault, sent, budget.limit if budget else None).limit)
+        smaller = cast("int", smaller_budget(fault, sent, budget.limit if budget else None).limit)
         with self._lock:
             self._learned[fitted.model] = min(smaller, self._learned.get(fitted.model, smaller))
             self._quick.pop(fitted.model, None)

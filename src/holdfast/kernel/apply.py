@@ -94,7 +94,7 @@ def _done(transcript: Transcript, edits: Sequence[Edit], batch: _Batch) -> Appli
     return Applied(transcript, after, tuple(edits), taken, tuple(origins))
 
 
-def restored(
+def undo(
     after: Sequence[object], edits: Sequence[Edit], taken: Mapping[int, object]
 ) -> list[object]:
     """The inverse of ``apply`` on the caller's objects."""

@@ -269,7 +269,7 @@ def named_in(text: str) -> dict[str, str]:
         if not is_named or not any(map(str.isalnum, name)):
             continue
         bare = entity.kind in _COUNTED and name in starts and not _LETTERS.search(name)
-        label = _labelled(read.said, starts[name], name) if bare else name
+        label = _with_context(read.said, starts[name], name) if bare else name
         if label:
             found[name] = label
     told = "\n".join(found.values())
@@ -297,7 +297,7 @@ def with_names(form: str, named: Mapping[str, str], head: str = _NAMED) -> str:
     return f"{form}\nAlso {head}: {listed}" if form else f"{head.capitalize()}: {listed}"
 
 
-def completed(
+def add_names(
     form: str,
     named: Mapping[str, str],
     room: int,
@@ -324,7 +324,7 @@ def completed(
     return written(max(0, fitting - 1))
 
 
-def _labelled(said: str, start: int, number: str) -> str:
+def _with_context(said: str, start: int, number: str) -> str:
     """The number with the word after it, else with the words before it; empty without any."""
     end = start + len(number)
     behind = _BEHIND.match(said, end)

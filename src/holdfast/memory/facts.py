@@ -190,7 +190,7 @@ class Fact:
         return (*kind, _VERSION.sub("", value) or value if self.relation in _VERSIONED else value)
 
 
-def lifted(message: Remembered) -> list[Fact]:
+def facts_in(message: Remembered) -> list[Fact]:
     """The durable facts in a message; none for a tool's output."""
     if message.role in {"tool", "system"}:
         return []

@@ -21,7 +21,7 @@ from holdfast.text.importance import signals
 from holdfast.text.memo import Memo
 from holdfast.text.sentences import sentences
 
-from .entities import HEAD, completed, named_in, names_beside, telling, with_names
+from .entities import HEAD, add_names, named_in, names_beside, telling, with_names
 
 VERBATIM, LIGHT, HEAVY = 0, 1, 2
 """Levels of compression (V.3): the original, the warm form, and the cold form."""
@@ -131,7 +131,7 @@ def _form(key: tuple[str, int, Count]) -> str:
             continue
         if made and not said:
             break
-        made = completed(said, named, most, count, spoken)
+        made = add_names(said, named, most, count, spoken)
         if sum(name in made for name in named) >= KEPT[level] * len(named):
             break
     return made if made and count(made) <= size else text

@@ -183,7 +183,7 @@ def _joint(text: str, size: int) -> int:
     return line or size
 
 
-def demoted(
+def demote(
     segment: Segment,
     original: str,
     level: int,
@@ -203,7 +203,7 @@ def demoted(
     return _formed(segment, original, level, content, count, now)
 
 
-def reformed(
+def use_form(
     segment: Segment, original: str, form: Form, writer: str, count: Count, now: float
 ) -> Segment:
     """The segment with a form for which a model was asked.
@@ -234,7 +234,7 @@ def _formed(
     return replace(segment, content=content, tokens=tokens, level=level, metadata=metadata)
 
 
-def recalled(segment: Segment, original: str, count: Count, now: float) -> Segment:
+def expand(segment: Segment, original: str, count: Count, now: float) -> Segment:
     """The segment in full again, from the stored original, without a model (V.19)."""
     metadata: Mapping[str, object] = segment.metadata
     if segment.level != VERBATIM:
@@ -246,7 +246,7 @@ def verbatim(
     segment: Segment, content: str, count: Count, now: float, metadata: Mapping[str, object]
 ) -> Segment:
     """The segment with this content in full, and one more access."""
-    after = read(segment, now)
+    after = record_access(segment, now)
     return replace(after, content=content, tokens=count(content), level=VERBATIM, metadata=metadata)
 
 
@@ -259,7 +259,7 @@ def expansion(segment: Segment, now: float) -> dict[str, object]:
     }
 
 
-def read(segment: Segment, now: float) -> Segment:
+def record_access(segment: Segment, now: float) -> Segment:
     """The segment with one more access."""
     last = max(now, segment.accessed)
     return replace(segment, accessed=last, access_count=segment.access_count + 1)
@@ -517,14 +517,14 @@ class Maintenance:
         source, segment = found
         if source == "cold" and not critical:
             to: Tier = "warm"
-            after = self._demoted(segment, read(segment, now), LIGHT, now)
+            after = self._demoted(segment, record_access(segment, now), LIGHT, now)
         else:
-            to, after = "hot", recalled(segment, self._whole(segment), self.count, now)
+            to, after = "hot", expand(segment, self._whole(segment), self.count, now)
         return Maintained(tiers.placing(to, after), (Move(segment, after, source, to, "promoted"),))
 
     def _demoted(self, segment: Segment, marked: Segment, level: int, now: float) -> Segment:
         whole, before = self._whole(segment), self.before(segment)
-        return demoted(marked, whole, level, self.condenser, self.count, now, before)
+        return demote(marked, whole, level, self.condenser, self.count, now, before)
 
     def _whole(self, segment: Segment) -> str:
         """The original text of the segment."""
@@ -534,7 +534,9 @@ class Maintenance:
 
     def readmit(self, tiers: Tiers, segment: Segment, now: float) -> Maintained:
         """Put an evicted segment, which is in full, back into warm."""
-        after = demoted(read(segment, now), segment.content, LIGHT, self.condenser, self.count, now)
+        after = demote(
+            record_access(segment, now), segment.content, LIGHT, self.condenser, self.count, now
+        )
         return Maintained(
             tiers.placing("warm", after), (Move(segment, after, None, "warm", "readmitted"),)
         )

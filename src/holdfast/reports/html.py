@@ -220,7 +220,7 @@ def _inside(entry: MessageAccount) -> Iterator[str]:
         yield f'<ul class="why">{"".join(_touch(touch) for touch in entry.journey.touches)}</ul>'
     if entry.journey.covers:
         first, last = entry.journey.covers
-        yield f'<p>It stands for <a href="#m{first}">{spoken_for(first, last)}</a>.</p>'
+        yield f'<p>It replaces <a href="#m{first}">{spoken_for(first, last)}</a>.</p>'
     if entry.state in ("changed", "offloaded"):
         yield f'<div class="diff" dir="auto">{_difference(entry)}</div>'
         yield f"<details><summary>Original, {amount(entry.tokens_before, 'token')}</summary>"

@@ -314,7 +314,7 @@ def _inside(entry: MessageAccount, width: int) -> Iterator[str]:
     """Some of the removed and new lines of a changed message."""
     if entry.state == "inserted":
         if entry.journey.covers:
-            yield f"stands for {spoken_for(*entry.journey.covers)}"
+            yield f"replaces {spoken_for(*entry.journey.covers)}"
         yield from _marked([DiffPiece("new", entry.text_after)], width)
     elif entry.state in ("changed", "offloaded"):
         yield from _marked(difference(entry.text_before, entry.text_after), width)

@@ -14,7 +14,7 @@ from holdfast.compressors.writer import quoted, request
 from holdfast.kernel.errors import ModelError
 from holdfast.kernel.flow import ask
 from holdfast.kernel.ports import Ask
-from holdfast.memory.entities import completed, named_in
+from holdfast.memory.entities import add_names, named_in
 from holdfast.memory.forms import (
     FACTORS,
     HEAVY,
@@ -59,7 +59,7 @@ class ModelCondenser:
             return Form(self.condense(text, level, count), asked=False)
         named, room = named_in(text), room_for(count(text), level)
         reply = yield from _written(_PROMPTS[level], text, named, aimed)
-        form = completed(reply, named, room, count)
+        form = add_names(reply, named, room, count)
         reason = unfounded(reply, text)
         if not reason and count(form) > room:
             reason = "it is too long"

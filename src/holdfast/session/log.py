@@ -195,9 +195,9 @@ class Thread:
                 told.append(f"{what}: {listed}{more}; restore a copy")
         return told
 
-    def viewed(self, tokens: int, net: float, seconds: float) -> None:
+    def record_view(self, tokens: int, net: float, seconds: float) -> None:
         """Record a view; the store learns of it with the next saved state."""
-        self.state.viewed(tokens, net, seconds)
+        self.state.record_view(tokens, net, seconds)
         self._unsaved += 1
 
     def save(self) -> None:
@@ -439,7 +439,7 @@ class Thread:
                 check_own(original, message, form, "format")
             kept = kept_of(position, time, original, message, size)
         if form.name not in (self.state.format, "plain"):
-            self.state.written_on(form.name)
+            self.state.set_format(form.name)
             self.held, self.held_characters = {}, 0  # they were read in another format
         self._keep(kept)
         tokens = self.meter.message(kept.message)

@@ -24,7 +24,7 @@ from holdfast.runtime import Runtime
 from holdfast.text.concealed import redacted_text
 
 from .forms import expanded
-from .tiers import Asked, Likeness, Owed, ThreadTiers
+from .tiers import Asked, Likeness, ThreadTiers, WantedForm
 
 T = TypeVar("T")
 
@@ -116,16 +116,16 @@ class Worker:
 class FormRound:
     """The answers of one round of requests, and the model's usage."""
 
-    answers: Mapping[Owed, Form | HoldfastError]
+    answers: Mapping[WantedForm, Form | HoldfastError]
     usage: ModelUsage
 
     @property
-    def forms(self) -> dict[Owed, Form]:
+    def forms(self) -> dict[WantedForm, Form]:
         """The forms that the model returned."""
         return {owed: found for owed, found in self.answers.items() if isinstance(found, Form)}
 
     @property
-    def failed(self) -> dict[Owed, HoldfastError]:
+    def failed(self) -> dict[WantedForm, HoldfastError]:
         """The requests that failed, and why."""
         return {
             owed: found for owed, found in self.answers.items() if isinstance(found, HoldfastError)
@@ -133,14 +133,14 @@ class FormRound:
 
 
 @dataclass(frozen=True, slots=True)
-class Forming:
+class FormRequests:
     """Asks the model for forms; with ``redacts``, secrets are masked first."""
 
     condenser: AskingCondenser
     lineup: Lineup
     redacts: bool = False
 
-    def asked(self, owed: Sequence[Owed]) -> FormRound:
+    def asked(self, owed: Sequence[WantedForm]) -> FormRound:
         """Ask for these forms together. Failures of the model are not raised."""
         texts = [redacted_text(each.text)[0] if self.redacts else each.text for each in owed]
         count = self.lineup.count
@@ -185,7 +185,7 @@ class Patience:
         self._left -= 1
         return self._left < 0
 
-    def heard(self, *, answered: bool) -> None:
+    def record(self, *, answered: bool) -> None:
         """Record whether a request was answered."""
         self._silent = 0 if answered else self._silent + 1
         self._left = min(2**self._silent // 2, _LONGEST_PAUSE)
@@ -204,7 +204,7 @@ class Upkeep:
         turn: Exclusive,
         tiers: ThreadTiers,
         likeness: Likeness,
-        forming: Forming | None,
+        forming: FormRequests | None,
         *,
         background: bool,
     ) -> None:
@@ -234,13 +234,13 @@ class Upkeep:
 
     def now(self, *, force: bool = False) -> dict[Tier, TierStatistics]:
         """Maintain the tiers with all forms that a model should write. Raises StoreError."""
-        self._weigh()
+        self._update_vectors()
         told = self._run(force=force)
-        while self._asked() or self._tiers.has_forms:
+        while self._request_forms() or self._tiers.has_forms:
             told = self._run()
         return told
 
-    def looked(self, *, some: bool = False) -> dict[Tier, TierStatistics]:
+    def maintain_for_reader(self, *, some: bool = False) -> dict[Tier, TierStatistics]:
         """Maintain the tiers for a reader; if that fails, they stay as they were.
 
         With ``some``, only a part of a large backlog is done, and no very large message.
@@ -268,7 +268,7 @@ class Upkeep:
         """Use the forms that have arrived; later ones are dropped."""
         with self._turn:
             if self._tiers.has_forms:
-                self.looked()
+                self.maintain_for_reader()
             self._closed = True
         if self._worker is not None:
             self._worker.close()
@@ -281,12 +281,12 @@ class Upkeep:
             if not due:
                 return
             if self._embedder.is_over():
-                self._weigh()
+                self._update_vectors()
             while self._has_more() and self._worker is not None:
                 sleep(_BREATH)
             if self._model.is_over():
                 for _ in range(1 if self._worker is None else _ROUNDS):
-                    if not self._asked():
+                    if not self._request_forms():
                         break
 
     def _has_more(self) -> bool:
@@ -304,7 +304,7 @@ class Upkeep:
             self._tiers.thread.refresh()
             return self._tiers.run(force=force, some=some, brief=brief)
 
-    def _weigh(self) -> None:
+    def _update_vectors(self) -> None:
         """Ask for the vectors by which segments are compared; without them, words are compared."""
         with self._turn:
             texts = self._tiers.unknown()
@@ -315,16 +315,16 @@ class Upkeep:
                 with self._turn:
                     self._likeness.take(vectors)
                 answered = True
-            self._embedder.heard(answered=answered)
+            self._embedder.record(answered=answered)
 
-    def _asked(self) -> bool:
+    def _request_forms(self) -> bool:
         """Ask for some of the wanted forms; whether any arrived."""
         if self._forming is None:
             return False
         with self._asking:
             with self._turn:
                 given_up = {asked for asked, times in self._failed.items() if times >= _TRIES}
-                owed = self._tiers.owed(_AT_ONCE, given_up) if not self._closed else []
+                owed = self._tiers.wanted_forms(_AT_ONCE, given_up) if not self._closed else []
             if not owed:
                 return False
             done = self._forming.asked(owed)
@@ -332,15 +332,15 @@ class Upkeep:
                 if self._closed:
                     return False
                 self._failed.update((each.id, each.level) for each in done.failed)
-                self._model.heard(answered=bool(done.forms))
+                self._model.record(answered=bool(done.forms))
                 self._tiers.take(done.forms, self._forming.lineup.writer)
-                self._tell_of(done)
+                self._record_round(done)
         return bool(done.forms)
 
-    def _tell_of(self, done: FormRound) -> None:
+    def _record_round(self, done: FormRound) -> None:
         failed, usage = list(done.failed.values()), done.usage
         if failed:
-            self._tell(str(failed[0]))
+            self._record_fault(str(failed[0]))
         if not usage.calls:
             return
         asked = len(failed) + sum(form.asked for form in done.forms.values())
@@ -366,9 +366,9 @@ class Upkeep:
         except Exception as fault:  # noqa: BLE001 - condensers and stores are anyone's
             with self._turn:
                 kind = "" if isinstance(fault, HoldfastError) else f"{type(fault).__name__}: "
-                self._tell(f"{kind}{fault}")
+                self._record_fault(f"{kind}{fault}")
 
-    def _tell(self, fault: str) -> None:
+    def _record_fault(self, fault: str) -> None:
         """Keep the failure and append an event for it; a repeated one has one event."""
         if self._faults and self._faults[-1] == fault:
             return

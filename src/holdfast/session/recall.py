@@ -14,7 +14,7 @@ from holdfast.kernel.errors import MissingExtraError, StoreError
 from holdfast.kernel.registry import Registry
 from holdfast.memory.entities import COURTESY
 from holdfast.memory.excerpts import pack, written
-from holdfast.memory.facts import Fact, Ledger, lifted
+from holdfast.memory.facts import Fact, Ledger, facts_in
 from holdfast.memory.index import Retrieval
 from holdfast.memory.messages import GrowingVectors, Remembered, VectorSource
 from holdfast.providers import open_embedder
@@ -27,7 +27,7 @@ from holdfast.text.words import STOP_WORDS, stem, words
 
 from .log import Kept, Thread, words_of
 from .state import Span, holds
-from .turns import all_heard, author, bear_names, heard, told
+from .turns import all_remembered, as_remembered, author, bear_names, told
 
 _WORK = 8  # newest messages that show the current work
 _COMMON, _LEAST_HOLDERS, _COMMON_AT = 0.2, 4, 60
@@ -296,7 +296,7 @@ class _Source:
         wanted = [place for place in positions if not holds(self._out, place)]
         found = self._thread.read(wanted).values()
         said = (kept for kept in found if kept.message.role != "system")
-        return all_heard(said, self._thread.state)
+        return all_remembered(said, self._thread.state)
 
     def between(self, first: float, last: float, limit: int) -> Sequence[int]:
         """The positions of the messages in this period."""
@@ -422,7 +422,7 @@ def _brief(kept: Kept) -> Remembered:
     return replace(message, text=message.text[:most]) if len(message.text) > most else message
 
 
-class Knowing:
+class FactReader:
     """The facts of one thread, without those that a user deleted."""
 
     def __init__(self, thread: Thread, *, redacts: bool = False) -> None:
@@ -439,13 +439,13 @@ class Knowing:
             self._ledger, self._next, self._rewordings = Ledger(), 0, state.rewordings
         said = (kept for kept in self._thread.forwards(self._next) if not kept.message.results)
         named = bear_names(state)
-        fresh = [fact for kept in said for fact in lifted(self._heard(kept, named))]
+        fresh = [fact for kept in said for fact in facts_in(self._messages(kept, named))]
         self._ledger = self._ledger.adding(fact for fact in fresh if not self._forgotten(fact))
         self._next = state.messages
         return self._ledger
 
-    def _heard(self, kept: Kept, named: frozenset[str]) -> Remembered:
-        seen = heard(kept, named)
+    def _messages(self, kept: Kept, named: frozenset[str]) -> Remembered:
+        seen = as_remembered(kept, named)
         return seen if self._tells is str else replace(seen, text=self._tells(seen.text))
 
     def _forgotten(self, fact: Fact) -> bool:

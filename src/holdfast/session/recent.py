@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from holdfast.compressors.select import LEFT_OUT
 from holdfast.compressors.summaries import mark
-from holdfast.engine import fitted
+from holdfast.engine import fit
 from holdfast.kernel.budget import Budget, Meter, tokens_of
 from holdfast.kernel.edits import Drop, Insert
 from holdfast.kernel.flow import run
@@ -73,7 +73,7 @@ class PastMessage:
 
 
 @dataclass(slots=True)
-class Desk:
+class LastFit:
     """What a session remembers of its last fit, so that the next one costs only what is new."""
 
     key: Key = ()
@@ -82,7 +82,7 @@ class Desk:
     """Tokens of the request besides its messages, which are included in the part's tokens."""
 
     telling: PastMessage | None = None
-    heard: int | None = None
+    searched_for: int | None = None
     """The user's input for which the past was last searched."""
 
     grows: bool = False
@@ -106,7 +106,7 @@ class Frame:
     """The parameters of one fit. Tokens are those of the session's meter."""
 
     thread: Thread
-    desk: Desk
+    desk: LastFit
     options: SessionOptions
     query: str | None
     tools: object
@@ -130,7 +130,7 @@ class Frame:
     def of(
         cls,
         thread: Thread,
-        desk: Desk,
+        desk: LastFit,
         options: SessionOptions,
         budget: Budget,
         query: str | None,
@@ -173,7 +173,7 @@ _IN_MIND = "To be kept in mind:"
 _IN_MIND_SHARE = 0.4  # share of the budget at most, to leave room for the current work
 
 
-def in_mind(thread: Thread, options: SessionOptions, limit: int) -> str:
+def notes_text(thread: Thread, options: SessionOptions, limit: int) -> str:
     """The notes of ``remember``; the middle of the longest is cut out if they are too long.
 
     Secrets may be masked.
@@ -187,7 +187,9 @@ def in_mind(thread: Thread, options: SessionOptions, limit: int) -> str:
     return "\n".join([_IN_MIND, *(f"- {note}" for note in told), ""])
 
 
-def spoken(thread: Thread, desk: Desk, meter: Meter, kept: str, recalled: str) -> PastMessage:
+def past_message(
+    thread: Thread, desk: LastFit, meter: Meter, kept: str, recalled: str
+) -> PastMessage:
     """The message about the past, made again only if its text has changed."""
     text = f"{kept}{recalled}".rstrip("\n")
     known = desk.telling
@@ -298,7 +300,7 @@ class RecentTurns:
         told = sum(len(each.text) for each in events if each.function != "instruction")
         return said >= _TALK * told
 
-    def continued(self) -> Part | None:
+    def extend_last(self) -> Part | None:
         """The last part with the messages since then; None if it is out of date.
 
         If another process made the last part, it is made again from the same messages.
@@ -307,7 +309,7 @@ class RecentTurns:
         if desk.part is None or desk.key != key:
             if made is None or tuple(made.key) != key:
                 return None
-            self._put_down(self._made(made))
+            self._set_part(self._made(made))
         last = desk.part
         if last is None or last.end > self._thread.state.messages:
             return None
@@ -323,7 +325,7 @@ class RecentTurns:
             (*last.told, *fresh),
             last.result,
         )
-        return self._put_down(grown)
+        return self._set_part(grown)
 
     def made(self, scope: Scope, target: int, told: str, *, is_talk: bool) -> tuple[Part, Made]:
         """A part of ``target`` tokens, and how it was made.
@@ -337,10 +339,10 @@ class RecentTurns:
 
     def keep(self, part: Part, made: Made) -> None:
         """Let the next fit continue from this part, in this process or another."""
-        self._thread.state.fitted(replace(made, key=[*self._frame.key]))
-        self._put_down(part)
+        self._thread.state.record_part(replace(made, key=[*self._frame.key]))
+        self._set_part(part)
 
-    def _put_down(self, part: Part) -> Part:
+    def _set_part(self, part: Part) -> Part:
         desk = self._desk
         desk.key, desk.part, desk.overhead = self._frame.key, part, self._frame.overhead
         return part
@@ -353,7 +355,7 @@ class RecentTurns:
         messages = [_Standing(each.position, each.original, frame.size(each)) for each in looked_at]
         wanted = [each.position for each in looked_at]
         at = sum(1 for _ in takewhile(first.__contains__, wanted))
-        notes = self._noted(made.told) if made.told else None
+        notes = self._notes(made.told) if made.told else None
         if notes is not None:
             messages.insert(at, notes)
         tokens, result = frame.overhead + sum(each.tokens for each in messages), None
@@ -387,7 +389,7 @@ class RecentTurns:
                 found |= with_calls(self._thread, place)
         return [found[place] for place in sorted(found) if place < made.start]
 
-    def _noted(self, text: str) -> _Standing:
+    def _notes(self, text: str) -> _Standing:
         message = summary_of(self._thread, text)
         return _Standing(None, message.original, self._frame.options.meter.message(message))
 
@@ -419,7 +421,7 @@ class RecentTurns:
             asked["pin"] = [
                 i for i, each in enumerate(messages) if i == beside or each.place in stays
             ]
-            found = run(fitted(originals, max(1, made.target), asked, logged=True), answers)
+            found = run(fit(originals, max(1, made.target), asked, logged=True), answers)
             calls, usage = self._desk.usage.calls, found.model_usage
             self._desk.usage = replace(usage, calls=(*calls, *usage.calls))
             return found

@@ -16,7 +16,7 @@ from holdfast.text.concealed import redacted_text
 from holdfast.text.visible import amount, one_line, visible
 
 from .log import Thread
-from .recent import Desk
+from .recent import LastFit
 from .state import Event, EventKind
 from .tiers import RULE, ThreadTiers
 
@@ -98,7 +98,7 @@ class Stats:
         return asdict(self) | {"tiers": tiers}
 
 
-def stats_of(thread: Thread, tiers: ThreadTiers, faults: Sequence[str], desk: Desk) -> Stats:
+def stats_of(thread: Thread, tiers: ThreadTiers, faults: Sequence[str], desk: LastFit) -> Stats:
     """The present numbers of the thread."""
     state, usage = thread.state, desk.usage
     return Stats(
@@ -205,10 +205,10 @@ def _figures(story: Story) -> Iterator[str]:
         yield f"  {', '.join(told)}"
     if stats.since:
         tokens = amount(stats.recent_tokens, "token")
-        yield f"  recent turns begin at message {stats.since:,}: {tokens} as they were said"
+        yield f"  recent turns begin at message {stats.since:,}: {tokens} unchanged"
     if story.stats.spared:
         views = amount(stats.fits, "view")
-        worth = f"; views made anew are worth ${stats.net:,.4f}" if stats.net else ""
+        worth = f"; new views saved ${stats.net:,.4f}" if stats.net else ""
         yield f"  {amount(stats.spared, 'token')} were not sent, over {views}{worth}"
 
 
@@ -218,7 +218,7 @@ def _changed(stats: Stats) -> dict[str, int]:
         "deleted": stats.deleted,
         "edited": stats.edited,
         "pinned": stats.pinned,
-        "kept in mind": stats.notes,
+        "remembered": stats.notes,
     }
     return {name: number for name, number in changed.items() if number}
 
@@ -321,18 +321,18 @@ def _facts(story: Story) -> str:
     stats = story.stats
     facts = {
         "tokens not sent": f"{stats.spared:,}, over {amount(stats.fits, 'view')}",
-        **({"views made anew are worth": f"${stats.net:,.4f}"} if stats.net else {}),
+        **({"new views saved": f"${stats.net:,.4f}"} if stats.net else {}),
         "compactions": f"{stats.events.get('compaction', 0):,}",
-        "looks into the past": f"{stats.events.get('recall', 0):,}, {len(story.recalls):,} brought "
-        f"something back",
-        "recent turns": f"from message {stats.since:,}, {amount(stats.recent_tokens, 'token')} as "
-        f"they were said",
+        "searches of the past": f"{stats.events.get('recall', 0):,}, {len(story.recalls):,} with "
+        f"results",
+        "recent turns": f"from message {stats.since:,}, {amount(stats.recent_tokens, 'token')} "
+        f"unchanged",
         **{name: f"{number:,}" for name, number in _changed(stats).items()},
         "counted by": stats.counter,
     }
     faults = story.of("fault")
     if faults:
-        facts["went wrong"] = (
+        facts["failures"] = (
             f"{amount(len(faults), 'time')}, last: {one_line(faults[-1].reason, _CELLS)}"
         )
     return "".join(

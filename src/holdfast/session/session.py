@@ -49,9 +49,9 @@ from holdfast.text.visible import amount
 from . import arguments
 from .arguments import SessionOptions, Which
 from .log import Thread, exchanges, inverse, own_id
-from .maintenance import Exclusive, Forming, Upkeep
-from .recall import Knowing, Meaning, Past, Recalled
-from .recent import Desk, Frame
+from .maintenance import Exclusive, FormRequests, Upkeep
+from .recall import FactReader, Meaning, Past, Recalled
+from .recent import Frame, LastFit
 from .report import Stats, Story, html_page, masked, recalled_positions, stats_of, text_page
 from .state import Event
 from .tiers import Likeness, ThreadTiers
@@ -378,7 +378,7 @@ class Session:
             if not view.budget_met:
                 view = replace(view, smallest=self._smallest(view, query, tools))
             net = view.net.net if view.net else 0.0
-            self._thread.viewed(view.tokens, net, perf_counter() - started)
+            self._thread.record_view(view.tokens, net, perf_counter() - started)
             self._desk.seen, self._desk.sent = self._thread.now(), view.tokens
             self._lift(sorted(view.recalled, key=lambda each: -each.score)[:_LIFTED])
         if chosen.hard and view.smallest is not None:
@@ -409,13 +409,13 @@ class Session:
     def stats(self) -> Stats:
         """The thread in numbers, after its tiers are brought up to date."""
         with self._turn:
-            self._upkeep.looked()
+            self._upkeep.maintain_for_reader()
             return stats_of(self._thread, self._tiers, self.faults, self._desk)
 
     def tiers(self) -> Tiers:
         """The segments of each tier, brought up to date, in their present forms."""
         with self._turn:
-            self._upkeep.looked()
+            self._upkeep.maintain_for_reader()
             return self._tiers.tiers
 
     def search(self, query: str, limit: int = 10) -> list[Recalled]:
@@ -487,7 +487,9 @@ class Session:
         """Return a report on tiers, saved tokens and recalls, as text or as one HTML page."""
         arguments.one_of("form", form, ("text", "html"))
         with self._turn:
-            self._upkeep.looked(some=True)  # a report does not wait for a large backlog
+            self._upkeep.maintain_for_reader(
+                some=True
+            )  # a report does not wait for a large backlog
             stats, events = (
                 stats_of(self._thread, self._tiers, self.faults, self._desk),
                 list(self._thread.events()),
@@ -598,8 +600,8 @@ class Session:
         self._thread = Thread(arguments.thread(thread), store, clock, options.meter, self._format)
         vectors = Meaning.of(self._thread, wanted=options.vectors)
         self._past = Past(self._thread, vectors, redacts=options.redacts)
-        self._desk = Desk(grows=self._thread.state.messages > 0)
-        self._knowing = Knowing(self._thread, redacts=options.redacts)
+        self._desk = LastFit(grows=self._thread.state.messages > 0)
+        self._knowing = FactReader(self._thread, redacts=options.redacts)
         likeness = Likeness(options.lineup, options.redacts)
         self._tiers = ThreadTiers(
             self._thread,
@@ -610,7 +612,7 @@ class Session:
             options.segmentation,
         )
         asking = options.asking
-        forming = None if asking is None else Forming(asking, options.lineup, options.redacts)
+        forming = None if asking is None else FormRequests(asking, options.lineup, options.redacts)
         self._upkeep = Upkeep(
             self._turn, self._tiers, likeness, forming, background=options.background
         )

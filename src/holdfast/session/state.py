@@ -296,7 +296,7 @@ class State:
         self.messages = self.messages if messages is None else messages
         self.events = self.events if events is None else events
 
-    def written_on(self, wire: str) -> None:
+    def set_format(self, wire: str) -> None:
         """Record that the messages determine the format."""
         self.format = wire
 
@@ -304,14 +304,14 @@ class State:
         """Record what was recalled for the newest input, which stays in later views."""
         self.recalled = {**recalled, "for": self.spoke}
 
-    def viewed(self, tokens: int, net: float, seconds: float) -> None:
+    def record_view(self, tokens: int, net: float, seconds: float) -> None:
         """Record a view with this many tokens."""
         self.fits += 1
         self.net += net
         self.slowest = max(self.slowest, seconds)
         self.spared += max(0, self.tokens - tokens)
 
-    def fitted(self, made: Made) -> None:
+    def record_part(self, made: Made) -> None:
         """Record how the recent part of the view was made."""
         self.made = made
 

@@ -34,8 +34,8 @@ from holdfast.memory.tiers import (
     TierSizes,
     TierStatistics,
     original_of,
-    read,
-    reformed,
+    record_access,
+    use_form,
 )
 from holdfast.runtime import Runtime
 from holdfast.stores.answers import settled
@@ -205,7 +205,7 @@ Asked = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Owed:
+class WantedForm:
     """A segment whose form was made by rules, and for which a model may be asked."""
 
     id: str
@@ -236,7 +236,7 @@ class ThreadTiers:
         self._store = TierStore(thread)
         self._looked = 0
         self._wanted = Counter[int]()
-        self._forms: dict[Owed, tuple[str, Form]] = {}
+        self._forms: dict[WantedForm, tuple[str, Form]] = {}
 
     @property
     def _saved(self) -> SavedTiers:
@@ -281,9 +281,9 @@ class ThreadTiers:
         self._wanted.update(wanted - out)
         if out:
             with self._changing() as moves:
-                moves.extend(self._readmitted(sorted(out)))
+                moves.extend(self._readmit(sorted(out)))
 
-    def owed(self, most: int, given_up: AbstractSet[Asked]) -> list[Owed]:
+    def wanted_forms(self, most: int, given_up: AbstractSet[Asked]) -> list[WantedForm]:
         """The newest segments whose form was made by rules, at most ``most``."""
         known = {*given_up, *((owed.id, owed.level) for owed in self._forms)}
         found = [
@@ -292,7 +292,7 @@ class ThreadTiers:
             if "written_by" not in segment.metadata and (segment.id, segment.level) not in known
         ]
         newest = sorted(found, key=lambda each: -each.created)[:most]
-        return [Owed(each.id, each.level, self._turns.condensed_of(each)) for each in newest]
+        return [WantedForm(each.id, each.level, self._turns.condensed_of(each)) for each in newest]
 
     def note_of(self, position: int) -> Segment | None:
         """The segment with the message at this position; None without one, or if it was deleted."""
@@ -300,7 +300,7 @@ class ThreadTiers:
             return None
         return next((each for each in self.tiers.all() if position in covered(each)), None)
 
-    def take(self, forms: Mapping[Owed, Form], writer: str) -> None:
+    def take(self, forms: Mapping[WantedForm, Form], writer: str) -> None:
         """Accept a model's forms. The next run uses each if it is still wanted."""
         self._forms |= {owed: (writer, form) for owed, form in forms.items()}
 
@@ -324,8 +324,8 @@ class ThreadTiers:
         """
         now = self.thread.now()
         with self._changing() as moves:
-            moves.extend([*self._formed(now), *self._reworded(), *self._promoted(now)])
-            self._put(self.tiers.adding(*self._fresh(some=some, brief=brief)))
+            moves.extend([*self._use_forms(now), *self._add_changed(), *self._promote(now)])
+            self._put(self.tiers.adding(*self._new_turns(some=some, brief=brief)))
             done = self._maintenance.run(self.tiers, self._importances, now, force=force)
             self._put(done.tiers)
             moves.extend(done.moves)
@@ -381,7 +381,7 @@ class ThreadTiers:
             ),
         }
 
-    def _formed(self, now: float) -> list[Move]:
+    def _use_forms(self, now: float) -> list[Move]:
         """Replace forms made by rules with those of a model."""
         moves: list[Move] = []
         forms, self._forms = self._forms, {}
@@ -393,7 +393,7 @@ class ThreadTiers:
             if self._turns.condensed_of(segment) != owed.text:
                 continue
             taken = not form.refused and form.text != segment.content
-            after = reformed(
+            after = use_form(
                 segment, owed.text, form, writer if taken else RULE, self.thread.meter.text, now
             )
             self._put(self.tiers.placing(tier, after))
@@ -401,7 +401,7 @@ class ThreadTiers:
                 moves.append(Move(segment, after, tier, tier, "rewritten"))
         return moves
 
-    def _reworded(self) -> list[Move]:
+    def _add_changed(self) -> list[Move]:
         """Add the turns again whose messages were edited or deleted since the last run."""
         touched = self._turns.reworded(self._saved.events)
         self._saved = replace(self._saved, events=self.thread.state.events)
@@ -419,9 +419,9 @@ class ThreadTiers:
                 fresh = replace(fresh, accessed=segment.accessed, access_count=used)
                 self._put(self.tiers.placing("hot", fresh))
             moves.append(Move(segment, fresh, found[0], "hot" if fresh else None, "reworded"))
-        return moves + self._readmitted(sorted(touched))
+        return moves + self._readmit(sorted(touched))
 
-    def _readmitted(self, positions: Sequence[int]) -> list[Move]:
+    def _readmit(self, positions: Sequence[int]) -> list[Move]:
         """Add the evicted turns with these positions to warm again."""
         moves: list[Move] = []
         back: list[Span] = []
@@ -437,14 +437,16 @@ class ThreadTiers:
                 back = sorted([*back, span])
         return moves
 
-    def _promoted(self, now: float) -> list[Move]:
+    def _promote(self, now: float) -> list[Move]:
         """Move segments found since the last run up one tier, or to hot if marked as important."""
         moves: list[Move] = []
         wanted, self._wanted = self._wanted, Counter[int]()
         for segment in self.tiers.all() if wanted else ():
             times = max((wanted[position] for position in covered(segment)), default=0)
             if times and segment.level == VERBATIM:
-                used = replace(read(segment, now), access_count=segment.access_count + times)
+                used = replace(
+                    record_access(segment, now), access_count=segment.access_count + times
+                )
                 self._put(self.tiers.placing("hot", used))
             elif times:
                 critical = segment.pinned
@@ -456,7 +458,7 @@ class ThreadTiers:
                 moves += done.moves
         return moves
 
-    def _fresh(self, *, some: bool, brief: bool) -> list[Segment]:
+    def _new_turns(self, *, some: bool, brief: bool) -> list[Segment]:
         """The finished turns that are in no tier yet, or some of them."""
         said, most = self.thread.state.tokens, _BACKLOG * sum(self.sizes.of(tier) for tier in TIERS)
         start, tokens = self._saved.next, self._saved.tokens

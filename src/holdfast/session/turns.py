@@ -16,7 +16,7 @@ from holdfast.compressors.select.notes import notes_of
 from holdfast.content import recognise
 from holdfast.formats.rules.pairing import paired
 from holdfast.kernel.messages import Message, Role, Text, ToolCall, ToolResult
-from holdfast.memory.entities import completed, named_in, names_beside, with_names
+from holdfast.memory.entities import add_names, named_in, names_beside, with_names
 from holdfast.memory.excerpts import speaker_of
 from holdfast.memory.forms import Count, RuleCondenser, room_for
 from holdfast.memory.messages import Remembered
@@ -34,7 +34,7 @@ from .wires import is_exchanged
 _NEAR = 24  # messages before a result that are searched for its call: one reply may have many calls
 
 
-def heard(kept: Kept, named: Container[str]) -> Remembered:
+def as_remembered(kept: Kept, named: Container[str]) -> Remembered:
     """The message for memory; a name at its head is the speaker only if names are usual.
 
     ``named``: the roles whose messages begin with names. In messages without names, "Noted: ..." is
@@ -53,10 +53,10 @@ def bear_names(state: State) -> frozenset[str]:
     )
 
 
-def all_heard(found: Iterable[Kept], state: State) -> dict[int, Remembered]:
+def all_remembered(found: Iterable[Kept], state: State) -> dict[int, Remembered]:
     """The messages for memory, by position."""
     named = bear_names(state)
-    return {kept.position: heard(kept, named) for kept in found}
+    return {kept.position: as_remembered(kept, named) for kept in found}
 
 
 def author(thread: Thread, message: Remembered, tells: Callable[[str], str] = str) -> str:
@@ -95,7 +95,7 @@ _CALLED = re.compile(r"(?P<name>[^(\n]{1,200})\((?P<arguments>.*?)\)?", re.DOTAL
 
 def told(state: State, kept: Kept) -> str:
     """The text of a message, each part after the name of its author."""
-    return "\n".join(_blocks(heard(kept, bear_names(state)), kept.message))
+    return "\n".join(_blocks(as_remembered(kept, bear_names(state)), kept.message))
 
 
 def _blocks(seen: Remembered, message: Message) -> Iterator[str]:
@@ -251,8 +251,8 @@ def _notes(key: tuple[str, int, Count]) -> str:
         notes = notes_of(events, max(int(room * _NOTED), room - listed), count) or notes
     if not notes:
         return ""
-    notes = completed(notes, decided, room, count, head=_DECIDED)
-    return completed(notes, named, room, count, said)
+    notes = add_names(notes, decided, room, count, head=_DECIDED)
+    return add_names(notes, named, room, count, said)
 
 
 _NOTES: Memo[tuple[str, int, Count], str] = Memo(

@@ -24,7 +24,7 @@ from holdfast.validity import repair
 from .arguments import SessionOptions
 from .log import Kept, Thread
 from .recall import Inquiry, Past, Recalled, Recollection, is_idle, is_known, of_the_newest
-from .recent import Frame, Part, PastMessage, RecentTurns, Scope, in_mind, spoken
+from .recent import Frame, Part, PastMessage, RecentTurns, Scope, notes_text, past_message
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,18 +102,18 @@ class Fit:
         self.frame, self.past = frame, past
         self.thread, self.desk = frame.thread, frame.desk
         self.limit, self.room = frame.limit, frame.room
-        self.mind = in_mind(self.thread, frame.options, frame.limit)
+        self.mind = notes_text(self.thread, frame.options, frame.limit)
         self.recent = RecentTurns(frame)
 
     def view(self) -> View:
         """The view."""
-        found = self._whole()
+        found = self._whole_thread()
         if found is None:
-            found = self._going_on() if self.frame.query is None else self._answering()
+            found = self._continue_view() if self.frame.query is None else self._for_question()
         self.desk.grows = True
         return found
 
-    def _whole(self) -> View | None:
+    def _whole_thread(self) -> View | None:
         """The whole thread, if it fits."""
         left = self.limit - self.frame.overhead
         if self.thread.state.tokens > left and not self.thread.state.rewordings:
@@ -129,13 +129,13 @@ class Fit:
         head = next((i for i, role in enumerate(roles) if role != "system"), len(roles))
         originals = [kept.original for kept in found]
         part = Part(originals, self.limit - left, (), head, self.thread.state.messages, 0)
-        view = self._composed(part, Recollection(), "everything_fits")
+        view = self._compose(part, Recollection(), "everything_fits")
         due = view.tokens > self.frame.trigger and self._pays(view.tokens)
         return None if due else view
 
     # a question about the past
 
-    def _answering(self) -> View:
+    def _for_question(self) -> View:
         """The view for a question: the past that answers it, and recent turns in the rest."""
         start = self.recent.start(int(self.room * _ASKED_RECENT))
         notes, empty = self._cost(""), self._telling("").tokens
@@ -145,33 +145,33 @@ class Fit:
             if part.result is None:
                 break
         asked = Inquiry(self.frame.query or "")
-        past = self._recollected(asked, self.limit - part.tokens - empty, set(part.places), 0.0)
-        view = self._composed(part, past, "recalled")
+        past = self._recollect(asked, self.limit - part.tokens - empty, set(part.places), 0.0)
+        view = self._compose(part, past, "recalled")
         self._record(past, asked, view.tokens)
         return view
 
     # what comes next
 
-    def _going_on(self) -> View:
+    def _continue_view(self) -> View:
         """The last view with newer messages; made again if it is full."""
         state = self.thread.state
-        part, past = self.recent.continued(), Recollection.standing(state.recalled)
+        part, past = self.recent.extend_last(), Recollection.standing(state.recalled)
         if part is None or state.made is None:
-            return self._anew(None, past, "compacted", "" if state.made else _OUTGREW)
+            return self._rebuild(None, past, "compacted", "" if state.made else _OUTGREW)
         if self.limit > _ROOMIER * state.made.limit:
-            return self._anew(None, past, "compacted", _WIDER)
+            return self._rebuild(None, past, "compacted", _WIDER)
         whole = part.tokens + self._cost(past.text)
         if whole > self.frame.trigger and self._pays(whole):
-            return self._anew(part, past, "compacted", _OUTGREW)
+            return self._rebuild(part, past, "compacted", _OUTGREW)
         shown = self._shown(state.made.far, is_talk=state.made.is_talk)
-        if not (shown.start and self._asks(part, past)):
-            return self._composed(part, past, "grown")
+        if not (shown.start and self._needs_past(part, past)):
+            return self._compose(part, past, "grown")
         most, free = int(self.room * _RECALL[state.made.is_talk]), self.limit - part.tokens
         if free < most / 2:
-            return self._anew(part, past, "recalled", _OUTGREW)
+            return self._rebuild(part, past, "recalled", _OUTGREW)
         asked = of_the_newest(self.thread)
-        past = self._looked_up(asked, min(free, most), shown)
-        return self._remembered(asked, past, self._composed(part, past, "recalled"))
+        past = self._search_past(asked, min(free, most), shown)
+        return self._with_recalled(asked, past, self._compose(part, past, "recalled"))
 
     def _net(self, before: int, after: int, spent: float = 0.0) -> Net | None:
         """What making the view again saves; None if costs do not decide.
@@ -194,10 +194,10 @@ class Fit:
         self.desk.waited += 1
         return False
 
-    def _asks(self, part: Part, past: Recollection) -> bool:
+    def _needs_past(self, part: Part, past: Recollection) -> bool:
         """Whether the user's newest input mentions something that the view lacks."""
-        spoke, heard = self.thread.state.spoke, self.desk.heard
-        self.desk.heard = spoke
+        spoke, heard = self.thread.state.spoke, self.desk.searched_for
+        self.desk.searched_for = spoke
         if spoke in (None, heard, self.thread.state.recalled.get("for")) or is_idle(self.thread):
             return False
         beside = [
@@ -207,7 +207,7 @@ class Fit:
         ]
         return not is_known(self.thread, beside, past.text)
 
-    def _anew(self, last: Part | None, standing: Recollection, reason: str, why: str) -> View:
+    def _rebuild(self, last: Part | None, standing: Recollection, reason: str, why: str) -> View:
         """Make the view again, and search the past for it.
 
         ``last`` is the present part, ``standing`` what was recalled for it. ``why`` is the reason
@@ -221,7 +221,7 @@ class Fit:
         if not is_idle(self.thread):
             shown = self._shown(scope.far, is_talk=is_talk)
             room = max(0, self.room - self.limit + self.frame.target)
-            past = self._looked_up(asked, int(room * _RECALL[is_talk]), shown)
+            past = self._search_past(asked, int(room * _RECALL[is_talk]), shown)
         goes_on = self.desk.grows or state.made is not None  # here, or in an earlier process
         target = self.limit - (self._growth() if goes_on else 0)
         target = min(target, self.frame.target)
@@ -241,7 +241,7 @@ class Fit:
             }
             self.thread.record_if_current("compaction", why, facts)
         self.recent.keep(part, made)
-        view = self._remembered(asked, past, self._composed(part, past, reason))
+        view = self._with_recalled(asked, past, self._compose(part, past, reason))
         self.thread.save()  # another process continues from this view
         return replace(view, net=net)
 
@@ -258,13 +258,13 @@ class Fit:
         start = self.recent.start(int(self.room * _NEWEST)) if is_talk else far
         return range(start, self.thread.state.messages)
 
-    def _looked_up(self, asked: Inquiry, room: int, shown: range) -> Recollection:
+    def _search_past(self, asked: Inquiry, room: int, shown: range) -> Recollection:
         """Past messages for the newest input, if they are worth their tokens."""
         if not shown.start:
             return Recollection()
-        return self._recollected(asked, room - self._telling("").tokens, shown, _WORTH)
+        return self._recollect(asked, room - self._telling("").tokens, shown, _WORTH)
 
-    def _remembered(self, asked: Inquiry, past: Recollection, view: View) -> View:
+    def _with_recalled(self, asked: Inquiry, past: Recollection, view: View) -> View:
         """The view, with its recalled messages recorded, which stay until the next input."""
         facts = self._record(past, asked, view.tokens)
         self.thread.state.recall(facts | {"text": past.text, "chosen": past.kept()})
@@ -272,7 +272,7 @@ class Fit:
 
     # the past
 
-    def _recollected(
+    def _recollect(
         self, asked: Inquiry, room: int, shown: Container[int | None], least: float
     ) -> Recollection:
         """The past in ``room`` tokens, without messages that are ``shown`` already."""
@@ -301,7 +301,7 @@ class Fit:
 
     # the message that tells of the past
 
-    def _composed(self, part: Part, past: Recollection, reason: str) -> View:
+    def _compose(self, part: Part, past: Recollection, reason: str) -> View:
         """The view: system messages, the message about the past, and the rest."""
         messages, tokens = list(part.messages), part.tokens
         if self._told(past.text):
@@ -315,7 +315,7 @@ class Fit:
         return f"{self.mind}{recalled}".rstrip("\n")
 
     def _telling(self, recalled: str) -> PastMessage:
-        return spoken(self.thread, self.desk, self.frame.options.meter, self.mind, recalled)
+        return past_message(self.thread, self.desk, self.frame.options.meter, self.mind, recalled)
 
     def _cost(self, recalled: str) -> int:
         """Tokens of the message about the past; 0 if there is nothing to say."""

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from holdfast.formats import named
 from holdfast.formats.rules.changes import edits_between
-from holdfast.kernel.apply import mend, restored
+from holdfast.kernel.apply import mend, undo
 from holdfast.kernel.edits import Drop, Insert
 from tests.formats.rules.messages import user
 
@@ -38,5 +38,5 @@ def test_any_order_of_old_and_new_messages_is_reached_and_left_again(count, data
     applied = mend(before, edits)
     now = [message.original for message in applied.transcript.messages]
     assert [id(value) for value in now] == [id(message.original) for message in after]
-    undone = restored(now, edits, applied.taken)
+    undone = undo(now, edits, applied.taken)
     assert [id(value) for value in undone] == [id(message.original) for message in before.messages]

@@ -162,7 +162,7 @@ def rates(messages: Sequence[Message], meter: Meter) -> Rate:
     return rate
 
 
-def fitted(
+def choose_fitting(
     order: Sequence[int],
     costs: Sequence[float],
     values: Sequence[float],

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from holdfast.selection.pieces import Piece
 from holdfast.stream.events import Event
 
-from .candidates import TOKENS_A_CHARACTER, Candidates, Run, fitted, runs
+from .candidates import TOKENS_A_CHARACTER, Candidates, Run, choose_fitting, runs
 
 SAID = "What the user said:"
 DONE = "What was said and done, step by step:"
@@ -66,7 +66,7 @@ def notes_of(
 
     order = candidates.order(tokens * _REACH)
     return text(
-        fitted(
+        choose_fitting(
             order, candidates.costs, candidates.values, tokens, lambda chosen: count(text(chosen))
         )
     )

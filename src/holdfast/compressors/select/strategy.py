@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from holdfast.compressors.knobs import check_knobs, knobs
-from holdfast.compressors.originals import kept, saved
+from holdfast.compressors.originals import kept, save_messages
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.transcript import Transcript
@@ -61,7 +61,7 @@ class Select:
 
         A reference takes room, so that more outputs may be cut; their originals are saved next.
         """
-        references, trouble = yield from saved(view.transcript, view.going, view.allowance)
+        references, trouble = yield from save_messages(view.transcript, view.going, view.allowance)
         plan = view.plan(references, trouble)
         while not trouble and (cut := view.without_reference(plan)):
             trouble = yield from kept(cut, view.name_original)

@@ -21,16 +21,16 @@ from holdfast.stream.events import Event, events_of
 from holdfast.stream.tellings import Telling
 from holdfast.text.fit import head_tail
 
-from .candidates import Candidates, fitted, rates, runs
+from .candidates import Candidates, choose_fitting, rates, runs
 from .notes import told_of, written
 
 if TYPE_CHECKING:
     from .strategy import Select
 
 _IN_PLACE = 0.5  # share of the recent room above which one part is shortened to pieces
-TOLD, LEFT_OUT = "told in notes", "nothing of it is told"
+TOLD, LEFT_OUT = "in the notes", "not in the notes"
 """The reason of a drop: notes have pieces of the message, or none of its whole exchange."""
-IN_PART = "told in part"
+IN_PART = "shortened"
 """The reason for a new text of a part that stays."""
 _ASIDE = "[…]"  # replaces a text of which no piece is kept; not the mark of a skipped turn
 _LEAST_SHOWN = 16  # tokens of the newest output that stay in any room; older messages give way
@@ -201,7 +201,7 @@ class Selection:
             self._floor(event, some, room, tokens) for event, some in self._of_the_newest(order)
         ]
         first = [number for turn in zip_longest(*floors) for number in turn if number is not None]
-        chosen = fitted(order, costs, values, room, tokens, first)
+        chosen = choose_fitting(order, costs, values, room, tokens, first)
         if self._task is not None and self._texts:
             spare = room - tokens(chosen)
             if spare > self._room * _IDLE:
