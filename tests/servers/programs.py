@@ -53,13 +53,21 @@ class Program:
         return self
 
     def kill(self) -> None:
-        """As a power cut of the process: nothing is said to it, nor to those that it started."""
+        """As a power cut of the process: nothing is said to it, nor to those that it started.
+
+        It is stopped first, so that it starts no other meanwhile, and all are gone afterwards: a
+        server refuses to start while one of the last run is there.
+        """
         if self._process is not None:
-            for number in [self._process.pid, *_started_by(self._process.pid)]:
+            self._process.send_signal(signal.SIGSTOP)
+            started = _started_by(self._process.pid)
+            for number in [self._process.pid, *started]:
                 with suppress(ProcessLookupError):
                     os.kill(number, signal.SIGKILL)
             self._process.wait()
             self._process = None
+            while any(map(_runs, started)):
+                time.sleep(0.01)
 
     def end(self) -> None:
         """Kill it, and leave nothing behind."""
@@ -68,12 +76,19 @@ class Program:
 
 
 def _started_by(number: int) -> list[int]:
-    found: list[int] = []
-    for place in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            if int(place.read_text().rpartition(")")[2].split()[1]) == number:
-                found.append(int(place.parent.name))
-    return found
+    children = Path("/proc").glob("[0-9]*/stat")
+    return [int(place.parent.name) for place in children if _facts(place)[1:2] == [str(number)]]
+
+
+def _runs(number: int) -> bool:
+    return _facts(Path(f"/proc/{number}/stat"))[:1] not in ([], ["Z"], ["X"])
+
+
+def _facts(place: Path) -> list[str]:
+    """What the system tells of a process from its state on; nothing once it is gone."""
+    with suppress(OSError):
+        return place.read_text().rpartition(")")[2].split()
+    return []
 
 
 class Redis(Program):
