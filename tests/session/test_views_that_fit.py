@@ -56,3 +56,21 @@ def test_what_the_user_said_last_gives_way_where_the_frame_of_the_newest_exchang
         with holdfast.Session("t", budget=budget, format="openai") as session:
             session.append(*messages)
             assert session.fit().budget_met
+
+
+def test_a_question_is_answered_within_the_budget_where_a_large_file_stands_near_the_end():
+    document = {"type": "document", "source": {"type": "url", "url": "https://example.org/a.pdf"}}
+    session = holdfast.Session("t", budget=2_000, format="anthropic")
+    for number in range(20):
+        session.append(
+            {"role": "user", "content": f"The port of host {number} is {8000 + number}. " * 9},
+            {"role": "assistant", "content": "Noted. " * 9},
+        )
+    session.append(
+        {"role": "user", "content": [document, {"type": "text", "text": "Read this."}]},
+        {"role": "assistant", "content": "I have read it."},
+    )
+    assert session.fit().budget_met
+    view = session.fit("Which port has host 7?")
+    assert view.budget_met
+    assert "8007" in str(view.messages)

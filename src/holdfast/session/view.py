@@ -144,6 +144,10 @@ class Fit:
             part, _ = self.recent.made(Scope(start), most, "", is_talk=True)
             if part.result is None:
                 break
+        if part.tokens + notes > self.limit:  # among more messages a large one can be left out
+            part, _ = self.recent.made(
+                self.recent.scope(None), self.limit - notes, "", is_talk=self.recent.is_talk()
+            )
         asked = Inquiry(self.frame.query or "")
         past = self._recollect(asked, self.limit - part.tokens - empty, set(part.places), 0.0)
         view = self._compose(part, past, "recalled")
