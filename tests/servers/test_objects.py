@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.kernel.errors import ConfigError, StoreError
+from holdfast.session import Session
 from holdfast.stores.artifacts import ArtifactStore
 from holdfast.stores.objects import ObjectStore
 from tests.contracts.store_contract import (
@@ -39,6 +40,18 @@ def test_an_artifact_is_an_object_of_bytes_that_comes_back(s3_url):
     assert artifacts.get(kept.reference) == "line\n" * 10_000
     assert artifacts.references() == [kept.reference]
     assert artifacts.put("line\n" * 10_000) == kept
+
+
+def test_a_bucket_keeps_a_thread_for_two_machines(s3_url):
+    said = [{"role": "user", "content": f"The port of srv-{n} is {8_000 + n}."} for n in range(30)]
+    with Session("t", store=s3_url, budget=300) as one, Session("t", store=s3_url) as two:
+        for at in range(0, 30, 2):
+            one.append(said[at])
+            two.append(said[at + 1])
+    with Session("t", store=s3_url, budget=300) as again:
+        assert again.restore() == said
+        assert again.search("srv-7", 1)[0].position == 7
+        assert again.fit().budget_met
 
 
 def test_a_bucket_that_is_not_there_is_told_in_one_line(s3):
