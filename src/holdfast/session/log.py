@@ -134,11 +134,7 @@ class Thread:
         self.state = State()
         lengths: Sequence[int] = ()
         with suppress(StoreError):  # a damaged state is computed again
-            if isinstance(store, Glances):
-                names = MESSAGES + name, EVENTS + name
-                (text,), lengths = settled(store.glance([STATE + name], names))
-            else:
-                text = settled(store.get(STATE + name))
+            (text,), lengths = self._glance([STATE + name])
             self.state = State.from_json(text)
         check_named(self._named, self.state)
         if self.state.counter != meter.counter.name:
@@ -156,7 +152,7 @@ class Thread:
 
         ``lengths`` of the two logs are asked for unless they are given.
         """
-        said, happened = lengths or (settled(log.length()) for log in self._logs.values())
+        said, happened = lengths or self._glance([])[1]
         for some in _batches(self.state.messages, said):
             for position, (line, original) in self.sound("message", some, _original).items():
                 self._fold_message(position, line.time, original, len(line.body))
@@ -167,6 +163,13 @@ class Thread:
                 self._fold_event(event)
             self.state.read(events=some.stop)
         self._folded()
+
+    def _glance(self, keys: Sequence[str]) -> tuple[Sequence[str | None], Sequence[int]]:
+        """The values of the keys and the lengths of both logs, if possible in one round trip."""
+        if isinstance(self.store, Glances):
+            return settled(self.store.glance(keys, [MESSAGES + self.name, EVENTS + self.name]))
+        values = [settled(self.store.get(key)) for key in keys]
+        return values, [settled(log.length()) for log in self._logs.values()]
 
     def sound(
         self,
