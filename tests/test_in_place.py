@@ -255,7 +255,7 @@ def test_any_class_with_parts_will_do():
     "messages", [None, 5, "x", (), {"messages": []}, ({"role": "user", "content": "x"},)]
 )
 def test_only_a_list_is_changed_in_place(messages):
-    with pytest.raises(InputError, match="messages: what is changed in place is a list, not a "):
+    with pytest.raises(InputError, match="messages: only a list can be changed in place, not a "):
         prune_old_tool_outputs(messages)
 
 

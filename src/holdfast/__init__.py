@@ -1,4 +1,4 @@
-"""Fit LLM conversations to a token budget, keep them valid, and keep what is taken out.
+"""Fit LLM conversations to a token budget, keep them valid, and keep what is removed.
 
 Names are imported on first use, so that ``import holdfast`` stays fast.
 """

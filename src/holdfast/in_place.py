@@ -121,7 +121,7 @@ def _planned(attempt: Attempt, runtime: Runtime) -> Rounds[list[Plan]]:
 
 def _check(messages: object, prune: object) -> None:
     if not isinstance(messages, list):
-        problem = f"what is changed in place is a list, not a {type(messages).__name__}"
+        problem = f"only a list can be changed in place, not a {type(messages).__name__}"
         raise InputError(
             problem, place="messages", advice="give the list that you hold, or use compress"
         )

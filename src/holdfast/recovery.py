@@ -39,7 +39,7 @@ _PURPOSE = (
     "rather than for the whole when the original is long."
 )
 _PROPERTIES: Mapping[str, Mapping[str, str]] = {
-    "key": {"type": "string", "description": "the key that stands after 'original:'"},
+    "key": {"type": "string", "description": "the key after 'original:'"},
     "lines": {"type": "string", "description": "a range of lines such as 10:80, counted from 1"},
     "pattern": {
         "type": "string",
@@ -97,7 +97,7 @@ def excerpt_of(
     key: object, place: Place, *, lines: object = None, pattern: object = None, field: object = None
 ) -> TextExcerpt:
     """Like ``recall``, with line numbers; the arguments are not checked yet."""
-    named = _text("key", key) or _refused("key", key, "give what stands after 'original:'")
+    named = _text("key", key) or _refused("key", key, "give the key after 'original:'")
     known = _KEY.search(named.lower())  # people and models pass the whole reference too
     name, span = known.group() if known else named, line_range(lines)
     sought, path = _text("pattern", pattern), _text("field", field)

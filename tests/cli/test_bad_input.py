@@ -20,7 +20,7 @@ CONTENTS = [
      "chat.json: byte 30 (0xff) is not UTF-8; save it as UTF-8"),
     ('[{"role": "user", "content": "a"}]'.encode("utf-16"), "it looks like UTF-16"),
     (b'[{"role": "user", "content": "a", "role": "tool"}]',
-     "chat.json: messages[0]: the key 'role' is there twice"),
+     "chat.json: messages[0]: the key 'role' appears twice"),
     (b'{"messages": [{"role": "user", "content": "a", "m": {"x": 1, "x": 2}}]}',
      "chat.json: messages[0].m: the key 'x'"),
     (b'[{"role": "user", "content": "a"}, {"role": "user", "content": "a", "score": NaN}]',
@@ -181,7 +181,7 @@ def test_a_fault_of_ours_is_one_line_with_a_code_of_its_own(run, talk, monkeypat
     monkeypatch.setattr("holdfast.cli.count.count", lambda *_args, **_options: 1 // 0)
     ran = run("count", "chat.json")
     assert ran.code == 70
-    assert ran.complaint.startswith("a fault of Holdfast itself: ZeroDivisionError: ")
+    assert ran.complaint.startswith("an error in Holdfast itself: ZeroDivisionError: ")
     assert "holdfast --debug" in ran.complaint
 
 

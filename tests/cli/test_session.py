@@ -314,7 +314,7 @@ def test_fit_says_what_would_do_and_gives_the_facts_even_where_the_budget_cannot
     assert not (folder / "view.json").exists()
     assert run("session", "fit", *HERE, "--budget", smallest).code == 0
     assert (
-        ": NOT met, what must stay is larger"
+        ": NOT met, the messages that must stay are larger"
         in run("session", "fit", *HERE, "--budget", "10", "--soft").err
     )
 

@@ -258,7 +258,7 @@ def test_what_is_wrong_is_named_with_file_line_and_the_nearest_key(text, refused
     [
         ("model: gpt-4o\nlimits:\n  timeot: 3", "holdfast.yaml:3: limits.timeot: there "
             "is no such key; did you"),
-        ("model: a\nmodel: b", "holdfast.yaml: line 2: the key 'model' stands twice; keep one"),
+        ("model: a\nmodel: b", "holdfast.yaml: line 2: the key 'model' appears twice; keep one"),
         ("yes: 1", "holdfast.yaml: line 1: the key 'yes' is not text; write it in quotes"),
         ("[1, 2]", "holdfast.yaml: there are no keys in it; write key: value"),
         ("model: [", "holdfast.yaml: line 1: this is not YAML ("),

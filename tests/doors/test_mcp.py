@@ -72,7 +72,7 @@ def check(said):
     wrong = {"no such key", "no such thread", "elsewhere", "no such file"}
     assert {name for name, told in said.items() if told[0] is True} == wrong
     assert "nothing is kept of 'nobody'" in said["no such thread"][1]
-    assert "outside of what may be read" in said["elsewhere"][1]
+    assert "outside the folder of --root" in said["elsewhere"][1]
     assert all("Traceback" not in str(told) for told in said.values())
 
 

@@ -230,7 +230,7 @@ def test_every_thread_of_a_store_is_held_against_its_view_and_shown_on_one_page(
     assert "<short>" not in page
     assert f"{told['long']['score']:.3f}" in page
     assert main(["eval", "--store", "agent.db"]) == 2
-    assert "it is not clear what to compare" in capsys.readouterr().err
+    assert "there is nothing to compare" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

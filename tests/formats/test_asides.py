@@ -161,7 +161,7 @@ def test_the_name_of_a_field_that_nobody_knows_is_counted(form):
 @pytest.mark.parametrize("form", ["openai_chat", "anthropic", "bedrock"])
 def test_a_message_that_says_something_in_place_of_its_content_is_refused(form, field):
     with pytest.raises(
-        FormatError, match=rf'messages\[1\]: the message has "{field}" and no "content"; give what'
+        FormatError, match=rf'messages\[1\]: the message has "{field}" and no "content"; put its'
     ):
         count([{"role": "user", "content": "a"}, {"role": "user", field: ["hello"]}], format=form)
 

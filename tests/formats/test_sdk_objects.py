@@ -127,7 +127,7 @@ def test_an_object_that_is_no_message_is_refused_by_its_own_name():
         ),
         (
             {"role": "user", "parts": [{"text": "hi"}]},
-            'has "parts" and no "content"; give what it says',
+            'has "parts" and no "content"; put its text into',
         ),
     ],
 )

@@ -119,7 +119,7 @@ def test_an_unknown_profile_names_the_known_ones():
         ),
         (
             '[[steps]]\nstrategy = "sliding_window"\nwindow_size = 3\nkeep_turns = 1',
-            "2: steps[0]: sliding_window: a window has one measure",
+            "2: steps[0]: sliding_window: only one measure can set the window",
         ),
         (
             '[[steps]]\nstrategy = "tunacode"\nx = 1',

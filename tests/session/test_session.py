@@ -350,7 +350,7 @@ class TestTheRecord:
         fork.append(*chatter(1, 900))
         assert len(session.messages()) == len(fork.messages()) - 1
         assert [each.position for each in fork.search("retries", 1)] == [4]
-        with pytest.raises(ConfigError, match="holds something already"):
+        with pytest.raises(ConfigError, match="is not empty"):
             session.fork("thread-2")
 
 

@@ -101,7 +101,7 @@ def still_too_long(view: View, refused: ContextOverflowError) -> ContextOverflow
     """The error for a view that was refused after it was made smaller."""
     size, limit = refused.size or view.tokens, refused.limit or view.limit
     problem = (
-        "the model refuses for length even what was fitted harder: "
+        "the model refuses even a smaller view for its length: "
         f"about {size:,} tokens of at most {limit:,}; "
         "lower the session's budget, or give a model with a larger window"
     )

@@ -178,7 +178,7 @@ _TEXT = {"text": {"type": "string", "description": "one fact, decision or instru
 _SOUGHT = {
     "query": {
         "type": "string",
-        "description": "what to look for, in the words in which it was probably said",
+        "description": "what to search for, in words that were probably used",
     },
     "message": {
         "type": "integer",

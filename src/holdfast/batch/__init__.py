@@ -75,7 +75,7 @@ def open_engine(spec: str | Engine | None) -> Engine:
     url = spec or "processes://"
     opener = ENGINES.load(url.partition("://")[0].lower())
     if not isinstance(opener, OpensEngine):
-        raise ConfigError(f"what {url!r} stands for has no from_url", place="engine")
+        raise ConfigError(f"what {url!r} names has no from_url", place="engine")
     return opener.from_url(url)
 
 
@@ -258,7 +258,7 @@ class _WorkFolder:
                 raise InputError(
                     "it holds the work of other inputs or options",
                     place=str(folder),
-                    advice="remove it to begin anew, or give what was given then",
+                    advice="remove it to start again, or give the same inputs and options",
                 )
         except OSError as fault:
             raise InputError(

@@ -80,7 +80,7 @@ class _Todo(Generic[T]):
             self._again.append(piece)
             return False
         if not self.worked:
-            problem = "no process could do any work: each ended by itself; see what it wrote"
+            problem = "no process could do any work: each ended by itself; see its output"
             raise HoldfastError(problem)
         return True
 

@@ -46,21 +46,21 @@ _ABOUT = {
     "compress": "Fit a conversation to a budget of tokens.",
     "count": "Count the tokens of a conversation, message by message.",
     "explain": "Show what compress would do, and change nothing.",
-    "validate": "Say what the provider would refuse, or mend it.",
+    "validate": "List what the provider would refuse, or repair it.",
     "convert": "Write a conversation in the form of another provider.",
-    "restore": "Give back the original messages of a result.",
-    "recall": "Give back the original that a shortened text names.",
-    "shrink": "Fit one text to a number of tokens, by what it is.",
-    "session": "Keep a conversation in a store, and fit it from there.",
+    "restore": "Print the original messages of a result.",
+    "recall": "Print the original that a shortened text names.",
+    "shrink": "Fit one text to a number of tokens, by its kind.",
+    "session": "Store a conversation, and fit it from the store.",
     "batch": "Fit many conversations, from files to a file.",
-    "store": "Check, migrate, copy, compact, export, import or erase what a store holds.",
+    "store": "Check, migrate, copy, compact, export, import or erase a store.",
     "serve": "Run a proxy that fits what agents send to their providers.",
-    "run": "Run an agent or a program with such a proxy beside it.",
-    "config": "Show which options hold, and from where.",
-    "sample": "Write a recorded conversation, to try the others on.",
+    "run": "Run an agent or another program with such a proxy.",
+    "config": "Show the options in force and their sources.",
+    "sample": "Write a recorded conversation, for trying the others.",
     "mcp": "Offer recall, search and shortening to agents over MCP.",
-    "prices": "List what models cost, with the source and the day.",
-    "eval": "Say what a compaction kept, by kind; a threshold for checks.",
+    "prices": "List the prices of models, with their source and date.",
+    "eval": "Measure what a compaction kept, by kind.",
 }
 """A line for each command, so that the help imports none of them."""
 
@@ -71,7 +71,7 @@ Exit codes:
   0  done
   1  the budget cannot be met, or the conversation is not valid
   2  the input or the arguments are wrong, or the output cannot be written
- 70  a fault of Holdfast itself
+ 70  an error in Holdfast itself
 130  interrupted; 141 the reader of the output has gone
 """
 
@@ -150,7 +150,7 @@ def _show_help(ctx: click.Context) -> None:
 @click.version_option(__version__, prog_name="holdfast")
 @click.option("--debug", is_flag=True, help="Show the traceback of a fault.")
 def app(*, debug: bool) -> None:
-    """Fit LLM conversations to a token budget, keep them valid, and keep what is taken out."""
+    """Fit LLM conversations to a token budget, keep them valid, and keep what is removed."""
     del debug  # ``main`` looks for it before anything can fail
     _show_help()
 
@@ -182,8 +182,8 @@ def _told(fault: Exception) -> int:
     if isinstance(fault, click.ClickException | HoldfastError):
         tell(f"holdfast: {complaint(fault)}")
         return UNMET if isinstance(fault, BudgetError) else WRONG
-    advice = "please report it with what `holdfast --debug ...` prints"
-    tell(f"holdfast: a fault of Holdfast itself: {type(fault).__name__}: {fault}; {advice}")
+    advice = "please report it with the output of `holdfast --debug ...`"
+    tell(f"holdfast: an error in Holdfast itself: {type(fault).__name__}: {fault}; {advice}")
     return BROKEN
 
 

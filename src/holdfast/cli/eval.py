@@ -27,9 +27,9 @@ Telling = Callable[..., Evaluation]
 @click.command("eval")
 @click.argument("before", metavar="[RESULT|FOLDER|BEFORE]", required=False)
 @click.argument("after", metavar="[AFTER]", required=False)
-@click.option("--store", metavar="FILE|URL", help="Each thread of it, and the view that it has.")
-@click.option("--budget", metavar="N", help="Of these views, in tokens.")
-@click.option("--judge", metavar="VENDOR:NAME", help="A model that answers the probes by both.")
+@click.option("--store", metavar="FILE|URL", help="Measure each thread of this store and its view.")
+@click.option("--budget", metavar="N", help="The budget of these views, in tokens.")
+@click.option("--judge", metavar="VENDOR:NAME", help="A model that answers the probes from both.")
 @click.option("--page", metavar="FILE", help="Write the figures as an HTML page, too.")
 @click.option(
     "--probes", metavar="FILE", help='JSON list of {"question": "...", "expected": ["word", ...]}.'
@@ -39,7 +39,7 @@ Telling = Callable[..., Evaluation]
     "least",
     metavar="X",
     callback=share,
-    help="Exit with 1 where a score is below this.",
+    help="Exit with 1 if a score is below this.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def command(
@@ -69,7 +69,7 @@ def command(
     """
     if (store is None) == (before is None) or (store is None) != (budget is None):
         raise ConfigError(
-            "it is not clear what to compare", advice="give files, or --store and --budget"
+            "there is nothing to compare", advice="give files, or --store and --budget"
         )
     asked = _probes(probes)
 

@@ -186,7 +186,7 @@ def _parse(text: str, line: str = "") -> object:
             return made
         keys = [key for key, _ in pairs]
         twice = next(key for n, key in enumerate(keys) if key in keys[:n])
-        return flaw(f"the key {twice!r} is there twice", "keep one of them")
+        return flaw(f"the key {twice!r} appears twice", "keep one of them")
 
     def finite(number: str) -> object:
         value = float(number)

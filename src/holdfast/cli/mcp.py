@@ -20,13 +20,13 @@ _PACKAGES = ("mcp", "pydantic")
 
 @click.command("mcp")
 @store_options
-@click.option("--thread", metavar="ID", default="", help="The thread of calls that name none.")
+@click.option("--thread", metavar="ID", default="", help="The thread for calls that name none.")
 @click.option(
     "--root",
     metavar="DIR",
     default=".",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Agents may read files in it.  [default: the working directory]",
+    help="The folder whose files agents may read.  [default: the working directory]",
 )
 @click.option(
     "--http",

@@ -129,7 +129,7 @@ LIMITS = (
         "--budget",
         callback=tokens,
         metavar="N",
-        help="Tokens that the conversation may take, such as 8000 or 8k.",
+        help="The budget in tokens, such as 8000 or 8k.",
     ),
     click.option(
         "--window",
@@ -147,7 +147,7 @@ LIMITS = (
         "--headroom",
         callback=share,
         metavar="X",
-        help="Share kept free for errors of counting.  [default: 0]",
+        help="Share kept free for counting errors.  [default: 0]",
     ),
 )
 SOFT = click.option(

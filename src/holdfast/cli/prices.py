@@ -18,7 +18,7 @@ _NAME = 42  # cells
 @click.option(
     "--file",
     metavar="FILE",
-    help="TOML or YAML with a table a model, before the list; by default HOLDFAST_PRICES names it.",
+    help="Your own prices: TOML or YAML with a table for each model.  [default: HOLDFAST_PRICES]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the prices as JSON.")
 def command(model: str | None, file: str | None, *, as_json: bool) -> int:

@@ -79,7 +79,7 @@ from holdfast.text.visible import amount, one_line
     "--at",
     metavar="TIME",
     callback=moment,
-    help="When they were said, such as 2026-05-08T13:56+02:00; UTC by default.  [default: now]",
+    help="Their time, such as 2026-05-08T13:56+02:00; UTC by default.  [default: now]",
 )
 @LLM
 @REDACT
@@ -149,7 +149,7 @@ def fit(output: str | None, *, soft: bool, as_json: bool, quiet: bool, **asked: 
     if as_json:
         say_json(facts)
     if view.smallest is not None and not soft:
-        reason = "what must stay is larger"
+        reason = "the messages that must stay are larger"
         raise BudgetError(
             limit=view.limit, tokens=view.tokens, smallest=view.smallest, reason=reason
         )
@@ -182,7 +182,7 @@ def _facts(session: Session, view: View) -> Iterator[tuple[str, object]]:
 def _summary(view: View) -> str:
     size = f"{amount(len(view.messages), 'message')}, {view.tokens:,} of {view.limit:,} tokens"
     if not view.budget_met:
-        return f"{size}: NOT met, what must stay is larger"
+        return f"{size}: NOT met, the messages that must stay are larger"
     past = f"{amount(len(view.recalled), 'message')} of the past came back"
     return f"{size}; {'everything fits' if view.reason == 'everything_fits' else past}"
 
@@ -193,7 +193,13 @@ _PREVIEW = 300  # cells of the preview of a message
 @click.command("search", short_help="Find the messages that answer a question.")
 @click.argument("query")
 @on_thread
-@click.option("--limit", default=10, show_default=True, type=click.IntRange(1), help="How many.")
+@click.option(
+    "--limit",
+    default=10,
+    show_default=True,
+    type=click.IntRange(1),
+    help="The most messages to print.",
+)
 @JSON
 def search(session: Session, query: str, limit: int, *, as_json: bool) -> int:
     r"""Print the messages that answer QUERY, best first: position, score, role, day, and text.

@@ -34,7 +34,7 @@ from holdfast.text.visible import amount
     required=True,
     callback=tokens,
     metavar="N",
-    help="Tokens that the text may take.",
+    help="The size of the result in tokens.",
 )
 @click.option("--query", default="", metavar="Q", help="The question that the text must answer.")
 @click.option(

@@ -45,13 +45,13 @@ def _opened(url: str, key: str | None = None, *, reading: bool = True) -> Genera
 @click.argument("store")
 @STORE_KEY
 def check(store: str, store_key: str | None) -> int:
-    """Read every artifact and line, and list what is damaged or may get lost."""
+    """Read every artifact and line, and list what is damaged or at risk."""
     with _opened(store, store_key) as opened:
         found = upkeep.check(opened, _progress("read"))
     for line in found:
         say(f"{line}\n")
     if not found:
-        mention("Everything can be read, and the server keeps what it acknowledges.\n")
+        mention("No damage was found, and no setting that weakens the store.\n")
     return 1 if found else 0
 
 
@@ -65,7 +65,7 @@ def migrate(store: str) -> int:
     return 0
 
 
-@command.command("compact", short_help="Make it smaller.")
+@command.command("compact", short_help="Merge the index and free space.")
 @click.argument("store")
 def compact(store: str) -> int:
     """Merge the search index, and free the space of what was deleted."""

@@ -83,7 +83,7 @@ class Semantic(Configured):
         edits = merged.edits()
         if not edits:
             return Plan.skip(
-                "nothing_alike", f"of {len(said):,} older messages none says what another one says"
+                "nothing_alike", f"of {len(said):,} older messages none repeats another"
             )
         return Plan(edits, reason="duplicates_merged")
 
@@ -146,7 +146,7 @@ class _Merged:
                 parts = self._transcript.messages[start].parts
                 at = max(at for at, part in enumerate(parts) if isinstance(part, Text))
                 text = with_sentences(parts[at].text, more)
-                reason = "it takes over what messages named that said the same"
+                reason = "exact details of repeated messages are added"
                 edits.append(Replace(start, at, text, reason))
         return tuple(edits)
 

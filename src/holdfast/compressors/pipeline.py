@@ -138,7 +138,7 @@ def _tried(
     plan = yield from ask(Attempt(_Settled(step), now, allowance))
     after = _state_after(now, plan)
     if after is not now and allowance.meter.total(after) >= tokens:
-        return Plan.skip("no_savings", "what it proposed would not be smaller"), now
+        return Plan.skip("no_savings", "its result would not be smaller"), now
     return plan, after
 
 

@@ -105,7 +105,7 @@ class Prune(Configured):
             problem = f"{total:,} tokens could go, {minimum:,} are the least worth clearing"
             return Plan.skip("below_minimum", problem)
         if not going:
-            return Plan.skip("nothing_old", "no tool output stands beyond the protected zone")
+            return Plan.skip("nothing_old", "no tool output is outside the protected zone")
         going.reverse()
         summaries = OutputSummaries(self.summary_tokens, allowance)
         if summaries.may_ask:

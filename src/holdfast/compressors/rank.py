@@ -75,7 +75,7 @@ class Hierarchical(Configured):
             failed = f"{len(faults):,} text{plural} could not be condensed: {faults[0]}"
         detail = "; ".join(filter(None, (failed, ranking.trouble)))
         if not edits:
-            return Plan.skip("nothing_may_go", detail or "everything that is there must stay")
+            return Plan.skip("nothing_may_go", detail or "every message must stay")
         return Plan(edits, reason="less_important_dropped", detail=detail)
 
 

@@ -163,7 +163,7 @@ class MessageRule:
         for i in gone:
             if speaks(transcript.messages[i]):
                 raise IntegrityError(
-                    "a rule may not leave out what a user said", rule="words_are_kept", index=i
+                    "a rule may not drop a user's message", rule="words_are_kept", index=i
                 )
         if gone:
             yield Drop(tuple(gone), self.name)
@@ -196,7 +196,7 @@ class MessageRule:
                 raise StrategyError(self.name, "it changes the order of the messages")
             new = next_j - j - 1
             if new and new != next_i - i - 1:
-                problem = "it cannot be told which messages it made anew; "
+                problem = "it is not clear which messages it replaced; "
                 raise StrategyError(self.name, problem + "it should return the ones that it got")
             origins += range(i + 1, i + 1 + new)
             origins += [next_i] if next_j < len(known) else []

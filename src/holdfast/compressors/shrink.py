@@ -204,7 +204,7 @@ class _ShrinkWork:
         """Run the steps in order until the target is met."""
         rules = self._knobs.rules
         if "repeats" in rules:
-            yield from self._give_way(repeats(self._outputs()), "the same text stands later")
+            yield from self._give_way(repeats(self._outputs()), "a later output has the same text")
         lossy = "lossy" in rules or "arguments" in rules
         if "lossless" in rules and not (lossy and self._is_beyond_lossless()):
             for candidate in self._outputs():

@@ -104,7 +104,9 @@ class Summarize(Configured):
         check_knobs(self)
         if self.keep_recent is not None and self.keep_at_least is not None:
             advice = "give one of keep_recent and keep_at_least"
-            raise ConfigError("what stays has one measure", place="Summarize", advice=advice)
+            raise ConfigError(
+                "only one measure can set what stays", place="Summarize", advice=advice
+            )
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """A Drop of the covered messages, and an Insert or Replace of the summary."""
@@ -183,7 +185,9 @@ class _Telling:
                 return kept.reused(known, self._cap(known.upto))
             if start == 0:
                 return Plan.skip("no_boundary", "no cut leaves enough behind it")
-            return Plan.skip("nothing_older", "nothing that may go is older than what stays")
+            return Plan.skip(
+                "nothing_older", "nothing that may be removed is older than what stays"
+            )
         telling = place[0]
         if known and not history.exact and memory.keeps:
             waits = known.envelope.waits + history.size(new)

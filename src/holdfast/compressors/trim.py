@@ -85,7 +85,7 @@ class Trim(Configured):
         work.fit(transcript.protected.union(newest(transcript, self.keep_recent)))
         edits = work.edits()
         if not edits:
-            return Plan.skip("nothing_may_go", "everything that is there must stay")
+            return Plan.skip("nothing_may_go", "every message must stay")
         clamps_words = any(isinstance(edit, Replace) and edit.reason == _WORDS for edit in edits)
         return Plan(edits, reason="trimmed", detail=_WORDS if clamps_words else "")
 

@@ -43,7 +43,9 @@ class SlidingWindow(Configured):
         ]
         if len(given) > 1:
             advice = "give one of window_size, keep_turns and keep_tokens"
-            raise ConfigError("a window has one measure", place="sliding_window", advice=advice)
+            raise ConfigError(
+                "only one measure can set the window", place="sliding_window", advice=advice
+            )
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Plan:
         """One Drop of everything before the window."""
@@ -58,7 +60,7 @@ class SlidingWindow(Configured):
             going = {i for unit in older if transcript.protected.isdisjoint(unit) for i in unit}
             going = legal(transcript, going, frozenset())
         if not going:
-            return Plan.skip("nothing_outside", "nothing stands outside the window")
+            return Plan.skip("nothing_outside", "nothing is outside the window")
         return Plan((Drop(tuple(sorted(going)), "older than the window"),), reason="older_dropped")
 
     def _start(self, transcript: Transcript, sizes: Sequence[int], allowance: Allowance) -> int:

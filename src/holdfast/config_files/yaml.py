@@ -26,7 +26,7 @@ class _Loader(yaml.SafeLoader):
                     f"the key {key!r} is not text", inner.start_mark, "write it in quotes"
                 )
             if key in seen:
-                raise _refused(f"the key {key!r} stands twice", inner.start_mark, "keep one")
+                raise _refused(f"the key {key!r} appears twice", inner.start_mark, "keep one")
             seen.add(key)
         return super().construct_mapping(node, deep)
 

@@ -171,7 +171,7 @@ class ObjectWire(Annotated, ABC):
                 if field not in _NAMES and any(
                     said(value, field)
                 ):  # or it would be counted as nothing
-                    advice = "give what it says as its content"
+                    advice = "put its text into its content"
                     raise FormatError(
                         f'the message has "{field}" and no "{self.content}"',
                         place=place,

@@ -61,7 +61,7 @@ class _Tools:
 
     def recall(
         self,
-        key: Annotated[str, Field(description="the key that stands after 'original:'")],
+        key: Annotated[str, Field(description="the key after 'original:'")],
         lines: Annotated[str, Field(description="a range of lines such as 10:80")] = "",
         pattern: Annotated[
             str, Field(description="a regular expression (RE2); only lines that match come back")
@@ -99,12 +99,12 @@ class _Tools:
         self,
         path: Annotated[str, Field(description="a text file: log, JSON, CSV, diff, code, prose")],
         tokens: Annotated[int, Field(description="how many tokens it may take", ge=20)] = _TOKENS,
-        query: Annotated[str, Field(description="what you want to know of it")] = "",
+        query: Annotated[str, Field(description="what you want to know about it")] = "",
     ) -> str:
         """Read a large file in few tokens, guided by the query; a key gives access to the rest."""
         with _told():
             small = shrink(self._text(path), tokens, query, store=self._store)
-        head = f"[{small.kind}: {small.tokens_before:,} tokens told in {small.tokens_after:,}]"
+        head = f"[{small.kind}: {small.tokens_before:,} tokens shortened to {small.tokens_after:,}]"
         return f"{head}\n{small.text}"
 
     def stats(self, thread: Thread = "") -> str:
@@ -139,7 +139,7 @@ class _Tools:
         file = (self._root / path).resolve()
         if not file.is_relative_to(self._root):
             advice = f"give a path under {self._root}"
-            raise InputError("it is outside of what may be read", place=path, advice=advice)
+            raise InputError("it is outside the folder of --root", place=path, advice=advice)
         try:
             if file.stat().st_size > _MOST:
                 raise InputError(f"it is larger than {_MOST:,} bytes", place=path)

@@ -30,7 +30,7 @@ def _listening(settings: Settings) -> socket.socket:
     except OSError as fault:
         found.close()
         place = f"{settings.host}:{settings.port}"
-        advice = "give another --port, or end what listens there"
+        advice = "give another --port, or stop the program that listens there"
         raise ConfigError(
             f"it cannot be listened on ({fault.strerror})", place=place, advice=advice
         ) from fault

@@ -379,7 +379,7 @@ class Thread:
                 lines = self.sound(kind, places, read)
                 copies = [lines.get(place, _DAMAGED) for place in places]
                 if not settled(target._logs[kind].append(copies, at=places.start)):
-                    problem = f"thread {target.name!r} holds something already"
+                    problem = f"thread {target.name!r} is not empty"
                     raise ConfigError(problem, place="thread", advice="name one that is new")
         target.refresh()
 

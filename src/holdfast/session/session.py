@@ -382,7 +382,7 @@ class Session:
             self._desk.seen, self._desk.sent = self._thread.now(), view.tokens
             self._lift(sorted(view.recalled, key=lambda each: -each.score)[:_LIFTED])
         if chosen.hard and view.smallest is not None:
-            reason = "what must stay is larger"
+            reason = "the messages that must stay are larger"
             raise BudgetError(
                 limit=view.limit, tokens=view.tokens, smallest=view.smallest, reason=reason
             )

@@ -117,5 +117,5 @@ def _opened(url: str) -> KeyValueStore:
     except ConfigError as fault:
         raise ConfigError(fault.problem, place="store", advice=fault.advice) from fault
     if not isinstance(opener, OpensUrl):
-        raise ConfigError(f"what {scheme!r} stands for has no from_url", place="store")
+        raise ConfigError(f"what {scheme!r} names has no from_url", place="store")
     return opener.from_url(url)

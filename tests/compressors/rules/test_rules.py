@@ -189,7 +189,7 @@ def test_a_rule_that_rewords_what_is_pinned_is_refused():
 
 
 def test_a_rule_that_leaves_out_a_user_is_refused():
-    assert "may not leave out what a user said" in refused(
+    assert "may not drop a user's message" in refused(
         lambda messages: [m for m in messages if m["content"] != "Hello."]
     )
 
@@ -214,11 +214,11 @@ def test_a_rule_that_is_not_idempotent_is_refused():
         (lambda messages: [{**m, "role": "tool"} for m in messages], "nothing else"),
         (
             lambda messages: [*messages[:1], {**messages[1], "content": "."}],
-            "which messages it made anew",
+            "which messages it replaced",
         ),
         (
             lambda messages: [*messages, {"role": "assistant", "content": "!"}][:5],
-            "which messages it made anew",
+            "which messages it replaced",
         ),
     ],
 )

@@ -53,7 +53,7 @@ class Select:
             return Plan(edits, reason="lossless")
         view = Selection(self, transcript, allowance)
         if not view.may_shrink:
-            return Plan.skip("nothing_old", "there is nothing that could be told in brief")
+            return Plan.skip("nothing_old", "there is nothing to shorten")
         return self._kept(view) if allowance.stored else view.plan()
 
     def _kept(self, view: Selection) -> Flow:

@@ -89,13 +89,13 @@ class ResultsLead(_ResultsOpenNext, MessageByMessage):
         """A result in the assistant's role, or after another part."""
         if message.role == "assistant":
             misplaced = message.plain is None and any(map(_is_result, message.parts))
-            return "a tool result stands in a message of the assistant" if misplaced else ""
+            return "a tool result is in a message of the assistant" if misplaced else ""
         if not message.results:
             return ""
         late = any(
             _is_result(part) and not _is_result(before) for before, part in pairwise(message.parts)
         )
-        return "a tool result stands after other content of its message" if late else ""
+        return "a tool result is after other content of its message" if late else ""
 
 
 class CallsEnd(MessageByMessage):
@@ -109,7 +109,7 @@ class CallsEnd(MessageByMessage):
             isinstance(before, ToolCall) and isinstance(part, Text)
             for before, part in pairwise(message.parts)
         )
-        return "text stands after a tool call of its message" if late else ""
+        return "text follows a tool call in its message" if late else ""
 
     def mended(self, message: Message) -> Message:
         """The message with its calls at the end; everything else keeps its order."""

@@ -60,7 +60,7 @@ class ResultsRightAfter(_ResultsBehindCalls):
             elif message.role != "system":
                 waiting = {call.id for call in message.calls}
             elif waiting:
-                yield Violation(self.name, i, "it stands between a tool call and its result")
+                yield Violation(self.name, i, "it is between a tool call and its result")
 
 
 def _call_for(result: ToolResult, message: Mapping[str, Any]) -> dict[str, Any]:
