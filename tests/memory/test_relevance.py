@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pytest
 
+from holdfast.kernel.errors import ConfigError
 from holdfast.memory.relevance import (
     Context,
     Relevance,
@@ -116,3 +117,9 @@ def test_the_preset_of_the_design_weighs_as_it_says():
     weights = (source.recency, source.access, source.semantic, source.entity, source.query)
     assert weights == (0.20, 0.15, 0.30, 0.25, 0.10)
     assert source.uniqueness == source.open_ends == 0.0
+
+
+@pytest.mark.parametrize("wrong", ["much", None, True, math.nan])
+def test_a_weight_that_is_not_a_number_is_refused(wrong):
+    with pytest.raises(ConfigError, match=r"^Relevance.access: .* is not a number; give one such"):
+        Relevance(access=wrong)

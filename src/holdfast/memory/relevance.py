@@ -6,9 +6,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import chain
 
+from holdfast.kernel.errors import ConfigError
 from holdfast.text.importance import has_importance_marker
 from holdfast.text.memo import Memo
 from holdfast.text.words import STOP_WORDS, words
@@ -50,6 +51,17 @@ class Relevance:
     idle: float = 0.005
     counting: float = 0.2
     beta: float = 0.5
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            value: object = getattr(self, each.name)
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, int | float)
+                or not math.isfinite(value)
+            ):
+                place, problem = f"Relevance.{each.name}", f"{value!r:.60} is not a number"
+                raise ConfigError(problem, place=place, advice=f"give one such as {each.default}")
 
     @classmethod
     def selective_compression(cls) -> Relevance:
