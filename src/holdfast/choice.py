@@ -99,7 +99,7 @@ def strategy_of(strategy: str | Compressor) -> Compressor:
 
 
 def _shown(given: object) -> str:
-    """The value for an error message; only its type, if it has no ``repr`` of its own."""
+    """The value for an error message; only its type, if it inherits ``repr`` from object."""
     return (
         f"a {type(given).__name__}" if type(given).__repr__ is object.__repr__ else f"{given!r:.60}"
     )

@@ -111,7 +111,7 @@ def _unlock(jobs: Sequence[Job]) -> Generator[Requests, Sequence[object], list[J
 def _plans(
     jobs: Sequence[Job], total: int = 1, progress: Progress | None = None
 ) -> Generator[Requests, Sequence[object], list[Plan]]:
-    """The plans of the jobs; what they ask is yielded round by round."""
+    """The plans of the jobs; yields their requests in rounds."""
     rounds = run_batch([job.attempt for job in jobs])
     try:
         asked = next(rounds)

@@ -109,7 +109,7 @@ def prune_old_tool_outputs(
 
 
 def _planned(attempt: Attempt, runtime: Runtime) -> Rounds[list[Plan]]:
-    """The plan; what it asks is yielded round by round."""
+    """The plan; yields its requests in rounds."""
     rounds = run_batch([attempt])
     try:
         asked = next(rounds)

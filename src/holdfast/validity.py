@@ -80,7 +80,7 @@ def _rules(payload: object, form: Format, transcript: Transcript) -> tuple[Rule,
 
 
 def _mended(transcript: Transcript, rules: Sequence[Rule]) -> Iterator[tuple[str, Applied]]:
-    """Apply repairs until all rules hold or nothing changes; yield each rule with what was done."""
+    """Apply repairs until all rules hold or nothing changes; yield each rule and its repair."""
     for _ in range(_ROUNDS):
         unchanged = transcript
         for rule in rules:

@@ -36,7 +36,7 @@ class Tables:
                 yield row
 
     def write(self, files: Sequence[Path], outputs: Iterable[str], target: Path) -> None:
-        """Write the outputs in the rows of the files, without those of empty outputs."""
+        """Write the outputs into the files' rows; rows with an empty output are left out."""
         found = iter(outputs)
         writer: Any = None
         try:

@@ -240,7 +240,7 @@ def recall(
 ) -> int:
     r"""Print an original.
 
-    KEY is what stands after "original:" in a shortened text, or the position or the id of a
+    KEY is the text after "original:" in a shortened text, or the position or the id of a
     message. Write a position from the end, such as -1, last, after two dashes.
 
     \b

@@ -145,7 +145,7 @@ def _speaker(transcript: Transcript, places: Iterable[int]) -> Message | None:
 
 
 def _bridge(transcript: Transcript, before: range | None, k: int, going: AbstractSet[int]) -> range:
-    """The newest dropped unit that may stand in the gap before unit ``k``; empty if there is none.
+    """The newest dropped unit that can fill the gap before unit ``k``; empty if there is none.
 
     ``before`` is the unit on the other side of the gap.
     """

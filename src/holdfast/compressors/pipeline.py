@@ -1,4 +1,4 @@
-"""Strategies made of other strategies: in sequence, in steps, under another name."""
+"""Strategies that combine others: in sequence, in steps, or one under another name."""
 
 from __future__ import annotations
 

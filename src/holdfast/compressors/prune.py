@@ -1,4 +1,4 @@
-"""Clears old tool outputs; the calls stay, so that the model sees what it has done."""
+"""Clears old tool outputs; the calls stay, so that the model sees its past actions."""
 
 from __future__ import annotations
 

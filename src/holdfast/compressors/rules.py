@@ -33,7 +33,7 @@ _MOST_PASSES = 4
 
 @dataclass(frozen=True, slots=True)
 class TextRule:
-    """A rule that rewrites the texts of assistants and tools, each on its own."""
+    """A rule that rewrites each text of assistants and tools separately."""
 
     name: str
     """The name of the rule, such as ``drop_fillers``."""

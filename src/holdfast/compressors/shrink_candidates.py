@@ -236,7 +236,7 @@ _WRITE, _WHOLE = "write", "whole"
 class _Deed(NamedTuple):
     """What a call does to a file.
 
-    ``does`` holds ``write``, or the arguments of a read, and ``whole`` if it reads the whole file.
+    ``does`` is ``write``, or the arguments of a read, and ``whole`` if it reads the whole file.
     """
 
     path: str

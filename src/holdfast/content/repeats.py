@@ -1,4 +1,4 @@
-"""A lossless form of a log: what a line has in common with the line above is written once.
+"""A lossless form of a log: the words that a line shares with the line above are not repeated.
 
 ``″5 rest`` is a line whose first five words are those of the line above; ``×3`` stands for three
 repetitions of the line above. Words end at single spaces, so every line is restored exactly.

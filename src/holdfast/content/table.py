@@ -349,7 +349,7 @@ def _cuts(sample: Sequence[str]) -> list[int]:
 
 
 def _begins_column(sample: Sequence[str], cut: int, end: int | None) -> bool:
-    """Whether a heading begins at the gap, rather than another word of a heading."""
+    """Whether a new heading follows the gap, not just the next word of the same heading."""
     if not sample[0][cut:end].strip():
         return False
     apart = not sample[0][cut - 2 : cut].strip()

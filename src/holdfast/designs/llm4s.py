@@ -203,7 +203,7 @@ def _lists_cut(lines: Sequence[str]) -> list[str]:
 
 
 def _end_of(lines: Sequence[str], at: int, margin: int) -> int:
-    """Where the lines end that stand farther in than the margin."""
+    """The index after the last of the lines that are indented more than the margin."""
     while at < len(lines) and (not lines[at].strip() or _margin(lines[at]) > margin):
         at += 1
     return at

@@ -220,7 +220,7 @@ class OpenAIResponses(ObjectWire):
 
 
 def _reshaped(before: Mapping[str, Any], now: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The action with those of the new values that have the type of the old ones."""
+    """The action with the new values, except those whose type differs from the old value's."""
     same = {field: value for field, value in now.items() if type(value) is type(before.get(field))}
     return {**before, **same}
 

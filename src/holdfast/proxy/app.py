@@ -143,7 +143,7 @@ class _Exchange:
 
     @cached_property
     def origin(self) -> Origin:
-        """Where it comes from; only what is fitted needs it."""
+        """Who sent the request; computed only for requests that are fitted."""
         client = self.scope.get("client") or ("",)
         return origin_of(self.headers, client[0])
 

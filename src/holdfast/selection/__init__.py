@@ -1,1 +1,1 @@
-"""What is worth keeping: pieces of texts, the things in them, and their order of value."""
+"""Decides what to keep: pieces of texts, the things in them, and their order of value."""

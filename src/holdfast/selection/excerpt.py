@@ -35,7 +35,7 @@ class Valued(NamedTuple):
 def valued(
     pieces: Sequence[Piece], question: str, share: float, kinds: float = 1.0, alone: bool = True
 ) -> Valued:
-    """The value of the pieces' events and forms, and of what they answer of the question.
+    """The value of the pieces: of their events and forms, and of their answer to the question.
 
     ``share`` is the value of the best answer; an answer to the caller's question is worth more than
     one to a guessed question. ``kinds`` scales the value of an event's kind: in a conversation

@@ -37,7 +37,7 @@ def shortlist(
 ) -> Sequence[int]:
     """The numbers of the pieces, ascending: all of them, or some ``most`` characters.
 
-    ``used`` are names that stand elsewhere. What a chosen piece is under is chosen too.
+    ``used`` are names that appear elsewhere. The context of a chosen piece is chosen too.
     """
     texts = [piece.text for piece in pieces]
     if sum(map(len, texts)) <= most:

@@ -479,7 +479,7 @@ _NEAR = 64  # messages on each side that are searched for the rest of an exchang
 
 
 def exchanges(thread: Thread, positions: Sequence[int]) -> list[int]:
-    """The positions, with those of the calls and results that belong to them."""
+    """The positions, and those of calls and results in the same exchanges."""
     found = set(positions)
     for position in positions:
         near = list(thread.read(range(position - _NEAR, position + _NEAR)).values())

@@ -223,7 +223,7 @@ class Upkeep:
             return tuple(self._faults)
 
     def appended(self) -> None:
-        """Do what is due after an append; called without the turn.
+        """Do the work that is due after an append; called without holding the turn.
 
         Without a model and an embedder, the tiers are maintained only when they are read.
         """

@@ -361,7 +361,7 @@ class AsyncArtifactStore:
     async def _place(self, key: str) -> tuple[str, bytes | None]:
         """The shortest reference that is free or belongs to the key, and what is stored there.
 
-        A reference whose blob cannot be read belongs to the key, and is replaced.
+        A reference whose blob cannot be read is used again.
         """
         for reference in self._references(key):
             blob = await self._load(reference)

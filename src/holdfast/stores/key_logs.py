@@ -88,7 +88,7 @@ class KeyLog(InProcessLog):
         return super().search(terms, most)
 
     def erase(self) -> None:
-        """Remove the entries, the last first, so that what is left after a failure is a log."""
+        """Remove the entries, the last first, so that a failure leaves a valid log."""
         with self._turn:
             self.length()
             starts, self._starts = self._starts, []

@@ -1,1 +1,1 @@
-"""A conversation as a sequence of events: what was said, done and returned, in any format."""
+"""A conversation as a sequence of events (texts, acts, outputs), in any format."""

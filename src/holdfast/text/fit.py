@@ -113,8 +113,8 @@ def choose(
     """Choose as many pieces as fit when rendered together; None if not even one does.
 
     ``order`` lists the pieces, best first; ``sizes`` are their characters; ``render`` makes the
-    text of the chosen ones. A piece is never replaced by a lesser one, but lesser ones fill what is
-    left after the first that is too long.
+    text of the chosen ones. A piece is never replaced by a lesser one, but lesser ones fill the
+    space left when the next piece is too long.
     """
     reach = list(accumulate(sizes[piece] for piece in order))
     best, cost = _longest_beginning(order, reach, render, tokens, count)

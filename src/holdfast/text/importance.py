@@ -154,7 +154,7 @@ def alarm(text: str) -> float:
 
 
 class Signals(NamedTuple):
-    """What a sentence signals; ``alarm`` is as the function of that name returns it."""
+    """What a sentence signals; ``alarm`` is a value of the function ``alarm``."""
 
     alarm: float
     constrains: bool

@@ -133,7 +133,7 @@ _COLUMNS = 0.5  # share of lines with a gap that makes a text columns
 
 
 def is_of_lines(text: str) -> bool:
-    """Whether each line is a statement of its own, and the text is not running prose."""
+    """Whether each line is a separate statement, and the text is not running prose."""
     lines = [line.rstrip() for line in text.split("\n", _SAMPLE)[:_SAMPLE]]
     said = [line for line in lines if line]
     if len(said) < _FEWEST:

@@ -28,7 +28,7 @@ UNKNOWN = Accuracy("unknown")
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class TextFormula:
-    """Tokens of a text by a formula; a message is the sum of its texts."""
+    """Counts tokens by a formula; those of a message are the sum over its texts."""
 
     name: str
     formula: Callable[[str], int]

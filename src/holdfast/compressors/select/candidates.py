@@ -140,7 +140,7 @@ class Candidates:
 
 
 def _tellings(events: Sequence[Event], most: float, question: str) -> list[Telling]:
-    """How each event can be told; of one longer than ``most`` characters the best are looked at."""
+    """The pieces of each event; of one longer than ``most`` characters, only the best."""
     short = {n: telling_of(event) for n, event in enumerate(events) if len(event.text) <= most}
     if len(short) == len(events):
         return list(short.values())

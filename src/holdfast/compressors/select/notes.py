@@ -87,7 +87,7 @@ def written(told: Sequence[Told], heading: str, tail: Sequence[str] = ()) -> str
 
 
 def _lines(told: Told, users: str) -> Iterator[str]:
-    """The pieces of an event after its speaker or act, with marks for what is left out."""
+    """The pieces of an event after its speaker or act, with marks for gaps."""
     reached = 0
     lines: list[str] = []
     for number in told.chosen:

@@ -1,7 +1,7 @@
 """JSON without loss and with the keys of its records written once.
 
-Each list or object of like records becomes an object of their keys and their rows; what is not
-there has a mark of its own, and what is the same in all stands with its key::
+A list or object of similar records becomes an object with their keys and rows. Missing values have
+a mark, and a value that all records share is written once, with its key::
 
     keys once, and a row for each record:
     {"total":2,"orders":{"keys":["id",{"to":["city","zip"]},{"items":[["name","price"]]}],"rows":[

@@ -73,7 +73,7 @@ def _column(values: Sequence[Cell], depth: int) -> Shape | Many | Same | None:
 
 
 def _keys(records: Sequence[Record]) -> list[str]:
-    """The most usual keys, together with those of records that share most of them."""
+    """The commonest keys, and the other keys of records that share most of those."""
     usual = Counter(map(tuple, records)).most_common(_MOST_SHAPES)
     order = list(usual[0][0]) if usual else []
     for keys, _ in usual[1:]:

@@ -187,7 +187,7 @@ _WORDS = {None: "null", True: "true", False: "false"}
 
 
 def _open(todo: list[Value], bracket: str, members: int) -> None:
-    """Push the bracket and put it in place of the comma before the first member."""
+    """Push the bracket; it replaces the comma before the first member."""
     if members:
         todo[-1] = Literal(bracket + str(todo[-1])[1:])
     else:
