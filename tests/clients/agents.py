@@ -96,7 +96,7 @@ def claude(place, provider, *options):
     told = run(
         place,
         provider,
-        "44k",
+        "32k",
         client("claude"),
         "-p",
         PROMPT,
@@ -112,7 +112,7 @@ def test_claude_code_ends_a_run_of_forty_calls(place):
     with Provider(rounds=ROUNDS, tool="Read") as provider:
         provider.arguments = lambda n: {"file_path": str(place / "logs" / f"{n}.log")}
         assert claude(place, provider)["result"] == "fine"
-    check(provider, 44_000 * (1 - error_of(provider)))
+    check(provider, 32_000 * (1 - error_of(provider)))
 
 
 def test_claude_code_knows_nothing_of_an_original_that_its_model_gets_back(place):
