@@ -61,6 +61,16 @@ def test_what_does_not_fit_is_fitted_and_valid(provider, address, wire, stream):
     assert holdfast.count(sent.body, model=model, format=wire).total <= 8_000
 
 
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize("wire", talks.PATHS)
+def test_a_refusal_for_length_is_answered_once_on_every_wire(provider, address, wire, stream):
+    provider.longest = 8_000
+    path, body = talks.request(wire, talks.chat(30), stream=stream)
+    assert post(address + path, body).status_code == 200
+    assert [len(each.raw) > 8_000 for each in provider.asked] == [True, False]
+    assert holdfast.validate(provider.asked[1].body, provider=wire) == []
+
+
 def test_what_fits_goes_through_byte_for_byte_with_its_headers(provider, address):
     raw = json.dumps(chat(1), indent=3).encode()
     answer = post(address + CHAT, raw, **{"anthropic-beta": "one,two"})

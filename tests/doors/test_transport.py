@@ -130,6 +130,11 @@ def test_awaited_and_streamed_awaited(provider, door, seen):
         whole = await client.chat.completions.create(**asked)
         stream = await client.chat.completions.create(**asked, stream=True)
         parts = [c.choices[0].delta.content or "" async for c in stream if c.choices]
+        _, body = talks.request("openai_responses", talks.chat(30))
+        asked = {name: body[name] for name in ("model", "instructions", "input", "tools")}
+        response = await client.responses.create(**asked)
+        async with client.responses.stream(**asked) as helper:
+            streamed = await helper.get_final_response()
         await client.close()
         http = door.async_client()
         other = anthropic.AsyncAnthropic(api_key="k", base_url=door.url, http_client=http)
@@ -137,11 +142,12 @@ def test_awaited_and_streamed_awaited(provider, door, seen):
         async with other.messages.stream(**asked) as held:
             text = await held.get_final_text()
         await other.close()
-        return whole.choices[0].message.content, "".join(parts), text
+        said = whole.choices[0].message.content, "".join(parts), text
+        return *said, response.output_text, streamed.output_text
 
-    assert asyncio.run(said()) == ("fine", "fine", "fine")
-    assert len(provider.asked) == 3
-    assert [each.changed for each in seen] == [True] * 3 * door.observed
+    assert asyncio.run(said()) == ("fine",) * 5
+    assert len(provider.asked) == 5
+    assert [each.changed for each in seen] == [True] * 5 * door.observed
     check(provider)
 
 
