@@ -269,6 +269,32 @@ def test_the_same_is_told_where_the_system_prompt_stands_beside_the_messages(wir
     assert told(convert(messages, wire)) == told(messages)
 
 
+def selected(messages, budget, wire):
+    """The result, in which the first step meets the budget and leaves notes."""
+    result = holdfast.compress(messages, budget, format=wire)
+    first, *others = result.steps
+    assert (first.name, first.after <= budget) == ("select", True)
+    assert {step.status for step in others} <= {"skipped"}
+    assert "[HISTORY_SUMMARY" in str(result.messages)
+    assert holdfast.validate(result.messages, provider=wire) == []
+    return result
+
+
+def test_a_task_of_several_long_texts_leaves_room_for_notes():
+    said = [filler(n) * 6 for n in range(3)]
+    task = {"role": "user", "content": [{"type": "text", "text": text} for text in said]}
+    result = selected([task, *native(ORDER)[1:]], 1_500, "openai")
+    texts = [part["text"] for part in result.messages[0]["content"]]
+    assert all(len(text) > 300 for text in texts)
+
+
+def test_a_long_message_of_the_agent_does_not_stand_for_the_turn_before_the_newest():
+    messages = written("")[:-1]
+    messages[-4]["content"] = f"I write it down.\n\n```sh\n{filler(1) * 20}\n```"
+    messages[-3]["content"] = "Output: written."
+    selected(convert(messages, "converse")["messages"], 1_500, "converse")
+
+
 def renamed(messages):
     return json.loads(re.sub(r'"c(\d+)"', r'"again_\1"', json.dumps(messages)))
 

@@ -77,7 +77,10 @@ class Selection:
         self._answered = self._answered_by_newest()
         staying = self._staying()
         everything = set(range(len(transcript)))
-        self.going = sorted(legal(transcript, everything - staying, staying))
+        kept = {*self._firm, *transcript.newest, *self._answered}
+        if self._task is not None:
+            kept.add(self._task)
+        self.going = sorted(legal(transcript, everything - staying, kept))
         self._candidates = self._candidates_of()
         self._order: list[int] | None = None
 
@@ -280,19 +283,25 @@ class Selection:
     def _clamp_task(self, task: int, spare: int = 0) -> int:
         """Shorten a task that is too long, to ``spare`` more tokens; the change in tokens."""
         message, most = self.transcript.messages[task], self._task_room + max(spare, 0)
-        texts = [(n, part) for n, part in enumerate(message.parts) if isinstance(part, Text)]
+        texts = {n: part.text for n, part in enumerate(message.parts) if isinstance(part, Text)}
         self._texts.clear()
-        if self._sizes[task] <= most or task in self.transcript.newest or not texts:
+        if self._sizes[task] <= most or task in self.transcript.newest:
             return 0
         if any(self._events[number].message == task for number in self._told_in_part):
             return 0
-        longest, part = max(texts, key=lambda each: len(each[1].text))
-        room = most - (self._sizes[task] - self._meter.text(part.text))
-        if room <= 0:
-            return 0
-        text = head_tail(part.text, room, self._meter.text).rstrip()
-        self._texts[task, longest] = text
-        return self._meter.message(message.saying({longest: text})) - self._sizes[task]
+        count = self._meter.text
+        ascending = sorted(texts, key=lambda n: count(texts[n]))
+        left = most - self._sizes[task] + sum(map(count, texts.values()))
+        for after, n in enumerate(ascending):
+            share = left // (len(texts) - after)
+            if share <= 0:
+                self._texts.clear()
+                return 0
+            if count(texts[n]) > share:
+                self._texts[task, n] = head_tail(texts[n], share, count).rstrip()
+            left -= min(share, count(texts[n]))
+        said = {n: text for (_, n), text in self._texts.items()}
+        return self._meter.message(message.saying(said)) - self._sizes[task]
 
     def _tokens(
         self, chosen: Sequence[int], place: Placed | None, references: tuple[str, ...]
