@@ -154,9 +154,9 @@ class WordVectors:
         start = 0
         for vector, spoken in zip(vectors, told, strict=True):
             end = start + len(spoken)
-            np.einsum(
-                "i,ij->j", rarity[start:end], words[[known[word] for word in spoken]], out=vector
-            )
+            if spoken:
+                rows = words[[known[word] for word in spoken]]
+                np.einsum("i,ij->j", rarity[start:end], rows, out=vector)
             start = end
         lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
         vectors /= np.where(lengths > 0, lengths, 1)[:, np.newaxis]
