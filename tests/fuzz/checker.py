@@ -62,27 +62,33 @@ def _converse_shape() -> Any:
     )
 
 
-def refused(wire: str, messages: list[Any]) -> list[Refused]:
-    """Why the vendor would refuse the messages; none where it takes them."""
+def refused(wire: str, messages: list[Any], *, whole: bool = True) -> list[Refused]:
+    """Why the vendor would refuse the messages; none where it takes them.
+
+    With ``whole`` False, for messages that somebody broke, it looks away in four points: null reads
+    as absent, blocks that only the vendor makes are not looked into, nor are items of a type that
+    its package does not know, and reasoning may have no id. SECURITY.md says why.
+    """
     if wire == "plain":
         return [
             f"{i}: no text"
             for i, message in enumerate(messages)
             if not isinstance(message["content"], str)
         ]
-    return list(_of_types(wire, messages)) or list(_CHECKS[wire](messages))
+    return list(_of_types(wire, messages, whole=whole)) or list(_CHECKS[wire](messages))
 
 
-def _of_types(wire: str, messages: list[Any]) -> Iterator[Refused]:
+def _of_types(wire: str, messages: list[Any], *, whole: bool) -> Iterator[Refused]:
     for i, message in enumerate(messages):
         if wire == "converse":
             if told := ParamValidator().validate(message, _converse_shape()).generate_report():
                 yield f"{i}: {told}"
             continue
-        if wire == "responses" and _is_new(message):
+        if wire == "responses" and not whole and _is_new(message):
             continue
         try:
-            _exhausted(_types(wire).validate_python(_looked_at(message)))
+            looked_at = message if whole else _looked_at(message)
+            _exhausted(_types(wire).validate_python(looked_at))
         except ValidationError as fault:
             yield f"{i}: {fault.errors()[0]['loc']} {fault.errors()[0]['msg']}"
 

@@ -22,7 +22,7 @@ from tests.fuzz.checker import refused
 from tests.fuzz.grammar import EVIL
 from tests.killing import live_and_die
 
-SECONDS, SECONDS_A_MEGABYTE = 2.0, 8.0
+SECONDS, SECONDS_A_MEGABYTE = 2.0, 4.0
 """Of processor time that a call may take, where other work slows the processor down."""
 APPENDED = 3.0
 """As ``SECONDS_A_MEGABYTE``, for what a session is given."""
@@ -145,7 +145,7 @@ def _validated(case: Finding) -> str:
     named = holdfast.validate(case.messages, provider=case.wire)
     if named or not isinstance(case.messages, list) or not case.messages:
         return ""
-    wrong = refused(case.wire, case.messages)
+    wrong = refused(case.wire, case.messages, whole=False)
     return f"nothing is named of what is refused: {wrong[0]}" if wrong else ""
 
 
@@ -153,7 +153,7 @@ def _repaired(case: Finding) -> str:
     """After a repair nothing is left that a further one mends."""
     result = holdfast.repair(case.messages, provider=case.wire)
     if result.messages and not holdfast.validate(result.messages, provider=case.wire):
-        wrong = refused(case.wire, result.messages)
+        wrong = refused(case.wire, result.messages, whole=False)
         if wrong:
             return f"what is repaired is refused: {wrong[0]}"
     again = holdfast.repair(result.messages, provider=case.wire)

@@ -30,6 +30,10 @@ def says(role, part=None):
     return {"role": role, "parts": [part or {"text": "x"}]}
 
 
+SEARCH = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}
+FOUND = {"type": "web_search_tool_result", "tool_use_id": "s"}
+
+
 def user(content):
     return {"role": "user", "content": content}
 
@@ -105,6 +109,21 @@ def test_what_is_planted_is_found_and_made_small(monkeypatch):
 )
 def test_the_checker_refuses_what_vendors_do(wire, messages):
     assert refused(wire, messages)
+
+
+@pytest.mark.parametrize(
+    ("wire", "messages"),
+    [
+        ("openai", [user("x"), {**assistant("y"), "name": None}]),
+        ("anthropic", [user("x"), assistant([SEARCH, {**FOUND, "content": [{"type": "page"}]}])]),
+        ("responses", [user("x"), {"type": "newly_made", "id": "n"}]),
+        ("responses", [user("x"), {"type": "reasoning", "summary": []}, assistant("y")]),
+    ],
+    ids=["null", "what the vendor made", "an unknown item", "reasoning without an id"],
+)
+def test_the_checker_looks_away_in_four_points_of_what_somebody_broke(wire, messages):
+    assert refused(wire, messages)
+    assert not refused(wire, messages, whole=False)
 
 
 def test_the_checker_takes_what_vendors_do():
