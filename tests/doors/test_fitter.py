@@ -10,6 +10,7 @@ import zstandard
 import holdfast
 from holdfast.formats.convert import convert
 from holdfast.http import Budgets, Fitter, RequestRefusedError
+from holdfast.http.endpoints import Endpoint
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError
 from tests.doors import talks
@@ -238,6 +239,16 @@ def test_secrets_are_masked_also_in_what_is_not_fitted(path, body):
     assert SECRET.encode() not in fitted.body
     assert fitted.changed
     assert {**sent, **body} == json.loads(raw)
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "nobody-knows-it"])
+def test_secrets_are_masked_also_in_a_decoded_body(model):
+    body = {"model": model, "input": [CALLED, OUTPUT]}
+    endpoint = Endpoint("openai", "openai_responses")
+    sent = Fitter(Budgets(), {"redact": True}).fit_body(body, endpoint)
+    assert SECRET not in str(sent)
+    assert sent["input"][0] is CALLED
+    assert Fitter(Budgets(), {}).fit_body(body, endpoint) is body
 
 
 @pytest.mark.parametrize("messages", [7, {"0": {"role": "tool", "content": SECRET}}, [7]])
