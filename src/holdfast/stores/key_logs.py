@@ -41,15 +41,14 @@ class KeyLog(InProcessLog):
         _TURNS.watch(self._turn)
         self._starts: list[int] = []
 
-    def length(self) -> int:
-        """How many lines there are, once those that others appended are read."""
+    def _look(self) -> None:
+        """Read the lines that others appended."""
         with self._turn:
-            while text := settled(self._store.get(key := self._key(super().length()))):
+            while text := settled(self._store.get(key := self._key(len(self._lines)))):
                 try:
                     self._take([Line(**each) for each in json.loads(text)])
                 except (TypeError, ValueError) as fault:
                     raise CorruptError(key, "it holds no lines of a log") from fault
-            return super().length()
 
     def append(
         self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True
@@ -58,46 +57,25 @@ class KeyLog(InProcessLog):
         del flush  # when it reaches a disk is the store's own matter
         with self._turn:
             while at in (None, start := self.length()):
-                known = super().find([line.id for line in lines])
-                if all(line.id in known for line in lines):
-                    return [known[line.id] for line in lines]
+                if all(line.id in self._places for line in lines):
+                    return [self._places[line.id] for line in lines]
                 if start == 0 and self._names:
                     self._names.append([Line(self._name, f"name {self._name}")])
                 if self._put(self._key(start), json.dumps([asdict(line) for line in lines])):
                     return self._take(lines)
             return []
 
-    def read(self, positions: Sequence[int]) -> dict[int, Line]:
-        """The existing lines at these positions, in order."""
-        self.length()
-        return super().read(positions)
-
-    def find(self, ids: Sequence[str]) -> dict[str, int]:
-        """The positions of the known ones among the ids."""
-        self.length()
-        return super().find(ids)
-
-    def between(self, first: float, last: float, most: int) -> list[int]:
-        """The positions of the lines in this period, the earliest first."""
-        self.length()
-        return super().between(first, last, most)
-
-    def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
-        """BM25 scores by position, best first."""
-        self.length()
-        return super().search(terms, most)
-
     def erase(self) -> None:
         """Remove the entries, the last first, so that a failure leaves a valid log."""
         with self._turn:
-            self.length()
+            self._look()
             starts, self._starts = self._starts, []
             self.clear()
             for start in reversed(starts):
                 settled(self._store.delete(self._key(start)))
 
     def _take(self, lines: Sequence[Line]) -> list[int]:
-        self._starts.append(super().length())
+        self._starts.append(len(self._lines))
         return super().append(lines)
 
     def _put(self, key: str, text: str) -> bool:
