@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Unpack, cast
 
@@ -13,13 +13,11 @@ from holdfast.kernel.budget import BudgetLike
 from holdfast.kernel.flow import arun, run
 from holdfast.kernel.messages import Message
 from holdfast.kernel.ports import Accuracy
-from holdfast.kernel.registry import Registry
+from holdfast.kernel.registry import imported
 from holdfast.meter import Counter, meter_for
 from holdfast.options import Options, Provider, check, lists_options
 from holdfast.result import CompressionResult, M, bare
 from holdfast.runtime import answers, awaited
-
-_ELSEWHERE = Registry("place", "places", {"compress_on": "holdfast.batch:compress_on"})
 
 _PREVIEW = 50  # characters of a message in a breakdown, as in llm4s
 
@@ -81,8 +79,8 @@ def compress_many(
     then be picklable.
     """
     if engine is not None:
-        elsewhere = cast("Callable[..., list[CompressionResult]]", _ELSEWHERE.load("compress_on"))
-        return elsewhere(conversations, budget, engine, options)
+        elsewhere = imported("holdfast.batch:compress_on")
+        return cast("list[CompressionResult]", elsewhere(conversations, budget, engine, options))
     return run(fit_many(conversations, budget, options, progress), answers)
 
 

@@ -30,7 +30,7 @@ from holdfast.config_files import (
 from holdfast.formats import FORMATS
 from holdfast.kernel.budget import Budget, written_tokens
 from holdfast.kernel.errors import ConfigError
-from holdfast.kernel.registry import Registry
+from holdfast.kernel.registry import Registry, imported
 from holdfast.meter import meter_for
 from holdfast.options import USUAL_PROFILE, Options, check
 from holdfast.profiles import (
@@ -186,7 +186,6 @@ _OBJECTS = frozenset({"condenser", "clock"})
 
 _CHOICES = frozenset({"on_failure", "redact"})
 _NEARLY = 0.75  # similarity by difflib; "modle" and "model" have 0.8
-_SESSION = Registry("session", "sessions", {"session": "holdfast.session:Session"})
 
 
 def load_config(
@@ -287,7 +286,7 @@ def _value(text: str, hint: str) -> object:
 
 def _session() -> Mapping[str, Parameter]:
     """The arguments of ``Session``."""
-    return signature(cast("Callable[..., object]", _SESSION.load("session"))).parameters
+    return signature(imported("holdfast.session:Session")).parameters
 
 
 @cache

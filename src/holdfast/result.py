@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from html import escape
 from math import ceil, inf
@@ -18,7 +18,7 @@ from holdfast.kernel.compressor import Status
 from holdfast.kernel.edits import Drop, Edit, Insert, Offload, Replace
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.ports import Accuracy
-from holdfast.kernel.registry import Registry
+from holdfast.kernel.registry import imported
 from holdfast.model_usage import NO_CALLS, ModelUsage
 from holdfast.names import ReportForm
 
@@ -237,10 +237,6 @@ def report_form(file: str | None, option: str = "") -> ReportForm:
     return _FORMS[suffix]
 
 
-_SHOWN = Registry("view of a result", "views", {"report": "holdfast.reports:report"})
-"""Reports are imported when they are asked for, since they import this module."""
-
-
 @dataclass(frozen=True, slots=True)
 class Net:
     """What a compression saves in one call, in US dollars."""
@@ -383,7 +379,7 @@ class CompressionResult(Generic[M]):
         """
         file = None if path is None else fspath(path)
         chosen = form or report_form(file)
-        told = cast("Callable[..., str]", _SHOWN.load("report"))(self, form=chosen)
+        told: str = imported("holdfast.reports:report")(self, form=chosen)  # it imports this file
         if file:
             write_all({file: told.encode("utf-8", "backslashreplace")})
         return told

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from holdfast.calls.lineup import Lineup
 from holdfast.compressors.summaries import HISTORY, Marks
@@ -21,26 +21,15 @@ from holdfast.kernel.ports import (
     Secret,
     Write,
 )
-from holdfast.kernel.registry import Registry
+from holdfast.kernel.registry import imported
 from holdfast.model_usage import CallRecords, ModelUsage
 from holdfast.redact import incoming, outgoing
 from holdfast.stores.answers import Opened, Work, answered, wait_for
 from holdfast.stores.secret import secret_of
 
 if TYPE_CHECKING:
+    from holdfast.calls.caller import Caller
     from holdfast.stores.artifacts import AsyncArtifactStore
-
-_PARTS = Registry(
-    "part of the runtime",
-    "runtime",
-    {
-        "caller": "holdfast.calls.caller:Caller",
-        "awaited": "holdfast.calls.event_loop:asked",
-        "gather": "asyncio:gather",
-        "artifacts": "holdfast.stores.artifacts:AsyncArtifactStore",
-    },
-)
-"""Imported on first use, since most compressions need none of them."""
 
 T = TypeVar("T")
 KEPT = (Load, Save, Read, Write, Secret)
@@ -51,19 +40,9 @@ Rounds = Generator[Requests, Sequence[object], T]
 """A generator that yields the requests of a round, is sent the answers, and returns a value."""
 
 
-class CallsModels(Protocol):
-    """Calls models and embedders."""
-
-    def together(
-        self, asked: Sequence[tuple[Called, CallRecords]]
-    ) -> Coroutine[Any, Any, list[object]]:
-        """The answers in order; each is an answer or a HoldfastError."""
-        ...
-
-
-def caller_of(lineup: Lineup) -> CallsModels:
-    """A caller of the models in the line-up."""
-    return cast("Callable[[Lineup], CallsModels]", _PARTS.load("caller"))(lineup)
+def caller_of(lineup: Lineup) -> Caller:
+    """A caller of the models in the line-up, whose module most compressions do not need."""
+    return cast("Caller", imported("holdfast.calls.caller:Caller")(lineup))
 
 
 @dataclass(slots=True)
@@ -81,7 +60,7 @@ class Runtime:
     """Whether the caller keeps the history, so that it is not stored again."""
     marks: Marks = field(default_factory=Marks)
     """Recognises own notes, by the caller's secret or that of the store."""
-    caller: CallsModels | None = None
+    caller: Caller | None = None
     ledger: CallRecords = field(default_factory=CallRecords)
     troubled: bool = False
     """Whether a store, a model or an embedder has failed."""
@@ -96,7 +75,7 @@ class Runtime:
             return self.lineup.model is not None
         return isinstance(request, Embed) or self.store is not None
 
-    def calls(self) -> CallsModels:
+    def calls(self) -> Caller:
         """The caller of models, made on first use."""
         if self.caller is None:
             self.caller = caller_of(self.lineup)
@@ -133,8 +112,7 @@ class Runtime:
         work = self.work(request)
         if not callable(work) or self.store is None:
             return work
-        wait = cast("Callable[[Opened, Work], Awaitable[object]]", _PARTS.load("awaited"))
-        return await wait(self.store, work)
+        return await imported("holdfast.calls.event_loop:asked")(self.store, work)
 
     def usage(self) -> ModelUsage:
         """The calls so far."""
@@ -155,7 +133,7 @@ def answers(asked: Requests) -> list[object]:
 
 async def awaited(asked: Requests) -> list[object]:
     """Like ``answers``, in an event loop; a blocking store runs in a thread."""
-    gather = cast("Callable[..., Awaitable[list[Any]]]", _PARTS.load("gather"))
+    gather = cast("Callable[..., Awaitable[list[Any]]]", imported("asyncio:gather"))
     singles = _singles(asked)
     calls = _called(singles)
     others = [
@@ -218,7 +196,9 @@ async def _kept(
     if isinstance(request, Secret):
         return await secret_of(store)
     own = "" if isinstance(request, Save) and request.open else secret
-    artifacts = cast("type[AsyncArtifactStore]", _PARTS.load("artifacts"))(store, own)
+    artifacts: AsyncArtifactStore = imported("holdfast.stores.artifacts:AsyncArtifactStore")(
+        store, own
+    )
     if isinstance(request, Load):
         return await artifacts.get(request.key)
     return (await artifacts.put(request.text, request.kind)).reference

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from time import perf_counter
 from typing import cast
 
-from holdfast.kernel.registry import Registry
+from holdfast.kernel.registry import imported
 from holdfast.model_usage import ModelCall, ModelUsage
 from holdfast.result import CompressionResult, Net
 
@@ -23,8 +23,6 @@ Span = Callable[[str], AbstractContextManager[Annotate]]
 
 log = logging.getLogger("holdfast")
 log.addHandler(logging.NullHandler())
-
-_TRACERS = Registry("tracer", "tracers", {"opentelemetry": "holdfast.telemetry:span"})
 
 
 @contextmanager
@@ -100,7 +98,7 @@ def _span() -> Span:
     if "opentelemetry" not in sys.modules:
         return _no_span
     try:
-        return cast("Span", _TRACERS.load("opentelemetry"))
+        return cast("Span", imported("holdfast.telemetry:span"))
     except ImportError:  # some other package of that name space, without the API
         return _no_span
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from holdfast.formats.values import is_object
 from holdfast.kernel.errors import InputError
-from holdfast.kernel.registry import Registry
+from holdfast.kernel.registry import imported
 
 if TYPE_CHECKING:
     from . import Bad
@@ -39,20 +39,12 @@ class _Buckets(Protocol):
     def exists(self, url: str) -> bool: ...
 
 
-_PARTS = Registry(
-    "part of batches",
-    "batches",
-    {"tables": "holdfast.batch.tables:TABLES", "buckets": "holdfast.batch.buckets:BUCKETS"},
-)
-"""Parts with an optional package, loaded when a file name needs them."""
-
-
 def _tables() -> _Tables:
-    return cast("_Tables", _PARTS.load("tables"))
+    return cast("_Tables", imported("holdfast.batch.tables:TABLES"))
 
 
 def _buckets() -> _Buckets:
-    return cast("_Buckets", _PARTS.load("buckets"))
+    return cast("_Buckets", imported("holdfast.batch.buckets:BUCKETS"))
 
 
 @dataclass(frozen=True, slots=True)

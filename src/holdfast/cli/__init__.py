@@ -6,7 +6,6 @@ import re
 import sys
 import traceback
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import cast
 
 import click
@@ -15,7 +14,7 @@ from holdfast import __version__
 from holdfast.cli.streams import let_go
 from holdfast.cli.terminal import tell
 from holdfast.kernel.errors import BudgetError, ConfigError, HoldfastError, InputError
-from holdfast.kernel.registry import Registry
+from holdfast.kernel.registry import Registry, nearest
 
 COMMANDS = Registry(
     "command",
@@ -122,10 +121,8 @@ class Group(click.Group):
         """The command. Raises ConfigError, listing the known ones, for an unknown name."""
         command = super().get_command(ctx, cmd_name)
         if command is None:
-            near = get_close_matches(cmd_name, self.commands, n=1)
-            hint = f"did you mean {near[0]!r}? " if near else ""
             problem = f"there is no command named {cmd_name!r}"
-            advice = f"{hint}known are {', '.join(self.commands)}"
+            advice = nearest(cmd_name, self.commands)
             raise ConfigError(problem, place=self.name or "", advice=advice)
         return as_typed(command)
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import asdict
-from typing import TextIO, cast
 
 import click
 
 from holdfast.api import TokenBreakdown, count
 from holdfast.cli.files import read_conversation, within
 from holdfast.cli.options import JSON, counting_options, mention_unknown, read_tools
-from holdfast.cli.terminal import SCREENS, say, say_json, waiting
+from holdfast.cli.terminal import SCREEN, say, say_json, waiting
+from holdfast.kernel.registry import imported
 from holdfast.names import ProviderName
 
 
@@ -41,8 +40,7 @@ def command(
     if as_json:
         say_json(_facts(counted))
     else:
-        draw = cast("Callable[[TokenBreakdown, TextIO], str]", SCREENS.load("breakdown"))
-        say(draw(counted, sys.stdout))
+        say(imported(f"{SCREEN}:breakdown")(counted, sys.stdout))
     mention_unknown(model, counter)
     return 0
 

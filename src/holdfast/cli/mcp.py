@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import cast
 
 import click
 
 from holdfast.cli.options import kept_in, store_options
 from holdfast.kernel.errors import ConfigError, MissingExtraError
-from holdfast.kernel.registry import Registry
-
-_PARTS = Registry("part of MCP", "mcp", {"serve": "holdfast.mcp.server:serve"})
-"""Imported when the server starts, since it needs the extra."""
+from holdfast.kernel.registry import imported
 
 _PACKAGES = ("mcp", "pydantic")
 
@@ -49,7 +44,7 @@ def command(
         advice = "name one, such as agent.db"
         raise ConfigError("it is missing", place="--store", advice=advice)
     try:
-        serve = cast("Callable[..., None]", _PARTS.load("serve"))
+        serve = imported("holdfast.mcp.server:serve")
     except ModuleNotFoundError as fault:
         if fault.name in _PACKAGES:
             raise MissingExtraError("the MCP server", "mcp") from fault

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import click
 
@@ -17,7 +17,7 @@ from holdfast.formats import FORMATS
 from holdfast.kernel.budget import Budget, written_tokens
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.kernel.registry import Registry
+from holdfast.kernel.registry import imported
 from holdfast.options import Options
 from holdfast.profiles import load_profile, profile_names
 from holdfast.providers import EMBEDDERS, MODELS, check_embedder, check_model
@@ -269,15 +269,8 @@ def read_tools(file: str | None) -> object:
         return cast("object", found)
 
 
-_LOCKS = Registry("lock", "locks", {"encrypted": "holdfast.stores.encrypt:EncryptedStore"})
-"""Imported if a key is given, since it needs cryptography."""
-
 FILE_URL = "sqlite:///"
-_KEY_BYTES = 32
-
-
-class _Unlocks(Protocol):
-    def unlock(self, inner: KeyValueStore, key: bytes | str) -> KeyValueStore: ...
+_KEY_BYTES = 32  # as ``stores.encrypt`` takes it
 
 
 STORE_KEY = click.option(
@@ -320,7 +313,8 @@ def kept_in(
     check_place(url, missing="check the path" if reading else "", option=option)
     if key_file is None:
         return url
-    return cast("_Unlocks", _LOCKS.load("encrypted")).unlock(open_store(url), _key_in(key_file))
+    encrypted = imported("holdfast.stores.encrypt:EncryptedStore")  # it needs cryptography
+    return cast("KeyValueStore", encrypted.unlock(open_store(url), _key_in(key_file)))
 
 
 def check_place(url: str, *, shown: str = "", missing: str = "", option: str = "--store ") -> None:

@@ -22,16 +22,9 @@ from holdfast.http.budgets import Budgets, Size, checked
 from holdfast.http.endpoints import Vendor
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError, MissingExtraError
-from holdfast.kernel.registry import Registry
+from holdfast.kernel.registry import imported
 from holdfast.options import Options
 from holdfast.proxy.settings import UPSTREAMS, Settings
-
-_PARTS = Registry(
-    "part of the proxy",
-    "proxy",
-    {"serve": "holdfast.proxy.server:serve", "serving": "holdfast.proxy.server:serving"},
-)
-"""Imported when the proxy starts, since it needs the extra."""
 
 _REQUESTS = frozenset({"model", "format", "thread"})
 """Options that each request states itself."""
@@ -94,7 +87,7 @@ def settings_of(given: Mapping[str, Any], **more: Any) -> Settings:
 def part(name: str) -> Any:
     """Import a part of the proxy. Raises MissingExtraError if the extra is not installed."""
     try:
-        return _PARTS.load(name)
+        return imported(f"holdfast.proxy.server:{name}")
     except ModuleNotFoundError as fault:
         if fault.name in _PACKAGES:
             raise MissingExtraError("the proxy", "proxy") from fault

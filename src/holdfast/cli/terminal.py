@@ -16,19 +16,11 @@ from typing import TextIO, cast
 from holdfast.cli.files import STDOUT, text_bytes
 from holdfast.cli.streams import let_go
 from holdfast.files import write_all
-from holdfast.kernel.registry import Registry
+from holdfast.kernel.registry import imported
 from holdfast.text.visible import visible
 
-SCREENS = Registry(
-    "screen",
-    "screens",
-    {
-        "coloured": "holdfast.cli.screen:coloured",
-        "breakdown": "holdfast.cli.screen:breakdown",
-        "waiting": "holdfast.cli.screen:waiting",
-    },
-)
-"""Drawn by rich, which takes 60 ms to import and is needed by few runs."""
+SCREEN = "holdfast.cli.screen"
+"""The module that draws with rich, which takes 60 ms to import and is needed by few runs."""
 
 _PAPER = 110  # cells of a report that is not shown on a terminal
 _LONG_WORK = 2_000_000  # characters of input, which take some seconds
@@ -103,16 +95,15 @@ def _hint(text: str) -> None:
 def _drawn(text: str, stream: TextIO) -> str:
     if not stream.isatty():
         return text
-    draw = cast("Callable[[str, TextIO], str]", SCREENS.load("coloured"))
-    return draw(text, stream)
+    return cast("str", imported(f"{SCREEN}:coloured")(text, stream))
 
 
 def waiting(size: int) -> AbstractContextManager[object]:
     """A spinner on standard error during work on a large input, if that is a terminal."""
     if size < _LONG_WORK or not sys.stderr.isatty():
         return nullcontext()
-    wait = cast("Callable[[str], AbstractContextManager[object]]", SCREENS.load("waiting"))
-    return wait(f"working on {size / 1_000_000:,.1f} million characters")
+    doing = f"working on {size / 1_000_000:,.1f} million characters"
+    return cast("AbstractContextManager[object]", imported(f"{SCREEN}:waiting")(doing))
 
 
 def progress(line: Callable[[int], str]) -> Callable[[int], None] | None:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from holdfast.compressors.references import note
 from holdfast.compressors.summaries import WorkingStore
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.errors import ModelError
 from holdfast.kernel.ports import Ask
-from holdfast.kernel.registry import Registry
-
-_TELLERS = Registry("teller", "tellers", {"output": "holdfast.compressors.writer:output_summary"})
-"""Loaded when a model is asked, since clearing outputs does not need it."""
+from holdfast.kernel.registry import imported
 
 _BESIDE = 100  # tokens of the opening and the reference at most
 _OPENING = re.compile(r"\[Summary of an old output[^\n]*, [\d,]+ tokens\]\n")
@@ -64,8 +61,9 @@ class OutputSummaries:
         count = self.allowance.meter.text
         if not self.may_ask or self.tokens + count(opening) >= tokens:
             return None
-        tell = cast(
-            "Callable[..., Generator[Ask[Any], Any, tuple[str, str]]]", _TELLERS.load("output")
+        # imported when a model is asked, since clearing outputs does not need it
+        tell: Callable[..., Generator[Ask[Any], Any, tuple[str, str]]] = imported(
+            "holdfast.compressors.writer:output_summary"
         )
         try:
             told, trouble = yield from tell(text, position, tool, self.tokens, self.allowance)

@@ -6,13 +6,12 @@ import re
 from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import TypeGuard, cast
 
 from holdfast.kernel.errors import ConfigError
-from holdfast.kernel.registry import Registry
+from holdfast.kernel.registry import Registry, nearest
 
 READERS = Registry(
     "form of a configuration file",
@@ -258,21 +257,13 @@ def check_keys(data: Mapping[str, object], known: Collection[str], place: str = 
 
 def unknown_key(path: str, known: Collection[str], noun: str = "key") -> ConfigError:
     """The error for an unknown key."""
-    advice = _nearest(path.rpartition(".")[2], known)
+    advice = nearest(path.rpartition(".")[2], known) if known else "nothing can be set here"
     return ConfigError(f"there is no such {noun}", place=path, advice=advice)
 
 
 def unknown_name(noun: str, name: str, known: Collection[str]) -> ConfigError:
     """The error for an unknown name."""
-    return ConfigError(f"there is no {noun} named {name!r}", advice=_nearest(name, known))
-
-
-def _nearest(name: str, known: Collection[str]) -> str:
-    if not known:
-        return "nothing can be set here"
-    near = get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    return f"{hint}known are {', '.join(known)}"
+    return ConfigError(f"there is no {noun} named {name!r}", advice=nearest(name, known))
 
 
 @contextmanager

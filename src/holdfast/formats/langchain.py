@@ -8,12 +8,12 @@ may be under ``data`` or ``kwargs``, as ``messages_to_dict`` and ``dumpd`` write
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import Media, MediaKind, Part, Reasoning, ToolResult
-from holdfast.kernel.registry import Registry
+from holdfast.kernel.registry import imported
 
 from .convert import shown
 from .openai_chat import OpenAIChat
@@ -22,11 +22,6 @@ from .payloads import body_of, text_at
 from .rules.content import CallListNotEmpty, ContentGiven
 from .values import is_list, is_object, parsed_object
 from .wire import FrameworkWire
-
-_MAKERS = Registry(
-    "maker", "makers", {"messages": "langchain_core.messages.utils:convert_to_messages"}
-)
-"""The functions that make objects, imported if there are objects."""
 
 _ROLES = {
     "human": "user",
@@ -128,8 +123,8 @@ class LangChain(FrameworkWire, OpenAIChat):
             made["tool_calls"] = list(map(_own_call, fields["tool_calls"]))
         if not self.objects:
             return made
-        make = cast("Callable[[list[object]], list[object]]", _MAKERS.load("messages"))
-        return make([made])[0]
+        make = imported("langchain_core.messages.utils:convert_to_messages")
+        return cast("list[object]", make([made]))[0]
 
 
 def _fields(message: object) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.integrity import Rule, Violation
@@ -26,7 +26,7 @@ from holdfast.kernel.messages import (
     ToolCall,
     ToolResult,
 )
-from holdfast.kernel.registry import Registry
+from holdfast.kernel.registry import imported
 from holdfast.kernel.transcript import Transcript
 
 from .paths import Located, Path
@@ -46,9 +46,6 @@ from .rules.changes import original
 from .rules.order import AtLeastOne
 from .values import compact, is_list, is_object, parsed_object
 from .wire import BlockWire, FrameworkWire
-
-_MAKERS = Registry("maker", "makers", {"messages": "pydantic_ai.messages:ModelMessagesTypeAdapter"})
-"""The functions that make objects, imported if there are objects."""
 
 _KINDS: Mapping[str, Role] = {"request": "user", "response": "assistant"}
 _SYSTEM, _USER, _TEXT = "system-prompt", "user-prompt", "text"
@@ -124,7 +121,8 @@ class PydanticAI(FrameworkWire, BlockWire):
         parts: Sequence[object] = getattr(was, "parts", ())
         own = {id(vars(part)): part for part in parts}
         now = {**value, "parts": [own.get(id(part), part) for part in value["parts"]]}
-        return cast("_Makes", _MAKERS.load("messages")).validate_python([now])[0]
+        made: _Makes = imported("pydantic_ai.messages:ModelMessagesTypeAdapter")
+        return made.validate_python([now])[0]
 
     def named_role(self, original: object, place: str) -> Role:
         """The model's or a user's role; the system's if it has only system prompts."""

@@ -6,11 +6,11 @@ whole message, the blocks of its content, its tool calls.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from operator import is_
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
-from holdfast.kernel.registry import Registry
+from holdfast.kernel.registry import imported
 
 from .payloads import MESSAGES
 from .values import is_list, is_object
@@ -19,10 +19,6 @@ _LISTS = ("content", "tool_calls")
 _MARKS = ("role", "type")
 _ANSWER = "message"  # the type of a Messages API answer, of which the API accepts two fields
 _TAKEN_BACK = ("role", "content")
-
-
-_WRITERS = Registry("writer", "writers", {"dataclass": "pydantic:TypeAdapter"})
-"""The functions that write objects as JSON, imported if there are objects."""
 
 
 class _Writes(Protocol):
@@ -57,7 +53,7 @@ def _item(item: Any) -> Any:
         unset = hasattr(item, "additional_kwargs")  # LangChain's, which never set their type
         dumped = item.model_dump(mode="json", exclude_unset=not unset)
     elif hasattr(item, "parts") and hasattr(item, "kind"):  # Pydantic AI's
-        adapter = cast("Callable[[type], _Writes]", _WRITERS.load("dataclass"))(item.__class__)
+        adapter: _Writes = imported("pydantic:TypeAdapter")(item.__class__)
         return adapter.dump_python(item, mode="json")
     else:
         return item

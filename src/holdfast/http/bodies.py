@@ -11,13 +11,10 @@ import msgspec
 
 from holdfast.formats.values import is_object
 from holdfast.kernel.errors import InputError
-from holdfast.kernel.registry import Registry
+from holdfast.kernel.registry import imported
 
 MOST = 64_000_000
 """Bytes of a decompressed body that are read: some ten times the largest context window."""
-
-_ZSTD = Registry("coding", "codings", {"zstd": "zstandard:ZstdDecompressor"})
-"""Decoders that few clients need, loaded when they are used."""
 
 
 class _Inflates(Protocol):
@@ -69,7 +66,7 @@ def _whole(inflates: _Inflates, raw: bytes, most: int) -> bytes:
 
 
 def _zstd(raw: bytes, most: int) -> bytes:
-    opened = cast("Callable[[], _Zstd]", _ZSTD.load("zstd"))()
+    opened: _Zstd = imported("zstandard:ZstdDecompressor")()  # few clients need it
     return opened.stream_reader(raw).read(most)
 
 

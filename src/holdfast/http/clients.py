@@ -11,21 +11,10 @@ from holdfast.http.budgets import Budgets, Size
 from holdfast.http.fitter import Fitter
 from holdfast.http.transport import AsyncTransport, Observer, Transport
 from holdfast.kernel.errors import MissingExtraError
-from holdfast.kernel.registry import Registry
+from holdfast.kernel.registry import imported
 from holdfast.options import Options, lists_options
 
 Library = Literal["httpx2", "httpx"]
-
-_PARTS = Registry(
-    "part of an HTTP library",
-    "http",
-    {
-        f"{library}.{name}": f"{library}:{name}"
-        for library in ("httpx2", "httpx")
-        for name in ("Client", "AsyncClient", "HTTPTransport", "AsyncHTTPTransport")
-    },
-)
-"""Both libraries have the same names; only the used one is imported."""
 
 
 @lists_options
@@ -90,7 +79,8 @@ def _library(named: Library | None) -> Library:
 
 
 def _part(library: Library, name: str) -> Callable[..., Any]:
-    return cast("Callable[..., Any]", _PARTS.load(f"{library}.{name}"))
+    """Both libraries have the same names; only the used one is imported."""
+    return cast("Callable[..., Any]", imported(f"{library}:{name}"))
 
 
 def _mounts(through: Callable[[str], Any]) -> dict[str, Any]:

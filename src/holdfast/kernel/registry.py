@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import lru_cache
@@ -38,8 +38,7 @@ class Registry:
             )
         target = self.table.get(self.aliases.get(name, name))
         if target is not None:
-            module, _, attribute = target.partition(":")
-            return getattr(import_module(module), attribute)
+            return imported(target)
         for point in self._outside():
             if point.name == name:
                 return point.load()
@@ -76,10 +75,20 @@ class Registry:
         return entry_points(group=f"holdfast.{self.group}")
 
     def _advice(self, name: str) -> str:
-        known = self.names()
-        near = get_close_matches(name, known + list(self.aliases), n=1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        return f"{hint}known are {', '.join(known)}"
+        return nearest(name, self.names(), self.aliases)
+
+
+def imported(target: str) -> Any:
+    """The object at ``"module:attribute"``, imported when it is needed."""
+    module, _, attribute = target.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def nearest(name: str, known: Collection[str], aliases: Iterable[str] = ()) -> str:
+    """Advice for an unknown name: the most similar name, and all known ones."""
+    near = get_close_matches(name, [*known, *aliases], n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return f"{hint}known are {', '.join(known)}"
 
 
 def moved_names(module: str, places: Mapping[str, str]) -> Callable[[str], object]:

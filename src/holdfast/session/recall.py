@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from heapq import nlargest
 from itertools import groupby, islice
 from operator import itemgetter
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from holdfast.kernel.errors import MissingExtraError, StoreError
-from holdfast.kernel.registry import Registry
+from holdfast.kernel.registry import imported
 from holdfast.memory.entities import COURTESY
 from holdfast.memory.excerpts import pack, written
 from holdfast.memory.facts import Fact, Ledger, facts_in
@@ -316,11 +316,6 @@ class _Source:
         return () if self._with_evicted else self._thread.state.evicted
 
 
-_PARTS = Registry(
-    "part of a search by meaning", "meaning", {"vectors": "holdfast.memory.vectors:WordVectors"}
-)
-"""Needs numpy; imported if search by meaning is installed and wanted."""
-
 _BLOCK = 4_096  # messages whose vectors are stored under one key
 _BLOCKS = 2  # newest blocks that are searched: about 8 MB of vectors
 _AT_ONCE = 2_000  # messages that one search adds, which takes about 0.3 s
@@ -357,7 +352,7 @@ class Meaning:
         if wanted is False:
             return None
         try:
-            kind = cast("_Kind", _PARTS.load("vectors"))
+            kind: _Kind = imported("holdfast.memory.vectors:WordVectors")  # needs numpy
             return cls(thread, kind, open_embedder("local"))
         except MissingExtraError:
             if wanted:

@@ -8,7 +8,7 @@ from urllib.parse import unquote_plus
 
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.kernel.registry import Registry
+from holdfast.kernel.registry import Registry, imported
 
 STORES = Registry(
     noun="store",
@@ -29,16 +29,6 @@ STORES = Registry(
     },
 )
 """The stores by URL scheme. A class of another package must have ``from_url`` too."""
-
-
-_WRAPPERS = Registry(
-    noun="wrapper",
-    group="wrappers",
-    table={
-        "routed": "holdfast.stores.wrappers:RoutedStore",
-        "tenant": "holdfast.stores.wrappers:PrefixStore",
-    },
-)
 
 
 @runtime_checkable
@@ -84,8 +74,8 @@ def _by_url(url: str) -> KeyValueStore:
     plain, options = _split(url)
     store = _opened(plain)
     if "artifacts" in options:
-        store = _wrapper("routed")(store, open_store(options["artifacts"]))
-    return _wrapper("tenant")(store, options["tenant"]) if "tenant" in options else store
+        store = _wrapper("RoutedStore")(store, open_store(options["artifacts"]))
+    return _wrapper("PrefixStore")(store, options["tenant"]) if "tenant" in options else store
 
 
 def _split(url: str) -> tuple[str, dict[str, str]]:
@@ -102,7 +92,7 @@ def _split(url: str) -> tuple[str, dict[str, str]]:
 
 
 def _wrapper(name: str) -> Callable[..., KeyValueStore]:
-    return cast("Callable[..., KeyValueStore]", _WRAPPERS.load(name))
+    return cast("Callable[..., KeyValueStore]", imported(f"holdfast.stores.wrappers:{name}"))
 
 
 def _opened(url: str) -> KeyValueStore:

@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 
 from holdfast.kernel.errors import ConfigError, HoldfastError, StoreError
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.kernel.registry import Registry
+from holdfast.kernel.registry import imported
 from holdfast.stores import open_store
 from holdfast.stores.protocols import Answer
 
@@ -86,11 +86,6 @@ def instantly(work: Coroutine[object, None, T]) -> T:
         _INSTANT.reset(token)
 
 
-_PARTS = Registry(
-    "part of the runtime", "runtime", {"wait_for": "holdfast.calls.event_loop:wait_for"}
-)
-"""The event loop, imported only if something must be awaited, since it doubles the import time."""
-
 Work = Callable[[KeyValueStore], Coroutine[Any, Any, object]]
 """Work with a store, as a coroutine function that may be run again."""
 
@@ -125,7 +120,8 @@ def opened(spec: str | KeyValueStore) -> Opened:
 
 def wait_for(work: Coroutine[Any, Any, T]) -> T:
     """Run the work on the private event loop, which starts at its first use."""
-    return cast("Callable[[Coroutine[Any, Any, T]], T]", _PARTS.load("wait_for"))(work)
+    # imported only if something must be awaited, since it doubles the import time
+    return cast("T", imported("holdfast.calls.event_loop:wait_for")(work))
 
 
 def settled(answer: Answer[T]) -> T:

@@ -18,11 +18,8 @@ from holdfast.kernel.messages import (
     Viewing,
     Wire,
 )
-from holdfast.kernel.registry import Registry
+from holdfast.kernel.registry import imported
 from holdfast.text.memo import Memo
-
-_SEARCH = Registry("search", "searches", {"secrets": "holdfast.text.secrets:redact_any"})
-"""The patterns of secrets are imported on first use, since compiling them takes 20 ms."""
 
 MASK = re.compile(r"\[redacted [a-z ]+\]")
 """The masks that replace secrets."""
@@ -134,8 +131,8 @@ def unmasked(message: Message) -> Counter[str]:
 
 
 def _search(text: str) -> tuple[str, Counts]:
-    search = cast("Callable[[str], tuple[str, Counts]]", _SEARCH.load("secrets"))
-    return search(text)
+    # imported on first use, since compiling the patterns takes 20 ms
+    return cast("tuple[str, Counts]", imported("holdfast.text.secrets:redact_any")(text))
 
 
 _searched = Memo(_search, lambda text, found: len(text) + len(found[0]), 32_000_000)

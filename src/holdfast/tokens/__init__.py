@@ -14,7 +14,7 @@ from typing import Protocol, runtime_checkable
 
 from holdfast.kernel.errors import ConfigError, MissingExtraError
 from holdfast.kernel.ports import Accuracy, TokenCounter
-from holdfast.kernel.registry import Registry
+from holdfast.kernel.registry import Registry, imported
 
 from .custom import Custom
 from .families import EXACT, STAND_INS, Family, family_of
@@ -39,28 +39,7 @@ COUNTERS = Registry(
 )
 """The names of counters, besides ``fixed:N``, which counts N tokens for a message."""
 
-_SOONER = Registry(
-    noun="vocabulary of rs-bpe",
-    group="",
-    table={
-        "o200k_base": "holdfast.tokens.rust:O200K_BASE",
-        "cl100k_base": "holdfast.tokens.rust:CL100K_BASE",
-    },
-)
-"""Counters of the extra ``bpe`` with the same counts, used if it is installed."""
-
-_OWN = Registry(
-    noun="vocabulary of a vendor's",
-    group="",
-    table={
-        "claude_3": "holdfast.tokens.claude:CLAUDE_3",
-        "claude_4.7": "holdfast.tokens.claude:CLAUDE_4_7",
-        "claude_4.8": "holdfast.tokens.claude:CLAUDE_4_8",
-    },
-)
-"""Counters of the extra ``claude``, used for its models if it is installed."""
-
-_ESTIMATE_ERROR = 0.1
+_ESTIMATE_ERROR = 0.1  # relative, as ``estimate`` measured it
 _DIGITS = 15  # the longest number of tokens
 
 
@@ -101,7 +80,7 @@ def _named(name: str) -> TokenCounter:
     family = family_of(name)
     if family.own:
         with suppress(MissingExtraError):
-            return _counter(_OWN.load(family.own))
+            return _counter(imported(f"holdfast.tokens.claude:{family.own}"))
     if family.accuracy.kind == "unknown":
         with suppress(ConfigError):
             return _counter(COUNTERS.load(name))  # a counter of another package
@@ -110,9 +89,9 @@ def _named(name: str) -> TokenCounter:
 
 def _vocabulary(name: str, accuracy: Accuracy) -> TokenCounter:
     counter: object = None
-    for shelf in (_SOONER, COUNTERS):
+    for module in ("rust", "bpe"):  # the extra ``bpe`` counts the same and loads sooner
         with suppress(ImportError):
-            counter = shelf.load(name)
+            counter = imported(f"holdfast.tokens.{module}:{name.upper()}")
             break
     if counter is None:  # neither rs-bpe nor tiktoken with its vocabularies is installed
         counter = COUNTERS.load("estimate")

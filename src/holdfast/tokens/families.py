@@ -32,7 +32,7 @@ class Family:
     vocabulary: str
     accuracy: Accuracy
     own: str = ""
-    """The counter of the models' own vocabulary, used if its package is installed."""
+    """The counter in ``claude`` of the models' own vocabulary, used if its extra is installed."""
 
 
 def _approximate(vocabulary: str, error: float, own: str = "") -> Family:
@@ -40,11 +40,11 @@ def _approximate(vocabulary: str, error: float, own: str = "") -> Family:
 
 
 # documented: 20 to 30 % more than cl100k
-_OLDER_CLAUDE = _approximate("cl100k_base", 0.25, "claude_3")
+_OLDER_CLAUDE = _approximate("cl100k_base", 0.25, "CLAUDE_3")
 # "approximately 30 percent more tokens than on earlier models" (Anthropic, Token counting): 1.3 /
 # 0.75 = 1 / 0.58
-_CLAUDE_4_7 = _approximate("cl100k_base", 0.42, "claude_4.7")
-_NEWER_CLAUDE = _approximate("cl100k_base", 0.42, "claude_4.8")
+_CLAUDE_4_7 = _approximate("cl100k_base", 0.42, "CLAUDE_4_7")
+_NEWER_CLAUDE = _approximate("cl100k_base", 0.42, "CLAUDE_4_8")
 _LARGE = _approximate("o200k_base", 0.2)  # 128,000 tokens and more, made for many languages
 _SMALL = _approximate(
     "cl100k_base", 0.2
