@@ -17,7 +17,7 @@ from holdfast.designs.tunacode import tunacode
 from holdfast.formats import read
 from holdfast.kernel.apply import apply
 from holdfast.kernel.budget import Allowance, Meter
-from holdfast.kernel.compressor import Attempt, Plan
+from holdfast.kernel.compressor import Attempt
 from holdfast.kernel.edits import Offload, Replace
 from holdfast.kernel.errors import ConfigError, FormatError, InputError
 from holdfast.kernel.flow import run, run_batch
@@ -26,7 +26,7 @@ from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Transcript
 from holdfast.meter import Counter, meter_for
 from holdfast.providers import ModelSpec
-from holdfast.runtime import Rounds, Runtime, answers
+from holdfast.runtime import Runtime, answers
 from holdfast.stores.answers import opened
 from holdfast.tokens import window_of
 
@@ -101,22 +101,14 @@ def prune_old_tool_outputs(
         writer=lineup.writer,
         writer_window=lineup.writer_window,
     )
-    (plan,) = run(_planned(Attempt(prune or tunacode(), transcript, allowance), runtime), answers)
+    (plan,) = run(
+        run_batch([Attempt(prune or tunacode(), transcript, allowance)]),
+        lambda asked: answers([(runtime, request) for _, request in asked]),
+    )
     replaces = [edit for edit in plan.edits if isinstance(edit, Replace | Offload)]
     if objects:
         return _clear_parts(messages, transcript, replaces, meter)
     return _replace_dicts(messages, transcript, replaces, meter)
-
-
-def _planned(attempt: Attempt, runtime: Runtime) -> Rounds[list[Plan]]:
-    """The plan; yields its requests in rounds."""
-    rounds = run_batch([attempt])
-    try:
-        asked = next(rounds)
-        while True:
-            asked = rounds.send((yield [(runtime, request) for _, request in asked]))
-    except StopIteration as done:
-        return cast("list[Plan]", done.value)
 
 
 def _check(messages: object, prune: object) -> None:

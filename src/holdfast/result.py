@@ -400,8 +400,7 @@ class CompressionResult(Generic[M]):
         try:
             return cls.from_json(read_whole(path))
         except InputError as fault:
-            place = fault.place or fspath(path)
-            raise InputError(fault.problem, place=place, advice=fault.advice) from fault
+            raise fault.at(fault.place or fspath(path)) from fault
 
     def to_json(self, indent: int | None = None) -> str:
         """The result as JSON, with everything that was removed.

@@ -203,17 +203,12 @@ def erase_tenant(store: KeyValueStore, tenant: str) -> Erased:
     """Erase everything in the tenant's namespace."""
     own = PrefixStore(store, tenant)
     _able(store, ListsKeys)
-    return _erased(own, cast("Any", own).keys(), _logs_of(own))
-
-
-def _erased(store: KeyValueStore, keys: Iterable[str], logs: Sequence[str]) -> Erased:
-    gone = 0
-    for key in list(keys):
-        store.delete(key)
-        gone += 1
+    keys, logs = cast("Any", own).keys(), _logs_of(own)
+    for key in keys:
+        own.delete(key)
     for name in logs:
-        _able(store, ErasesLogs).erase_log(name)
-    return Erased(gone, len(logs), _left(store))
+        _able(own, ErasesLogs).erase_log(name)
+    return Erased(len(keys), len(logs), _left(own))
 
 
 def _left(store: KeyValueStore) -> str:

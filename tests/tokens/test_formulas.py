@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import pytest
 
 from holdfast.kernel.messages import Media, Message, Opaque, Reasoning, Text, ToolCall, ToolResult
-from holdfast.kernel.ports import MessageCounter, Tariff
+from holdfast.kernel.ports import Tariff
+from holdfast.meter import meter_for
 from holdfast.tokens import counter_for, media_tokens
 from tests.contracts.counter_contract import CounterContract
 
@@ -93,30 +94,28 @@ def test_calls_reasoning_and_unknown_parts_are_counted_by_the_same_formula(name)
 
 
 def test_overheads_and_the_id_of_a_result_are_counted_as_llm4s_documents_them():
-    counter = counter_for("ceil4_overhead")
+    meter = meter_for(counter="ceil4_overhead")
     said = message("assistant", Text("Let me check that for you."), CALL)
-    assert counter.count_message(message("user", Text("abcd"), plain="abcd")) == 5
-    assert counter.count_message(said) == 27
-    assert counter.count_message(message("tool", RESULT)) == 20
-    assert counter.tariff.conversation == 10
+    assert meter.message(message("user", Text("abcd"), plain="abcd")) == 5
+    assert meter.message(said) == 27
+    assert meter.message(message("tool", RESULT)) == 20
+    assert meter.tariff.conversation == 10
 
 
 def test_the_name_and_the_arguments_of_a_call_are_rounded_up_apart():
     call = ToolCall("c", "lookup_it", '{"q":"abcdefgh"}x')
-    assert counter_for("ceil4_overhead").count_message(message("assistant", call)) == 4 + 3 + 5 + 10
+    counted = meter_for(counter="ceil4_overhead").message(message("assistant", call))
+    assert counted == 4 + 3 + 5 + 10
 
 
 @pytest.mark.parametrize("name", ["chars4_plus1", "ceil4_plus2", "ceil4_overhead"])
 def test_images_are_counted_wherever_they_are(name):
     image = Media("image", source="https://example.com/a.png")
-    counter = counter_for(name)
-    assert isinstance(counter, MessageCounter)
-    without = counter.count_message(message("user", Text("look")))
-    assert counter.count_message(message("user", Text("look"), image)) == without + media_tokens(
-        image
-    )
-    without = counter.count_message(message("tool", ToolResult("c", "look")))
-    assert counter.count_message(
+    meter = meter_for(counter=name)
+    without = meter.message(message("user", Text("look")))
+    assert meter.message(message("user", Text("look"), image)) == without + media_tokens(image)
+    without = meter.message(message("tool", ToolResult("c", "look")))
+    assert meter.message(
         message("tool", ToolResult("c", "look", (image,)))
     ) == without + media_tokens(image)
 

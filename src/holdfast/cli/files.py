@@ -44,8 +44,7 @@ def within(name: str, tools: str | None = None) -> Generator[None]:
         raise
     except InputError as fault:
         file = tools if tools and fault.place.startswith("tools") else shown(name)
-        place = f"{file}: {fault.place}" if fault.place else file
-        raise InputError(fault.problem, place=place, advice=fault.advice) from fault
+        raise fault.at(f"{file}: {fault.place}" if fault.place else file) from fault
     except RecursionError as fault:
         advice = "give a conversation with fewer levels of objects inside each other"
         raise InputError("it is nested too deeply", place=shown(name), advice=advice) from fault

@@ -42,65 +42,62 @@ def having(*options: Callable[[Any], Any]) -> Callable[[F], F]:
 Named = str | tuple[str, ...] | None
 
 
-def tokens(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
-    """A number of tokens: ``8000``, ``8_000``, ``8,000``, ``8k`` or ``8.5k``; 0 for --reserve."""
-    del ctx
-    if value is None:
-        return None
-    try:
-        number = written_tokens(value)
-    except ConfigError as fault:
-        raise ConfigError(fault.problem, place=param.opts[-1], advice=fault.advice) from fault
-    if number == 0 and param.name != "reserve":
+def converted(convert: Callable[[Any], object]) -> Callable[..., object]:
+    """A callback that converts the value of an option, which its errors name."""
+
+    def callback(ctx: click.Context, param: click.Parameter, value: object) -> object:
+        del ctx
+        try:
+            return None if value is None else convert(value)
+        except ConfigError as fault:
+            raise fault.at(param.opts[-1]) from fault
+
+    return callback
+
+
+@converted
+def tokens(value: str) -> int:
+    """A positive number of tokens: ``8000``, ``8_000``, ``8,000``, ``8k`` or ``8.5k``."""
+    number = written_tokens(value)
+    if number == 0:
         problem, advice = "is not a positive number of tokens", "give one such as 8000 or 8k"
-        raise ConfigError(f"{value!r} {problem}", place=param.opts[-1], advice=advice)
+        raise ConfigError(f"{value!r} {problem}", advice=advice)
     return number
 
 
-def share(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
+@converted
+def share(value: str) -> float:
     """A share in [0, 1): ``0.05`` or ``5%``."""
-    del ctx
-    if value is None:
-        return None
     try:
         found = float(value.rstrip("%")) / (100 if value.endswith("%") else 1)
     except ValueError:
         found = -1.0
     if not 0 <= found < 1:
-        advice = "give one such as 0.05"
-        raise ConfigError(
-            f"{value!r} is not a share in [0, 1)", place=param.opts[-1], advice=advice
-        )
+        raise ConfigError(f"{value!r} is not a share in [0, 1)", advice="give one such as 0.05")
     return found
 
 
-def moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
+@converted
+def moment(value: str) -> datetime:
     """A time: ``2026-05-08``, ``2026-05-08T13:56`` (both UTC) or ``2026-05-08T13:56+02:00``."""
-    del ctx
-    if value is None:
-        return None
     try:
         found = datetime.fromisoformat(value)
     except ValueError as fault:
         advice = "give one such as 2026-05-08T13:56 or 2026-05-08T13:56+02:00"
-        raise ConfigError(
-            f"{value!r} is not a time", place=param.opts[-1], advice=advice
-        ) from fault
+        raise ConfigError(f"{value!r} is not a time", advice=advice) from fault
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-def positions(ctx: click.Context, param: click.Parameter, value: Sequence[str]) -> list[int]:
+@converted
+def positions(value: Sequence[str]) -> list[int]:
     """Positions of messages: ``0``, ``-1`` or ``0,3,-1``; the option may be repeated."""
-    del ctx
     found: list[int] = []
     for given in value:
         try:
             found += [int(number) for number in given.split(",")]
         except ValueError as fault:
             advice = "give a position such as 0, or several such as 0,3,-1"
-            raise ConfigError(
-                f"{given!r} names no messages", place=param.opts[-1], advice=advice
-            ) from fault
+            raise ConfigError(f"{given!r} names no messages", advice=advice) from fault
     return found
 
 
@@ -117,7 +114,7 @@ def known(
             except ConfigError as fault:
                 option = param.opts[-1]
                 place = option if fault.place in ("", param.name) else f"{option}: {fault.place}"
-                raise ConfigError(fault.problem, place=place, advice=fault.advice) from fault
+                raise fault.at(place) from fault
         return value
 
     return checked
@@ -139,7 +136,7 @@ LIMITS = (
     ),
     click.option(
         "--reserve",
-        callback=tokens,
+        callback=converted(written_tokens),
         metavar="N",
         help="Part of the window kept for the answer.  [default: 0]",
     ),

@@ -116,7 +116,7 @@ def _size(given: str | None) -> Size:
     try:
         return checked(given)
     except ConfigError as fault:
-        raise ConfigError(fault.problem, place="--budget", advice=fault.advice) from fault
+        raise fault.at("--budget") from fault
 
 
 def _by_model(given: Sequence[str]) -> dict[str, Size]:
@@ -129,5 +129,5 @@ def _by_model(given: Sequence[str]) -> dict[str, Size]:
         try:
             found[model.lower()] = checked(size)
         except ConfigError as fault:
-            raise ConfigError(fault.problem, place="--budget-for", advice=fault.advice) from fault
+            raise fault.at("--budget-for") from fault
     return found

@@ -155,7 +155,7 @@ class Layers:
                 if path:
                     written = self._set[path][1]
                     place = f"{self.origin(path)}: {written}{place.removeprefix(path)}"
-            raise ConfigError(fault.problem, place=place, advice=fault.advice) from fault
+            raise fault.at(place) from fault
 
     def origin(self, path: str) -> str:
         """The file and line that set the key of a path, such as ``limits.timeout``."""
@@ -277,4 +277,4 @@ def inside(place: str, keys: Collection[str] = ()) -> Generator[None]:
             whole = f"{place}.{key}" if place else key
         else:
             whole = ": ".join(dict.fromkeys(each for each in (place, fault.place) if each))
-        raise ConfigError(fault.problem, place=whole, advice=fault.advice) from fault
+        raise fault.at(whole) from fault

@@ -101,7 +101,7 @@ class Budget:
             try:
                 budget = written_tokens(budget)
             except ConfigError as fault:
-                raise ConfigError(fault.problem, place="budget", advice=fault.advice) from fault
+                raise fault.at("budget") from fault
         if not _is_int(budget):
             advice = "give a number of tokens or a holdfast.Budget"
             raise ConfigError(f"{budget!r} is not a budget", place="budget", advice=advice)

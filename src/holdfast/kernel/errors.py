@@ -21,6 +21,8 @@ The message of each is one line; its facts are attributes.
 
 from __future__ import annotations
 
+from typing import Self
+
 
 class HoldfastError(Exception):
     """The base class. Can be pickled with its message and its attributes."""
@@ -39,6 +41,10 @@ class InputError(HoldfastError):
         self.problem, self.place, self.advice = problem, place, advice
         line = f"{place}: {problem}" if place else problem
         super().__init__(f"{line}; {advice}" if advice else line)
+
+    def at(self, place: str) -> Self:
+        """The same error with another place."""
+        return type(self)(self.problem, place=place, advice=self.advice)
 
 
 class FormatError(InputError):

@@ -35,7 +35,7 @@ class Touch:
     key: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Journey:
     """The history of one message; ``before`` and ``after`` are its positions.
 
@@ -44,21 +44,20 @@ class Journey:
     """
 
     before: int | None
-    after: int | None
+    after: int | None = None
     original: object = field(default=None, repr=False)
     final: object = field(default=None, repr=False)
-    touches: tuple[Touch, ...] = ()
+    touches: list[Touch] = field(default_factory=list[Touch])
     covers: tuple[int, int] | None = None
 
     @property
     def state(self) -> State:
         """Its final state; a message that was changed and then dropped is dropped."""
-        if self.after is None:
-            return "dropped"
-        if self.before is None:
-            return "inserted"
         met = {touch.state for touch in self.touches}
-        return "offloaded" if "offloaded" in met else "changed" if "changed" in met else "kept"
+        for state in _FINAL:
+            if state in met:
+                return state
+        return "kept"
 
     @property
     def decided(self) -> Touch | None:
@@ -66,14 +65,8 @@ class Journey:
         return next((touch for touch in reversed(self.touches) if touch.state == self.state), None)
 
 
-@dataclass(slots=True)
-class _Trail:
-    """A message during the steps."""
-
-    before: int | None
-    touches: list[Touch] = field(default_factory=list[Touch])
-    covers: tuple[int, int] | None = None
-    gone: bool = False
+_FINAL: tuple[State, ...] = ("dropped", "inserted", "offloaded", "changed")
+"""The states of edits; the first that a message has met is its final one."""
 
 
 def journeys(result: CompressionResult) -> list[Journey]:
@@ -83,22 +76,14 @@ def journeys(result: CompressionResult) -> list[Journey]:
     """
     original = bare(restore(result))
     originals: Sequence[object] = original[result.key] if result.key else original
-    finals = message_list(result)
-    trails = [_Trail(i) for i in range(len(originals))]
+    found = [Journey(i, original=message) for i, message in enumerate(originals)]
     for step in result.steps:
         if step.applied:
-            trails = _after(step, trails)
-    found: list[Journey] = []
-    left = iter(enumerate(finals))
-    for trail in trails:
-        after, final = (None, None) if trail.gone else next(left)
-        if trail.before is not None:
-            found.append(
-                Journey(trail.before, after, originals[trail.before], final, tuple(trail.touches))
-            )
-        elif after is not None:
-            found.append(Journey(None, after, None, final, tuple(trail.touches), trail.covers))
-    return found
+            found = _after(step, found)
+    left = [journey for journey in found if journey.state != "dropped"]
+    for i, (journey, final) in enumerate(zip(left, message_list(result), strict=True)):
+        journey.after, journey.final = i, final
+    return [journey for journey in found if journey.before is not None or journey.after is not None]
 
 
 def sources(result: CompressionResult) -> list[int | None]:
@@ -116,31 +101,31 @@ def sources(result: CompressionResult) -> list[int | None]:
     return places
 
 
-def _after(step: Step, trails: Sequence[_Trail]) -> list[_Trail]:
-    """The trails after a step, with its edits added and its inserted messages included."""
-    view = [trail for trail in trails if not trail.gone]
-    added: dict[int, list[_Trail]] = {}
+def _after(step: Step, journeys: Sequence[Journey]) -> list[Journey]:
+    """The journeys after a step, with its edits added and its inserted messages included."""
+    view = [journey for journey in journeys if journey.state != "dropped"]
+    added: dict[int, list[Journey]] = {}
     for edit in step.edits:
         if isinstance(edit, Insert):
             touch = Touch(step.name, "inserted", edit.reason)
-            added.setdefault(edit.at, []).append(_Trail(None, [touch], _covered(view, edit)))
-    ordered: list[_Trail] = []
+            inserted = Journey(None, touches=[touch], covers=_covered(view, edit))
+            added.setdefault(edit.at, []).append(inserted)
+    ordered: list[Journey] = []
     position = 0
-    for trail in trails:
-        if not trail.gone:
+    for journey in journeys:
+        if journey.state != "dropped":
             ordered += added.get(position, ())
             position += 1
-        ordered.append(trail)
+        ordered.append(journey)
     ordered += added.get(position, ())
     for edit in step.edits:
         _touch(view, step.name, edit)
     return ordered
 
 
-def _touch(view: Sequence[_Trail], step: str, edit: Edit) -> None:
+def _touch(view: Sequence[Journey], step: str, edit: Edit) -> None:
     if isinstance(edit, Drop):
         for i in edit.indices:
-            view[i].gone = True
             view[i].touches.append(Touch(step, "dropped", edit.reason))
     elif isinstance(edit, Offload):
         view[edit.index].touches.append(Touch(step, "offloaded", edit.reason, edit.key))
@@ -148,14 +133,14 @@ def _touch(view: Sequence[_Trail], step: str, edit: Edit) -> None:
         view[edit.index].touches.append(Touch(step, "changed", edit.reason))
 
 
-def _covered(view: Sequence[_Trail], insert: Insert) -> tuple[int, int] | None:
+def _covered(view: Sequence[Journey], insert: Insert) -> tuple[int, int] | None:
     """The original positions that an inserted message represents, also through earlier inserts."""
     if insert.covers is None:
         return None
     first, last = insert.covers
     spans = [
-        trail.covers if trail.before is None else (trail.before, trail.before)
-        for trail in view[first : last + 1]
+        journey.covers if journey.before is None else (journey.before, journey.before)
+        for journey in view[first : last + 1]
     ]
     known = [span for span in spans if span]
     return (min(a for a, _ in known), max(b for _, b in known)) if known else None
@@ -201,10 +186,6 @@ class Account:
     entries: tuple[MessageAccount, ...]
     counter: str
     beside: int | None
-
-    def number(self, state: State) -> int:
-        """The number of messages in this state."""
-        return sum(entry.state == state for entry in self.entries)
 
     @property
     def states(self) -> dict[State, int]:

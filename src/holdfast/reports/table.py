@@ -10,10 +10,8 @@ from holdfast.reports.html import asset, fingerprint
 _STYLE = "th, td { width: auto !important; } details ul { max-width: 40rem; }"
 
 
-def table_page(
-    origin: str, title: str, heads: Sequence[str], rows: Sequence[Sequence[str]], facts: str = ""
-) -> str:
-    """The page; titles are text, cells and ``facts`` are HTML."""
+def table_page(origin: str, title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """The page; titles are text, cells are HTML."""
     style = f"{asset('page.css')}\n{_STYLE}"
     policy = (
         f"default-src 'none'; style-src '{fingerprint(style)}'; base-uri 'none'; form-action 'none'"
@@ -34,7 +32,7 @@ def table_page(
 <style>{style}</style>
 </head>
 <body>
-<header><p class="origin">Holdfast · {escape(origin)}</p><h1>{escape(title)}</h1>{facts}</header>
+<header><p class="origin">Holdfast · {escape(origin)}</p><h1>{escape(title)}</h1></header>
 <main><table><thead><tr>{head}</tr></thead><tbody>
 {body}
 </tbody></table></main>

@@ -105,7 +105,7 @@ def _opened(url: str) -> KeyValueStore:
     try:
         opener = STORES.load(scheme.lower())
     except ConfigError as fault:
-        raise ConfigError(fault.problem, place="store", advice=fault.advice) from fault
+        raise fault.at("store") from fault
     if not isinstance(opener, OpensUrl):
         raise ConfigError(f"what {scheme!r} names has no from_url", place="store")
     return opener.from_url(url)

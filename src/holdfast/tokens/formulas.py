@@ -18,8 +18,8 @@ from .media import media_tokens
 if TYPE_CHECKING:
     from holdfast.kernel.messages import Message, Part
 
-FREE = Tariff(message=0, call=0, conversation=0)
-OVERHEADS = Tariff(message=4, call=10, conversation=10, result_id=True)
+FREE = Tariff(message=0, call=0, conversation=0)  # these designs add nothing
+OVERHEADS = Tariff(message=4, call=10, conversation=10, result_id=True)  # as llm4s's code does
 ROUGH = Accuracy("approximate", 0.25)
 """The mean error of characters / 4 against o200k_base on the texts of ``estimate`` is 22 %, more
 for CJK."""
@@ -62,29 +62,6 @@ class MessageFormula(TextFormula):
         if isinstance(part, ToolCall | Reasoning | Opaque):
             return self.count(part.text)
         return _media(part)
-
-
-@dataclass(frozen=True, slots=True)
-class OverheadFormula(TextFormula):
-    """A quarter of the characters of each text, rounded up, plus llm4s's overheads.
-
-    They are 4 a message, 10 a call (its name and arguments counted apart) and 10 a conversation;
-    the ``tool_call_id:<id>`` of a result is counted as text.
-    """
-
-    tariff: Tariff = OVERHEADS
-
-    def count_message(self, message: Message) -> int:
-        """Tokens of the message, everything included."""
-        aside = self.count(message.aside) if message.aside else 0
-        return self.tariff.message + aside + sum(map(self._part, message.parts))
-
-    def _part(self, part: Part) -> int:
-        if isinstance(part, ToolCall):
-            return self.count(part.name) + self.count(part.arguments) + self.tariff.call
-        if isinstance(part, ToolResult):
-            return self.count(part.text) + self.count(f"tool_call_id:{part.call_id}") + _media(part)
-        return self.count(part.text) + _media(part)
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
@@ -145,5 +122,5 @@ FLOOR4 = TextFormula("floor4", _quarter_down)
 """tunacode's estimate."""
 WORDS = TextFormula("words", _words, Accuracy("approximate", 0.6))
 """SelectiveCompression's size of a segment: words between white space."""
-CEIL4_OVERHEAD = OverheadFormula("ceil4_overhead", _quarter_up)
-"""llm4s's accounting over a quarter of the characters."""
+CEIL4_OVERHEAD = TextFormula("ceil4_overhead", _quarter_up, tariff=OVERHEADS)
+"""llm4s's accounting: a quarter of the characters of each text, and its overheads."""
