@@ -3,70 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 from holdfast.compressors import COMPRESSORS
-from holdfast.compressors.pipeline import Pipeline, Stepwise
+from holdfast.compressors.pipeline import Pipeline
 from holdfast.cost import Costs
-from holdfast.kernel.budget import Budget, Share
+from holdfast.kernel.budget import Budget
 from holdfast.kernel.compressor import Compressor
 from holdfast.kernel.errors import ConfigError
-from holdfast.kernel.transcript import Preference
 from holdfast.options import Options
-from holdfast.profiles import has_profile, load_profile, read_step
+from holdfast.profiles import Profile, has_profile, load_profile, read_step
 
 _RESCUE = {"strategy": "trim", "clamp_users_last": True}
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """The strategy, and the settings that come with its profile."""
-
-    compressor: Compressor
-    prefers: tuple[Preference, ...] = ("newest_user",)
-    step: float = 0.0
-    headroom: float = 0.0
-    redact: bool = False
-    trigger: Share = 1.0
-    counter: str = ""
-    by_cost: bool = False
-
-    def stepped(self, step: float) -> Compressor:
-        """The strategy, applied in steps of this share if it is not 0."""
-        return Stepwise(self.compressor, step) if step else self.compressor
-
-    def shared(self, budget: Budget) -> Budget:
-        """The budget, with the profile's headroom and trigger where it states none."""
-        if self.headroom and not budget.headroom:
-            budget = replace(budget, headroom=self.headroom)
-        if budget.trigger is None and self.trigger != 1.0:
-            budget = replace(budget, trigger=self.trigger)
-        return budget
-
-
-def chosen(options: Options) -> Decision:
-    """The profile, or the strategies that are used instead.
+def chosen(options: Options) -> tuple[Compressor, Profile]:
+    """The strategy, and the profile whose other settings hold.
 
     ``strategy`` may name a profile. A strategy with the name of a design's profile counts tokens as
     that design does. ``redact`` of the caller overrides the profile.
     """
     strategy, redact = options.get("strategy"), options.get("redact")
-    counter = ""
+    settings = Profile("", prefers=("newest_user",), redact=bool(redact))
     if strategy is None or (isinstance(strategy, str) and has_profile(strategy)):
         profile = load_profile(strategy or options.get("profile", "balanced"))
         if strategy is None or strategy not in COMPRESSORS:
-            return Decision(
-                Pipeline(profile.steps, profile.name),
-                profile.prefers,
-                profile.step,
-                profile.headroom,
-                profile.redact if redact is None else redact,
-                profile.trigger,
-                profile.counter,
-                profile.by_cost,
-            )
-        counter = profile.counter
+            pipeline = Pipeline(profile.steps, profile.name)
+            return pipeline, profile if redact is None else replace(profile, redact=redact)
+        settings = replace(settings, counter=profile.counter)
     if isinstance(strategy, str | bytes) or not isinstance(strategy, Sequence):
         only = strategy_of(strategy)
         pipeline = only if isinstance(only, Pipeline) else Pipeline((only,), only.name)
@@ -74,7 +39,16 @@ def chosen(options: Options) -> Decision:
         pipeline = Pipeline(tuple(strategy_of(each) for each in strategy))
     if options.get("on_failure") == "fit":
         pipeline = replace(pipeline, rescue=read_step(_RESCUE, "on_failure"))
-    return Decision(pipeline, redact=bool(redact), counter=counter)
+    return pipeline, settings
+
+
+def with_settings(budget: Budget, profile: Profile) -> Budget:
+    """The budget, with the profile's headroom and trigger where it states none."""
+    if profile.headroom and not budget.headroom:
+        budget = replace(budget, headroom=profile.headroom)
+    if budget.trigger is None and profile.trigger != 1.0:
+        budget = replace(budget, trigger=profile.trigger)
+    return budget
 
 
 def strategy_of(strategy: str | Compressor) -> Compressor:
@@ -105,13 +79,13 @@ def _shown(given: object) -> str:
     )
 
 
-def costs_of(options: Options, choice: Decision, model: str | None) -> Costs | None:
+def costs_of(options: Options, profile: Profile, model: str | None) -> Costs | None:
     """The costs that decide whether to compress, with their price; None if costs do not decide.
 
     Raises ConfigError if the caller asked for costs and the price is not known.
     """
     asked = options.get("costs")
-    known = (asked or Costs()).known(model) if asked or choice.by_cost else None
+    known = (asked or Costs()).known(model) if asked or profile.by_cost else None
     if asked and known is None:
         problem = f"the price of {model!r} is not known" if model else "there is no price"
         advice = "give Costs(price=Price(...)), or a model of `holdfast prices`"

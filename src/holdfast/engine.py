@@ -10,7 +10,7 @@ from math import inf
 from typing import Any, cast
 
 from holdfast.calls.lineup import Lineup
-from holdfast.choice import chosen, costs_of
+from holdfast.choice import chosen, costs_of, with_settings
 from holdfast.compressors.knobs import described
 from holdfast.compressors.pipeline import Pipeline, Stepwise, apply_steps
 from holdfast.compressors.summaries import Marks
@@ -227,18 +227,18 @@ def prepare(messages: Any, budget: BudgetLike, options: Options, *, logged: bool
     if step is not None:
         stated = replace(stated, step=step)
     model = options.get("model") or model_of(bare(messages))
-    choice = chosen(options)
+    compressor, profile = chosen(options)
     counter = options.get("counter")
     if counter is None and not model:
-        counter = choice.counter or None
+        counter = profile.counter or None
     meter = meter_for(model, counter)
-    allowed, trigger, target = _spend(choice.shared(stated), model)
+    allowed, trigger, target = _spend(with_settings(stated, profile), model)
     conversation = messages if isinstance(messages, Conversation) else None
     payload, form, transcript = read(bare(messages), options.get("format"), options.get("tools"))
     marks, pinned = Marks(options.get("secret") or ""), _pinned(transcript, options.get("pin"))
-    transcript = replace(transcript, pinned=pinned, prefers=choice.prefers, seal=marks)
+    transcript = replace(transcript, pinned=pinned, prefers=profile.prefers, seal=marks)
     tokens = meter.total(transcript)
-    costs, waits = None if logged else costs_of(options, choice, model), ""
+    costs, waits = None if logged else costs_of(options, profile, model), ""
     if costs and trigger < tokens <= allowed:
         waits = _waits(costs, transcript, meter, target)
     lineup = Lineup.of(
@@ -249,6 +249,7 @@ def prepare(messages: Any, budget: BudgetLike, options: Options, *, logged: bool
         limits=options.get("limits"),
         opens=tokens > trigger,  # a vendor's package is imported only if it will be used
     )
+    share = stated.step or profile.step if step is None else step
     kept = options.get("store")
     store = None if kept is None else opened(kept)
     return Job(
@@ -268,10 +269,10 @@ def prepare(messages: Any, budget: BudgetLike, options: Options, *, logged: bool
             options.get("thread") or (conversation.thread_id if conversation else ""),
             lineup.writer,
             lineup.writer_window,
-            choice.redact,
+            profile.redact,
         ),
-        compressor=choice.stepped(stated.step or choice.step if step is None else step),
-        runtime=Runtime(lineup, store, choice.redact, logged, marks),
+        compressor=Stepwise(compressor, share) if share else compressor,
+        runtime=Runtime(lineup, store, profile.redact, logged, marks),
         hard=stated.hard,
         raises=options.get("on_failure") == "raise",
         conversation=conversation,

@@ -188,13 +188,8 @@ class Step:
     def to_dict(self) -> dict[str, object]:
         """The step as JSON has it, without ``messages``, which the edits give back."""
         return {
-            "name": self.name,
-            "before": self.before,
-            "after": self.after,
+            **{name: getattr(self, name) for name in _STEP},
             "applied": self.applied,
-            "status": self.status,
-            "reason": self.reason,
-            "detail": self.detail,
             "edits": [{"edit": type(edit).__name__.lower(), **asdict(edit)} for edit in self.edits],
             "taken": {str(i): original for i, original in self.taken.items()},
         }
@@ -203,15 +198,14 @@ class Step:
     def from_dict(cls, data: Mapping[str, Any]) -> Step:
         """The inverse of ``to_dict``, without ``messages``."""
         return cls(
-            name=data["name"],
-            before=data["before"],
-            after=data["after"],
-            status=data["status"],
-            reason=data["reason"],
-            detail=data["detail"],
+            **{name: data[name] for name in _STEP},
             edits=tuple(_edit(edit) for edit in data["edits"]),
             taken={int(i): original for i, original in data["taken"].items()},
         )
+
+
+_STEP = ("name", "before", "after", "status", "reason", "detail")
+"""The fields of a step that JSON holds as they are."""
 
 
 def _edit(data: Mapping[str, Any]) -> Edit:
@@ -409,22 +403,14 @@ class CompressionResult(Generic[M]):
         """
         data = {
             "holdfast": 1,
-            "format": self.format,
-            "key": self.key,
-            "strategy_name": self.strategy_name,
+            **{name: getattr(self, name) for name in _RESULT},
             "strategy": dict(self.strategy),
-            "status": self.status,
-            "reason": self.reason,
-            "detail": self.detail,
-            "degraded": self.degraded,
             "budget_met": self.budget_met,
-            "smallest": self.smallest,
             "trimmed": self.trimmed,
             "removed_messages": self.removed_messages,
             "masked": list(self.masked),
             "redacted": dict(self.redacted),
             "accuracy": asdict(self.accuracy),
-            "counter": self.counter,
             "usage": asdict(self.spent)
             | {"within": self.spent.within, "utilization": self.spent.utilization},
             "model_usage": self.model_usage.to_dict(),
@@ -461,17 +447,9 @@ class CompressionResult(Generic[M]):
             messages=cast("M", Conversation(messages=messages, **talk) if talk else messages),
             metrics=CompressionMetrics.from_dict(data["metrics"]),
             spent=TokenUsage(data["usage"]["tokens"], data["usage"]["limit"]),
-            strategy_name=data["strategy_name"],
-            format=data["format"],
-            status=data["status"],
-            reason=data["reason"],
-            detail=data["detail"],
-            degraded=data["degraded"],
-            smallest=data["smallest"],
+            **{name: data[name] for name in _RESULT},
             accuracy=Accuracy(data["accuracy"]["kind"], data["accuracy"]["error"]),
-            counter=data["counter"],
             strategy=data["strategy"],
-            key=data["key"],
             masked=tuple(data["masked"]),
             redacted=data["redacted"],
             model_usage=ModelUsage.from_dict(data["model_usage"]),
@@ -483,6 +461,20 @@ class CompressionResult(Generic[M]):
             steps.append(replace(record, messages=tuple(after)))
             after = record.undone(after)
         return replace(plain, steps=tuple(reversed(steps)))
+
+
+_RESULT = (
+    "strategy_name",
+    "format",
+    "status",
+    "reason",
+    "detail",
+    "degraded",
+    "smallest",
+    "counter",
+    "key",
+)
+"""The fields of a result that JSON holds as they are."""
 
 
 def bare(messages: Any) -> Any:

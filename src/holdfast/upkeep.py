@@ -19,7 +19,7 @@ from holdfast.session.log import EVENTS, MESSAGES, STATE, event_of, kept_of, wor
 from holdfast.session.state import State
 from holdfast.stores.artifacts import (
     CONTENT,
-    ArtifactStore,
+    check_artifact,
     from_armour,
     keeps_bytes,
     to_armour,
@@ -133,12 +133,11 @@ def check(store: KeyValueStore, progress: Progress | None = None) -> list[str]:
     done = 0
     for key in cast("Iterable[str]", _able(store, ListsKeys).keys()):
         try:
-            if is_content(key):
-                stem = key.rpartition(CONTENT)
-                within = PrefixedArtifacts(store, stem[0])
-                within.get_bytes(stem[2])
-            else:
-                _bytes_of(store, key)
+            value = _bytes_of(store, key)
+            space, _, reference = key.rpartition(CONTENT)
+            if value is not None and is_content(key):
+                # in a namespace it is kept as text
+                check_artifact(reference, from_armour(to_text(key, value)) if space else value)
         except StoreError as fault:
             found.append(str(fault))
         done += 1
@@ -157,27 +156,6 @@ def check(store: KeyValueStore, progress: Progress | None = None) -> list[str]:
             if progress is not None:
                 progress(done)
     return found
-
-
-class PrefixedArtifacts(ArtifactStore):
-    """Artifacts whose keys have a prefix, as a namespace writes them."""
-
-    def __init__(self, store: KeyValueStore, prefix: str) -> None:
-        super().__init__(_Prefixed(store, prefix) if prefix else store)
-
-
-class _Prefixed:
-    def __init__(self, store: KeyValueStore, prefix: str) -> None:
-        self._store, self._prefix = store, prefix
-
-    def get(self, key: str) -> str | None:
-        return cast("str | None", self._store.get(self._prefix + key))
-
-    def set(self, key: str, value: str) -> None:
-        self._store.set(self._prefix + key, value)
-
-    def delete(self, key: str) -> None:
-        self._store.delete(self._prefix + key)
 
 
 @dataclass(frozen=True, slots=True)

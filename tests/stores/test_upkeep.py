@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import asyncio
 import json
+import re
 
 import pytest
 
@@ -8,7 +10,7 @@ from holdfast import upkeep
 from holdfast.cli import main
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.session import Session
-from holdfast.stores.artifacts import ArtifactStore
+from holdfast.stores.artifacts import ArtifactStore, AsyncArtifactStore
 from holdfast.stores.encrypt import EncryptedStore
 from holdfast.stores.in_process import InProcessStore
 from holdfast.stores.protocols import Line
@@ -142,6 +144,27 @@ def test_a_check_reads_everything_and_names_what_is_damaged(source):
         ]
         or "is damaged" in upkeep.check(source)[0]
     )
+
+
+@pytest.mark.parametrize("secret", ["", "5e" * 32], ids=["open", "signed"])
+@pytest.mark.parametrize("tenant", ["", "acme"])
+def test_a_check_finds_a_damaged_artifact_whatever_its_reference_and_namespace(secret, tenant):
+    store = InProcessStore()
+    space = PrefixStore(store, tenant) if tenant else store
+    artifacts = AsyncArtifactStore(space, secret)
+    kept = [asyncio.run(artifacts.put(text * 100)) for text in ("one", "two")]
+    assert upkeep.check(store) == []
+    (name,) = filter(re.compile(kept[0].reference).search, store.keys())
+    store.set_bytes(name, store.get_bytes(name)[:-4])
+    (found,) = upkeep.check(store)
+    assert found.startswith(f"the artifact {kept[0].reference!r} is damaged")
+
+
+def test_a_check_finds_an_artifact_under_the_reference_of_another():
+    store = InProcessStore()
+    one, two = (ArtifactStore(store).put(text).reference for text in ("one", "two"))
+    store.set_bytes(f"content_{one}", store.get_bytes(f"content_{two}"))
+    assert upkeep.check(store) == [f"the artifact {one!r} is damaged: it is another content"]
 
 
 def test_of_an_erased_thread_nothing_is_left_and_all_of_the_others():

@@ -115,7 +115,7 @@ class Fitter:
     def __init__(self, budgets: Budgets, options: Options, *, reads: bool = False) -> None:
         check(options)
         self._reads = reads
-        self.redacts = chosen(options).redact
+        self.redacts = chosen(options)[1].redact
         self.budgets, self.options, self.views = budgets, options, Views()
         self._learned: dict[str, int] = {}
         """Tokens that a model accepts, known from its refusals for length."""

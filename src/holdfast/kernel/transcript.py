@@ -110,7 +110,7 @@ class Transcript:
     @cached_property
     def turns(self) -> tuple[range, ...]:
         """Spans from one user message to the next; what precedes the first is a turn too."""
-        starts = [i for i, message in enumerate(self.messages) if speaks(message)]
+        starts = list(self.user_positions)
         if not starts or starts[0] > 0:
             starts.insert(0, 0)
         stops = [*starts[1:], len(self.messages)]

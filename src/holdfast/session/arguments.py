@@ -271,9 +271,9 @@ class SessionOptions:
         self.window = window_of(model) if model else None
         if self.budget is not None:
             self.budget.tokens(self.window)  # a budget without a limit is refused before any fit
-        choice = chosen(asked)
-        self.redacts, self.trigger = choice.redact, choice.trigger
-        self.known = costs_of(asked, choice, model)
+        _, profile = chosen(asked)
+        self.redacts, self.trigger = profile.redact, profile.trigger
+        self.known = costs_of(asked, profile, model)
 
     @property
     def asking(self) -> AskingCondenser | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache, wraps
@@ -121,6 +121,16 @@ def header_of(name: str, blob: bytes) -> Header:
         raise CorruptError(name, "its first line is not that of an artifact") from fault
 
 
+def check_artifact(reference: str, blob: bytes) -> None:
+    """Raise CorruptError unless the blob is intact and the content of its reference.
+
+    A signed reference, which has 20 digits, does not tell whose content it is.
+    """
+    header, _ = decode(reference, blob)
+    if len(reference) != KEY_DIGITS and not header.sha256.startswith(reference):
+        raise CorruptError(reference, "it is another content")
+
+
 def to_armour(blob: bytes) -> str:
     """The blob as ASCII, for a store of text."""
     header, _, payload = blob.partition(b"\n")
@@ -193,15 +203,6 @@ class Artifact:
     kind: str
     bytes: int
     lines: int
-
-
-@dataclass(frozen=True, slots=True)
-class Size:
-    """The number of artifacts of a store, their bytes, and their stored bytes."""
-
-    artifacts: int
-    bytes: int
-    kept: int
 
 
 @lru_cache(maxsize=64)
@@ -297,28 +298,6 @@ class AsyncArtifactStore:
         if not isinstance(self._store, ListsKeys):
             raise StoreError(f"a {type(self._store).__name__} cannot list what it keeps")
         return [name.removeprefix(CONTENT) for name in await answered(self._store.keys(CONTENT))]
-
-    async def size(self) -> Size:
-        """The number and size of all artifacts, by their headers; every entry is fetched."""
-        artifacts = total = kept = 0
-        for reference in await self.references():
-            blob = await self._load(reference)
-            if blob is not None:
-                artifacts += 1
-                total += header_of(reference, blob).bytes
-                kept += len(blob)
-        return Size(artifacts, total, kept)
-
-    async def collect(self, live: Iterable[str]) -> list[str]:
-        """Delete every artifact without a key or reference in ``live``; return their references.
-
-        Artifacts that others store at the same time could be deleted too.
-        """
-        named = {prefix for key in live for prefix in _prefixes(_digits(key))}
-        dead = [reference for reference in await self.references() if reference not in named]
-        for reference in dead:
-            await answered(self._store.delete(CONTENT + reference))
-        return dead
 
     async def _find(self, key: str) -> tuple[str, bytes] | None:
         """The reference and the blob, by a key, a reference, or a longer beginning of a key."""
@@ -438,5 +417,3 @@ class ArtifactStore:
     find = _now(AsyncArtifactStore.find)
     delete = _now(AsyncArtifactStore.delete)
     references = _now(AsyncArtifactStore.references)
-    size = _now(AsyncArtifactStore.size)
-    collect = _now(AsyncArtifactStore.collect)
