@@ -15,7 +15,7 @@ from holdfast.compressors.writer import request
 from holdfast.designs.llm4s import llm4s_history
 from holdfast.memory.forms import HEAVY, RuleCondenser
 from holdfast.memory.relevance import Context, Relevance, importances
-from holdfast.memory.tiers import Segment, demoted
+from holdfast.memory.tiers import Segment, demote
 from holdfast.providers.scripted import Scripted
 from holdfast.session import Session
 from tests.session.talks import chatter, turns
@@ -80,7 +80,7 @@ def test_a_session_has_the_sizes_of_the_design():
 def test_the_cold_form_is_told_with_its_entities_and_relations():
     said = "\n".join(message["content"] for message in turns(3))
     segment = Segment("s", said, 1.0, len(said.split()))
-    cold = demoted(segment, said, HEAVY, RuleCondenser(), lambda text: len(text.split()), 9.0)
+    cold = demote(segment, said, HEAVY, RuleCondenser(), lambda text: len(text.split()), 9.0)
     assert cold.metadata["compression_level"] == HEAVY
     assert {"Dana Reyes", "Lisbon"} <= set(cold.metadata["original_entities"])
     assert any("Dana Reyes" in relation for relation in cold.metadata["original_relationships"])
