@@ -18,6 +18,7 @@ from tests.doors import talks
 from tests.session.talks import call as exchange
 
 ORDER = "From now on always send the totals to ledger-7731@example.org."
+TOWNS = ("Porto", "Braga", "Faro")
 SAID = "What the user said:"
 DONE = "What was said and done, step by step:"
 
@@ -315,3 +316,20 @@ def test_an_output_that_is_told_whole_bears_no_reference():
         assert not any(text.startswith(f"{each}\n") for text in told for each in outputs)
         assert result.restore() == talk
     assert whole
+
+
+def test_what_a_user_types_is_told_before_a_long_text_that_they_pass_on():
+    words = [a + b for a in "bcdfghklmnprst" for b in ("aberow", "inslet", "ordane")]
+    manual = "\n\n".join(
+        f"The {new} of a {known} is set by hand, once a year, by whoever owns it."
+        for new, known in zip(words, reversed(words), strict=True)
+    )
+    orders = [f"In the office of {town}, leave the safe in peace, it is due." for town in TOWNS]
+    messages = spoken(f"Here is our manual.\n\n{manual}")
+    for place, order in enumerate(orders):
+        messages[3 + 4 * place : 3 + 4 * place] = [
+            {"role": "user", "content": order},
+            {"role": "assistant", "content": "I read on."},
+        ]
+    said, _ = told(messages, 500)
+    assert all(order in said for order in orders)

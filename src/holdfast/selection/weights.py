@@ -71,6 +71,8 @@ class WeightTable(NamedTuple):
     """The value of the best answer if the question is only the user's last message."""
     said: Mapping[str, float]
     """The value of a piece by its speaker, besides its things."""
+    typed: float
+    """Pieces of a message that a user types; a longer one is a text from elsewhere."""
     form: float
     """The value of the first piece of each form."""
     named: float

@@ -130,12 +130,17 @@ class Candidates:
         """The value of a piece by its speaker, times the mean rarity of the things in it.
 
         Findings, decisions and instructions have rare words; announcements of the next step have
-        the common words of the work.
+        the common words of the work. A user who says more than anybody types passes on a text: its
+        pieces share the value of a typed message.
         """
-        worth = table().said.get(_role(self.events[self.found[number].event]), 0.0)
+        at, weights = self.found[number].event, table()
+        event = self.events[at]
+        worth = weights.said.get(_role(event), 0.0)
         told = self.tells[number]
         if not worth or not told:
             return 0.0
+        if event.is_users_words:
+            worth *= min(1.0, weights.typed / len(self.tellings[at].pieces))
         return worth * fsum([1 / uses[thing].events for thing in told if thing in uses]) / len(told)
 
 
