@@ -99,7 +99,10 @@ _TOLD: Memo[tuple[str, str, str, Closely], Telling] = Memo(
 
 
 def _act(name: str, text: str) -> Iterator[Piece]:
-    """The call with its arguments on one line; long arguments follow as passages under it."""
+    """The call with its short arguments on one line, and under it the passages of long ones.
+
+    Without a short argument, the first passage stands on the line: a bare name says nothing.
+    """
     arguments = _fields(text) if name else None
     if arguments is None:
         first, *rest = passages(text).pieces or (Piece("", 0),)
@@ -107,15 +110,19 @@ def _act(name: str, text: str) -> Iterator[Piece]:
         yield from (piece._replace(under=0) for piece in rest)
         return
     short = {key: value for key, value in arguments.items() if len(value) <= _ARGUMENT}
-    head = ", ".join(f"{key}: {value}" for key, value in short.items())
-    lines = clauses(f"{name} {head}".strip())
+    long = [
+        piece._replace(under=0, text=piece.text if place else f"{key}: {piece.text}")
+        for key, value in arguments.items()
+        if key not in short
+        for place, piece in enumerate(passages(value).pieces)
+    ]
+    if short or not long:
+        head = ", ".join(f"{key}: {value}" for key, value in short.items())
+        lines = clauses(f"{name} {head}".strip())
+    else:
+        lines = [f"{name} {long.pop(0).text}"]
     yield from (Piece(line, 0, under=0 if number else -1) for number, line in enumerate(lines))
-    for key, value in arguments.items():
-        if key not in short:
-            for piece in passages(value).pieces:
-                yield piece._replace(
-                    under=0, text=f"{key}: {piece.text}" if not piece.at else piece.text
-                )
+    yield from long
 
 
 def _fields(arguments: str) -> dict[str, str] | None:
