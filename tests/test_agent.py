@@ -9,7 +9,7 @@ from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessa
 
 import holdfast
 from holdfast.agent import AgentLoop, FunctionTool, remember_tool
-from holdfast.agent.tools import told
+from holdfast.agent.tools import as_text
 from holdfast.formats import named
 from holdfast.formats.convert import convert
 from holdfast.kernel.errors import ConfigError, ContextOverflowError, ModelError
@@ -301,7 +301,7 @@ def test_any_other_fault_of_the_model_is_the_callers(session):
     ids=["text", "text of another encoding", "nothing", "no text", "an image", "text in JSON"],
 )
 def test_bytes_of_a_tool_are_read_as_text_or_named(output, read):
-    assert told(output) == read
+    assert as_text(output) == read
 
 
 def test_a_tool_that_fails_or_does_not_exist_is_told_to_the_model(session):

@@ -369,7 +369,7 @@ def finish(job: Job, plan: Plan | None) -> CompressionResult:
     if job.redaction:
         masking = Masking(job.redaction)
         if job.redaction.edits:
-            masked = Plan(job.redaction.edits, reason="redacted", detail=job.redaction.told)
+            masked = Plan(job.redaction.edits, reason="redacted", detail=job.redaction.detail)
             record.enter("redact", masked, job.redaction.taken, job.redaction.transcript)
     for name, inner, applied in apply_steps(job.start, job.compressor.name, plan or _idle(job)):
         taken = masking.taken(applied) if masking else applied.taken

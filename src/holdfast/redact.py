@@ -50,7 +50,7 @@ class Redaction:
         return {i: self.transcript.messages[i].original for i in sorted(self.positions)}
 
     @property
-    def told(self) -> str:
+    def detail(self) -> str:
         """The number of masked secrets by kind, as text."""
         return f"secrets masked: {_kinds(self.counts)}"
 

@@ -12,7 +12,7 @@ import pytest
 
 import holdfast
 from holdfast.cli import main
-from holdfast.cli.run import _told
+from holdfast.cli.run import _arguments
 from tests.doors import talks
 from tests.doors.provider import Provider
 from tests.doors.proxies import post
@@ -79,10 +79,10 @@ def test_the_configuration_says_what_the_command_line_does_not(provider, tmp_pat
 
 
 def test_codex_is_told_in_its_own_way():
-    told = _told(["codex", "exec", "do it"], "http://127.0.0.1:1")
+    told = _arguments(["codex", "exec", "do it"], "http://127.0.0.1:1")
     assert told[-2:] == ["exec", "do it"]
     assert 'model_providers.holdfast.base_url="http://127.0.0.1:1/v1"' in told
-    assert _told(["python", "app.py"], "http://127.0.0.1:1") == ["app.py"]
+    assert _arguments(["python", "app.py"], "http://127.0.0.1:1") == ["app.py"]
 
 
 @pytest.mark.parametrize(

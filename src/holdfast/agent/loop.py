@@ -12,7 +12,7 @@ from functools import partial
 from inspect import isawaitable
 from typing import Any, Literal, Protocol, TypeGuard, get_args
 
-from holdfast.agent.tools import Tool, by_name, checked, results, told
+from holdfast.agent.tools import Tool, as_text, by_name, checked, results
 from holdfast.calls.event_loop import wait_for
 from holdfast.formats.payloads import ROLES, named
 from holdfast.formats.sdk_objects import as_sent
@@ -260,7 +260,7 @@ class AgentLoop:
             known = ", ".join(self._tools) or "none"
             return f"error: there is no tool named {call.name!r}; known are {known}"
         try:
-            return told((yield partial(tool, call.arguments)))
+            return as_text((yield partial(tool, call.arguments)))
         except Exception as fault:  # noqa: BLE001 - anyone's tool: the model reads the fault
             return f"error: {type(fault).__name__}: {fault}"
 

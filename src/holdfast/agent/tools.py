@@ -122,7 +122,7 @@ def _name(schema: Mapping[str, Any]) -> str:
     return name if isinstance(name, str) else ""
 
 
-def told(output: object) -> str:
+def as_text(output: object) -> str:
     """The output of a tool as text: text unchanged, bytes decoded, anything else as JSON."""
     if isinstance(output, str):
         return output

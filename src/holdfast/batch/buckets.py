@@ -29,7 +29,7 @@ class Buckets:
         """The URLs that match the pattern, in order, each with its version."""
         parts = urlsplit(url)
         path = parts.path.lstrip("/")
-        with _told(url):
+        with _as_input_errors(url):
             if not has_magic(path):
                 try:
                     head = obstore.head(_bucket(url), path)
@@ -48,18 +48,18 @@ class Buckets:
 
     def fetch(self, url: str, file: Path) -> None:
         """Copy the object to the file."""
-        with _told(url), file.open("wb") as out:
+        with _as_input_errors(url), file.open("wb") as out:
             for part in obstore.get(_bucket(url), urlsplit(url).path.lstrip("/")):
                 out.write(part)
 
     def store(self, file: Path, url: str) -> None:
         """Copy the file to the object, which appears when it is complete."""
-        with _told(url):
+        with _as_input_errors(url):
             obstore.put(_bucket(url), urlsplit(url).path.lstrip("/"), file)
 
     def exists(self, url: str) -> bool:
         """Whether the object is there."""
-        with _told(url):
+        with _as_input_errors(url):
             try:
                 obstore.head(_bucket(url), urlsplit(url).path.lstrip("/"))
             except FileNotFoundError:
@@ -77,7 +77,7 @@ def _version(head: Any) -> str:
 
 
 @contextmanager
-def _told(url: str) -> Generator[None]:
+def _as_input_errors(url: str) -> Generator[None]:
     try:
         yield
     except FileNotFoundError:

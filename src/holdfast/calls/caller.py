@@ -124,14 +124,14 @@ class VendorLine:
         except TimeoutError:
             return TransientError(f"{who} did not answer within {seconds:.3g} s")
         except ConnectionError as fault:
-            return TransientError(f"{who} could not be reached: {_told(fault)}")
+            return TransientError(f"{who} could not be reached: {_one_line(fault)}")
         except asyncio.CancelledError as fault:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
-            return ModelError(f"{who} gave up: {_told(fault)}")
+            return ModelError(f"{who} gave up: {_one_line(fault)}")
         except (Exception, GeneratorExit) as fault:  # noqa: BLE001 - no model ends a compression
-            return ModelError(f"{who} failed: {_told(fault)}")
+            return ModelError(f"{who} failed: {_one_line(fault)}")
 
     def _pause(self, answer: object, attempts: int, until: float) -> float | None:
         """Seconds to wait before a retry, or None if there is none."""
@@ -153,7 +153,7 @@ async def _answer(call: Call) -> object:
     return await answer if isawaitable(answer) else answer
 
 
-def _told(fault: BaseException) -> str:
+def _one_line(fault: BaseException) -> str:
     """The error in one line of limited length."""
     line = " ".join(f"{type(fault).__name__}: {fault}".split()).removesuffix(":")
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"

@@ -166,10 +166,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as fault:  # noqa: BLE001 - the outermost function: a person reads one line
         if debug:
             traceback.print_exc()
-        return _told(fault)
+        return _report(fault)
 
 
-def _told(fault: Exception) -> int:
+def _report(fault: Exception) -> int:
     """Print the error and return its exit code."""
     # an error of a file has become an InputError before
     if isinstance(fault, OSError) and fault.filename is None:

@@ -79,7 +79,7 @@ def command(
     if as_json:
         say_json(asdict(summary))
     else:
-        mention(_told(summary, target))
+        mention(_summary_lines(summary, target))
     return 0
 
 
@@ -96,7 +96,7 @@ class _Rate:
         return f"{done:,} conversations done, {rate:,.0f} a second"
 
 
-def _told(summary: Summary, target: str) -> str:
+def _summary_lines(summary: Summary, target: str) -> str:
     share = summary.tokens_after / max(1, summary.tokens_before)
     lines = [
         (

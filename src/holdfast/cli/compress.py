@@ -11,7 +11,7 @@ from typing import Any, cast
 import click
 
 from holdfast.api import compress
-from holdfast.cli.facts import calls_told, fate, summary
+from holdfast.cli.facts import calls_line, fate, summary
 from holdfast.cli.files import (
     STDIN,
     STDOUT,
@@ -202,7 +202,7 @@ def compress_command(
     write_all(files)
     if not quiet:
         told_last = [
-            *calls_told(result.model_usage),
+            *calls_line(result.model_usage),
             *_whereabouts(result, request.file, output, kept, told),
         ]
         mention("\n".join([*overview(result), "", *told_last, ""]))

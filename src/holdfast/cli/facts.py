@@ -61,7 +61,7 @@ def fate(entry: MessageAccount) -> dict[str, object]:
     }
 
 
-def calls_told(usage: ModelUsage) -> Iterator[str]:
+def calls_line(usage: ModelUsage) -> Iterator[str]:
     """A line about the calls of models, if there were any."""
     if not usage.calls:
         return

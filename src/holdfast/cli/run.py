@@ -47,7 +47,7 @@ def command(command_line: tuple[str, ...], **given: Any) -> int:
     if program is None:
         raise InputError("there is no such program", place=command_line[0], advice="check its name")
     with part("serving")(settings) as address:
-        arguments = [program, *_told(command_line, address)]
+        arguments = [program, *_arguments(command_line, address)]
         return _run(arguments, {**os.environ, **_variables(address)})
 
 
@@ -68,7 +68,7 @@ def _variables(address: str) -> dict[str, str]:
     return {name: f"{address}{end}" for variables in _VARIABLES.values() for name, end in variables}
 
 
-def _told(command_line: Sequence[str], address: str) -> list[str]:
+def _arguments(command_line: Sequence[str], address: str) -> list[str]:
     """The arguments of the command; Codex reads its address from options, not variables."""
     first, *rest = command_line
     if PurePath(first).stem != "codex":

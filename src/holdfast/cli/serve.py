@@ -58,9 +58,9 @@ def command(**given: Any) -> int:
     more = {name: given.pop(name) for name in named}
     most = given.pop("most_megabytes") * _MEGABYTE
     settings = settings_of(given, most_bytes=most, **more)
-    part("serve")(settings, _told)
+    part("serve")(settings, _announce)
     return 0
 
 
-def _told(address: str) -> None:
+def _announce(address: str) -> None:
     mention(f"Holdfast listens on {address}; its page is {address}/holdfast\n")

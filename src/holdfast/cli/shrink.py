@@ -78,7 +78,7 @@ def command(
             text, room, query, kind=kind, model=model, counter=counter, store=keeper, redact=redact
         )
     if verbose or sys.stderr.isatty():
-        mention("".join(f"{line}\n" for line in _told(shrunk, store)))
+        mention("".join(f"{line}\n" for line in _facts(shrunk, store)))
     mention_unknown(model, counter)
     if as_json:
         say_json(asdict(shrunk) | {"redacted": dict(shrunk.redacted)})
@@ -88,7 +88,7 @@ def command(
     return 0
 
 
-def _told(shrunk: ShrunkText, store: str | None) -> Iterator[str]:
+def _facts(shrunk: ShrunkText, store: str | None) -> Iterator[str]:
     yield f"{shrunk.kind}: {shrunk.tokens_before:,} -> {amount(shrunk.tokens_after, 'token')}"
     if shrunk.omitted:
         yield f"left out: {shrunk.omitted}"

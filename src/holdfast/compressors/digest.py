@@ -129,9 +129,9 @@ class Digest(Configured):
         if self.facts:
             bodies = {at: without_facts(body) for at, body in bodies.items()}
         events = events_of(told, range(len(told)), bodies)
-        facts = info.told("", int(room * self.facts), count)
+        facts = info.render("", int(room * self.facts), count)
         notes = notes_of(events, room - (count(facts) if facts else 0), count, self.heading)
-        rest = info.told(notes, room - count(notes) - 1, count)
+        rest = info.render(notes, room - count(notes) - 1, count)
         return "\n".join(filter(None, (notes, rest)))
 
 

@@ -65,15 +65,15 @@ def _pieces(
         if body_of(message) is not None:
             continue
         if piece and tokens + sizes[i] > allowance.window:
-            yield _told(piece, tokens)
+            yield _as_text(piece, tokens)
             piece, tokens = [], 0
         piece.append(message)
         tokens += sizes[i]
     if piece:
-        yield _told(piece, tokens)
+        yield _as_text(piece, tokens)
 
 
-def _told(piece: Sequence[Message], tokens: int) -> tuple[str, str]:
+def _as_text(piece: Sequence[Message], tokens: int) -> tuple[str, str]:
     plural = "s" if len(piece) > 1 else ""
     return transcribed(piece), f"{len(piece):,} message{plural}, {tokens:,} tokens"
 

@@ -226,7 +226,7 @@ def superseded(
         for what in (_WRITE, _WHOLE, read.arguments):
             index, later = last.get((deed.path, what), (-1, read))
             if index >= candidate.position:
-                yield candidate, _told(deed.path, later, changed=what == _WRITE)
+                yield candidate, _note(deed.path, later, changed=what == _WRITE)
                 break
 
 
@@ -271,7 +271,7 @@ def _done(messages: Sequence[Message], start: int) -> Iterator[tuple[int, ToolCa
         yield from ((i, call) for call in messages[i].calls if call.id not in failed)
 
 
-def _told(path: str, later: ToolCall, *, changed: bool) -> str:
+def _note(path: str, later: ToolCall, *, changed: bool) -> str:
     name = " ".join(path[-_LONGEST_NAME:].split())
     if changed:
         return f"[Left out: {name} as it was before {later.name} changed it later.]"

@@ -65,7 +65,7 @@ class StructuredInfo:
                     _read(part.text, found)
         return cls(**{kind: tuple(values) for kind, values in found.items()})
 
-    def told(self, beside: str, room: int, count: Callable[[str], int]) -> str:
+    def render(self, beside: str, room: int, count: Callable[[str], int]) -> str:
         """The things that the text ``beside`` lacks, by kind, in at most ``room`` tokens.
 
         Each kind has a line. If not all its values fit, the newest are shown.

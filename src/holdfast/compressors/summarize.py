@@ -242,7 +242,7 @@ class _Telling:
         reply = yield from written(
             task, blocks + self._blocks(new), joined(earlier) if anew else ""
         )
-        text = self.history.told(reply)
+        text = self.history.repeatable(reply)
         texts = (text,) if anew else settled((*earlier, text), cap, count)
         envelope = self._envelope(known, new, texts, cap)
         if not self._is_smaller(envelope, new[-1]):

@@ -53,7 +53,7 @@ class History:
         messages = self.transcript.messages
         return tuple(map(concealed, messages)) if self.allowance.redacts else messages
 
-    def told(self, text: str) -> str:
+    def repeatable(self, text: str) -> str:
         """A stored or generated text as it may be repeated."""
         return redacted_text(text)[0] if self.allowance.redacts else text
 
@@ -446,7 +446,7 @@ class Memory:
 
     def _read(self, key: str) -> Generator[Ask[Any], Any, str | None]:
         value = yield from self.shelf.read(key)
-        return None if value is None else self.history.told(value)
+        return None if value is None else self.history.repeatable(value)
 
 
 def _end(reached: tuple[int, Range]) -> int:

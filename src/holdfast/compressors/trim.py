@@ -339,7 +339,7 @@ def brief(arguments: str, tokens: int, count: Callable[[str], int]) -> str:
         return ""
     lengths = {key: count(dump(value)) for key, value in values.items()}
 
-    def told(level: int) -> str:
+    def shortened_to(level: int) -> str:
         room = level if level > _SHORT else 0
         now = dict(values)
         for key, value in values.items():
@@ -350,11 +350,11 @@ def brief(arguments: str, tokens: int, count: Callable[[str], int]) -> str:
     low, high = _SHORT, max(tokens, _SHORT)
     while low < high:
         level = (low + high + 1) // 2
-        if count(told(level)) <= tokens:
+        if count(shortened_to(level)) <= tokens:
             low = level
         else:
             high = level - 1
-    return told(low)
+    return shortened_to(low)
 
 
 def _cut(text: str, tokens: int, count: Callable[[str], int]) -> str:

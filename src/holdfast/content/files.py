@@ -93,7 +93,7 @@ class Listing(Read):
         for entry in entries(lines, form_of(lines)):
             members.setdefault(entry.folder, []).append(entry)
         told = [
-            (_counts(folder, inside), list(map(_told, inside)))
+            (_counts(folder, inside), list(map(_line, inside)))
             for folder, inside in members.items()
         ]
         return under(told, "name") if told else by_lines(text)
@@ -121,7 +121,7 @@ def _extension(entry: Entry) -> str:
     return f".{extension}" if dot and len(extension) <= 8 else "without extension"
 
 
-def _told(entry: Entry) -> str:
+def _line(entry: Entry) -> str:
     return f"{entry.name}/" if entry.is_folder else f"{entry.name} {entry.size}".strip()
 
 

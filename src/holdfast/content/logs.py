@@ -328,7 +328,7 @@ def _events(kind: Sort, lines: Sequence[str], usual_level: str) -> Iterator[Repo
                 if sum(len(set(map(_masked, column))) > 1 for column in columns) < 2
                 else _STATES + 1
             )
-            told = [_told(column, most) for column in columns]
+            told = [_joint_form(column, most) for column in columns]
             words = max(
                 (
                     word.count("|") - said[numbers[0]][place].count("|")
@@ -360,7 +360,7 @@ def _as_words(words: list[str], number: int) -> list[str]:
     return joined
 
 
-def _told(values: Sequence[str], most: int) -> str:
+def _joint_form(values: Sequence[str], most: int) -> str:
     """The words at one place of a kind: one, a few, or their common part."""
     listed = "|".join(values)
     if (len(values) > 1 and len(listed) > _SHORT) or len(listed) > _MUCH:

@@ -203,13 +203,13 @@ def _fields(message: object) -> Mapping[str, Any]:
     return fields if known else {}
 
 
-def _told(value: object) -> Mapping[str, Any]:
+def _fields_of(value: object) -> Mapping[str, Any]:
     """The fields of a part or an item."""
     return value if is_object(value) else vars(value)
 
 
 def _split(fields: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    for part in map(_told, fields["parts"]):
+    for part in map(_fields_of, fields["parts"]):
         content = part.get("content")
         if part.get("part_kind") == _USER and is_list(content) and len(content) > 1:
             yield from ({**part, "content": [item]} for item in content)
@@ -218,7 +218,7 @@ def _split(fields: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _system_parts(message: Mapping[str, Any]) -> Sequence[int]:
-    kinds = (_told(part).get("part_kind") for part in message.get("parts", ()))
+    kinds = (_fields_of(part).get("part_kind") for part in message.get("parts", ()))
     return [k for k, kind in enumerate(kinds) if kind == _SYSTEM]
 
 
@@ -266,7 +266,7 @@ def _said(content: object, place: str) -> Part:
         return Text("")
     if medium := _shown(item):
         return medium
-    told = _told(item) if is_object(item) or hasattr(item, "kind") else None
+    told = _fields_of(item) if is_object(item) or hasattr(item, "kind") else None
     if told is None:
         refuse(item, place, "give text, or a list of what is said and shown")
     text = told.get("content")
@@ -277,7 +277,7 @@ def _shown(item: object) -> Media | None:
     """The medium in the item, or None."""
     if isinstance(item, str) or not (is_object(item) or hasattr(item, "kind")):
         return None
-    fields = _told(item)
+    fields = _fields_of(item)
     kind = str(fields.get("kind"))
     media_type = str(fields.get("media_type") or fields.get("_media_type") or "")
     family = _FAMILIES.get(media_type.partition("/")[0], "document")

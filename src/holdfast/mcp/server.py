@@ -102,7 +102,7 @@ class _Tools:
         query: Annotated[str, Field(description="what you want to know about it")] = "",
     ) -> str:
         """Read a large file in few tokens, guided by the query; a key gives access to the rest."""
-        with _told():
+        with _as_tool_errors():
             small = shrink(self._text(path), tokens, query, store=self._store)
         head = f"[{small.kind}: {small.tokens_before:,} tokens shortened to {small.tokens_after:,}]"
         return f"{head}\n{small.text}"
@@ -125,7 +125,7 @@ class _Tools:
     def _session(self, thread: str, *, begins: bool = False) -> Generator[Session, None, None]:
         """The session. Raises ToolError if the store has no conversation of this name."""
         name = thread or self._thread
-        with _told():
+        with _as_tool_errors():
             if not name:
                 raise InputError("no conversation is named", place="thread", advice="give its name")
             with Session(name, store=self._store) as session:
@@ -149,7 +149,7 @@ class _Tools:
 
 
 @contextmanager
-def _told() -> Generator[None, None, None]:
+def _as_tool_errors() -> Generator[None, None, None]:
     """Report an error of the block to the model as a tool error."""
     try:
         yield
@@ -158,7 +158,7 @@ def _told() -> Generator[None, None, None]:
 
 
 def _called(tool: FunctionTool, arguments: dict[str, Any]) -> str:
-    with _told():
+    with _as_tool_errors():
         return _checked(str(tool(json.dumps(arguments))))
 
 

@@ -108,7 +108,7 @@ def _form(key: tuple[str, int, Count]) -> str:
         if kind.name not in _TALK:
             left = max(1, int(size / aimed) - count(text[:start]))
             return text[:start] + kind.shrink(text[start:], Room(left, count)).text
-    told = _told(text, aimed, count)
+    told = _statements(text, aimed, count)
     if level == HEAVY:
         told = [(by, part.strip(_EDGES)) for by, said in told for part in clauses(said, _CLAUSE)]
     told = list(dict.fromkeys(told))
@@ -148,7 +148,7 @@ def ranked_by_worth(texts: Sequence[str], question: str = "") -> list[int]:
     return order(texts, question, [_readable(text) for text in texts], decisions=False)
 
 
-def _told(text: str, factor: float, count: Count) -> list[Said]:
+def _statements(text: str, factor: float, count: Count) -> list[Said]:
     """The sentences and lines, each with its speaker; fenced texts are shortened by their kind."""
 
     def read(fenced: re.Match[str]) -> str:

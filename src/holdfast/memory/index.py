@@ -121,7 +121,7 @@ class Answers:
         best = sorted(scores.items(), key=itemgetter(1), reverse=True)  # stable: the earlier first
         return {position: min(1.0, score) for position, score in best}
 
-    def told(self) -> dict[int, float]:
+    def focused(self) -> dict[int, float]:
         """Like ``ranked``, but messages with only their neighbours' score come last."""
         ranked = self.ranked()
         own = {at for name, _, factor in self.weighed for at in self.holders.get(name, factor)}
@@ -160,7 +160,7 @@ class Retrieval:
         of 0. Messages ``apart``, such as the question itself, are left out.
         """
         found = self.answers(question, now, apart=apart)
-        ranked, scores = found.told(), found.ranked()
+        ranked, scores = found.focused(), found.ranked()
         sure = found.certainty(islice(ranked, _TELLING))
         hits: list[Hit] = []
         for position, score in islice(ranked.items(), limit):

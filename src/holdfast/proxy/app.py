@@ -115,7 +115,7 @@ class Proxy:
             status = _GONE
         except (aiohttp.ClientError, TimeoutError, OSError) as fault:
             self.figures.fault("upstream")
-            line = _told(fault)
+            line = _one_line(fault)
             row.note = f"upstream: {line}"
             status = 502
             if not exchange.begun:  # else the client's connection has ended with the provider's
@@ -349,7 +349,7 @@ class _Exchange:
         task.cancel()
 
 
-def _told(fault: Exception) -> str:
+def _one_line(fault: Exception) -> str:
     """What went wrong upstream, in a line without the address, which may hold a key."""
     bare = fault.message if isinstance(fault, aiohttp.ClientResponseError) else fault
     return " ".join(f"{type(fault).__name__}: {bare}".split())[:300]

@@ -153,7 +153,7 @@ class Figures:
         """The counters in the text format of Prometheus."""
         return generate_latest(self.registry)
 
-    def told(self) -> dict[str, Any]:
+    def for_page(self) -> dict[str, Any]:
         """The figures for the page."""
         with self._lock:
             threads = [

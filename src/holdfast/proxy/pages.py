@@ -111,7 +111,7 @@ class Pages:
         last = b""
         try:
             while not gone.done():
-                told = msgspec.json.encode(self._figures.told())
+                told = msgspec.json.encode(self._figures.for_page())
                 chunk = b"data: " + told + b"\n\n" if told != last else b": \n\n"
                 last = told
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})

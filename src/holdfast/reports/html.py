@@ -15,8 +15,8 @@ from holdfast.reports.text import (
     difference,
     exactness,
     folded,
+    outcome,
     spoken_for,
-    told,
     trust,
     verdict,
     worth,
@@ -159,7 +159,7 @@ def _steps(result: CompressionResult) -> str:
         return '<tr><td colspan="4">No step was needed.</td></tr>'
     return "\n".join(
         f'<tr class="{step.status}"><th scope="row">{_shown(step.name)}</th>'
-        f"<td>{step.before:,}</td><td>{step.after:,}</td><td>{_shown(told(step))}</td></tr>"
+        f"<td>{step.before:,}</td><td>{step.after:,}</td><td>{_shown(outcome(step))}</td></tr>"
         for step in result.steps
     )
 
@@ -188,10 +188,10 @@ def _left(entries: list[MessageAccount], largest: int) -> str:
         return ""
     rows = "\n".join(_message(entry, largest) for entry in entries)
     tokens = sum(entry.tokens_before for entry in entries)
-    told = (
+    heading = (
         f"{amount(len(entries), 'message')} left, {amount(tokens, 'token')}: each with the reason"
     )
-    return f'<details class="left"><summary>{told}</summary><ol>\n{rows}\n</ol></details>'
+    return f'<details class="left"><summary>{heading}</summary><ol>\n{rows}\n</ol></details>'
 
 
 def _message(entry: MessageAccount, largest: int) -> str:

@@ -202,7 +202,7 @@ def steps(result: CompressionResult) -> Iterator[str]:
     name = max(map(len, names), default=0)
     span = max((len(_span(step)) for step in result.steps), default=0)
     for shown, step in zip(names, result.steps, strict=True):
-        yield f"  {shown:<{name}}  {_span(step):>{span}}  {told(step)}"
+        yield f"  {shown:<{name}}  {_span(step):>{span}}  {outcome(step)}"
 
 
 def verdict(result: CompressionResult) -> str:
@@ -228,7 +228,7 @@ def trust(accuracy: Accuracy) -> str:
     )
 
 
-def told(step: Step) -> str:
+def outcome(step: Step) -> str:
     """What a step did, in numbers and words."""
     words = one_line(step.detail or plain(step.reason), _LONGEST_DETAIL)
     if step.status == "failed":

@@ -27,7 +27,7 @@ from holdfast.text.words import STOP_WORDS, stem, words
 
 from .log import Kept, Thread, words_of
 from .state import Span, holds
-from .turns import all_remembered, as_remembered, author, bear_names, told
+from .turns import all_remembered, as_remembered, author, bear_names, with_authors
 
 _WORK = 8  # newest messages that show the current work
 _COMMON, _LEAST_HOLDERS, _COMMON_AT = 0.2, 4, 60
@@ -227,7 +227,7 @@ class Past:
         """The texts, or else the calls, of the existing messages at these positions."""
         return {
             place: kept.remembered.text
-            or (told(self._thread.state, kept) if kept.message.calls else "")
+            or (with_authors(self._thread.state, kept) if kept.message.calls else "")
             for place, kept in self._thread.read(positions).items()
         }
 

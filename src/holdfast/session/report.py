@@ -147,7 +147,7 @@ class Story:
     events: Sequence[Event]
     texts: dict[int, str]
 
-    def told(self, position: int) -> str:
+    def preview(self, position: int) -> str:
         """The text of a recalled message on one line."""
         return one_line(self.texts.get(position, "(deleted since)"), _PREVIEW)
 
@@ -265,7 +265,7 @@ def _recalls(story: Story) -> Iterator[str]:
         found = amount(len(event.facts["chosen"]), "message")
         yield f"  at message {event.at:,}: {found} for “{question}”"
         for position, score, why in best(event, 3):
-            yield f"    {score:.2f}  message {position:,}: {story.told(position)}"
+            yield f"    {score:.2f}  message {position:,}: {story.preview(position)}"
             yield f"          by {reasons(why)}"
 
     return _section(story.recalls, "Recalls ({})", tell)
@@ -452,7 +452,7 @@ def _recall(story: Story, event: Event) -> str:
 
 def _chosen(story: Story, position: int, score: float, why: dict[str, float]) -> str:
     """One recalled message, with the factors of its score as a bar."""
-    told = _shown(story.told(position))
+    told = _shown(story.preview(position))
     names = escape(reasons(why))
     return (
         f'<tr><th scope="row">{position:,}</th><td><svg class="gauge" role="img" '

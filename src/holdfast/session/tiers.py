@@ -373,7 +373,7 @@ class ThreadTiers:
         left = {segment.origin for segment in self.tiers.all()}
         out = {move.before.origin for move in moves if move.to is None} - left
         return {
-            "moves": [_told(move) for move in moves],
+            "moves": [_move_record(move) for move in moves],
             "sizes": {tier: figures.size for tier, figures in self.statistics().items()},
             "evicted": sorted(map(ends, out)),
             "readmitted": sorted(
@@ -483,7 +483,7 @@ class ThreadTiers:
         return [each.score for each in importances(segments, context, max(created), relevance)]
 
 
-def _told(move: Move) -> list[Any]:
+def _move_record(move: Move) -> list[Any]:
     """A move for an event: segment, from, to (null: evicted), reason, tokens before and after."""
     after = move.after.tokens if move.after else 0
     return [move.before.id, move.source, move.to, move.reason, move.before.tokens, after]

@@ -93,7 +93,7 @@ _CALLED = re.compile(r"(?P<name>[^(\n]{1,200})\((?P<arguments>.*?)\)?", re.DOTAL
 """A call; a shortened one has no closing bracket."""
 
 
-def told(state: State, kept: Kept) -> str:
+def with_authors(state: State, kept: Kept) -> str:
     """The text of a message, each part after the name of its author."""
     return "\n".join(_blocks(as_remembered(kept, bear_names(state)), kept.message))
 
@@ -273,7 +273,7 @@ class Turns:
     def __init__(self, thread: Thread, segmentation: Segmentation = "turns") -> None:
         self._thread, self._cut = thread, CUTS[segmentation]
         self._texts: Memo[tuple[str, int, str], str] = Memo(
-            lambda key: self._text(self._told(*ends(key[0]))), lambda _, text: len(text), _HELD
+            lambda key: self._text(self._spoken(*ends(key[0]))), lambda _, text: len(text), _HELD
         )
         """By the segment's name: the text of a whole turn is needed for each of its pieces."""
         self._reworded: tuple[tuple[int, int], AbstractSet[int]] = ((0, 0), frozenset())
@@ -317,7 +317,7 @@ class Turns:
 
     def segment(self, span: Span) -> Segment | None:
         """The messages of the span as a segment; None if all of them were deleted."""
-        left = self._told(*span)
+        left = self._spoken(*span)
         return self._made(left, span) if left else None
 
     def evicted(self, position: int) -> Span | None:
@@ -326,7 +326,7 @@ class Turns:
         if span is None:
             return None
         first, last = max(span[0], position - _AROUND), min(span[1], position + _AROUND)
-        turns = self._cut(self._told(first, last))
+        turns = self._cut(self._spoken(first, last))
         found = next(
             (turn for turn in turns if turn[0].position <= position <= turn[-1].position), None
         )
@@ -361,9 +361,9 @@ class Turns:
     def newest(self) -> str:
         """The newest messages: the current topic."""
         end = self._thread.state.messages
-        return self._text(self._told(max(0, end - _CONTEXT), end - 1))
+        return self._text(self._spoken(max(0, end - _CONTEXT), end - 1))
 
-    def _told(self, first: int, last: int) -> list[Remembered]:
+    def _spoken(self, first: int, last: int) -> list[Remembered]:
         """The messages with edits applied, without system messages, which are in every view."""
         found = self._thread.read(range(first, last + 1)).values()
         return [kept.remembered for kept in found if kept.message.role != "system"]
@@ -372,7 +372,7 @@ class Turns:
         found = list(self._thread.read([message.position for message in messages]).values())
         handed = found and found[0].message.results  # of calls in the turn before
         calls = map(call_of, calls_of(self._thread, found[0].position)) if handed else ()
-        return "\n".join([*calls, *(told(self._thread.state, kept) for kept in found)])
+        return "\n".join([*calls, *(with_authors(self._thread.state, kept) for kept in found)])
 
     def _made(self, turn: Sequence[Remembered], span: Span | None = None) -> Segment:
         first, last = span or (turn[0].position, turn[-1].position)

@@ -229,10 +229,10 @@ class Fit:
         goes_on = self.desk.grows or state.made is not None  # here, or in an earlier process
         target = self.limit - (self._growth() if goes_on else 0)
         target = min(target, self.frame.target)
-        part, made = self.recent.made(scope, target, self._told(past.text), is_talk=is_talk)
+        part, made = self.recent.made(scope, target, self._about_past(past.text), is_talk=is_talk)
         if part.tokens + self._cost(past.text) > self.frame.target and past.text:
             past = Recollection()
-            part, made = self.recent.made(scope, target, self._told(""), is_talk=is_talk)
+            part, made = self.recent.made(scope, target, self._about_past(""), is_talk=is_talk)
         calls = replace(self.desk.usage, calls=self.desk.usage.calls[asked_before:])
         net = self._net(whole, part.tokens + self._cost(past.text), calls.cost or 0.0)
         if why:
@@ -308,14 +308,14 @@ class Fit:
     def _compose(self, part: Part, past: Recollection, reason: str) -> View:
         """The view: system messages, the message about the past, and the rest."""
         messages, tokens = list(part.messages), part.tokens
-        if self._told(past.text):
+        if self._about_past(past.text):
             telling = self._telling(past.text)
             messages.insert(part.head, telling.message)
             tokens += telling.tokens
         copies = [copied(message) for message in messages]
         return View(copies, tokens, self.limit, reason, part.since, past.chosen, part.result)
 
-    def _told(self, recalled: str) -> str:
+    def _about_past(self, recalled: str) -> str:
         return f"{self.mind}{recalled}".rstrip("\n")
 
     def _telling(self, recalled: str) -> PastMessage:
@@ -323,7 +323,7 @@ class Fit:
 
     def _cost(self, recalled: str) -> int:
         """Tokens of the message about the past; 0 if there is nothing to say."""
-        return self._telling(recalled).tokens if self._told(recalled) else 0
+        return self._telling(recalled).tokens if self._about_past(recalled) else 0
 
 
 def is_refused(view: View, thread: Thread) -> bool:

@@ -489,7 +489,7 @@ class Database:
                     return work(connection)
             except Error as fault:
                 if not _is_passing(fault) or not self._ready or monotonic() > until:
-                    raise self._told(fault) from fault
+                    raise self._store_error(fault) from fault
             sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
@@ -499,7 +499,7 @@ class Database:
             with connect(self._url, autocommit=True, connect_timeout=10) as connection:
                 taken = _migrated(connection)
         except Error as fault:
-            raise self._told(fault) from fault
+            raise self._store_error(fault) from fault
         self._ready = True
         return taken
 
@@ -519,7 +519,7 @@ class Database:
                 finalize(self, found.close)
             return found
 
-    def _told(self, fault: Error) -> StoreError:
+    def _store_error(self, fault: Error) -> StoreError:
         problem = " ".join(str(fault).split("\n")[0].split()) or type(fault).__name__
         if isinstance(fault, InsufficientPrivilege):
             problem += "; let a user who may run: holdfast store migrate"

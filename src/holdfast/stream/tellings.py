@@ -65,7 +65,7 @@ def telling_of(event: Event, closely: Closely = _WHOLE) -> Telling:
     return _TOLD(("said", "", event.text, closely))
 
 
-def _told(key: tuple[str, str, str, Closely]) -> Telling:
+def _make_telling(key: tuple[str, str, str, Closely]) -> Telling:
     how, name, text, closely = key
     if how == "act":
         reading = Reading(tuple(_act(name, text)), 1)
@@ -94,7 +94,7 @@ def _told(key: tuple[str, str, str, Closely]) -> Telling:
 
 
 _TOLD: Memo[tuple[str, str, str, Closely], Telling] = Memo(
-    _told, lambda key, told: len(key[2]) + 200 * len(told.pieces), _HELD
+    _make_telling, lambda key, told: len(key[2]) + 200 * len(told.pieces), _HELD
 )
 
 

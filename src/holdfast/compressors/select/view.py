@@ -342,7 +342,7 @@ class Selection:
             _, reference = self._references.get((at, part), ("", ""))
             yield at, part, "\n".join([*lines, reference] if reference else lines)
 
-    def _told(self, chosen: Sequence[int]) -> set[int]:
+    def _noted_messages(self, chosen: Sequence[int]) -> set[int]:
         """The messages that notes replace, with the calls and results that belong to them."""
         events, found = self._events, self._candidates.found
         told = {events[found[number].event].message for number in chosen}
@@ -354,7 +354,7 @@ class Selection:
     ) -> Iterator[Edit]:
         notes, texts = self._written(chosen, references)
         if place is not None:
-            told = self._told(chosen)
+            told = self._noted_messages(chosen)
             for reason, some in ((TOLD, told), (LEFT_OUT, set(self.going) - told)):
                 if some:
                     yield Drop(tuple(sorted(some)), reason)

@@ -40,7 +40,7 @@ class AsPublished(MessageByMessage):
         if self._system is not None:
             schema = published(self._wire)
             content = schema.roles["user"]["properties"]["content"]
-            if problem := _told(schema.problems(self._system, content, "system")):
+            if problem := _described(schema.problems(self._system, content, "system")):
                 yield Violation(self.name, REQUEST, problem)
         yield from super().violations(messages)
 
@@ -49,7 +49,7 @@ class AsPublished(MessageByMessage):
         schema = self._schema_of(message)
         if not schema:
             return ""
-        return _told(published(self._wire).problems(original(message), schema, ""))
+        return _described(published(self._wire).problems(original(message), schema, ""))
 
     def mended(self, message: Message) -> Message:
         """The message with every unambiguous repair made."""
@@ -62,7 +62,7 @@ class AsPublished(MessageByMessage):
         return roles.get(str(self._kind(original(message))), roles.get("other", {}))
 
 
-def _told(problems: Iterable[Problem]) -> str:
+def _described(problems: Iterable[Problem]) -> str:
     """The problems on one line, each once."""
     told = (": ".join(filter(None, (place.lstrip("."), why))) for place, why in problems)
     return "; ".join(dict.fromkeys(told))
