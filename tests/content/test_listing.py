@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from holdfast.content.files import Listing, entries, form_of
 from holdfast.kernel.ports import Room
+from tests.content.lossless import expanded
 from tests.contracts.content_contract import ContentContract, count, real_texts
 
 
@@ -100,14 +101,14 @@ def test_folders_of_a_recursive_listing_are_their_headings():
 def test_whatever_is_compacted_comes_back(paths):
     text = "\n".join(paths)
     compacted = Listing().compact(text)
-    assert compacted is None or Listing().expand(compacted) == text
+    assert compacted is None or expanded("listing", compacted) == text
 
 
 def test_paths_are_written_below_their_folder():
     text = real_texts("listing")["find"].text
     compacted = Listing().compact(text)
     assert count(compacted) < 0.75 * count(text)
-    assert Listing().expand(compacted) == text
+    assert expanded("listing", compacted) == text
 
 
 @pytest.mark.parametrize(

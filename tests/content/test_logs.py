@@ -10,6 +10,7 @@ import pytest
 from holdfast.content.logs import Log
 from holdfast.designs.llm4s import llm4s_log
 from holdfast.kernel.ports import Room
+from tests.content.lossless import expanded
 from tests.contracts.content_contract import ContentContract
 
 
@@ -208,7 +209,7 @@ def test_what_lines_share_is_written_once_and_comes_back():
     assert compacted is not None
     assert "″8 7" in compacted
     assert "×2" in compacted
-    assert Log().expand(compacted) == text
+    assert expanded("log", compacted) == text
 
 
 def test_a_text_with_the_marks_of_the_lossless_form_has_none():

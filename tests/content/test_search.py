@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from holdfast.content.search import Search
 from holdfast.kernel.ports import Room
+from tests.content.lossless import expanded
 from tests.contracts.content_contract import ContentContract, count, real_texts
 
 
@@ -64,7 +65,7 @@ def test_lines_around_hits_and_separators_come_back():
     compacted = Search().compact(text)
     assert compacted is not None
     assert "> src/shop/a.py" in compacted
-    assert Search().expand(compacted) == text
+    assert expanded("search", compacted) == text
 
 
 @given(
@@ -82,7 +83,7 @@ def test_lines_around_hits_and_separators_come_back():
 def test_whatever_is_compacted_comes_back(rows):
     text = "\n".join(f"{path}{sign}{number}{sign}{found}" for path, number, sign, found in rows)
     compacted = Search().compact(text)
-    assert compacted is None or Search().expand(compacted) == text
+    assert compacted is None or expanded("search", compacted) == text
 
 
 @pytest.mark.parametrize(

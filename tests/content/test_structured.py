@@ -15,6 +15,7 @@ from holdfast.content.structured.values import dump, parse
 from holdfast.designs.llm4s import cleaned
 from holdfast.kernel.ports import Room
 from holdfast.tokens import counter_for
+from tests.content.lossless import expanded
 from tests.contracts.content_contract import ContentContract
 
 count = counter_for("o200k_base").count
@@ -109,14 +110,14 @@ def test_numbers_stay_as_they_are_written(number):
     )
     compacted = Json().compact(text)
     assert compacted is not None
-    assert Json().expand(compacted) == text.replace(" ", "")
+    assert expanded("json", compacted) == text.replace(" ", "")
 
 
 def test_a_key_that_is_there_twice_stays_twice():
     text = '[{"id": 1, "a": 1, "a": 2}, {"id": 2, "a": 3, "a": 4}, {"id": 3, "a": 5, "a": 6}]'
     compacted = Json().compact(text)
     assert compacted is not None
-    assert Json().expand(compacted) == text.replace(" ", "")
+    assert expanded("json", compacted) == text.replace(" ", "")
 
 
 def test_missing_null_empty_and_false_are_told_apart():
@@ -130,7 +131,7 @@ def test_missing_null_empty_and_false_are_told_apart():
     records.append({"id": 6, "v": "-"})
     compacted = Json().compact(json.dumps(records * 3))
     assert compacted is not None
-    assert json.loads(Json().expand(compacted)) == records * 3
+    assert json.loads(expanded("json", compacted)) == records * 3
 
 
 def test_the_keys_of_records_and_what_is_the_same_in_all_stand_once():
@@ -161,7 +162,7 @@ def test_the_keys_of_records_and_what_is_the_same_in_all_stand_once():
 def test_records_come_back_from_wherever_they_stand(value):
     compacted = Json().compact(json.dumps(value, indent=1))
     assert compacted is not None
-    assert json.loads(Json().expand(compacted)) == value
+    assert json.loads(expanded("json", compacted)) == value
 
 
 def test_with_room_enough_every_value_stands_in_the_row_of_its_record():

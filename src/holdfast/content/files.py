@@ -82,10 +82,6 @@ class Listing(Read):
         parted = (line.rpartition("/") for line in text.split("\n"))
         return _ONCE.compacted(text, ((above + sign, name) for above, sign, name in parted))
 
-    def expand(self, compacted: str) -> str:
-        """The paths as they were."""
-        return _ONCE.expanded(compacted)
-
     def read(self, text: str) -> Reading:
         """A piece for each folder, and its entries under it."""
         lines = _lines(text)

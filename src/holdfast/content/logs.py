@@ -19,7 +19,7 @@ from holdfast.selection.pieces import Piece, Reading, clauses
 from holdfast.text.importance import TROUBLE, alarm
 
 from .lossy import Read
-from .repeats import compacted, expanded
+from .repeats import compacted
 from .shares import sampled
 
 _ROWS = 200  # lines in which the columns are found
@@ -424,10 +424,6 @@ class Log(Read):
     def compact(self, text: str) -> str | None:
         """The lines without what repeats the line above; None if that saves little."""
         return compacted(text)
-
-    def expand(self, compacted: str) -> str:
-        """The lines as they were."""
-        return expanded(compacted)
 
     def read(self, text: str) -> Reading:
         """Each kind of event with its count, by component, and under it the lines."""

@@ -49,10 +49,6 @@ class Read:
         """None: there is no lossless form."""
         return None
 
-    def expand(self, compacted: str) -> str:
-        """The text unchanged."""
-        return compacted
-
     def read(self, text: str) -> Reading:
         """The pieces of the text: short neighbouring lines of a paragraph together."""
         return by_lines(text)

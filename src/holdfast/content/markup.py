@@ -75,10 +75,6 @@ class Markup(Read):
         shorter = _INDENTED.sub(lambda gap: "><" if "\n" in gap[1] else gap.group(), text)
         return shorter if len(shorter) <= (1 - _LEAST_SAVING) * len(text) else None
 
-    def expand(self, compacted: str) -> str:
-        """The document unchanged, since only indentation was removed."""
-        return compacted
-
     def read(self, text: str) -> Reading:
         """The text of a page, or the elements of a document as records."""
         if _is_page(text):

@@ -23,12 +23,6 @@ def compacted(text: str) -> str | None:
     return short if len(short) <= (1 - _LEAST_SAVING) * len(text) else None
 
 
-def expanded(short: str) -> str:
-    """The original text of the short form; any other text unchanged."""
-    heading, _, body = short.partition("\n")
-    return "\n".join(_restored(body.split("\n"))) if heading == _HEADING else short
-
-
 def _shortened(lines: Sequence[str]) -> Iterator[str]:
     above: list[str] = []
     previous: str | None = None
@@ -55,17 +49,3 @@ def _shared(above: Sequence[str], words: Sequence[str]) -> int:
         if one != other:
             return at
     return min(len(above), len(words))
-
-
-def _restored(lines: Sequence[str]) -> Iterator[str]:
-    previous = ""
-    for line in lines:
-        if line.startswith(_TIMES):
-            yield from [previous] * int(line[1:])
-            continue
-        if line.startswith(_DITTO):
-            shared, _, rest = line[1:].partition(" ")
-            previous = " ".join([*previous.split(" ")[: int(shared)], rest])
-        else:
-            previous = line
-        yield previous

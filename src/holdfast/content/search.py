@@ -51,10 +51,6 @@ class Search(Read):
         form = _form(lines)
         return _ONCE.compacted(text, _hits(lines, form)) if form in {"numbered", "plain"} else None
 
-    def expand(self, compacted: str) -> str:
-        """The lines as they were."""
-        return _ONCE.expanded(compacted)
-
     def read(self, text: str) -> Reading:
         """A piece for each path, and its hits under it."""
         lines = _lines(text)

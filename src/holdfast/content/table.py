@@ -23,7 +23,6 @@ Style: TypeAlias = OneOf["delimited", "ruled", "aligned"]
 
 _BAR = " | "
 _HEADS = {" ": "a space between cells", _BAR: "a bar between cells"}
-_COMPACT = re.compile(r"\[[\d,]+ rows, (a space|a bar) between cells\]\n")
 _SAMPLE = 200  # lines that are examined
 _FEWEST_ROWS = 2
 _FEWEST_ALIGNED = 3  # rows, and columns unless there is a rule below the header
@@ -77,23 +76,6 @@ class Table(Read):
         lines = "\n".join(between.join(row) for row in (found.header, *found.rows))
         compacted = f"[{len(found.rows):,} rows, {_HEADS[between]}]\n{lines}"
         return compacted if len(compacted) < len(text) else None
-
-    def expand(self, compacted: str) -> str:
-        """The table as Markdown or aligned columns; cells are equal except for outer spaces."""
-        head = _COMPACT.match(compacted)
-        if head is None:
-            return compacted
-        lines = compacted[head.end() :].split("\n")
-        if head.group(1) == "a bar":
-            cells = [line.split(_BAR) for line in lines]
-            cells.insert(1, ["---"] * len(cells[0]))
-            return "\n".join(f"| {_BAR.join(row)} |" for row in cells)
-        words = [line.split(" ", lines[0].count(" ")) for line in lines]
-        widths = [max(map(len, column)) for column in zip(*words, strict=True)]
-        padded = (
-            (cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in words
-        )
-        return "\n".join("   ".join(row).rstrip() for row in padded)
 
     def read(self, text: str) -> Reading:
         """The header, and under it each row; further parts of a long row are under its first."""

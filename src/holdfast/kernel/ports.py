@@ -167,11 +167,7 @@ class ContentKind(Protocol):
         ...
 
     def compact(self, text: str) -> str | None:
-        """A shorter form from which ``expand`` returns the same value, or None."""
-        ...
-
-    def expand(self, compacted: str) -> str:
-        """The inverse of ``compact``: an equal value, except for white space between tokens."""
+        """A shorter form of the same value, up to white space between tokens, or None."""
         ...
 
     def shrink(self, text: str, room: Room) -> Shrunk:

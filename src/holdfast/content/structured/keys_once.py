@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import cast
 
 from .shapes import Many, Record, Same, Shape, is_of, shape_of
-from .values import MISSING, Cell, Literal, Value, dump, parse, quote
+from .values import MISSING, Cell, Literal, Value, dump, quote
 
 _HEADS = (
     "keys once, and a row for each record:\n",
@@ -32,22 +32,6 @@ def written(documents: list[Value]) -> str | None:
     writing = _Writing()
     value = writing.without_keys(list(documents) if lines else documents[0], 0)
     return _HEADS[lines] + dump(value) if writing.tables and not writing.ambiguous else None
-
-
-def expanded(text: str) -> str | None:
-    """The minified JSON from which ``written`` made the text; None for other texts."""
-    head = next((head for head in _HEADS if text.startswith(head)), None)
-    if head is None:
-        return None
-    try:
-        value = _with_keys(parse(text[len(head) :])[0], 0)
-    except (
-        ValueError,
-        KeyError,
-        StopIteration,
-    ):  # another text that begins like one of ours
-        return None
-    return "\n".join(map(dump, cast("list[Value]", value))) if head == _HEADS[1] else dump(value)
 
 
 class _Writing:
@@ -127,49 +111,5 @@ def _under(kind: Shape | Many | Same) -> Value:
     return [_spec(kind.shape)] if isinstance(kind, Many) else _spec(kind)
 
 
-def _shape(spec: Value) -> Shape:
-    shape: Shape = {}
-    for entry in cast("list[str | Record]", spec):
-        if isinstance(entry, str):
-            shape[entry] = None
-            continue
-        ((key, under),) = entry.items()
-        if not isinstance(under, list):
-            shape[key] = Same(under)
-        elif under and isinstance(under[0], list):
-            shape[key] = Many(_shape(under[0]))
-        else:
-            shape[key] = _shape(under)
-    return shape
-
-
 def _is_table(value: Record) -> bool:
     return _KEYS in value and _ROWS in value
-
-
-def _with_keys(value: Value, depth: int) -> Value:
-    """The value with its tables turned back into records."""
-    if not isinstance(value, dict | list) or depth > _DEEPEST:
-        return value
-    if isinstance(value, list):
-        return [_with_keys(child, depth + 1) for child in value]
-    if not _is_table(value):
-        return {key: _with_keys(child, depth + 1) for key, child in value.items()}
-    shape, absent, rows = _shape(value[_KEYS]), value[_ABSENT], value[_ROWS]
-    if isinstance(rows, dict):
-        return {key: _record(row, shape, absent) for key, row in rows.items()}
-    return [_record(row, shape, absent) for row in cast("list[Value]", rows)]
-
-
-def _record(value: Value, kind: Shape | Many | Same | None, absent: Value) -> Value:
-    if not isinstance(value, list) or kind is None:
-        return value
-    if isinstance(kind, Many):
-        return [_record(item, kind.shape, absent) for item in value]
-    cells = iter(value)
-    record: Record = {}
-    for key, one in cast("Shape", kind).items():
-        cell = one.value if isinstance(one, Same) else _record(next(cells), one, absent)
-        if isinstance(one, Same) or cell != absent:
-            record[key] = cell
-    return record

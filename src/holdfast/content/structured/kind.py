@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.content.lossy import Read
 from holdfast.selection.pieces import Reading
 
-from .keys_once import expanded, written
+from .keys_once import written
 from .records import Pieces
 from .values import CHECKER, Value, dump, minified, parse, values_in
 
@@ -36,10 +36,6 @@ class Json(Read):
         form = written(documents) or plain
         best = form if len(form) < _WORTH * len(plain) else plain
         return best if len(best) < len(text) else None
-
-    def expand(self, compacted: str) -> str:
-        """The minified JSON of a compact form."""
-        return expanded(compacted) or compacted
 
     def read(self, text: str) -> Reading:
         """The pieces of the records, and the text around them."""
