@@ -5,14 +5,14 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain
 from operator import attrgetter
 from typing import NamedTuple
 
 from holdfast.compressors.summaries import PLAIN, SKIPPED
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.edits import Insert
-from holdfast.kernel.integrity import Rule, may_follow, new_violation
+from holdfast.kernel.integrity import may_follow, new_violation
 from holdfast.kernel.messages import Message, Role
 from holdfast.kernel.transcript import Transcript, speaks
 
@@ -106,8 +106,6 @@ def _would_be_refused(transcript: Transcript, going: AbstractSet[int], user: int
 
 
 def _grown(transcript: Transcript, going: AbstractSet[int], kept: AbstractSet[int]) -> set[int]:
-    if all(type(rule).may_follow is Rule.may_follow for rule in transcript.rules):
-        return set(going)  # any messages may follow each other
     now, firm = set(going), transcript.protected.union(kept)
     staying: list[range] = []
     gap = False
@@ -207,36 +205,21 @@ def voice(transcript: Transcript, role: Role) -> Role:
 
 
 def _is_legal(transcript: Transcript, going: Sequence[int], place: Placed) -> bool:
+    """Whether the new messages, and those around each gap, may follow each other."""
     roles: tuple[Role, ...] = ("assistant", place.role) if place.in_turn else (place.role,)
-    wire = transcript.wire
-    new = [Message(role, wire.compose(role, "notes"), wire) for role in roles]
-    met = _met(transcript.messages, going, place.at, new)
-    return all(may_follow(transcript.rules, before, message) for before, message in met)
+    wire, before, gone = transcript.wire, transcript.messages, frozenset(going)
+    after = [message for i, message in enumerate(before) if i not in gone]
+    at = place.at - bisect_left(going, place.at)
+    after[at:at] = [Message(role, wire.compose(role, "notes"), wire) for role in roles]
+    known = set(_neighbours(before))
+    met = (pair for pair in _neighbours(after) if pair not in known)
+    return all(may_follow(transcript.rules, *pair) for pair in met)
 
 
-def _met(
-    messages: Sequence[Message], going: Sequence[int], at: int, new: Sequence[Message]
-) -> Iterator[tuple[Message | None, Message]]:
-    """Pairs of neighbours that were not neighbours before, without system messages."""
-    staying = [i for i in _others(going, len(messages)) if messages[i].role != "system"]
-    place = bisect_left(staying, at)
-    for n, (one, other) in enumerate(pairwise((-1, *staying))):
-        parted = n == place and new[0].role != "system"
-        if not parted and bisect_left(going, one + 1) < bisect_left(going, other):
-            yield (None if one < 0 else messages[one]), messages[other]
-    if new[0].role != "system":
-        yield (messages[staying[place - 1]] if place else None), new[0]
-        yield from pairwise(new)
-        if place < len(staying):
-            yield new[-1], messages[staying[place]]
-
-
-def _others(going: Sequence[int], length: int) -> Iterator[int]:
-    """The remaining positions, found run by run, since a long history is dropped in few runs."""
-    first = at = 0
-    while first < len(going):
-        yield from range(at, going[first])
-        before = going[first] - first  # the number of remaining messages before the run
-        first = bisect_right(range(len(going)), before, first, key=lambda n: going[n] - n)
-        at = going[first - 1] + 1
-    yield from range(at, length)
+def _neighbours(messages: Iterable[Message]) -> Iterator[tuple[Message | None, Message]]:
+    """Each message with the one before it, without system messages."""
+    before = None
+    for message in messages:
+        if message.role != "system":
+            yield before, message
+            before = message

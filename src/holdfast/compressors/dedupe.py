@@ -295,7 +295,7 @@ def lacking(text: str, other: str) -> list[str]:
 
 def shows(newer: str, older: str) -> bool:
     """Whether the newer exchange has every word of the older one."""
-    return older == newer or set(older.split()) <= set(newer.split())
+    return set(older.split()) <= set(newer.split())
 
 
 def contrasts(one: str, other: str) -> bool:
@@ -303,8 +303,6 @@ def contrasts(one: str, other: str) -> bool:
 
     ``deploy to staging`` and ``deploy to production`` differ in one word of the same sentence.
     """
-    if one == other:
-        return False
     a, b = _WORDS(one), _WORDS(other)
     if sum(word in _NEGATIONS for word in a) != sum(word in _NEGATIONS for word in b):
         return True
@@ -355,12 +353,11 @@ def sayings(transcript: Transcript, stop: int) -> Iterator[Saying]:
 
 def _text(message: Message) -> str | None:
     """The text of a message; None if it has other parts, or is a summary."""
-    if message.plain is not None:
-        return None if body_of(message) is not None else message.plain
-    if not all(isinstance(part, Text | ToolCall) or _is_words(part) for part in message.parts):
+    words = all(isinstance(part, Text | ToolCall) or _is_words(part) for part in message.parts)
+    if not words or body_of(message) is not None:
         return None
     texts = [part.arguments if isinstance(part, ToolCall) else part.text for part in message.parts]
-    return None if body_of(message) is not None else "\n".join(texts)
+    return "\n".join(texts)
 
 
 def _is_words(part: object) -> bool:

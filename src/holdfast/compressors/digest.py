@@ -58,7 +58,7 @@ class Digest(Configured):
 
     name = "digest"
 
-    def plan(self, transcript: Transcript, allowance: Allowance) -> Plan | Flow:
+    def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """One Drop of the history, earlier digests included, and one Insert of the notes."""
         sizes, total = allowance.meter.sizes(transcript), allowance.meter.total(transcript)
         keep, going = self.keep_blocks, _foldable(transcript, self.keep_blocks)
@@ -76,13 +76,8 @@ class Digest(Configured):
         if room < _LEAST:
             return Plan.skip("no_room", f"{max(room, 0):,} tokens are too few for notes")
 
-        def planned(references: tuple[str, ...] = (), trouble: str = "") -> Plan:
-            return self._planned(transcript, allowance, going, room, references, trouble)
-
-        def planned_with_originals() -> Flow:
-            return planned(*(yield from save_messages(transcript, going, allowance)))
-
-        return planned_with_originals() if allowance.stored else planned()
+        references, trouble = yield from save_messages(transcript, going, allowance)
+        return self._planned(transcript, allowance, going, room, references, trouble)
 
     def _room(self, tokens: int, target: int) -> int:
         """Tokens for notes that replace this many tokens, given the target."""

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import Any
 
-from holdfast.compressors.summaries import HISTORY, body_of
+from holdfast.compressors.summaries import HISTORY, WorkingStore, body_of
 from holdfast.kernel.budget import Allowance
-from holdfast.kernel.errors import StoreError
-from holdfast.kernel.flow import ask
 from holdfast.kernel.messages import Message, Text, ToolCall, ToolResult
-from holdfast.kernel.ports import Ask, Save
+from holdfast.kernel.ports import Ask
 from holdfast.kernel.transcript import Transcript
 
 Place = tuple[int, int]
@@ -19,38 +17,36 @@ Place = tuple[int, int]
 
 def save_messages(
     transcript: Transcript, going: Sequence[int], allowance: Allowance
-) -> Generator[Ask[object], Any, tuple[tuple[str, ...], str]]:
+) -> Generator[Ask[Any], Any, tuple[tuple[str, ...], str]]:
     """Save the messages at ``going``; return the lines that name them, and the problem, if any.
 
-    If the store fails, there are no lines.
+    Without a store, or if it fails, there are no lines.
     """
     references: list[str] = []
+    store = WorkingStore(allowance.stored)
     way = f"; {allowance.recall_tool}(key) gives it back" if allowance.recall_tool else ""
-    for text, told in _pieces(transcript, going, allowance):
-        try:
-            key = yield from ask(Save(text, HISTORY))
-        except StoreError as fault:
-            return (), f"originals are not kept: {fault}"
+    for text, told in _pieces(transcript, going, allowance) if store.works else ():
+        key = yield from store.save(text, HISTORY)
         if not key:
-            break  # the caller keeps the history
+            break  # the store fails, or the caller keeps the history
         references.append(f"[original: {key} ({told}){way}]")
-    return tuple(references), ""
+    return () if store.trouble else tuple(references), store.trouble
 
 
 def kept(
     parts: Iterable[tuple[Place, str, str]], name: Callable[[Place, str, str], None]
-) -> Generator[Ask[object], Any, str]:
+) -> Generator[Ask[Any], Any, str]:
     """Save each ``(place, text, kind)``, and pass its place, kind and key to ``name``.
 
     Returns the problem, or an empty text.
     """
+    store = WorkingStore(works=True)
     for place, text, kind in parts:
-        try:
-            key = yield from ask(Save(text, kind))
-        except StoreError as fault:
-            return f"originals are not kept: {fault}"
+        key = yield from store.save(text, kind)
+        if store.trouble:
+            break
         name(place, kind, key)
-    return ""
+    return store.trouble
 
 
 def _pieces(

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, TypeVar, cast
 
 from holdfast.kernel.errors import StoreError
 from holdfast.kernel.flow import ask
-from holdfast.kernel.integrity import Rule, Violation, keeps, may_follow
+from holdfast.kernel.integrity import Rule, keeps, may_follow
 from holdfast.kernel.messages import SUMMARY, Message, Role, Text
 from holdfast.kernel.ports import Ask, Read, Save, Write
 from holdfast.kernel.transcript import Transcript, speaks
@@ -133,11 +133,6 @@ class StaysText(Rule):
     """The original conversation."""
 
     name = "text_stays_text"
-
-    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """None: no provider has this rule."""
-        del messages
-        return iter(())
 
     def may_follow(self, before: Message | None, message: Message) -> bool:
         """Whether the message would not be taken for a summary after ``before``."""

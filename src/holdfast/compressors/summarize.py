@@ -12,12 +12,13 @@ from holdfast.compressors.knobs import Configured, check_knobs
 from holdfast.compressors.summaries import mark
 from holdfast.compressors.summary_memory import Envelope, History, Known, Memory
 from holdfast.compressors.summary_text import (
+    Body,
     Parts,
     chosen_words,
     composed,
     joined,
-    plain,
     settled,
+    shortened,
 )
 from holdfast.compressors.verification import details
 from holdfast.compressors.writer import WritingTask, rendered, wording, written
@@ -298,7 +299,7 @@ class _Telling:
             words = history.words_of_users(i for i in history.places if i <= upto)
             said = chosen_words((*earlier, *words), self.most // 2, history.allowance.meter.text)
         if form.opening is not None:
-            body = plain(texts, cap, self._text_tokens)
+            body = Body(shortened(texts, cap, self._text_tokens))
         else:
             parts = Parts(before.count + len(new), texts, said, before.details)
             source = details(history.messages[i] for i in new) if form.verify else []

@@ -147,11 +147,6 @@ def composed(parts: Parts, source: Sequence[Detail], cap: int, count: Count) -> 
     return Body(clip(body.text, cap, count))
 
 
-def plain(texts: Sequence[str], cap: int, count: Count) -> Body:
-    """The text of these notes alone, in at most ``cap`` tokens."""
-    return Body(shortened(texts, cap, count))
-
-
 def parsed(body: str) -> Parts:
     """The parts of a summary's text that came back; any other text is one part."""
     found = _INTRODUCTION.match(body)

@@ -117,7 +117,6 @@ class Grid:
     raw: list[str]
     head: str
     """The original header line."""
-    delimiter: str = ","
 
 
 def grid(text: str) -> Grid | None:
@@ -228,7 +227,7 @@ def _read(lines: Sequence[str], delimiter: str) -> Grid | None:
         raw.append("\n".join(lines[start:]))
     if len(cells) <= _FEWEST_ROWS or not _regular(cells):
         return None
-    return Grid("delimited", cells[0], cells[1:], raw[1:], raw[0], delimiter)
+    return Grid("delimited", cells[0], cells[1:], raw[1:], raw[0])
 
 
 def _regular(cells: Sequence[Sequence[str]]) -> bool:

@@ -86,10 +86,10 @@ class TestRun(Read):
         lines = [
             line[:_LONGEST] for line in looked_at.replace("\r\n", "\n").split("\n") if line.strip()
         ]
-        outcomes = sum(OUTCOME.match(line) is not None for line in lines)
-        diagnosed = sum(_DIAGNOSTIC.match(line) is not None for line in lines)
-        failed = sum(_FAILED.match(line) is not None for line in lines)
-        passed = sum(_PASSED.match(line) is not None for line in lines)
+        outcomes, diagnosed, failed, passed = (
+            sum(pattern.match(line) is not None for line in lines)
+            for pattern in (OUTCOME, _DIAGNOSTIC, _FAILED, _PASSED)
+        )
         outcomes += failed > 0 and failed + passed > _FEWEST and passed > 0
         telling = outcomes + diagnosed + failed + passed
         own = sum(not line[0].isspace() for line in lines)  # indented lines are quotations

@@ -217,8 +217,6 @@ def _beside(holder: Mapping[str, Any], taken: frozenset[str]) -> Iterator[str]:
     content = holder.get("content") if "content" in taken else ()
     for block in content if is_list(content) else ():
         kind = block.get("type")
-        if kind == "text" and len(block) == len(_TEXT) and "text" in block:
-            continue  # true of most blocks
         if isinstance(kind, str) and kind in _TAKEN:
             yield from _beside(block, _TAKEN[kind])
 
@@ -293,9 +291,9 @@ _READERS = {
 }
 """Types of blocks that are read; any other is passed through."""
 
-_TEXT = frozenset({"type", "text"})
+
 _TAKEN = {
-    "text": _TEXT,
+    "text": frozenset({"type", "text"}),
     "image": frozenset[str](),  # the shown fields of its source are not text
     "document": frozenset({"source"}),
     "thinking": frozenset({"thinking"}),

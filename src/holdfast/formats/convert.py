@@ -26,7 +26,7 @@ from holdfast.kernel.messages import (
 from holdfast.kernel.transcript import Format
 
 from . import named, read
-from .payloads import body_of
+from .payloads import body_of, data_of, is_address
 from .rules.changes import original
 from .tool_schemas import described, tool_schema
 from .values import compact, is_object
@@ -238,9 +238,8 @@ def _alone(content: Sequence[Mapping[str, Any]]) -> str:
 
 def _address(media: Media) -> str:
     """The address of the medium; data becomes a data URL."""
-    if media.media_type and not media.source.startswith(("http://", "https://", "data:")):
-        return f"data:{media.media_type};base64,{media.source}"
-    return media.source
+    kind, data = data_of(media)
+    return f"data:{kind};base64,{data}" if data else media.source
 
 
 def shown(media: Media) -> Object:
@@ -296,7 +295,7 @@ def _in_item(media: Media, kind: str) -> Object:
     field = "file_id"
     if address.startswith("data:"):
         field = "image_url" if media.kind == "image" else "file_data"
-    elif address.startswith(("http://", "https://")):
+    elif is_address(address):
         field = "image_url" if media.kind == "image" else "file_url"
     if kind == "input_text" and media.kind in ("image", "document"):
         of = "input_image" if media.kind == "image" else "input_file"

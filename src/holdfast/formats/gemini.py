@@ -70,12 +70,6 @@ def _field(holder: Mapping[str, Any], name: str) -> str:
     return _SNAKE[name] if name not in holder and _SNAKE[name] in holder else name
 
 
-def kind_of(content: Mapping[str, Any]) -> str:
-    """The schema's name of every message."""
-    del content
-    return "content"
-
-
 class Gemini(BlockWire):
     """``generateContent`` and its streams."""
 
@@ -115,7 +109,7 @@ class Gemini(BlockWire):
     def published(self, payload: object) -> tuple[Rule, ...]:
         """Fields and kinds of Google's own API."""
         del payload
-        return (AsPublished(self.name, kind=kind_of),)
+        return (AsPublished(self.name, kind=lambda _: "content"),)
 
     def named_role(self, original: object, place: str) -> Role:
         """The role of the content; without one, the model's if it has calls, else a user's."""
@@ -201,15 +195,13 @@ def _part(
         name = text_at(answer, "name", f"{place}.{field}")
         text, inner = _said(answer, f"{place}.{field}")
         shown = tuple(
-            _media(each, f"{place}.{field}") for _, each in objects_at(answer, "parts", place)
+            _media(each, f"{place}.{field}") or Media("document")
+            for _, each in objects_at(answer, "parts", place)
         )
         failed = inner == ("response", "error")
         result = ToolResult(_id(answer, name, results), text, shown, failed)
         return result, (*path, field, *inner)
-    for name in ("inlineData", "fileData"):
-        if _field(part, name) in part:
-            return _media(part, place), path
-    return unknown(part, place), path
+    return _media(part, place) or unknown(part, place), path
 
 
 def _id(holder: Mapping[str, Any], name: str, seen: Counter[str]) -> str:
@@ -230,7 +222,8 @@ def _said(answer: Mapping[str, Any], place: str) -> tuple[str, Path]:
     return compact({} if response is None else response, f"{place}.response"), ("response",)
 
 
-def _media(part: Mapping[str, Any], place: str) -> Media:
+def _media(part: Mapping[str, Any], place: str) -> Media | None:
+    """The medium in a part, or None."""
     for name, source in (("inlineData", "data"), ("fileData", "fileUri")):
         field = _field(part, name)
         if field in part:
@@ -240,7 +233,7 @@ def _media(part: Mapping[str, Any], place: str) -> Media:
             of = _FAMILIES.get(kind.partition("/")[0], "document")
             value = text_at(held, where, f"{place}.{field}")
             return Media(of, kind, value)
-    return Media("document")
+    return None
 
 
 def _medium(media: Media) -> Mapping[str, Any]:

@@ -18,7 +18,7 @@ from holdfast.kernel.registry import imported
 from .convert import shown
 from .openai_chat import OpenAIChat
 from .paths import Located
-from .payloads import body_of, text_at
+from .payloads import text_at
 from .rules.content import CallListNotEmpty, ContentGiven
 from .values import is_list, is_object, parsed_object
 from .wire import FrameworkWire
@@ -53,11 +53,17 @@ class LangChain(FrameworkWire, OpenAIChat):
         rule for rule in OpenAIChat.rules if not isinstance(rule, CallListNotEmpty | ContentGiven)
     )
 
-    def recognises(self, payload: object) -> bool:
-        """Whether the first message has a type of LangChain's and no role."""
-        body = body_of(payload)
-        found: object = body.get(self.field) if body else payload
-        return is_list(found) and bool(found) and bool(_fields(found[0]))
+    @staticmethod
+    def fields(message: object) -> Mapping[str, Any]:
+        """The fields of a LangChain message; none for anything else."""
+        fields: Mapping[str, Any] = {}
+        if is_object(message):
+            wrap = _wrap(message)
+            fields = {"type": message.get("type"), **message[wrap]} if wrap else message
+        elif hasattr(message, "additional_kwargs"):
+            fields = vars(message)
+        kind = _type(fields)
+        return fields if kind in _ROLES and ("role" in fields) == (kind == "chat") else {}
 
     def published(self, payload: object) -> tuple[Rule, ...]:
         """None: the package checks the fields itself when a message is made."""
@@ -66,7 +72,7 @@ class LangChain(FrameworkWire, OpenAIChat):
 
     def view(self, original: object) -> Mapping[str, Any]:
         """The message in the form of Chat Completions; other fields are passed through."""
-        fields = _fields(original)
+        fields = self.fields(original)
         if not fields:
             return super().view(original)
         kind, content = _type(fields), fields.get("content")
@@ -84,7 +90,7 @@ class LangChain(FrameworkWire, OpenAIChat):
 
     def rebuilt(self, value: Mapping[str, Any], was: object = None) -> object:
         """The message of this view; fields that the view does not show are taken from ``was``."""
-        fields = _fields(was)
+        fields = self.fields(was)
         old: Mapping[str, Any] = self.view(was) if fields else {}
         if not fields or old["role"] != value.get("role"):
             return self._made(value)
@@ -125,18 +131,6 @@ class LangChain(FrameworkWire, OpenAIChat):
             return made
         make = imported("langchain_core.messages.utils:convert_to_messages")
         return cast("list[object]", make([made]))[0]
-
-
-def _fields(message: object) -> Mapping[str, Any]:
-    """The fields of a LangChain message; none for anything else."""
-    fields: Mapping[str, Any] = {}
-    if is_object(message):
-        wrap = _wrap(message)
-        fields = {"type": message.get("type"), **message[wrap]} if wrap else message
-    elif hasattr(message, "additional_kwargs"):
-        fields = vars(message)
-    kind = _type(fields)
-    return fields if kind in _ROLES and ("role" in fields) == (kind == "chat") else {}
 
 
 def _wrap(message: Mapping[str, Any]) -> str:

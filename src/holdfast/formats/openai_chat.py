@@ -14,7 +14,7 @@ from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import Media, Part, Reasoning, Text, ToolCall, ToolResult
 from holdfast.kernel.transcript import Transcript
 
-from .asides import LABEL, unread, unread_in
+from .asides import unread, unread_in
 from .paths import Located, Path
 from .payloads import (
     ROLES,
@@ -46,7 +46,6 @@ _CARRIERS = frozenset(
 _BESIDE_CALLS = _CARRIERS - {"tool_calls"}
 _REASONING = ("reasoning_content", "reasoning")
 _READ = frozenset({"role", "content", "refusal", "tool_calls", "function_call", *_REASONING})
-_CALL = frozenset({"id", "type", "function"})
 _KINDS = {"function": frozenset({"function"}), "custom": frozenset({"custom"})}
 _CALLED = frozenset({"name", "arguments"})
 _PARTS = {
@@ -168,11 +167,8 @@ class OpenAIChat(ObjectWire):
             return
         for call in message.get("tool_calls") or ():
             kind, field = _kind(call)
-            called = call[kind]
-            is_usual = call.keys() == _CALL and called.keys() == _CALLED
-            if not is_usual or len(call["id"]) > LABEL:
-                yield from unread(call, _KINDS[kind])
-                yield from unread(called, frozenset({"name", field}))
+            yield from unread(call, _KINDS[kind])
+            yield from unread(call[kind], frozenset({"name", field}))
         if message.get("function_call"):
             yield from unread(message["function_call"], _CALLED)
 
@@ -195,13 +191,6 @@ class OpenAIChat(ObjectWire):
             return None
         sound = (content is None or type(content) is str) and _BESIDE_CALLS.isdisjoint(message)
         return tuple(parts) if sound and parts else None
-
-    def render(self, original: object, texts: Mapping[int, str]) -> object:
-        """As in every format; a result of plain text, the most common part, is copied directly."""
-        message = self.view(original)
-        if message["role"] == "tool" and type(message.get("content")) is str:
-            return self.rebuilt({**message, "content": texts[0]}, original)
-        return super().render(original, texts)
 
 
 def _function_schemas(tools: object) -> bool:

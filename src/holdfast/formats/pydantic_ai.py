@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from holdfast.kernel.errors import FormatError
-from holdfast.kernel.integrity import Rule, Violation
+from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import (
     Media,
     MediaKind,
@@ -67,11 +67,6 @@ class SystemPartsStay(Rule):
 
     name = "system_parts_stay"
 
-    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """None: a request without them is accepted."""
-        del messages
-        return iter(())
-
     def keeps(self, messages: Sequence[Message]) -> Iterable[int]:
         """The positions of these requests."""
         return [i for i, m in enumerate(messages) if _system_parts(original(m))]
@@ -95,15 +90,20 @@ class PydanticAI(FrameworkWire, BlockWire):
         UniqueCallIds(_id_path, everywhere=False),
     )
 
-    def recognises(self, payload: object) -> bool:
-        """Whether the first message is a request or a response with parts."""
-        body = body_of(payload)
-        found: object = body.get(self.field) if body else payload
-        return is_list(found) and bool(found) and bool(_fields(found[0]))
+    @staticmethod
+    def fields(message: object) -> Mapping[str, Any]:
+        """The fields of a Pydantic AI message; none for anything else."""
+        fields: Mapping[str, Any] = {}
+        if is_object(message):
+            fields = message
+        elif hasattr(message, "parts") and hasattr(message, "kind"):
+            fields = vars(message)
+        known = fields.get("kind") in _KINDS and is_list(fields.get("parts"))
+        return fields if known else {}
 
     def read(self, payload: object, tools: object = None) -> Transcript:
         """The transcript; the newest instructions and the tools are its envelope."""
-        views = map(_fields, reversed(messages_of(payload)))
+        views = map(self.fields, reversed(messages_of(payload)))
         told = next((view["instructions"] for view in views if view.get("instructions")), "")
         envelope: tuple[Part, ...] = (Text(told),) if told else ()
         given = body_of(payload).get("tools") if tools is None else tools
@@ -111,7 +111,7 @@ class PydanticAI(FrameworkWire, BlockWire):
 
     def view(self, original: object) -> Mapping[str, Any]:
         """The message with its parts as JSON objects, each item of a user's prompt as a part."""
-        fields = _fields(original)
+        fields = self.fields(original)
         return {**fields, "parts": list(_split(fields))} if fields else super().view(original)
 
     def rebuilt(self, value: Mapping[str, Any], was: object = None) -> object:
@@ -126,7 +126,7 @@ class PydanticAI(FrameworkWire, BlockWire):
 
     def named_role(self, original: object, place: str) -> Role:
         """The model's or a user's role; the system's if it has only system prompts."""
-        fields = _fields(original)
+        fields = self.fields(original)
         if not fields:
             advice = "give requests and responses of Pydantic AI, or leave the format out"
             raise FormatError("this is not a message of Pydantic AI", place=place, advice=advice)
@@ -190,17 +190,6 @@ class PydanticAI(FrameworkWire, BlockWire):
         if isinstance(part, Media):
             return {"content": [_medium(part)], "part_kind": _USER}
         return None if isinstance(part, Reasoning) else {"content": part.text, "part_kind": _TEXT}
-
-
-def _fields(message: object) -> Mapping[str, Any]:
-    """The fields of a Pydantic AI message; none for anything else."""
-    fields: Mapping[str, Any] = {}
-    if is_object(message):
-        fields = message
-    elif hasattr(message, "parts") and hasattr(message, "kind"):
-        fields = vars(message)
-    known = fields.get("kind") in _KINDS and is_list(fields.get("parts"))
-    return fields if known else {}
 
 
 def _fields_of(value: object) -> Mapping[str, Any]:

@@ -189,6 +189,17 @@ class FrameworkWire(ObjectWire):
     def __init__(self, *, objects: bool = False) -> None:
         self.objects = objects
 
+    @staticmethod
+    @abstractmethod
+    def fields(message: object) -> Mapping[str, Any]:
+        """The fields of a message of this framework; none for anything else."""
+
+    def recognises(self, payload: object) -> bool:
+        """Whether the first message is one of this framework."""
+        body = body_of(payload)
+        found: object = body.get(self.field) if body else payload
+        return is_list(found) and bool(found) and bool(self.fields(found[0]))
+
     def transcript(self, payload: object, envelope: tuple[Part, ...]) -> Transcript:
         """As in every format; if one message is an object, new messages are objects too."""
         if self.objects or all(map(is_object, self.listed(payload))):

@@ -1,6 +1,6 @@
 import pytest
 
-from holdfast.compressors.summary_text import Parts, composed, parsed, plain
+from holdfast.compressors.summary_text import Parts, composed, parsed, shortened
 from holdfast.compressors.verification import details_of
 
 
@@ -39,7 +39,7 @@ def test_the_cap_holds_whatever_there_is_to_say(cap):
         Parts(300, texts, said, tuple(f"detail {n}" for n in range(20))), source, cap, words
     )
     assert words(body.text) <= cap
-    assert words(plain(texts, cap, words).text) <= cap
+    assert words(shortened(texts, cap, words)) <= cap
 
 
 def test_what_must_be_outlives_what_merely_was():

@@ -126,11 +126,6 @@ class CompactionStays(Rule):
 
     name = "compaction_stays"
 
-    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """None: a request without it is accepted."""
-        del messages
-        return iter(())
-
     def keeps(self, messages: Sequence[Message]) -> Iterable[int]:
         """The positions of these items, and of messages with such a block."""
         return [i for i, message in enumerate(messages) if _is_kept(message)]
