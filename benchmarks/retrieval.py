@@ -19,7 +19,7 @@ from typing import Any
 from unittest.mock import patch
 
 from holdfast.kernel.errors import MissingExtraError
-from holdfast.memory import Index, Remembered, Weights, pack, remembered, written
+from holdfast.memory import FactorWeights, Index, Remembered, pack, remembered, written
 from holdfast.memory.index import REACH, WORDS_ALONE
 from holdfast.meter import meter_for
 
@@ -35,7 +35,7 @@ class Variant:
 
     name: str
     vectors: Vectors | None
-    weights: Weights | None = None
+    weights: FactorWeights | None = None
     neighbours: bool = True
     packing: bool = True
 
@@ -53,7 +53,7 @@ def local_vectors() -> Vectors | None:
 
 def variants(vectors: Vectors | None) -> Iterator[Variant]:
     """Everything, then each part left out."""
-    usual = Weights() if vectors else WORDS_ALONE
+    usual = FactorWeights() if vectors else WORDS_ALONE
     for name in ("exact", "words", "speaker", "time"):
         yield Variant(f"without {name}", vectors, replace(usual, **{name: 0.0}))
     if vectors:

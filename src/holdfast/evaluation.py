@@ -34,7 +34,7 @@ from holdfast.result import CompressionResult, bare, restore
 from holdfast.runtime import Runtime
 from holdfast.selection.pieces import clauses
 from holdfast.selection.things import Shape, shape, things
-from holdfast.stream.events import Event, events_of
+from holdfast.stream.events import StreamEvent, events_of
 from holdfast.text.importance import signals
 from holdfast.text.sentences import sentences
 from holdfast.text.similarity import Lexical, unit
@@ -84,7 +84,7 @@ _KINDS: Mapping[Shape, Kind] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class CheckedFact:
     """One fact of the original conversation, and whether it was kept."""
 
     kind: Kind
@@ -127,7 +127,7 @@ class Evaluation:
     Shares are between 0 and 1; kinds without a fact are left out.
     """
 
-    facts: tuple[Fact, ...]
+    facts: tuple[CheckedFact, ...]
     probes: tuple[Probe, ...] = ()
     contradictions: tuple[Contradiction, ...] = ()
     semantic: float = 1.0
@@ -170,7 +170,7 @@ class Evaluation:
         return sum(held) / len(held) if held else None
 
     @property
-    def lost(self) -> tuple[Fact, ...]:
+    def lost(self) -> tuple[CheckedFact, ...]:
         """The facts that were not kept."""
         return tuple(fact for fact in self.facts if not fact.kept)
 
@@ -392,7 +392,7 @@ class _Sentence(NamedTuple):
 
 
 def _contradictions(
-    before: Mapping[str, _Sentence], events: Iterable[Event], after: Mapping[str, _Sentence]
+    before: Mapping[str, _Sentence], events: Iterable[StreamEvent], after: Mapping[str, _Sentence]
 ) -> Iterator[tuple[str, Contradiction]]:
     """Pairs of a sentence and one with the same words but another number or a negation.
 
@@ -489,11 +489,11 @@ def _around(
 
 
 def _facts(
-    events: Sequence[Event],
+    events: Sequence[StreamEvent],
     texts: Sequence[str],
     after: Sequence[str],
     denied: Container[str],
-) -> Iterator[Fact]:
+) -> Iterator[CheckedFact]:
     """The facts of the conversation, each once, with whether it was kept."""
     whole, is_whole = frozenset(after), dict[str, bool]()
     for text in texts:
@@ -510,12 +510,12 @@ def _facts(
         stands = places.get(thing, ())
         if look != "capitalised" or _is_name(thing, texts, stands):
             around = _around(texts, thing, stands, _AROUND)
-            yield Fact(_KINDS[look], thing, is_whole[thing] or told.names(thing, around))
+            yield CheckedFact(_KINDS[look], thing, is_whole[thing] or told.names(thing, around))
     for event in events:
         if event.function == "words":
             yield from _statements(event, told, denied)
         elif event.function == "act":
-            yield Fact("acts", _line(f"{event.by} {event.text}"), _is_done(event, told))
+            yield CheckedFact("acts", _line(f"{event.by} {event.text}"), _is_done(event, told))
 
 
 def _is_name(thing: str, texts: Sequence[str], places: Iterable[_Place]) -> bool:
@@ -525,7 +525,7 @@ def _is_name(thing: str, texts: Sequence[str], places: Iterable[_Place]) -> bool
     )
 
 
-def _statements(event: Event, told: _Told, denied: Container[str]) -> Iterator[Fact]:
+def _statements(event: StreamEvent, told: _Told, denied: Container[str]) -> Iterator[CheckedFact]:
     for sentence in dict.fromkeys(sentences(event.text)):
         if len(frozenset(terms(sentence))) < _FEWEST:
             continue
@@ -540,10 +540,10 @@ def _statements(event: Event, told: _Told, denied: Container[str]) -> Iterator[F
         holds = " ".join(sentence.split()) not in denied
         kept = bool(kinds) and holds and told.says(sentence)
         for kind in kinds:
-            yield Fact(kind, _line(sentence), kept)
+            yield CheckedFact(kind, _line(sentence), kept)
 
 
-def _is_done(event: Event, told: _Told) -> bool:
+def _is_done(event: StreamEvent, told: _Told) -> bool:
     """Whether one message has the act's name and the names in its arguments."""
     return told.says(f"{event.by} {' '.join(things(event.text))}")
 

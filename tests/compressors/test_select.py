@@ -13,7 +13,7 @@ from holdfast.compressors.select.notes import told_of
 from holdfast.compressors.select.notes import written as notes
 from holdfast.formats import read
 from holdfast.formats.convert import convert
-from holdfast.stream.events import Event
+from holdfast.stream.events import StreamEvent
 from tests.doors import talks
 from tests.session.talks import call as exchange
 
@@ -195,9 +195,9 @@ def test_a_call_whose_short_result_opens_with_an_error_is_told_as_failed():
 
 
 def test_a_failed_call_says_so_where_its_result_is_not_told():
-    failed = Event("outcome", "tool", "Error: locked", 1, 0, 0, failed=True)
+    failed = StreamEvent("outcome", "tool", "Error: locked", 1, 0, 0, failed=True)
     candidates = Candidates(
-        [Event("act", "read", '{"part": 6}', 0, 0), failed], range(2), lambda _: 0.3
+        [StreamEvent("act", "read", '{"part": 6}', 0, 0), failed], range(2), lambda _: 0.3
     )
     act_alone = [number for number, each in enumerate(candidates.found) if each.event == 0]
 
@@ -222,8 +222,10 @@ def test_a_question_about_one_large_output_is_answered_from_it():
 
 
 def test_the_results_of_calls_that_go_out_together_stand_each_under_its_own():
-    calls = [Event("act", "read", f'{{"part": {n}}}', 0, n) for n in (1, 2)]
-    results = [Event("outcome", "tool", f"total of part {n}: 77{n}", n, 0, n - 1) for n in (1, 2)]
+    calls = [StreamEvent("act", "read", f'{{"part": {n}}}', 0, n) for n in (1, 2)]
+    results = [
+        StreamEvent("outcome", "tool", f"total of part {n}: 77{n}", n, 0, n - 1) for n in (1, 2)
+    ]
     candidates = Candidates([*calls, *results], range(4), lambda _: 0.3)
     lines = notes(told_of(range(len(candidates.found)), candidates), "Notes:").splitlines()
 

@@ -8,7 +8,7 @@ from itertools import islice
 from holdfast.selection.pieces import Piece, Reading
 from holdfast.text.opaque import LEAST, media_type
 
-from .lossy import MOST, Read
+from .lossy import MOST, LossyKind
 from .shares import sampled
 
 _SAMPLE = 8_000  # characters from the beginning that identify escaped bytes
@@ -30,7 +30,7 @@ _WORDY_SHARE = 0.35  # share of the readable characters that are in words
 _MOST_READABLE = 5_000  # readable parts that are examined
 
 
-class Binary(Read):
+class Binary(LossyKind):
     """Bytes, of which a reader can use only the type, the size and the words in them."""
 
     name = "binary"

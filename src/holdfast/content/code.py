@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from holdfast.selection.pieces import Reading, passages
 
-from .lossy import Read
+from .lossy import LossyKind
 from .shares import sampled
 
 _CODE = re.compile(  # what no sentence, record or log line looks like
@@ -40,7 +40,7 @@ _NUMBER = re.compile(r"\s{0,8}(\d{1,7})( ?[:|│]|[\t→-]|  |$)")
 _NUMBERED = 0.6
 
 
-class Code(Read):
+class Code(LossyKind):
     """A source file or a part of one, with or without line numbers in front."""
 
     name = "code"

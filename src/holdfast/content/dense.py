@@ -8,7 +8,7 @@ from itertools import pairwise
 from holdfast.selection.pieces import LONGEST, Piece, Reading
 from holdfast.text.opaque import LEAST, media_type
 
-from .lossy import Read, by_lines
+from .lossy import LossyKind, by_lines
 from .shares import sampled
 
 _SAMPLE = 200_000  # characters from the beginning that identify the language
@@ -29,7 +29,7 @@ _CELL = re.compile(rf"(?s:.{{1,{LONGEST}}}[;}}]|.{{1,{LONGEST}}})")  # up to a s
 _FEW = 3  # keywords of a language
 
 
-class Dense(Read):
+class Dense(LossyKind):
     """Text that is not made for reading; its ends and what the question names identify it."""
 
     name = "dense"

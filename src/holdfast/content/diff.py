@@ -10,7 +10,7 @@ from itertools import groupby
 
 from holdfast.selection.pieces import Piece, Reading
 
-from .lossy import Read, by_lines
+from .lossy import LossyKind, by_lines
 from .shares import sampled
 
 _HUNK = re.compile(r"@@+ -\d+(?:,(\d+))? (?:-\d+(?:,\d+)? )*\+\d+(?:,(\d+))? @@+")
@@ -61,7 +61,7 @@ class _File:
         return " ".join([f"=== {self.path}", *counts, *notes])
 
 
-class Diff(Read):
+class Diff(LossyKind):
     """Changes to files; the lines of a change are under their hunk and file."""
 
     name = "diff"

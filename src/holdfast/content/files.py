@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from holdfast.selection.pieces import Reading
 
-from .lossy import Read, by_lines, under
+from .lossy import LossyKind, by_lines, under
 from .once import Once
 from .shares import enough, sampled
 
@@ -63,7 +63,7 @@ class Entry(NamedTuple):
     size: str = ""
 
 
-class Listing(Read):
+class Listing(LossyKind):
     """Lists of files; names are under their folder, which counts its entries by extension."""
 
     name = "listing"

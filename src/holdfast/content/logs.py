@@ -18,7 +18,7 @@ from typing import NamedTuple
 from holdfast.selection.pieces import Piece, Reading, clauses
 from holdfast.text.importance import TROUBLE, alarm
 
-from .lossy import Read
+from .lossy import LossyKind
 from .repeats import compacted
 from .shares import sampled
 
@@ -399,7 +399,7 @@ def _name(tag: str) -> str:
     return tag if len(parts) <= _PACKAGES or tag[0] == "[" else parts[-1]
 
 
-class Log(Read):
+class Log(LossyKind):
     """Lines that begin with a time or level; each kind of event is shown once, with its count."""
 
     name = "log"

@@ -24,7 +24,7 @@ In a single text, shorter pieces kept more than in a conversation.
 """
 
 
-class Read:
+class LossyKind:
     """A kind that splits a text into pieces; the selection chooses among them by value."""
 
     name = ""
@@ -70,7 +70,7 @@ class Read:
         return Shrunk(choice.text, self.name, _omitted(reading, choice.pieces))
 
 
-_READINGS: Memo[tuple[Read, str], Reading] = Memo(
+_READINGS: Memo[tuple[LossyKind, str], Reading] = Memo(
     lambda key: key[0].read(key[1]),
     lambda key, reading: len(key[1]) + 200 * len(reading.pieces),
     16_000_000,

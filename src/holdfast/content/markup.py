@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from holdfast.selection.pieces import Reading, passages
 
-from .lossy import Read
+from .lossy import LossyKind
 from .shares import sampled
 from .structured.records import Pieces
 from .structured.values import Value
@@ -49,7 +49,7 @@ _ATTRIBUTE = re.compile(r"([^\s\"'=/>]++)(?:\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'
 _NAMELESS = re.compile(r"\[(?:button|select)[^\[\]:]{0,300}: ?\]")  # a control without a label
 
 
-class Markup(Read):
+class Markup(LossyKind):
     """An HTML page or an XML document, or a part of one."""
 
     name = "markup"

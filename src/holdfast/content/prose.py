@@ -7,13 +7,13 @@ import re
 from holdfast.selection.pieces import LONGEST, Piece, Reading, clauses
 from holdfast.text.sentences import is_of_lines, sentences
 
-from .lossy import Read, by_lines
+from .lossy import LossyKind, by_lines
 from .shares import sampled
 
 _PLAIN = re.compile(r"[^\W\d_]+|\s+")
 
 
-class Prose(Read):
+class Prose(LossyKind):
     """Written language, and any text that no other kind fits."""
 
     name = "prose"

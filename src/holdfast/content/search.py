@@ -9,7 +9,7 @@ from itertools import pairwise
 from holdfast.selection.pieces import Reading
 
 from .code import numbered
-from .lossy import Read, by_lines, under
+from .lossy import LossyKind, by_lines, under
 from .once import Once
 from .shares import enough, sampled
 
@@ -30,7 +30,7 @@ _Hit = tuple[str, str]
 """The path and the rest of the line with its separator; the path is empty if it is not a hit."""
 
 
-class Search(Read):
+class Search(LossyKind):
     """Search hits under their file, whose path is written once with their number."""
 
     name = "search"

@@ -14,7 +14,7 @@ from typing import TypeAlias, TypeVar
 
 from holdfast.selection.pieces import Piece, Reading, clauses, passages
 
-from .lossy import Read
+from .lossy import LossyKind
 from .shares import enough
 from .structured.records import facts
 
@@ -47,7 +47,7 @@ _NUMBER = re.compile(r"[-+]?[$€£]?\d[\d.,]{0,20}%?")
 _WORD = re.compile(r"\S+")
 
 
-class Table(Read):
+class Table(LossyKind):
     """A header and rows."""
 
     name = "table"

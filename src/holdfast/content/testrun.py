@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .lossy import MOST, Read
+from .lossy import MOST, LossyKind
 
 _SAMPLE = 64_000  # characters that are examined, half of them from the end
 _FEWEST = 3  # matching lines
@@ -73,7 +73,7 @@ _DIAGNOSTIC = re.compile(
 )
 
 
-class TestRun(Read):
+class TestRun(LossyKind):
     """Test runs, builds, type checks and lints."""
 
     __test__ = False  # or pytest would collect it

@@ -6,7 +6,7 @@ import re
 
 from holdfast.selection.pieces import Reading
 
-from .lossy import Read, by_lines
+from .lossy import LossyKind, by_lines
 from .testrun import OUTCOME
 
 _SAMPLE = 64_000  # characters that are examined
@@ -52,7 +52,7 @@ _LIBRARY = re.compile(
 _TIMED = re.compile(r"\W?\d{2,4}[-/.]\d\d?[-/.]\d\d|\W?\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:")
 
 
-class Traceback(Read):
+class Traceback(LossyKind):
     """One or more stack traces, with every error."""
 
     name = "traceback"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from holdfast.selection.pieces import Reading
 
-from .lossy import Read
+from .lossy import LossyKind
 from .shares import sampled
 from .structured.records import Pieces
 from .structured.values import Value
@@ -26,7 +26,7 @@ _BREAK = re.compile(r"---(?: |$)|\.\.\.$|%YAML")
 _BLOCK = re.compile(r"[:-] +(?:[&!][\w./!-]{1,80} +){0,2}[|>][+-]?\d?(?: +#.*)?$")
 
 
-class Yaml(Read):
+class Yaml(LossyKind):
     """YAML, one document or several."""
 
     name = "yaml"

@@ -16,7 +16,7 @@ from them.
 from __future__ import annotations
 
 from .excerpts import Excerpt, pack, written
-from .index import Hit, Index, Retrieval, Weights
+from .index import FactorWeights, Hit, Index, Retrieval
 from .messages import (
     GrowingVectors,
     LexicalSource,
@@ -28,6 +28,7 @@ from .messages import (
 
 __all__ = [
     "Excerpt",
+    "FactorWeights",
     "GrowingVectors",
     "Hit",
     "Index",
@@ -36,7 +37,6 @@ __all__ = [
     "Remembered",
     "Retrieval",
     "VectorSource",
-    "Weights",
     "pack",
     "remembered",
     "written",

@@ -24,7 +24,7 @@ from .times import DAY, Period, period
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class FactorWeights:
     """The relative weights of the factors.
 
     Fitted on dialogues: each dialogue was tested with the weights that were best on the others.
@@ -46,7 +46,7 @@ class Weights:
     """Whether the message is from the time that the question means."""
 
 
-WORDS_ALONE = Weights(words=6.0, meaning=0.0)
+WORDS_ALONE = FactorWeights(words=6.0, meaning=0.0)
 """The weights without vectors."""
 
 REACH = {
@@ -60,7 +60,7 @@ An answer often shares no word with the question before it. Fitted on dialogues,
 for a step and 3 to 8 steps.
 """
 
-_FACTORS = tuple(factor.name for factor in fields(Weights))
+_FACTORS = tuple(factor.name for factor in fields(FactorWeights))
 _SLEPT = 60 * DAY  # seconds without a message after which a new conversation begins
 _TELLING = 10  # best results that are checked for how much of the question they have
 _CANDIDATES = 400  # candidates for each of words, meaning and time
@@ -147,7 +147,7 @@ class Retrieval:
     words: LexicalSource
     messages: MessageSource
     vectors: VectorSource | None = None
-    weights: Weights | None = None
+    weights: FactorWeights | None = None
     """The weights; by default those for sources with or without vectors."""
 
     def search(
@@ -247,7 +247,7 @@ class Retrieval:
         return {at for at, shape in shapes.items() if at not in held and shape in of_holders}
 
     def _weighed(self, factors: Mapping[str, Mapping[int, float]]) -> list[Weighed]:
-        weights = self.weights or (Weights() if self.vectors else WORDS_ALONE)
+        weights = self.weights or (FactorWeights() if self.vectors else WORDS_ALONE)
         told = [(name, getattr(weights, name), factors[name]) for name in _FACTORS if factors[name]]
         whole = sum(weight for _, weight, _ in told) or 1.0
         return [(name, weight / whole, factor) for name, weight, factor in told]
@@ -309,7 +309,7 @@ class Index:
     """A search index in memory."""
 
     def __init__(
-        self, vectors: GrowingVectors | None = None, weights: Weights | None = None
+        self, vectors: GrowingVectors | None = None, weights: FactorWeights | None = None
     ) -> None:
         self.messages = MessageIndex()
         self._vectors = vectors

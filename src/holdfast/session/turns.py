@@ -21,7 +21,7 @@ from holdfast.memory.excerpts import speaker_of
 from holdfast.memory.forms import Count, RuleCondenser, room_for
 from holdfast.memory.messages import Remembered
 from holdfast.memory.tiers import CUTS, Segment, Segmentation, original_of
-from holdfast.stream.events import Event
+from holdfast.stream.events import StreamEvent
 from holdfast.stream.tellings import called
 from holdfast.text.importance import signals
 from holdfast.text.memo import Memo
@@ -186,7 +186,7 @@ def _brief(name: str, arguments: str) -> str:
     return f"{name}({told if len(told) <= _SHORT else f'{told[:_SHORT]}…'})"
 
 
-def events_in(text: str) -> list[Event] | None:
+def events_in(text: str) -> list[StreamEvent] | None:
     """The events in the text of a segment or a piece; None if it has no call or result.
 
     Text before the first named part is the end of a message: of a result, or of words.
@@ -194,23 +194,25 @@ def events_in(text: str) -> list[Event] | None:
     blocks = _PARTED[text]
     if not any(block.name in (_CALL, _RESULT) for block in blocks):
         return None
-    found: list[Event] = []
+    found: list[StreamEvent] = []
     if first := text[: blocks[0].start]:
         is_said = recognise(first).name in _WORDS
         by = "assistant" if is_said else "tool"
-        found.append(Event("words" if is_said else "outcome", by, first.removesuffix("\n"), 0, 0))
+        found.append(
+            StreamEvent("words" if is_said else "outcome", by, first.removesuffix("\n"), 0, 0)
+        )
     acts: dict[int, int] = {}
     for block, end in zip(blocks, [*(after.start for after in blocks[1:]), len(text)], strict=True):
         at, body = len(found), text[block.body : end].removesuffix("\n")
         call = _CALLED.fullmatch(body) if block.name == _CALL else None
         if call is not None:
             acts[block.body] = at
-            found.append(Event("act", call["name"], call["arguments"], at, 0))
+            found.append(StreamEvent("act", call["name"], call["arguments"], at, 0))
         elif block.name in _ROLES:
-            found.append(Event("words", _ROLES[block.name], body, at, 0))
+            found.append(StreamEvent("words", _ROLES[block.name], body, at, 0))
         else:
             act = acts.get(block.waiting[0][0], -1) if block.waiting else -1
-            found.append(Event("outcome", "tool", body, at, 0, act))
+            found.append(StreamEvent("outcome", "tool", body, at, 0, act))
     return found
 
 

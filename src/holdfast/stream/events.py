@@ -21,7 +21,7 @@ _OF_A_FILE = re.compile(r"\S*\d+[:→|-]")
 Function = Literal["instruction", "words", "act", "outcome", "material", "notes"]
 
 
-class Event(NamedTuple):
+class StreamEvent(NamedTuple):
     """One thing that was said, done or returned.
 
     ``message`` is the index of its message and ``part`` that of its part. ``by`` is who said it
@@ -49,7 +49,7 @@ def events_of(
     positions: Sequence[int],
     notes: Mapping[int, str],
     envelope: Sequence[Part] = (),
-) -> list[Event]:
+) -> list[StreamEvent]:
     """The events of these messages in order; ``notes`` has the bodies of earlier notes.
 
     Acts written as text are recognised by their regularity over all messages. A system prompt in
@@ -57,12 +57,12 @@ def events_of(
     """
     protocol = protocol_of(messages)
     system = [part.text for part in envelope if isinstance(part, Text)]
-    found = [Event("instruction", "system", text, BESIDE, 0) for text in system]
+    found = [StreamEvent("instruction", "system", text, BESIDE, 0) for text in system]
     calls: dict[str, int] = {}
     last_act = -1
     for message, at in zip(messages, positions, strict=True):
         if at in notes:
-            found.append(Event("notes", message.role, notes[at], at, 0))
+            found.append(StreamEvent("notes", message.role, notes[at], at, 0))
             continue
         for event in _of_message(message, at, protocol, calls, last_act):
             if event.function == "act":
@@ -75,37 +75,37 @@ def events_of(
 
 def _of_message(
     message: Message, at: int, protocol: Protocol, calls: Mapping[str, int], last_act: int
-) -> Iterator[Event]:
+) -> Iterator[StreamEvent]:
     for number, part in enumerate(message.parts):
         if isinstance(part, ToolCall):
-            yield Event("act", part.name, part.arguments, at, number)
+            yield StreamEvent("act", part.name, part.arguments, at, number)
         elif isinstance(part, ToolResult):
             act = calls.get(part.call_id, -1)
             failed = part.is_error or _reports_failure(part.text)
-            yield Event("outcome", "tool", _shown(part), at, number, act, failed)
+            yield StreamEvent("outcome", "tool", _shown(part), at, number, act, failed)
         elif isinstance(part, Media):
-            yield Event("material", message.role, f"[{part.kind}]", at, number)
+            yield StreamEvent("material", message.role, f"[{part.kind}]", at, number)
         elif isinstance(part, Text) and part.text:
             yield from _of_text(part.text, message, at, number, protocol, last_act)
 
 
 def _of_text(
     text: str, message: Message, at: int, number: int, protocol: Protocol, last_act: int
-) -> Iterator[Event]:
+) -> Iterator[StreamEvent]:
     role = message.role
     if role == "system":
-        yield Event("instruction", role, text, at, number)
+        yield StreamEvent("instruction", role, text, at, number)
     elif role == "tool" or (role == "user" and protocol.is_outcome(text)):
-        yield Event("outcome", "tool", text, at, number, last_act, _reports_failure(text))
+        yield StreamEvent("outcome", "tool", text, at, number, last_act, _reports_failure(text))
     elif role == "assistant":
         words, act = protocol.parted(text)
         for is_material, passage in passages_of(words) if words else ():
-            yield Event("material" if is_material else "words", role, passage, at, number)
+            yield StreamEvent("material" if is_material else "words", role, passage, at, number)
         if act:
-            yield Event("act", "", act, at, number)
+            yield StreamEvent("act", "", act, at, number)
     else:
         for is_material, passage in passages_of(text):
-            yield Event("material" if is_material else "words", role, passage, at, number)
+            yield StreamEvent("material" if is_material else "words", role, passage, at, number)
 
 
 def _reports_failure(text: str) -> bool:

@@ -10,13 +10,13 @@ from math import inf
 from typing import NamedTuple, cast
 
 from holdfast.content import recognise
-from holdfast.content.lossy import Read
+from holdfast.content.lossy import LossyKind
 from holdfast.selection.pieces import Piece, Reading, clauses, passages
 from holdfast.selection.shortlist import shortlist
 from holdfast.selection.things import quoted, things
 from holdfast.text.memo import Memo
 
-from .events import Event
+from .events import StreamEvent
 
 _ARGUMENT = 100  # characters of an argument that are shown beside the name of the call
 _BRIEF = 80  # characters of the arguments that are shown if a call is only named
@@ -54,7 +54,7 @@ class Closely(NamedTuple):
 _WHOLE = Closely()
 
 
-def telling_of(event: Event, closely: Closely = _WHOLE) -> Telling:
+def telling_of(event: StreamEvent, closely: Closely = _WHOLE) -> Telling:
     """Return the pieces of the event."""
     if len(event.text) <= closely.most:
         closely = _WHOLE
@@ -72,7 +72,9 @@ def _make_telling(key: tuple[str, str, str, Closely]) -> Telling:
     elif how == "returned":
         kind = recognise(text)
         reading = (
-            kind.reading(text) if isinstance(kind, Read) and kind.takes_apart else passages(text)
+            kind.reading(text)
+            if isinstance(kind, LossyKind) and kind.takes_apart
+            else passages(text)
         )
     else:
         reading = passages(text)

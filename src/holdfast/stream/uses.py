@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from holdfast.selection.weights import Use
 
-from .events import Event
+from .events import StreamEvent
 from .tellings import Telling
 
 
-def uses_of(events: Sequence[Event], tellings: Sequence[Telling]) -> dict[str, Use]:
+def uses_of(events: Sequence[StreamEvent], tellings: Sequence[Telling]) -> dict[str, Use]:
     """The use of each name over all events; distances are counted in events."""
     uses: dict[str, Use] = {}
     for now, (event, telling) in enumerate(zip(events, tellings, strict=True)):

@@ -15,11 +15,11 @@ from holdfast.selection.order import ordered
 from holdfast.selection.pieces import Piece
 from holdfast.selection.shortlist import MOST, picked
 from holdfast.selection.weights import Use, table, worth_of
-from holdfast.stream.events import Event
+from holdfast.stream.events import StreamEvent
 from holdfast.stream.tellings import Closely, Telling, telling_of
 from holdfast.stream.uses import uses_of
 
-Rate = Callable[[Event], float]
+Rate = Callable[[StreamEvent], float]
 
 TOKENS_A_CHARACTER = 0.3  # until it is measured
 _TRIES, _GUESSES = 10, 6  # in all, and by interpolation; the others bisect
@@ -42,7 +42,7 @@ class Candidates:
 
     def __init__(
         self,
-        events: Sequence[Event],
+        events: Sequence[StreamEvent],
         among: Collection[int],
         rate: Rate,
         question: str = "",
@@ -144,7 +144,7 @@ class Candidates:
         return worth * fsum([1 / uses[thing].events for thing in told if thing in uses]) / len(told)
 
 
-def _tellings(events: Sequence[Event], most: float, question: str) -> list[Telling]:
+def _tellings(events: Sequence[StreamEvent], most: float, question: str) -> list[Telling]:
     """The pieces of each event; of one longer than ``most`` characters, only the best."""
     short = {n: telling_of(event) for n, event in enumerate(events) if len(event.text) <= most}
     if len(short) == len(events):
@@ -153,14 +153,14 @@ def _tellings(events: Sequence[Event], most: float, question: str) -> list[Telli
     return [short.get(n) or telling_of(event, closely) for n, event in enumerate(events)]
 
 
-def _role(event: Event) -> str:
+def _role(event: StreamEvent) -> str:
     return f"{event.by} {event.function}" if event.function == "words" else event.function
 
 
 def rates(messages: Sequence[Message], meter: Meter) -> Rate:
     """Return a function that gives the tokens per character of an event's part."""
 
-    def rate(event: Event) -> float:
+    def rate(event: StreamEvent) -> float:
         text = messages[event.message].parts[event.part].text
         return meter.text(text) / len(text) if text else TOKENS_A_CHARACTER
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from holdfast.selection.pieces import Piece
-from holdfast.stream.events import Event
+from holdfast.stream.events import StreamEvent
 
 from .candidates import TOKENS_A_CHARACTER, Candidates, Run, choose_fitting, runs
 
@@ -23,7 +23,7 @@ _REACH = 2  # times the room: candidates that cost less than estimated may fill 
 class Told(NamedTuple):
     """An event, all its pieces, and the numbers of those in the notes, ascending."""
 
-    event: Event
+    event: StreamEvent
     pieces: Sequence[Piece]
     chosen: Sequence[int]
     failed: bool = False
@@ -54,7 +54,7 @@ def told_of(
 
 
 def notes_of(
-    events: Sequence[Event], tokens: int, count: Callable[[str], int], heading: str = ""
+    events: Sequence[StreamEvent], tokens: int, count: Callable[[str], int], heading: str = ""
 ) -> str:
     """Notes on these events in at most ``tokens`` by ``count``; empty if nothing fits."""
     rate = TOKENS_A_CHARACTER

@@ -17,7 +17,7 @@ from holdfast.kernel.messages import Text, ToolResult
 from holdfast.kernel.transcript import Transcript
 from holdfast.selection.excerpt import gap
 from holdfast.selection.weights import table
-from holdfast.stream.events import Event, events_of
+from holdfast.stream.events import StreamEvent, events_of
 from holdfast.stream.tellings import Telling
 from holdfast.text.fit import head_tail
 
@@ -71,7 +71,7 @@ class Selection:
         self._events = events_of(
             tuple(said), range(len(transcript)), self._bodies, transcript.envelope
         )
-        self._by_message: dict[int, list[Event]] = {}
+        self._by_message: dict[int, list[StreamEvent]] = {}
         for event in self._events:
             self._by_message.setdefault(event.message, []).append(event)
         self._answered = self._answered_by_newest()
@@ -169,7 +169,7 @@ class Selection:
         too_long = self._task is not None and self._least(self._task) > self._task_room
         return self._task if too_long else None
 
-    def _may_be_told_in_part(self, event: Event) -> bool:
+    def _may_be_told_in_part(self, event: StreamEvent) -> bool:
         """Whether a staying event may be shortened: output, pasted material or an agent's text."""
         i = event.message
         if (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.content.lossy import Read
+from holdfast.content.lossy import LossyKind
 from holdfast.selection.pieces import Reading
 
 from .keys_once import written
@@ -13,7 +13,7 @@ _WORTH = 0.95  # of the minified text's length: longer forms are not worth their
 _LEAST = 0.6  # least share of the text that is JSON
 
 
-class Json(Read):
+class Json(LossyKind):
     """One or more JSON objects or arrays; text may surround them and the end may be missing."""
 
     name = "json"
