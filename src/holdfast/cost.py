@@ -14,11 +14,8 @@ from typing import Any
 from holdfast.compressors.knobs import check_knobs
 from holdfast.formats import read
 from holdfast.meter import meter_for
-from holdfast.providers.prices import Price, price_of
+from holdfast.providers.prices import FREE, MILLION, Price, price_of
 from holdfast.result import CompressionResult, Net, bare, message_list, restore
-
-_MILLION = 1_000_000
-_FREE = Price(0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +54,7 @@ class Costs:
         """Return what the next call gains; ``newest`` is the newest exchange in tokens."""
         held = before - newest if self.cached is None else self.cached
         cached = held if self.idle < self.lifetime else 0
-        price = self.price or _FREE
+        price = self.price or FREE
         return net_of(before, after, price, cached=cached, shared=shared, spent=spent)
 
 
@@ -78,10 +75,10 @@ def net_of(
     held = min(cached, before)
     read = price.input if price.cache_read is None else price.cache_read
     return Net(
-        saved=(before - after) * price.input / _MILLION,
-        lost=(held - min(held, shared)) * price.discount / _MILLION,
+        saved=(before - after) * price.input / MILLION,
+        lost=(held - min(held, shared)) * price.discount / MILLION,
         spent=spent,
-        each=(before - after) * read / _MILLION,
+        each=(before - after) * read / MILLION,
     )
 
 

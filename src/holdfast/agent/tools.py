@@ -169,7 +169,7 @@ _NOTHING = "Nothing in this conversation answers it."
 _WRONG = (
     'error: give an object such as {"query": "which port?"}, or {"message": 12} to read one whole'
 )
-_HITS = 6
+_HITS = 6  # messages in one answer, so that each has room for an excerpt
 _WORTH = 0.2  # a score below this hardly matches the question
 _LEAST = 40  # tokens of an excerpt at least; an answer has twice as many
 _ANSWER = 2_000  # tokens

@@ -63,6 +63,7 @@ _ABOUT = {
 }
 """A line for each command, so that the help imports none of them."""
 
+# 70 is EX_SOFTWARE of sysexits.h; 130 and 141 are 128 + SIGINT and SIGPIPE
 DONE, UNMET, WRONG, BROKEN, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 70, 130, 141
 
 _EXIT_CODES = """\b

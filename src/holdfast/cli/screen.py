@@ -14,10 +14,9 @@ from rich.theme import Theme
 
 from holdfast.api import TokenBreakdown
 from holdfast.reports.account import STATES
-from holdfast.reports.text import trust
+from holdfast.reports.text import WIDTH, trust
 from holdfast.text.visible import one_line
 
-_PAPER = 110  # cells if there is no terminal
 _THEME = Theme(
     {
         "holdfast.kept": "dim",
@@ -90,7 +89,7 @@ def waiting(doing: str) -> AbstractContextManager[object]:
 
 
 def _console(stream: TextIO) -> Console:
-    width = None if stream.isatty() else _PAPER
+    width = None if stream.isatty() else WIDTH
     return Console(
         file=stream, theme=_THEME, width=width, highlight=False, emoji=False, markup=False
     )

@@ -9,7 +9,7 @@ import click
 from holdfast.cli.proxy_options import part, proxy_options, settings_of
 from holdfast.cli.terminal import mention
 
-_MEGABYTE = 1_000_000
+_MEGABYTE = 1_000_000  # bytes, as disks and networks count
 
 
 @click.command("serve")

@@ -22,13 +22,12 @@ from holdfast.cli.terminal import mention, pour, say, say_json
 from holdfast.files import write_all
 from holdfast.kernel.errors import ConfigError
 from holdfast.memory.times import day_name
+from holdfast.reports.text import WIDTH
 from holdfast.result import report_form
 from holdfast.session import Session
 from holdfast.session.state import Event
 from holdfast.text.visible import amount, one_line
 from holdfast.threads import open  # noqa: A004 - as one opens a file
-
-_CELLS = 110
 
 
 def _numbered(event: Event) -> int:
@@ -57,7 +56,7 @@ def list_threads(store: str, told: str | None, *, as_json: bool) -> int:
     if as_json:
         say_json(names)
     else:
-        pour("".join(f"{one_line(name, _CELLS)}\n" for name in names))
+        pour("".join(f"{one_line(name, WIDTH)}\n" for name in names))
     return 0
 
 
@@ -75,10 +74,10 @@ def delete(store: str, thread: str, *, yes: bool) -> int:
         if not sys.stdin.isatty():
             problem = "this cannot be undone, and there is no terminal to ask"
             raise ConfigError(problem, place="delete", advice="give --yes")
-        click.confirm(f"Erase {one_line(thread, _CELLS)!r}?", abort=True, err=True)
+        click.confirm(f"Erase {one_line(thread, WIDTH)!r}?", abort=True, err=True)
     with open(place_of(store)) as threads:
         threads.delete_thread(thread)
-    mention(f"The thread {one_line(thread, _CELLS)} is erased.\n")
+    mention(f"The thread {one_line(thread, WIDTH)} is erased.\n")
     return 0
 
 
@@ -152,7 +151,7 @@ def facts(session: Session, *, as_json: bool) -> int:
         mention("No facts were stated.\n")
     for fact in ledger.current():
         day = "" if fact.said is None else day_name(fact.said)
-        said = one_line(f"{fact.subject} {fact.relation} {fact.value}", _CELLS)
+        said = one_line(f"{fact.subject} {fact.relation} {fact.value}", WIDTH)
         pour(f"{fact.position}\t{day}\t{said}\n")
     return 0
 

@@ -11,7 +11,7 @@ try:
 except ImportError as missing:
     raise MissingExtraError("clustering by matrices", "local") from missing
 
-_BLOCK = 512
+_BLOCK = 512  # rows that are compared at once: bounds the memory of a product
 
 
 def leaders(units: Sequence[Sequence[float]], cosine: float) -> list[int]:

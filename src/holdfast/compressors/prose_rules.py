@@ -120,8 +120,8 @@ _SPOKEN = (
     ),
 )
 _PHRASES = ("let me think", "so basically", "i mean")
-_FEWEST_FILLERS = 2
-_MOST_BRACES, _MOST_QUOTES = 2, 4
+_FEWEST_FILLERS = 2  # one alone may be meant
+_MOST_BRACES, _MOST_QUOTES = 2, 4  # a text with more is code or data. Chosen by hand.
 
 _REMOVED = re.compile(
     rf"{OPENING}(?P<run>(?:(?:{_FILLER},|{_PAUSE}) ){{1,9}})(?P<next>\w[\w'-]*)"
@@ -168,7 +168,7 @@ def _is_precise(text: str) -> bool:
 _ITEM = re.compile(r"[ \t]*+(?:[-*+•]|#{1,6}|\(?(?:\d{1,3}|[a-z])[.)])[ \t]")
 _TIMES = re.compile(r"\[×\d{1,9}\]\s?")
 _EDGES = ".!?…,;: \t\r\n"
-_FEWEST_WORDS = 2
+_FEWEST_WORDS = 2  # a sentence of one word, such as "Yes.", may be repeated
 _INITIAL = re.compile(r"(?<!\w)[^\W\d_]\.\s+(?=[A-Z])")
 _LONGEST = 400  # characters; longer sentences are not split at initials. Chosen by hand.
 

@@ -130,6 +130,7 @@ def _chosen(key: tuple[_Patterns, _Patterns, _Patterns, str, str]) -> bool:
     return not (keep_paths and _names_kept_path(arguments, keep_paths))
 
 
+# characters in the memo, with 64 for each entry
 _is_chosen = Memo(_chosen, lambda key, _: len(key[3]) + len(key[4]) + 64, 8_000_000)
 
 
@@ -260,6 +261,7 @@ def _worked_out(call: tuple[str, str]) -> _Deed:
     return _Deed(path, reads if is_read else (), is_read)
 
 
+# characters in the memo, with 64 for each entry
 _deed_of = Memo(_worked_out, lambda call, _: len(call[0]) + len(call[1]) + 64, 8_000_000)
 
 

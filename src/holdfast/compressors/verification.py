@@ -241,7 +241,7 @@ def _size(key: tuple[Role, str], found: tuple[Detail, ...]) -> int:
     return len(key[1]) + sum(len(detail.line) + 100 for detail in found)
 
 
-_DETAILS = Memo(_read, _size, 16_000_000)
+_DETAILS = Memo(_read, _size, 16_000_000)  # characters in the memo
 
 
 def _is_telling(one: Identifier, role: Role) -> bool:

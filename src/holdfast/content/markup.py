@@ -32,7 +32,7 @@ _PAGE = re.compile(
     re.IGNORECASE,
 )
 _INDENTED = re.compile(r">(\s*+)<")
-_LEAST_SAVING = 0.05
+_LEAST_SAVING = 0.05  # share of the text that a lossless form must save. Chosen by hand.
 _SPACE_MATTERS = re.compile(
     # white space between tags in them is content
     r"<!--|<!\[CDATA|xml:space|<(?:script|pre|code)\b"

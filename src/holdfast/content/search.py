@@ -15,7 +15,7 @@ from .shares import enough, sampled
 
 _SHARE = 0.7  # share of the lines that must be hits
 _FEWEST = 3
-_LONGEST_PATH = 300
+_LONGEST_PATH = 300  # characters; bounds the search for the number of the line
 _HEAD = 2 * _LONGEST_PATH  # characters of a line that are examined
 
 _NUMBERED = re.compile(rf"([^\s:\x00][^:\x00]{{0,{_LONGEST_PATH}}}?)([:-])(\d+)\2")

@@ -35,7 +35,7 @@ _LABELS = frozenset(
         "type",
     }
 )
-LABEL = 64
+LABEL = 64  # characters of a label that are not counted as text: longer than any role, type or id
 
 
 def said(value: object, field: str = "") -> Iterator[str]:

@@ -13,8 +13,8 @@ from typing import Any, Protocol, Self
 
 from holdfast.http.fitter import Fitted, Fitter
 from holdfast.http.threads import HEADER, Headers, origin_of
+from holdfast.providers.vendor import REFUSED
 
-_REFUSED = frozenset({400, 413, 422})
 _BODY = frozenset({b"content-length", b"content-encoding", b"transfer-encoding"})
 
 Observer = Callable[[Fitted], object]
@@ -60,7 +60,7 @@ class Transport:
         raw: bytes = request.read()
         fitted = _fitted(self.fitter, request, raw, self.observe)
         response = self.inner.handle_request(_rewritten(request, fitted))
-        if response.status_code not in _REFUSED:
+        if response.status_code not in REFUSED:
             return response
         response.read()
         response.close()
@@ -97,7 +97,7 @@ class AsyncTransport:
         raw: bytes = await request.aread()
         fitted = await asyncio.to_thread(_fitted, self.fitter, request, raw, self.observe)
         response = await self.inner.handle_async_request(_rewritten(request, fitted))
-        if response.status_code not in _REFUSED:
+        if response.status_code not in REFUSED:
             return response
         await response.aread()
         await response.aclose()

@@ -25,7 +25,7 @@ _MOST = 10**15  # tokens; more would make shares inexact, and no window is near 
 _WRITTEN = re.compile(
     r"(\d{1,3}(?:[,_]\d{3})*|\d{1,15}|\d{1,6}\.\d{1,6}(?=[km]))(k|m)?", re.ASCII | re.IGNORECASE
 )
-_SCALE = {"": 1, "k": 1_000, "m": 1_000_000}
+_SCALE = {"": 1, "k": 1_000, "m": 1_000_000}  # decimal, as vendors write windows
 
 
 def tokens_in(text: str) -> int | None:

@@ -13,7 +13,7 @@ from math import log, sqrt
 
 from holdfast.text.words import STOP_WORDS, words
 
-_DIMENSIONS = 512
+_DIMENSIONS = 512  # of a vector; enough that few words of a text meet in one. Chosen by hand.
 # Hashing with signs keeps angles: two features that meet in one place cancel as often as they add
 # up (Weinberger et al., "Feature Hashing for Large Scale Multitask Learning", 2009).
 _SIGN = 1 << 63

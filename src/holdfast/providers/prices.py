@@ -15,7 +15,7 @@ from typing import Any, cast
 from holdfast.config_files import check_keys, read_config
 from holdfast.kernel.errors import ConfigError
 
-_MILLION = 1_000_000
+MILLION = 1_000_000  # the tokens for which vendors state their prices
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Price:
 
     def of(self, input_tokens: int, output_tokens: int) -> float:
         """The price of a call in US dollars."""
-        return (input_tokens * self.input + output_tokens * self.output) / _MILLION
+        return (input_tokens * self.input + output_tokens * self.output) / MILLION
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def _listed() -> PriceList:
     return PriceList(data["source"], data["date"], models)
 
 
-_FREE = Price(0.0, 0.0)
+FREE = Price(0.0)  # what runs here
 _HERE = ("extractive", "scripted", "wordllama", "lexical")
 """Prefixes of the names of models and embedders that run in this process."""
 
@@ -118,6 +118,6 @@ def price_of(provider: object, name: str, known: PriceList | None = None) -> Pri
     if isinstance(own, Price):
         return own
     if name.startswith(_HERE):
-        return _FREE
+        return FREE
     found = (known or price_list()).find(re.split("[/:]", name)[-1].lower())
     return found.price if found else None

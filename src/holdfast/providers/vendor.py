@@ -27,6 +27,7 @@ class TransientError(ModelError):
 
 Headers = Mapping[str, str]
 
+REFUSED = frozenset({400, 413, 422})  # statuses with which vendors refuse a request for its length
 _BUSY = frozenset({408, 409, 425, 429})  # these and all from 500 on may be retried
 _SPENT = re.compile(r"insufficient_quota|billing|credit balance", re.IGNORECASE)
 """A 429 status for which waiting does not help."""
@@ -63,7 +64,7 @@ def refusal(vendor: str, status: int, text: str, headers: Headers) -> ModelError
     """The error for a response with an error status, chosen by its text and headers."""
     seen = text[:_LOOKED_AT]
     line = " ".join(seen.split())[:_TOLD]
-    if status in {400, 413, 422} and _TOO_LONG.search(seen):
+    if status in REFUSED and _TOO_LONG.search(seen):
         return ContextOverflowError(
             f"{vendor}: {line}", limit=_found(_LIMITS, seen), size=_found(_SIZES, seen)
         )

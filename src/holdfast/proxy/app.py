@@ -22,6 +22,7 @@ from holdfast.http.endpoints import Vendor, vendor_of
 from holdfast.http.fitter import Fitted, Fitter, RequestRefusedError
 from holdfast.http.threads import HEADER, Origin, origin_of
 from holdfast.kernel.errors import HoldfastError
+from holdfast.providers.vendor import REFUSED
 from holdfast.proxy.asgi import Fields, Gone, Receive, Scope, Send, body_of, refuse
 from holdfast.proxy.figures import Figures, Row
 from holdfast.proxy.pages import Pages
@@ -41,7 +42,6 @@ _HOP = frozenset(
 _RECODED = frozenset({b"content-encoding"})
 _OWN = HEADER.encode().rpartition(b"-")[0]  # the prefix of Holdfast's own headers
 _AUTOMATIC = ("user-agent", "accept", "accept-encoding", "content-type")
-_REFUSED = frozenset({400, 413, 422})
 _REFUSAL = 1_000_000  # bytes of a refusal that are read
 _GONE = 499  # the status that nginx logs for a client that disconnected
 _CONNECT = 15.0  # seconds to connect to a provider
@@ -195,7 +195,7 @@ class _Exchange:
             await refuse(self.send, 422, str(refused), self.vendor)
             return 422
         async with self._asked(fitted.body, changed=fitted.changed) as response:
-            if response.status not in _REFUSED:
+            if response.status not in REFUSED:
                 return await self._answered(response, fitted)
             refusal = await _beginning(response)
             smaller = await self._harder(fitted, raw, response, refusal)

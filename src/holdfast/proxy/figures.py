@@ -22,10 +22,11 @@ CACHED = 0.1
 their current models.
 """
 
-_RECENT = 50
-_REPORTS = 10
-_THREADS = 500
-_POINTS = 120
+_RECENT = 50  # rows on the page
+_REPORTS = 10  # the newest reports, which are kept
+_THREADS = 500  # threads whose figures are kept
+_POINTS = 120  # points of the curve on the page
+# seconds: upper bounds of the histogram
 _LATENCIES = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 
 

@@ -28,7 +28,7 @@ from holdfast.names import ToolProvider
 from holdfast.options import Options
 from holdfast.recovery import recall_tool
 
-_ROUNDS = 5
+_ROUNDS = 5  # recalls for one request, after which the model must answer
 _EVENT = "text/event-stream"
 
 

@@ -6,7 +6,7 @@ from holdfast.http.bodies import written
 from holdfast.http.budgets import Budgets
 from holdfast.http.fitter import Fitter
 
-_ROUNDS = 12
+_ROUNDS = 12  # outputs, enough for a conversation that must be fitted
 _BUDGET = 600  # tokens; so few that the conversation must be fitted
 
 

@@ -24,7 +24,7 @@ from holdfast.reports.text import (
 from holdfast.result import CompressionResult
 from holdfast.text.visible import amount, one_line, plain, visible
 
-_HEIGHT = 26
+_HEIGHT = 26  # pixels of one bar
 _DENSE = 120  # messages; with more, edges are not drawn
 
 

@@ -159,7 +159,7 @@ def _joined(pieces: Sequence[DiffPiece]) -> Iterator[DiffPiece]:
         yield DiffPiece(kind, "".join(texts))
 
 
-WIDTH = 110
+WIDTH = 110  # cells of a report that is not shown on a terminal
 _LONGEST_NAME = 40  # cells of the name of a step
 _LONGEST_DETAIL = 200
 _SHORTEST = 20  # cells of a preview

@@ -31,7 +31,7 @@ from holdfast.stores.protocols import (
 from holdfast.text.keyed import KEY_DIGITS, is_known
 from holdfast.text.keyed import key_of as keyed
 
-VERSION = 1
+VERSION = 1  # of the header
 
 Codec = tuple[Callable[[bytes], bytes], Callable[[bytes, int], bytes]]
 """A function that compresses a content, and one that restores it from the payload and its size in

@@ -43,6 +43,7 @@ LOCK = "holdfast_encryption"
 HEAD = "x_"
 """Prefix of the encrypted name of a key."""
 
+# the last for AES-256-SIV, which takes two keys of 32 bytes (RFC 5297)
 KEY_BYTES, SALT_BYTES, NONCE_BYTES, OWN_BYTES = 32, 16, 16, 64
 
 SCRYPT_N, SCRYPT_R, SCRYPT_P = 2**15, 8, 1

@@ -19,7 +19,7 @@ from holdfast.text.words import terms
 POSTING = Struct(">IHI")
 MOST_TERMS = 200
 """Words of a question that are searched; of a long question, the first."""
-_MOST_TIMES = 0xFFFF
+_MOST_TIMES = 0xFFFF  # the largest number in the two bytes of a posting
 _LONGEST = 64  # bytes of a term; a longer one is replaced by its hash, since index keys are limited
 _MOST_WEIGHED = 24  # rarest terms that a search uses; the others change almost nothing
 MOST_HOLDERS = 10_000

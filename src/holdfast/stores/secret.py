@@ -9,7 +9,7 @@ from holdfast.stores.answers import answered
 from holdfast.stores.protocols import PutsIfAbsent
 
 KEY = "secret"
-_BYTES = 32
+_BYTES = 32  # as many as the SHA-256 of its keyed hashes has
 
 
 async def secret_of(store: KeyValueStore, *, makes: bool = True) -> str:

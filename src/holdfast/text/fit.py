@@ -27,7 +27,7 @@ _MOST_PROBES = 20
 _GUESSES = 6  # cuts by interpolation; the others are by halving
 # attempts to fill what is left after the best pieces
 _MOST_FILLINGS, _LESS = 5, 0.7
-_FASTEST_GROWTH = 16
+_FASTEST_GROWTH = 16  # times the last size, so that one cheap part does not overshoot
 # tokens beside the marker from which a head and a tail are better than a head alone
 _SMALLEST_SHARE = 6
 _LINE_LOSS = 3  # a cut moves to a line's end unless that loses more than a third

@@ -158,7 +158,7 @@ _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE
 _SHORTEST = 12  # characters of a key or token that only its name reveals
 _LONG = 20  # characters of one that follows a name without a sign between them
 _RUN = re.compile(r"[A-Za-z0-9]+")
-_SHORTEST_RUN = 10
+_SHORTEST_RUN = 10  # characters; fewer do not tell a random key from a name
 _MIXED = re.compile("(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9]).*")
 _CAMEL = re.compile("[A-Z]?[a-z]+(?:[A-Z][a-z]{2,})*[0-9]*")  # a name, and no part of a secret
 # bits a character; English words have about 2.5 at such lengths, random hex 3.3, base64 more

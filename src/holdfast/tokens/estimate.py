@@ -26,6 +26,7 @@ _FOREIGN = re.compile("[^\x00-\x7f]")
 
 _SHORT, _MIDDLE, _LONG, _LETTER = 0.74, 0.97, 1.7, 0.2
 """Tokens of a word of up to 3 letters, of up to 7, of a longer one, and of each further letter."""
+# fitted as the module says, like those above
 _THREE_DIGITS, _SIGN, _FURTHER_SIGN, _GAP, _BLANK = 1.3, 0.7, 0.16, 1.3, 0.01
 
 _SCRIPTS: tuple[tuple[int, float], ...] = (

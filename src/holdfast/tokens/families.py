@@ -15,7 +15,7 @@ from holdfast.kernel.ports import Accuracy
 
 from .names import plain_name
 
-EXACT = Accuracy("exact", 0.0)
+EXACT = Accuracy("exact", 0.0)  # the vocabulary of the model itself
 STAND_INS = {
     "o200k_harmony": "o200k_base",  # the same tokens for text; only special tokens differ
     "p50k_base": "cl100k_base",

@@ -19,9 +19,9 @@ from .vision import vision_of
 if TYPE_CHECKING:
     from holdfast.kernel.messages import Media
 
-_USUAL_PAGES = 5
-_BYTES_A_PAGE = 50_000
-_USUAL_SECONDS = 60
+_USUAL_PAGES = 5  # pages of a document that is not in the message. Chosen by hand.
+_BYTES_A_PAGE = 50_000  # as in ``document_tokens``. Chosen by hand.
+_USUAL_SECONDS = 60  # of sound or video that is not in the message. Chosen by hand.
 _A_SECOND = {"audio": 32, "video": 263}
 """Tokens a second, from Gemini's guide "Understand and count tokens"; OpenAI takes 10 for sound."""
 _BYTES_A_SECOND = {"audio": 16_000, "video": 250_000}
@@ -30,7 +30,7 @@ _BYTES_A_SECOND = {"audio": 16_000, "video": 250_000}
 _DATA_URL = re.compile(r"data:([^,;]{0,200})((?:;[^,;]{0,200}){0,8}),")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-][A-Za-z0-9+/=_\s-]{43}")
 """The start of base64; file ids are shorter, and URLs have a colon or a dot."""
-_HEAD, _JPEG_HEAD = 4 << 10, 256 << 10
+_HEAD, _JPEG_HEAD = 4 << 10, 256 << 10  # bytes; in a JPEG a preview may stand before the size
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ def _seconds(payload: _Payload | None, kind: str) -> int:
 _PAGES: dict[tuple[int, int], int] = {}
 """Pages of PDFs by the hash and length of their source, which may be many megabytes. Cleared when
 full."""
-_MOST_PAGES_KNOWN = 1_000
+_MOST_PAGES_KNOWN = 1_000  # entries of two numbers: some 100 kB
 
 
 def _pages(payload: _Payload) -> int:
