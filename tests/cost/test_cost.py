@@ -194,7 +194,7 @@ def test_a_session_waits_while_its_view_is_cached_and_compacts_when_it_is_not():
                 sum(event.facts.get("net", 0) for event in session.history())
             )
             assert (stats.waited > 0) == (pause < 300)
-            assert ("worth $" in session.report()) == (stats.net != 0)
+            assert ("new views saved $" in session.report()) == (stats.net != 0)
     assert "compacted" not in reasons[1.0]
     assert "compacted" in reasons[400.0]
 
