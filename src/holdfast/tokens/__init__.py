@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 from holdfast.kernel.errors import ConfigError, MissingExtraError
 from holdfast.kernel.ports import Accuracy, TokenCounter
@@ -22,6 +23,11 @@ from .formulas import Fixed
 from .media import MediaCounter, document_tokens, media_tokens
 from .vision import image_tokens
 from .windows import window_of
+
+if TYPE_CHECKING:
+    from .bpe import Bpe
+    from .estimate import Estimate
+    from .rust import RustBpe
 
 COUNTERS = Registry(
     noun="token counter",
@@ -41,15 +47,6 @@ COUNTERS = Registry(
 
 _ESTIMATE_ERROR = 0.1  # relative, as ``estimate`` measured it
 _DIGITS = 15  # the longest number of tokens
-
-
-@runtime_checkable
-class Graded(Protocol):
-    """A counter that fits some models better than others."""
-
-    def graded(self, accuracy: Accuracy) -> TokenCounter:
-        """The same counter with this accuracy."""
-        ...
 
 
 def counter_for(spec: str | TokenCounter | Callable[[str], int] | None = None) -> TokenCounter:
@@ -88,16 +85,16 @@ def _named(name: str) -> TokenCounter:
 
 
 def _vocabulary(name: str, accuracy: Accuracy) -> TokenCounter:
-    counter: object = None
+    """The counter of a vocabulary, or an estimate, with the accuracy that it has for a model."""
     for module in ("rust", "bpe"):  # the extra ``bpe`` counts the same and loads sooner
         with suppress(ImportError):
-            counter = imported(f"holdfast.tokens.{module}:{name.upper()}")
-            break
-    if counter is None:  # neither rs-bpe nor tiktoken with its vocabularies is installed
-        counter = COUNTERS.load("estimate")
-        if accuracy.kind != "unknown":
-            accuracy = Accuracy("approximate", round((accuracy.error or 0.0) + _ESTIMATE_ERROR, 2))
-    return counter.graded(accuracy) if isinstance(counter, Graded) else _counter(counter)
+            counter: Bpe | RustBpe = imported(f"holdfast.tokens.{module}:{name.upper()}")
+            return replace(counter, accuracy=accuracy)
+    # neither rs-bpe nor tiktoken with its vocabularies is installed
+    estimate: Estimate = imported("holdfast.tokens.estimate:ESTIMATE")
+    if accuracy.kind != "unknown":
+        accuracy = Accuracy("approximate", round((accuracy.error or 0.0) + _ESTIMATE_ERROR, 2))
+    return replace(estimate, accuracy=accuracy)
 
 
 def _counter(found: object) -> TokenCounter:
@@ -124,7 +121,6 @@ def _counter(found: object) -> TokenCounter:
 __all__ = [
     "COUNTERS",
     "Family",
-    "Graded",
     "MediaCounter",
     "counter_for",
     "document_tokens",

@@ -11,7 +11,7 @@ import gzip
 import hashlib
 from binascii import a2b_base64
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
@@ -130,10 +130,6 @@ class Bpe:
     def lines(self, text: str) -> list[str]:
         """The text in parts whose counts add up to its own."""
         return lines(text)
-
-    def graded(self, accuracy: Accuracy) -> Bpe:
-        """The same counter with this accuracy."""
-        return replace(self, accuracy=accuracy)
 
 
 def _has_run(text: str) -> bool:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from holdfast.kernel.ports import Accuracy
 
@@ -84,10 +84,6 @@ class Estimate:
             characters = Counter(_FOREIGN.findall(text))
             tokens += sum(times * _weight(character) for character, times in characters.items())
         return max(1, round(tokens))
-
-    def graded(self, accuracy: Accuracy) -> Estimate:
-        """The same counter with this accuracy."""
-        return replace(self, accuracy=accuracy)
 
 
 def _words(text: str) -> float:

@@ -7,7 +7,7 @@ takes linear time for any text.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from typing import Protocol, cast
@@ -64,10 +64,6 @@ class RustBpe:
     def lines(self, text: str) -> list[str]:
         """The text in parts whose counts add up to its own."""
         return lines(text)
-
-    def graded(self, accuracy: Accuracy) -> RustBpe:
-        """The same counter with this accuracy."""
-        return replace(self, accuracy=accuracy)
 
 
 @cache
