@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
-from time import monotonic
 from typing import Any
 
 from holdfast.compressors.cuts import preferred
@@ -92,12 +91,6 @@ class Shrink(Configured):
     summary_tokens: int = 0
     """Tokens for a model's summary of an old output in place of an excerpt; 0 asks for none."""
 
-    seconds: float | None = None
-    """Time limit in seconds; texts beyond it stay as they are, and the detail says so.
-
-    Without a limit, the same input always gives the same output.
-    """
-
     name = "shrink"
 
     def __post_init__(self) -> None:
@@ -114,16 +107,14 @@ class Shrink(Configured):
         """A Replace for each shortened text, or an Offload if its original is kept."""
         if allowance.meter.total(transcript) <= allowance.target:
             return Plan.skip("within_budget", "it fits already")
-        began = monotonic()
-        work = _ShrinkWork(self, transcript, allowance, began)
+        work = _ShrinkWork(self, transcript, allowance)
         yield from work.done()
-        took = f" in {1_000 * (monotonic() - began):,.0f} ms" if self.seconds is not None else ""
         trouble = f"; {work.trouble}" if work.trouble else ""
         if not work.edits:
-            return Plan.skip("nothing_to_shrink", f"no tool output became smaller{took}{trouble}")
+            return Plan.skip("nothing_to_shrink", f"no tool output became smaller{trouble}")
         texts = f"{len(work.edits):,} text{'s' if len(work.edits) > 1 else ''}"
         edits = tuple(work.edits[place] for place in sorted(work.edits))
-        return Plan(edits, reason="shrunk", detail=f"{texts} shrunk{took}{trouble}")
+        return Plan(edits, reason="shrunk", detail=f"{texts} shrunk{trouble}")
 
 
 _Asking = Generator[Ask[object], Any, None]
@@ -133,13 +124,9 @@ _Asking = Generator[Ask[object], Any, None]
 class _ShrinkWork:
     """The excess, and the edits so far."""
 
-    def __init__(
-        self, knobs: Shrink, transcript: Transcript, allowance: Allowance, began: float
-    ) -> None:
+    def __init__(self, knobs: Shrink, transcript: Transcript, allowance: Allowance) -> None:
         self.edits: dict[Place, Replace | Offload] = {}
         self._knobs, self._transcript, self._allowance = knobs, transcript, allowance
-        self._until = None if knobs.seconds is None else began + knobs.seconds
-        self._late = ""
         self._originals = WorkingStore(allowance.stored)
         self._summaries = OutputSummaries(knobs.summary_tokens, allowance)
         self._question = transcript.question if allowance.query is None else allowance.query
@@ -196,8 +183,8 @@ class _ShrinkWork:
 
     @property
     def trouble(self) -> str:
-        """The problems of models and stores, and whether time ran out; empty if there were none."""
-        told = [*self._summaries.troubles, self._late, self._originals.trouble]
+        """The problems of models and stores; empty if there were none."""
+        told = [*self._summaries.troubles, self._originals.trouble]
         return "; ".join(dict.fromkeys(filter(None, told)))
 
     def done(self) -> _Asking:
@@ -208,13 +195,13 @@ class _ShrinkWork:
         lossy = "lossy" in rules or "arguments" in rules
         if "lossless" in rules and not (lossy and self._is_beyond_lossless()):
             for candidate in self._outputs():
-                if self._is_over():
+                if self._excess <= 0:
                     break
                 self._compact(candidate)
         if "superseded" in rules:
             old = superseded(self._outputs(), self._transcript.messages)
             yield from self._give_way(old, "the file was read again or changed later")
-        if lossy and not self._is_over():
+        if lossy and self._excess > 0:
             yield from self._lossy()
 
     def _is_beyond_lossless(self) -> bool:
@@ -242,7 +229,7 @@ class _ShrinkWork:
             room = rooms.get(candidate.place)
             if room is None:
                 continue
-            if self._is_over():
+            if self._excess <= 0:
                 return
             yield from (self._clamp if candidate.is_arguments else self._shrink)(candidate, room)
 
@@ -304,7 +291,7 @@ class _ShrinkWork:
 
     def _give_way(self, found: Iterable[tuple[Shrinkable, str]], reason: str) -> _Asking:
         for candidate, told in found:
-            if self._is_over():
+            if self._excess <= 0:
                 return
             key = yield from self._originals.save(candidate.text)
             text = f"{told}\n{self._note(candidate, 'text', key)}" if key else told
@@ -328,15 +315,6 @@ class _ShrinkWork:
 
     def _outputs(self) -> list[Shrinkable]:
         return [c for c in self._candidates if not c.is_arguments and c.place not in self.edits]
-
-    def _is_over(self) -> bool:
-        """Whether the target is met or time has run out."""
-        if self._excess <= 0:
-            return True
-        if self._until is None or monotonic() < self._until:
-            return False
-        self._late = "the time was up before all was done"
-        return True
 
 
 def _stepped(tokens: int, room: int, floor: int) -> int:

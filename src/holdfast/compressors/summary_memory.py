@@ -184,21 +184,19 @@ class Envelope:
     def of_json(cls, value: str | None) -> Envelope | None:
         """The envelope in a stored value, or None."""
         found = as_object(value)
-        if found.keys() != cls.__dataclass_fields__.keys():
+        kinds = cls.__annotations__
+        if found.keys() != kinds.keys():
             return None
-        if any(not isinstance(found[name], kind) for name, kind in _TYPES.items()):
+        if not all(isinstance(found[name], _IN_JSON[kind]) for name, kind in kinds.items()):
             return None
-        given: dict[str, Any] = {**found, **{name: tuple(map(str, found[name])) for name in _LISTS}}
+        names = [name for name, kind in kinds.items() if kind == _LIST]
+        given: dict[str, Any] = {**found, **{name: tuple(map(str, found[name])) for name in names}}
         return cls(**given)
 
 
-_LISTS = ("texts", "said", "details", "waiting")
-_TYPES: dict[str, type | tuple[type, ...]] = {
-    **dict.fromkeys(("start", "end", "count", "waits"), int),
-    **dict.fromkeys(("covers", "writer", "body"), str),
-    **dict.fromkeys(_LISTS, list),
-    "made": (int, float),
-}
+_LIST = "tuple[str, ...]"
+_IN_JSON = {"int": int, "str": str, "float": int | float, _LIST: list}
+"""The type in JSON of a field with this annotation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +210,6 @@ class Range:
     key: str
 
 
-_RANGE = {"start": int, "end": int, "covers": str, "mark": str, "key": str}
 _SPARE = 2  # shorter ranges that are kept, in case messages at the end of the newest are edited
 _OPENING = "summary:opening:"
 """Prefix of the key of a list of ranges without a thread, before the hash of its first messages."""
@@ -232,7 +229,7 @@ def ranges_of(value: str | None) -> list[Range]:
     return [
         Range(**each)
         for each in listed
-        if {name: type(given) for name, given in each.items()} == _RANGE
+        if {name: type(given).__name__ for name, given in each.items()} == Range.__annotations__
     ]
 
 

@@ -257,9 +257,9 @@ def test_each_rule_can_be_left_out():
     [
         ({"rules": ("lossy", "magic")}, "shrink"),
         ({"tools": "read_*"}, "Shrink.tools"),
-        ({"seconds": -1.0}, "Shrink.seconds"),
         ({"min_tokens": "few"}, "Shrink.min_tokens"),
         ({"rules": "lossy"}, "Shrink.rules"),
+        ({"recent_share": -1.0}, "Shrink.recent_share"),
         ({"shares": ()}, "Shrink.shares"),
         ({"shares": (0.5, 2.0)}, "Shrink.shares"),
     ],
@@ -268,22 +268,6 @@ def test_a_wrong_knob_is_named(knobs, place):
     with pytest.raises(holdfast.ConfigError) as caught:
         Shrink(**knobs)
     assert caught.value.place == place
-
-
-def test_with_no_time_nothing_is_done_and_the_trim_keeps_the_budget():
-    messages = run(*[("bash", {"command": f"job {n}"}, log()) for n in range(4)])
-    result = holdfast.compress(messages, 2_000, strategy=[Shrink(seconds=0), "trim"])
-    shrink, trim = result.steps
-    assert not shrink.applied
-    assert "the time was up before all was done" in shrink.detail
-    assert trim.applied
-    assert result.budget_met
-    assert holdfast.restore(result) == messages
-
-
-def test_with_a_limit_of_time_the_detail_says_how_long_it_took():
-    messages = run(("bash", {}, log()), ("bash", {}, "done"))
-    assert shrunk(messages, 300, Shrink(seconds=60)).steps[0].detail.endswith(" ms")
 
 
 def test_what_is_shrunk_is_restored_exactly_and_a_second_run_changes_nothing():
