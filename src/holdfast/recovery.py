@@ -18,6 +18,7 @@ from holdfast.compressors.summaries import (
 from holdfast.compressors.summary_memory import Envelope, ranges_of
 from holdfast.engine import RECALL_TOOL
 from holdfast.formats.tool_schemas import tool_schema
+from holdfast.kernel.budget import is_whole
 from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.names import ToolProvider
@@ -139,8 +140,7 @@ def recall_tool(
     """
     parameters = {"type": "object", "properties": _PROPERTIES, "required": ["key"]}
     schema = tool_schema(provider, RECALL_TOOL, _PURPOSE, parameters)
-    given = cast("object", most)  # callers pass anything
-    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+    if not is_whole(most, 1):
         raise ConfigError(f"{most!r} is not a positive number of characters", place="most")
     chosen = Place(opened(store), thread, secret)
 
@@ -219,7 +219,7 @@ def _offset(value: object) -> int:
     number = (
         int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 16 else value
     )
-    if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+    if not is_whole(number, 0):
         _refused("offset", value, "give a number of characters")
     return number
 

@@ -9,6 +9,7 @@ from typing import cast
 from holdfast.compressors.references import key_in, referenced
 from holdfast.content import kind as kind_named
 from holdfast.content import recognise, without_loss
+from holdfast.kernel.budget import is_whole
 from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.ports import KeyValueStore, Room
 from holdfast.meter import Counter, meter_for
@@ -56,10 +57,9 @@ def shrink(
 
     Raises ConfigError for a wrong argument and StoreError for a store that does not answer.
     """
-    given = cast("object", tokens)  # callers pass anything
-    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+    if not is_whole(tokens, 1):
         raise ConfigError(f"{tokens!r} is not a positive number of tokens", place="tokens")
-    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - as above
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers pass anything
         raise ConfigError(f"{text!r:.40} is not text", place="text")
     count = meter_for(model, counter).text
     before = count(text)

@@ -17,7 +17,7 @@ from holdfast.calls.event_loop import wait_for
 from holdfast.formats.payloads import ROLES, named
 from holdfast.formats.sdk_objects import as_sent
 from holdfast.formats.values import is_list, is_object
-from holdfast.kernel.budget import Budget
+from holdfast.kernel.budget import Budget, is_whole
 from holdfast.kernel.errors import ConfigError, ContextOverflowError, ModelError
 from holdfast.kernel.messages import ToolCall
 from holdfast.kernel.transcript import Format
@@ -279,7 +279,7 @@ def _check(model: object, session: object, trigger: object, rounds: object) -> N
     if checked(session).limit is None and trigger in _FITTING:
         advice = "give Session(..., budget=8_000), or trigger='manual'"
         raise ConfigError("the session has none to fit to", place="budget", advice=advice)
-    if isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1:
+    if not is_whole(rounds, 1):
         raise ConfigError(
             f"{rounds!r} is not a number of model calls", place="rounds", advice="give 1 or more"
         )

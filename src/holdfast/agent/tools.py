@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeGuard, cast
+from typing import Any, Protocol, TypeGuard
 
 from holdfast.content import shrink
 from holdfast.formats.convert import Turn, written
 from holdfast.formats.payloads import named
 from holdfast.formats.tool_schemas import tool_schema
 from holdfast.formats.values import compact, is_list, is_object
+from holdfast.kernel.budget import is_whole
 from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.messages import ToolCall, ToolResult
 from holdfast.kernel.ports import Room
@@ -227,8 +228,7 @@ def search_tool(
     for a provider whose form of tools is not known.
     """
     checked(session)
-    given = cast("object", most)  # callers pass anything
-    if isinstance(given, bool) or not isinstance(given, int) or given < 2 * _LEAST:
+    if not is_whole(most, 2 * _LEAST):
         raise ConfigError(
             f"{most!r} is too little for an answer",
             place="most",

@@ -10,7 +10,7 @@ import click
 
 from holdfast.cli import DONE, UNMET
 from holdfast.cli.files import object_in, read_conversation, read_json, within
-from holdfast.cli.options import share
+from holdfast.cli.options import JSON, share
 from holdfast.cli.session_place import place_of
 from holdfast.cli.terminal import mention, say, say_json
 from holdfast.evaluation import Evaluation, Probe, evaluate, evaluation_page
@@ -41,7 +41,7 @@ Telling = Callable[..., Evaluation]
     callback=share,
     help="Exit with 1 if a score is below this.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+@JSON
 def command(
     before: str | None,
     after: str | None,

@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import cast
+from math import inf
+from typing import TypeGuard, cast
 
 from .errors import ConfigError
 from .messages import Media, Message, Part, Text, ToolCall, ToolResult
@@ -74,9 +75,9 @@ class Budget:
     def __post_init__(self) -> None:
         for name in ("limit", "window"):
             value = getattr(self, name)
-            if value is not None and (not _is_int(value) or not 0 < value <= _MOST):
+            if value is not None and (not is_whole(value, 1) or value > _MOST):
                 raise ConfigError(f"{value!r} is not a positive number of tokens", place=name)
-        if not _is_int(self.reserve) or self.reserve < 0:
+        if not is_whole(self.reserve, 0):
             raise ConfigError(f"{self.reserve!r} is not a number of tokens", place="reserve")
         for name in ("headroom", "step"):
             value = getattr(self, name)
@@ -102,7 +103,7 @@ class Budget:
                 budget = written_tokens(budget)
             except ConfigError as fault:
                 raise fault.at("budget") from fault
-        if not _is_int(budget):
+        if not is_whole(budget):
             advice = "give a number of tokens or a holdfast.Budget"
             raise ConfigError(f"{budget!r} is not a budget", place="budget", advice=advice)
         if not 0 < budget <= _MOST:
@@ -126,12 +127,13 @@ BudgetLike = int | str | Budget | None
 """Tokens, such as ``8_000`` or ``"8k"``; a Budget; or None for the window of the model."""
 
 
-def _is_int(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+def is_whole(value: object, least: float = -inf) -> TypeGuard[int]:
+    """Whether the value is a whole number of at least ``least``."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
 def _check_share(name: str, value: Share | None) -> None:
-    if value is None or (_is_int(value) and value >= 0):
+    if value is None or is_whole(value, 0):
         return
     if isinstance(value, bool) or not isinstance(value, float) or not 0 <= value <= 1:
         raise ConfigError(f"{value!r} is neither tokens nor a share in [0, 1]", place=name)
