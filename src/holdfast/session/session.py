@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from asyncio import to_thread
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import datetime
-from functools import partial, wraps
+from functools import partial
 from os import PathLike
 from time import perf_counter, time
 from typing import (
     TYPE_CHECKING,
     Any,
-    Concatenate,
     Literal,
-    ParamSpec,
     Self,
-    TypeVar,
-    cast,
 )
 
+from holdfast.calls.event_loop import awaited
 from holdfast.calls.lineup import CallLimits
 from holdfast.cost import Costs
 from holdfast.kernel.budget import Budget, BudgetLike, Meter
@@ -51,37 +48,15 @@ from .arguments import SessionOptions, Which
 from .log import Thread, exchanges, inverse, own_id
 from .maintenance import Exclusive, FormRequests, Upkeep
 from .recall import FactReader, Meaning, Past, Recalled
-from .recent import Frame, LastFit
+from .recent import LastFit
 from .report import Stats, Story, html_page, masked, recalled_positions, stats_of, text_page
 from .state import Event
 from .tiers import Likeness, ThreadTiers
 from .turns import TurnCondenser
-from .view import Fit, View, copied, is_refused, paired
+from .view import View, ViewMaker, copied
 
 if TYPE_CHECKING:
     from holdfast.calls.cache import CompressionCache
-
-S = TypeVar("S")
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-def awaited(
-    method: Callable[Concatenate[S, P], T],
-) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
-    """The asynchronous form of a method, which runs it in a thread.
-
-    The method is looked up by its name, so that a subclass that overrides it overrides both.
-    """
-    name = method.__name__
-
-    @wraps(method)
-    async def waits(self: S, /, *args: P.args, **named: P.kwargs) -> T:
-        return cast("T", await to_thread(getattr(self, name), *args, **named))
-
-    waits.__name__, waits.__qualname__ = f"a{name}", f"Session.a{name}"
-    return waits
-
 
 Expand = Literal["model"]
 """Who may reconstruct a note whose original is lost."""
@@ -90,7 +65,6 @@ _PARTED = (
     "a call and its result were appended apart from each other; all is kept, and views mend it"
 )
 _LIFTED = 10  # messages of a view whose segments are promoted, as many as V.18 retrieves
-_ATTEMPTS = 8  # to find a view that fits with what ``repair`` adds; 2 are nearly always enough
 
 
 class Session:
@@ -374,9 +348,10 @@ class Session:
         with self._turn:
             started = perf_counter()
             self._thread.refresh()
-            view = self._view(chosen, query, tools)
+            maker = ViewMaker(self._thread, self._desk, self._options, self._past)
+            view = maker.view(chosen, query, tools)
             if not view.budget_met:
-                view = replace(view, smallest=self._smallest(view, query, tools))
+                view = replace(view, smallest=maker.smallest(view, query, tools))
             net = view.net.net if view.net else 0.0
             self._thread.record_view(view.tokens, net, perf_counter() - started)
             self._desk.seen, self._desk.sent = self._thread.now(), view.tokens
@@ -553,38 +528,6 @@ class Session:
                 "no message is named", place="message", advice="give positions or ids"
             )
         return {"positions": exchanges(self._thread, [self._known(each) for each in which])}
-
-    def _view(self, budget: Budget, query: str | None, tools: object) -> View:
-        """A valid view, even after later appends and changes."""
-        view, state = self._fitted(budget, query, tools), self._thread.state
-        amiss = state.unpaired or state.refused or state.edits or state.deleted or state.pins
-        if not amiss and not self._thread.damaged["message"] and not is_refused(view, self._thread):
-            return view
-        limit, mended = view.limit, self._paired(view)
-        for _ in range(_ATTEMPTS):
-            room = view.tokens - (mended.tokens - limit)  # what is added takes room
-            if mended.budget_met or room < 1:
-                break
-            view = self._fitted(Budget(limit=room), query, tools)
-            mended = replace(self._paired(view), limit=limit)
-        return mended
-
-    def _smallest(self, view: View, query: str | None, tools: object) -> int:
-        """A limit that can be met, near to the tokens of the view, which grows with the limit."""
-        tokens = view.tokens
-        for _ in range(_ATTEMPTS):
-            roomier = self._view(Budget(limit=tokens), query, tools)
-            if roomier.budget_met:
-                break
-            tokens = roomier.tokens
-        return tokens
-
-    def _fitted(self, budget: Budget, query: str | None, tools: object) -> View:
-        frame = Frame.of(self._thread, self._desk, self._options, budget, query, tools)
-        return Fit(frame, self._past).view()
-
-    def _paired(self, view: View) -> View:
-        return paired(view, self._thread.wire, self._options, self._thread.state.waiting)
 
     def _lift(self, found: Iterable[Recalled]) -> None:
         self._upkeep.found([each.position for each in found])

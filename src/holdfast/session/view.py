@@ -13,9 +13,9 @@ from itertools import islice
 from typing import Any
 
 from holdfast.formats.values import is_list, is_object
+from holdfast.kernel.budget import Budget
 from holdfast.kernel.integrity import violations
 from holdfast.kernel.messages import Message
-from holdfast.kernel.transcript import Format
 from holdfast.model_usage import ModelUsage
 from holdfast.result import CompressionMetrics, CompressionResult, Net
 from holdfast.text.visible import amount
@@ -24,7 +24,7 @@ from holdfast.validity import repair
 from .arguments import SessionOptions
 from .log import Kept, Thread
 from .recall import Inquiry, Past, Recalled, Recollection, is_idle, is_known, of_the_newest
-from .recent import Frame, Part, PastMessage, RecentTurns, Scope, notes_text, past_message
+from .recent import Frame, LastFit, Part, PastMessage, RecentTurns, Scope, notes_text, past_message
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +91,7 @@ _RECALL = {True: 0.5, False: 0.15}
 """Largest share for the past without a question: in a talk, and in an agent's work."""
 _NEWEST = 0.15  # share of the newest messages, which are in the view anyway
 _WORTH = 0.25  # score above which the past is worth its tokens without a question
+_ATTEMPTS = 8  # to find a view that fits with what ``repair`` adds; 2 are nearly always enough
 _OUTGREW = "the recent turns outgrew their share of the budget"
 _WIDER = "the budget has room for more of the recent turns"
 
@@ -326,21 +327,58 @@ class Fit:
         return self._telling(recalled).tokens if self._about_past(recalled) else 0
 
 
-def is_refused(view: View, thread: Thread) -> bool:
-    """Whether the thread's format refuses the view for the order of its messages."""
-    read = thread.wire.read(view.messages)
-    return bool(violations(read.rules, read.messages))
+@dataclass(frozen=True)
+class ViewMaker:
+    """Makes views of a thread that its provider accepts, also after later appends and changes."""
 
+    thread: Thread
+    desk: LastFit
+    options: SessionOptions
+    past: Past
 
-def paired(view: View, form: Format, options: SessionOptions, waiting: Sequence[str]) -> View:
-    """The view after ``repair``; calls at its end that still wait for results stay."""
-    under_way = _under_way(form.read(view.messages).messages, waiting) if waiting else ()
-    rest = [message for i, message in enumerate(view.messages) if i not in under_way]
-    asked = options.asked
-    mended = repair(rest, form, model=asked.get("model"), counter=asked.get("counter"))
-    added = mended.metrics.tokens_after - mended.metrics.tokens_before
-    messages = [*mended.messages, *(view.messages[i] for i in under_way)]
-    return replace(view, messages=messages, tokens=view.tokens + added)
+    def view(self, budget: Budget, query: str | None, tools: object) -> View:
+        """A valid view; one that is still over its budget if there is no smaller one."""
+        view, state = self._fitted(budget, query, tools), self.thread.state
+        amiss = state.unpaired or state.refused or state.edits or state.deleted or state.pins
+        if not amiss and not self.thread.damaged["message"] and not self._is_refused(view):
+            return view
+        limit, mended = view.limit, self._paired(view)
+        for _ in range(_ATTEMPTS):
+            room = view.tokens - (mended.tokens - limit)  # what is added takes room
+            if mended.budget_met or room < 1:
+                break
+            view = self._fitted(Budget(limit=room), query, tools)
+            mended = replace(self._paired(view), limit=limit)
+        return mended
+
+    def smallest(self, view: View, query: str | None, tools: object) -> int:
+        """A limit that can be met, near to the tokens of the view, which grows with the limit."""
+        tokens = view.tokens
+        for _ in range(_ATTEMPTS):
+            roomier = self.view(Budget(limit=tokens), query, tools)
+            if roomier.budget_met:
+                break
+            tokens = roomier.tokens
+        return tokens
+
+    def _fitted(self, budget: Budget, query: str | None, tools: object) -> View:
+        frame = Frame.of(self.thread, self.desk, self.options, budget, query, tools)
+        return Fit(frame, self.past).view()
+
+    def _is_refused(self, view: View) -> bool:
+        """Whether the thread's format refuses the view for the order of its messages."""
+        read = self.thread.wire.read(view.messages)
+        return bool(violations(read.rules, read.messages))
+
+    def _paired(self, view: View) -> View:
+        """The view after ``repair``; calls at its end that still wait for results stay."""
+        form, waiting, asked = self.thread.wire, self.thread.state.waiting, self.options.asked
+        under_way = _under_way(form.read(view.messages).messages, waiting) if waiting else ()
+        rest = [message for i, message in enumerate(view.messages) if i not in under_way]
+        mended = repair(rest, form, model=asked.get("model"), counter=asked.get("counter"))
+        added = mended.metrics.tokens_after - mended.metrics.tokens_before
+        messages = [*mended.messages, *(view.messages[i] for i in under_way)]
+        return replace(view, messages=messages, tokens=view.tokens + added)
 
 
 def _under_way(messages: Sequence[Message], waiting: Sequence[str]) -> list[int]:
