@@ -64,12 +64,6 @@ class Memo(dict[K, V]):
         self._old, self._held = dict(self), 0
         self.clear()
 
-    @property
-    def characters(self) -> int:
-        """The size of the entries of both generations."""
-        both = (self, self._old)
-        return sum(self._size(key, value) for held in both for key, value in list(held.items()))
-
 
 class _Room:
     """The memory that all caches share."""
