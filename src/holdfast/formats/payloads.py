@@ -66,9 +66,9 @@ def messages_of(payload: object, field: str = MESSAGES) -> Sequence[Any]:
     raise FormatError(f"{named(found)} is not a list of messages", place=place, advice=advice)
 
 
-def objects_of(payload: object, field: str = MESSAGES) -> list[Mapping[str, Any]]:
+def objects_of(payload: object) -> list[Mapping[str, Any]]:
     """The messages that are objects, by which a format is recognised."""
-    return list(objects_in(payload.get(field) if is_object(payload) else payload))
+    return list(objects_in(payload.get(MESSAGES) if is_object(payload) else payload))
 
 
 def objects_in(value: object) -> Iterator[Mapping[str, Any]]:

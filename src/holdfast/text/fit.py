@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 Count = Callable[[str], int]
-Marker = Callable[[int, int], str]
-"""Makes the marker of a gap from the numbers of lines and characters that are left out."""
 Render = Callable[[Sequence[int]], str]
 """Makes the text of the chosen pieces, given by ascending numbers."""
 
@@ -30,6 +28,7 @@ _MOST_FILLINGS, _LESS = 5, 0.7
 _FASTEST_GROWTH = 16  # times the last size, so that one cheap part does not overshoot
 # tokens beside the marker from which a head and a tail are better than a head alone
 _SMALLEST_SHARE = 6
+_HEAD = 0.6  # the beginning's share of a head and a tail
 _LINE_LOSS = 3  # a cut moves to a line's end unless that loses more than a third
 _LONGEST_JOINT = 16  # characters that are searched for the start of a combined character
 _JOINERS = frozenset("\u200d\ufe0e\ufe0f\u20e3\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
@@ -67,10 +66,8 @@ def clip_end(text: str, tokens: int, count: Count) -> str:
     return _longest(whole, lambda size: text[_joint(text, whole - size) :], tokens, count)
 
 
-def head_tail(
-    text: str, tokens: int, count: Count, marker: Marker = gap, *, head: float = 0.6
-) -> str:
-    """The beginning and the end with the marker between them; ``head`` is the beginning's share.
+def head_tail(text: str, tokens: int, count: Count) -> str:
+    """The beginning and the end with the marker between them.
 
     Cuts at ends of lines if they are near. If there is no room for the marker, returns the
     beginning with an ellipsis.
@@ -78,9 +75,9 @@ def head_tail(
     beginning = clip(text, tokens, count)
     if len(beginning) == len(text):
         return text
-    left = tokens - count(marker(text.count("\n"), len(text))) - 2
+    left = tokens - count(gap(text.count("\n"), len(text))) - 2
     while left >= _SMALLEST_SHARE:
-        cut = _cut(text, left, count, marker, head)
+        cut = _cut(text, left, count)
         over = count(cut) - tokens
         if over <= 0:
             return cut
@@ -194,8 +191,8 @@ def _longest(whole: int, piece: Callable[[int], str], tokens: int, count: Count)
     return best
 
 
-def _cut(text: str, tokens: int, count: Count, marker: Marker, head: float) -> str:
-    beginning = clip(text, max(1, int(tokens * head)), count)
+def _cut(text: str, tokens: int, count: Count) -> str:
+    beginning = clip(text, max(1, int(tokens * _HEAD)), count)
     line = beginning.rfind("\n") + 1
     if line and (len(beginning) - line) * _LINE_LOSS <= len(beginning):
         beginning = beginning[:line]
@@ -207,7 +204,7 @@ def _cut(text: str, tokens: int, count: Count, marker: Marker, head: float) -> s
     middle = rest[: len(rest) - len(end)]
     joint = "\n" if "\n" in text else " "
     before = "" if beginning.endswith(("\n", " ")) or not beginning else joint
-    return f"{beginning}{before}{marker(middle.count(chr(10)), len(middle))}{joint}{end}"
+    return f"{beginning}{before}{gap(middle.count(chr(10)), len(middle))}{joint}{end}"
 
 
 def _joint(text: str, place: int) -> int:
