@@ -3,9 +3,9 @@
 A run carries its own labels: what a later step used was worth keeping. A logistic regression with
 a ridge (Newton's steps) learns from each cut which of the things that stand only in the older part
 are used next, and from planted statements which of them say something. ``--leave-out`` learns in
-turn without one kind of run, and prints what ``compress`` keeps of that kind with those weights and
-with the table that is written. The other numbers of the table (what is said, asked, named by a
-kind) stay as they are.
+turn without one kind of run, and writes beside the weights (``kept``) what ``compress`` keeps of
+that kind with those weights and with the table that is written, at the larger and the smaller
+budget. The other numbers of the table (what is said, asked, named by a kind) stay as they are.
 """
 
 from __future__ import annotations
@@ -110,6 +110,7 @@ def learned(cases: Sequence[Case]) -> np.ndarray:
 def as_table(row: np.ndarray) -> dict[str, Any]:
     """The table with what was learned."""
     table: dict[str, Any] = json.loads(TABLE.read_text("utf-8"))
+    table.pop("kept", None)
     numbers = [round(float(each), 3) for each in row]
     width, names = len(SHAPES), list(table["features"])
     first, second = numbers[width + 1 :][: len(names)], numbers[width + 1 + len(names) :]
@@ -158,12 +159,14 @@ def main(arguments: list[str]) -> int:
     with Pool() as pool:
         cases = pool.map(case_of, [*given, *said_cases(options.shared)], chunksize=4)
     table = as_table(learned(cases))
-    TABLE.write_text(written(table), "utf-8")
+    figures: dict[str, str] = {}
     for kind in sorted({case.kind for case in cases}) if options.leave_out else ():
         own = [case for case in given if case["task"] == kind]
         without = as_table(learned([case for case in cases if case.kind != kind]))
         told = kept(options.shared, without, own), kept(options.shared, table, own)
-        print(f"{kind:12} left out {' '.join(told[0])}, learned from {' '.join(told[1])}")
+        figures[kind] = f"left out {' '.join(told[0])}, learned from {' '.join(told[1])}"
+        print(f"{kind:12} {figures[kind]}")
+    TABLE.write_text(written(table | ({"kept": figures} if figures else {})), "utf-8")
     return 0
 
 
