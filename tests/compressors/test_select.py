@@ -295,7 +295,10 @@ def test_a_long_message_of_the_agent_does_not_stand_for_the_turn_before_the_newe
     messages = written("")[:-1]
     messages[-4]["content"] = f"I write it down.\n\n```sh\n{filler(1) * 20}\n```"
     messages[-3]["content"] = "Output: written."
-    selected(convert(messages, "converse")["messages"], 1_500, "converse")
+    result = selected(convert(messages, "converse")["messages"], 1_500, "converse")
+    texts = [part["text"] for message in result.messages for part in message["content"]]
+    assert not any(filler(1) * 20 in text for text in texts)
+    assert texts[-1] == messages[-1]["content"]
 
 
 def renamed(messages):
