@@ -171,9 +171,7 @@ def importance(
 ) -> float:
     """The importance of entities, by the context's entities and their frequency in all texts.
 
-    V.16: beta * overlap /
-    E
-    + (1 - beta) * the sum of the global importance of the shared ones.
+    V.16: beta * overlap / |E| + (1 - beta) * the sum of the global importance of the shared ones.
     """
     own = set(found)
     shared = own.intersection(context)
