@@ -17,7 +17,7 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, ForwardRef, cast
 
-from holdfast.compressors import COMPRESSORS
+from holdfast.choice import chosen
 from holdfast.config_files import (
     READERS,
     ConfigFile,
@@ -27,21 +27,24 @@ from holdfast.config_files import (
     read_config,
     unknown_key,
 )
-from holdfast.formats import FORMATS
+from holdfast.engine import positions
+from holdfast.formats import FORMATS, read
 from holdfast.kernel.budget import Budget, written_tokens
-from holdfast.kernel.errors import ConfigError
+from holdfast.kernel.errors import ConfigError, FormatError
 from holdfast.kernel.registry import Registry, imported
 from holdfast.meter import meter_for
 from holdfast.options import USUAL_PROFILE, Options, check
 from holdfast.profiles import (
     PROFILE_KEYS,
     Profile,
-    has_profile,
+    extended,
     named_profile,
     profile_layers,
     profile_of,
 )
 from holdfast.providers import check_embedder, check_model
+from holdfast.session.arguments import check_views
+from holdfast.stores import check_store
 
 NAME = "holdfast"
 _PROJECT, _PROJECT_TABLE = "pyproject.toml", ("tool", NAME)
@@ -57,21 +60,40 @@ TABLES = Registry(
         "limits": "holdfast.calls.lineup:CallLimits",
         "cache": "holdfast.calls.cache:CompressionCache",
         "costs": "holdfast.cost:Costs",
+        "costs.price": "holdfast.providers.prices:Price",
         "relevance": "holdfast.memory.relevance:Relevance",
         "tiers": "holdfast.memory.tiers:TierSizes",
     },
 )
 """The tables of a file, with the class of each; their keys are its arguments."""
 
+
+def _schemas(given: object) -> object:
+    """The given tool schemas, or those of a JSON file: a list, or ``tools`` of a request body."""
+    found = given
+    if isinstance(given, str):
+        try:
+            found = json.loads(Path(given).read_text("utf-8"))
+        except (OSError, ValueError) as fault:
+            problem = f"{given!r} cannot be read ({fault})"
+            raise ConfigError(problem, place="tools", advice="name a JSON file") from fault
+        found = cast("dict[str, object]", found).get("tools") if isinstance(found, dict) else found
+    try:
+        read([], "plain", found)
+    except FormatError as fault:
+        raise ConfigError(fault.problem, place=fault.place, advice=fault.advice) from fault
+    return found
+
+
 _CHECKS: Mapping[str, Callable[[Any], object]] = {
     "llm": check_model,
     "embedder": check_embedder,
     "format": FORMATS.load,
+    "store": check_store,
     "counter": lambda name: meter_for(None, name),
-    "strategy": lambda names: [
-        has_profile(name) or COMPRESSORS.load(name)
-        for name in ([names] if isinstance(names, str) else names)
-    ],
+    "strategy": lambda names: chosen({"strategy": names}),
+    "pin": positions,
+    "tools": _schemas,
 }
 """Functions that raise ConfigError for an unknown name, by key."""
 
@@ -139,12 +161,15 @@ class Config:
 
     def table(self, name: str) -> object:
         """The object of a table, such as ``CallLimits`` for ``limits``; None if it is not set."""
-        said = self._layers.data.get(name)
+        said: Any = self._layers.data
+        for key in name.split("."):
+            said = said and said.get(key)
         if said is None:
             return None
         make = cast("Callable[..., object]", TABLES.load(name))
-        given = _given(cast("Mapping[str, object]", said))
-        with self._layers.telling(), inside(name, given):
+        given = _given(said)
+        given |= {key: self.table(f"{name}.{key}") for key in given if _is_inner(name, key)}
+        with self._layers.telling(), inside(name, _arguments(name)):
             return make(**given)
 
     def _of(self, names: Collection[str]) -> dict[str, Any]:
@@ -154,8 +179,8 @@ class Config:
         found.pop("profile", None)
         if self._said & PROFILE_KEYS - Options.__annotations__.keys() or "profile" in self._said:
             found["profile"] = self.profile
-        if isinstance(found.get("tools"), str):
-            with self._layers.telling(), inside("tools"):
+        if "tools" in found:
+            with self._layers.telling():
                 found["tools"] = _schemas(found["tools"])
         return found
 
@@ -163,8 +188,8 @@ class Config:
         """Raise ConfigError for an unknown key or a wrong value."""
         given = _given(self._layers.data)
         if self._said:
-            check_keys(dict.fromkeys(self._said), _known())
-        for key in self._said & given.keys():
+            check_keys(self._layers.data, _known())
+        for key in given if self._said else ():
             if key in TABLES.table:
                 _check_table(key, given[key])
             else:
@@ -177,7 +202,10 @@ class Config:
             raise ConfigError(problem, place="strategy", advice="give the one or the other")
         for name in TABLES.table.keys() - {"cache"}:  # a cache may open a store
             self.table(name)
+        if self.budget.limit or self.budget.window:
+            self.budget.tokens()
         check(cast("Options", {key: given[key] for key in _CHOICES & given.keys()}))
+        check_views(**{key: given[key] for key in _VIEWS & given.keys()})
         _ = self.profile
 
 
@@ -185,6 +213,7 @@ _OBJECTS = frozenset({"condenser", "clock"})
 """Arguments of a session that cannot be written in a file."""
 
 _CHOICES = frozenset({"on_failure", "redact"})
+_VIEWS = signature(check_views).parameters.keys()
 _NEARLY = 0.75  # similarity by difflib; "modle" and "model" have 0.8
 
 
@@ -206,6 +235,7 @@ def load_config(
     file = _named(Path(named)) if named else _found(Path(folder or "."))
     files = [each for each in (file, _environment(variables)) if each is not None and each.data]
     layers = profile_layers()
+    layers.find = lambda name, file: _usable(extended(name, file))
     layers.add(named_profile(USUAL_PROFILE))
     for each in files:
         layers.add(each)
@@ -224,7 +254,7 @@ def _found(folder: Path) -> ConfigFile | None:
             if (place / f"{NAME}{suffix}").is_file():
                 return _named(_shown(place / f"{NAME}{suffix}", start))
         project = place / _PROJECT
-        if project.is_file() and b"tool.holdfast" in project.read_bytes():
+        if project.is_file() and NAME.encode() in project.read_bytes():
             found = _named(_shown(project, start))
             if found.data:
                 return found
@@ -301,7 +331,7 @@ def _hints() -> dict[str, str]:
 
 @cache
 def _known() -> list[str]:
-    return sorted({*_hints(), *TABLES.table} - _OBJECTS)
+    return sorted({*_hints(), *TABLES.table} - _OBJECTS - {"costs.price"})
 
 
 def _hint(path: Sequence[str]) -> str:
@@ -339,24 +369,24 @@ def _check_table(name: str, said: object) -> None:
         raise ConfigError(f"{said!r} is not a table", place=name, advice=f"write [{name}]")
     table, arguments = cast("Mapping[str, object]", said), _arguments(name)
     check_keys(table, list(arguments), name)
+    for key, argument in arguments.items():
+        if argument.default is Parameter.empty and key not in table:
+            raise ConfigError(f"it has no {key}", place=name, advice=f"add {key} = ...")
     for key, value in table.items():
-        _check_value(f"{name}.{key}", value, str(arguments[key].annotation))
+        if _is_inner(name, key):
+            _check_table(f"{name}.{key}", value)
+        else:
+            _check_value(f"{name}.{key}", value, str(arguments[key].annotation))
+
+
+def _is_inner(name: str, key: str) -> bool:
+    """Whether the key of a table is a table itself."""
+    return f"{name}.{key}" in TABLES.table
 
 
 def _given(data: Mapping[str, object]) -> dict[str, Any]:
     """The keys that are set; null in YAML unsets a key."""
     return {key: value for key, value in data.items() if value is not None}
-
-
-def _schemas(file: str) -> object:
-    """The tool schemas in a JSON file: a list, or the field ``tools`` of a request body."""
-    try:
-        found: object = json.loads(Path(file).read_text("utf-8"))
-    except (OSError, ValueError) as fault:
-        raise ConfigError(
-            f"{file!r} cannot be read ({fault})", advice="name a JSON file"
-        ) from fault
-    return cast("dict[str, object]", found).get("tools") if isinstance(found, dict) else found
 
 
 def _leaves(value: Mapping[str, object], head: str = "") -> Iterator[tuple[str, object]]:

@@ -342,22 +342,22 @@ def _pinned(transcript: Transcript, pin: Pin) -> frozenset[int]:
         return transcript.pinned.union(
             i for i, m in enumerate(transcript.messages) if pin(m.original)
         )
-    length, positions = len(transcript), _listed(pin)
-    for i in positions:
+    length, given = len(transcript), positions(pin)
+    for i in given:
         if not -length <= i < length:
             there = "is 1 message" if length == 1 else f"are {length} messages"
             advice = f"there {there}, counted from 0"
             raise ConfigError(f"there is no message {i}", place="pin", advice=advice)
-    return transcript.pinned.union(i % length for i in positions)
+    return transcript.pinned.union(i % length for i in given)
 
 
-def _listed(pin: object) -> list[int]:
+def positions(pin: object) -> list[int]:
     """The positions as a list. Raises ConfigError for anything else."""
-    positions = list(cast("Iterable[object]", pin)) if isinstance(pin, Iterable) else [None]
-    if not all(isinstance(i, int) and not isinstance(i, bool) for i in positions):
+    given = list(cast("Iterable[object]", pin)) if isinstance(pin, Iterable) else [None]
+    if not all(isinstance(i, int) and not isinstance(i, bool) for i in given):
         advice = "give a list of positions, or a function that returns True for messages to keep"
         raise ConfigError(f"{pin!r:.40} is not a list of positions", place="pin", advice=advice)
-    return cast("list[int]", positions)
+    return cast("list[int]", given)
 
 
 def finish(job: Job, plan: Plan | None) -> CompressionResult:

@@ -13,6 +13,7 @@ import pytest
 import holdfast
 from holdfast import CallLimits, ConfigError, load_config
 from holdfast.cli import main
+from holdfast.cost import Costs, Price
 from holdfast.memory.tiers import TierSizes
 from holdfast.profiles import load_profile
 from tests.talks import agent_run
@@ -246,6 +247,28 @@ def test_a_profile_file_may_extend_a_profile(folder):
         ("strategy = ['trimm']", "holdfast.toml:1: strategy: there is no "
             "strategy named 'trimm'; did"),
         ("clock = 3", "holdfast.toml:1: clock: there is no such key"),
+        ("segmentation = 'pages'", "holdfast.toml:1: segmentation: 'pages' is not a choice; "
+            "known are 'turns', 'time', 'entities'"),
+        ("\nrecall_score = 3.5", "holdfast.toml:2: recall_score: 3.5 is not in [0, 1]"),
+        ("recall_messages = -1", "holdfast.toml:1: recall_messages: -1 is not a positive number"),
+        ("store = 'sqlit:///a.db'", "holdfast.toml:1: store: there is no store named 'sqlit'; "
+            "did you mean 'sqlite'?"),
+        ("store = 'memory://x?artifacts=ftp://y'", "holdfast.toml:1: store: there is no store"),
+        ("store = 'a.db'", "holdfast.toml:1: store: 'a.db' is not a URL"),
+        ("strategy = 5", "holdfast.toml:1: strategy: 5 is not a strategy; give"),
+        ("tools = 5", "holdfast.toml:1: tools: an int does not belong here; give the list"),
+        ("tools = ['a']", "holdfast.toml:1: tools[0]: a str does not belong here; give the list"),
+        ("pin = 'all'", "holdfast.toml:1: pin: 'all' is not a list of positions; give"),
+        ("[budget]\nwindow = 100\nreserve = 200", "holdfast.toml:1: budget: reserve and "
+            "headroom leave nothing of 100 tokens; lower"),
+        ("[tiers]\nhot = 9\ntrigger = 1.5", "holdfast.toml:1: tiers.target: the tiers cannot "
+            "be emptied to this; give 0 < target <= trigger <= 1"),
+        ("[relevance]\nforgetting = -1", "holdfast.toml:2: relevance.forgetting: -1 is not a "
+            "number from 0; give one such as 0.01"),
+        ("[costs]\nprice = 4", "holdfast.toml:2: costs.price: 4 is not a table; write "
+            "[costs.price]"),
+        ("[costs.price]\noutput = 4", "holdfast.toml:1: costs.price: it has no input; add"),
+        ("[costs.price]\ninput = -4", "holdfast.toml:2: costs.price.input: -4 is not a price"),
         ("budget = ", "holdfast.toml: this is not TOML (Invalid value (at end of document))"),
     ],
 )  # fmt: skip
@@ -262,12 +285,78 @@ def test_what_is_wrong_is_named_with_file_line_and_the_nearest_key(text, refused
         ("yes: 1", "holdfast.yaml: line 1: the key 'yes' is not text; write it in quotes"),
         ("[1, 2]", "holdfast.yaml: there are no keys in it; write key: value"),
         ("model: [", "holdfast.yaml: line 1: this is not YAML ("),
+        ("a: &a\n  b: *a", "holdfast.yaml: line 1: this is not YAML (found unconstructable "
+            "recursive node)"),
+        ("llm: x:y\nsegmentation: pages", "holdfast.yaml:1: llm: 'x:y' names no model vendor"),
         ("steps:\n- strategy: trim\n- strategy: trimm", "holdfast.yaml:3: steps[1].strategy: "
             "there is no strategy"),
     ],
 )  # fmt: skip
 def test_yaml_is_read_as_strictly(text, refused):
     assert refusal(text, "holdfast.yaml").startswith(refused)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "refused"),
+    [
+        ("HOLDFAST_SEGMENTATION", "pages", "segmentation: 'pages' is not a choice"),
+        ("HOLDFAST_STORE", "sqlit:///a.db", "store: there is no store named 'sqlit'"),
+        ("HOLDFAST_RECALL_SCORE", "2", "recall_score: 2 is not in [0, 1]"),
+    ],
+)
+def test_a_wrong_value_of_a_variable_is_named_with_it(variable, value, refused):
+    with pytest.raises(ConfigError) as caught:
+        load_config(environ={variable: value})
+    assert str(caught.value).startswith(f"{variable}: {refused}")
+
+
+def test_a_mistake_in_a_file_that_is_extended_is_named_there(folder):
+    (folder / "base.toml").write_text('model = "gpt-4o"\nsegmentatio = "time"')
+    assert refusal('extends = "base.toml"').startswith(
+        "base.toml:2: segmentatio: there is no such key; did you mean 'segmentation'?"
+    )
+
+
+def test_a_file_of_options_alone_may_be_extended_and_leaves_the_default_profile(folder):
+    (folder / "base.toml").write_text('budget = 800\nmodel = "gpt-4o"\n[steps.trim]\nclamp = false')
+    holdfast_file('extends = "base.toml"\nredact = true')
+    config = load_config(environ={})
+    assert (config.budget.limit, config.options["model"]) == (800, "gpt-4o")
+    usual = load_profile("balanced")
+    assert (config.profile.name, config.profile.redact) == ("balanced", True)
+    assert config.profile.steps == (*usual.steps[:-1], replace(usual.steps[-1], clamp=False))
+
+
+def test_a_table_with_a_strategy_replaces_the_step(folder):
+    holdfast_file('extends = "four_step"\n[steps.digest]\nstrategy = "prune"\nby = "message"')
+    steps = load_config(environ={}).profile.steps
+    assert [step.name for step in steps][:2] == ["ToolDeterministicCompaction", "prune"]
+    assert steps[1].by == "message"
+
+
+def test_a_price_is_a_table_of_the_costs():
+    holdfast_file("[costs]\ncalls = 3\n[costs.price]\ninput = 3\ncache_read = 0.3")
+    price = Price(3, cache_read=0.3)
+    assert load_config(environ={}).options["costs"] == Costs(price, calls=3)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[tool]\nholdfast = {budget = 300}",
+        "tool.holdfast.budget = 300",
+        "[ tool . holdfast ]\nbudget = 300",
+    ],
+)
+def test_every_way_to_write_the_table_of_a_pyproject_is_found(folder, text):
+    (folder / "pyproject.toml").write_text(text)
+    assert load_config(environ={}).budget.limit == 300
+
+
+def test_what_is_no_table_in_a_pyproject_is_refused_by_line():
+    assert refusal("[tool]\nholdfast = 5", "pyproject.toml") == (
+        "pyproject.toml:2: tool.holdfast: 5 is not a table; write [tool.holdfast]"
+    )
 
 
 def test_a_variable_that_is_nearly_a_key_is_refused():

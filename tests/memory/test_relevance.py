@@ -119,7 +119,15 @@ def test_the_preset_of_the_design_weighs_as_it_says():
     assert source.uniqueness == source.open_ends == 0.0
 
 
-@pytest.mark.parametrize("wrong", ["much", None, True, math.nan])
+@pytest.mark.parametrize("wrong", ["much", None, True, math.nan, math.inf, -0.1])
 def test_a_weight_that_is_not_a_number_is_refused(wrong):
-    with pytest.raises(ConfigError, match=r"^Relevance.access: .* is not a number; give one such"):
+    with pytest.raises(
+        ConfigError, match=r"^Relevance.access: .* is not a number from 0; give one such"
+    ):
         Relevance(access=wrong)
+
+
+def test_a_share_of_the_curves_is_at_most_one():
+    assert Relevance(beta=1).beta == 1
+    with pytest.raises(ConfigError, match=r"^Relevance.beta: 7 is not a number from 0 to 1; give"):
+        Relevance(beta=7)

@@ -83,9 +83,6 @@ def config_of(
         found, lines = cast("Reader", READERS.load(suffix))(text)
     for key in within:
         found = found.get(key, {}) if _is_table(found) else {}
-    if not _is_table(found):
-        raise ConfigError("it is not a table", place=f"{name}: {head}", advice=f"write [{head}]")
-
     known = cache(lines)
 
     def origin(path: str) -> str:
@@ -94,6 +91,9 @@ def config_of(
             whole = _above(whole)
         return f"{name}:{known()[whole]}" if whole else name
 
+    if not _is_table(found):
+        place = f"{origin('')}: {head}"
+        raise ConfigError(f"{found!r} is not a table", place=place, advice=f"write [{head}]")
     return ConfigFile(name, found, origin, folder)
 
 
@@ -103,7 +103,7 @@ class Layers:
 
     ``find`` returns what ``extends`` or ``profile`` names. A list of steps replaces earlier steps.
     A table of steps changes the knobs of earlier steps, and ``false`` removes one; a step is named
-    as in records, or by its strategy.
+    as in records, or by its strategy. A table that has a strategy replaces the step.
     """
 
     find: Callable[[str, ConfigFile], ConfigFile]
@@ -111,7 +111,7 @@ class Layers:
     """The names of a step, the one in records first."""
 
     whole: Collection[str] = ()
-    """The keys that an extending file replaces together, whether or not it sets each."""
+    """The keys that a file with a list of steps replaces together, whether or not it sets each."""
 
     data: dict[str, object] = field(default_factory=dict[str, object])
     _set: dict[str, tuple[ConfigFile, str]] = field(
@@ -124,8 +124,9 @@ class Layers:
         for key in _BASES & file.data.keys():
             with self.telling(file), inside(key):
                 below = self._below(file, key, above)
-            for each in self.whole:
-                self.data.pop(each, None)
+            if isinstance(below.data.get(STEPS), list):
+                for each in self.whole:
+                    self.data.pop(each, None)
             self.add(below, (*above, below.name))
         self._lay(file, file.data, self.data, "", "")
 
@@ -216,6 +217,8 @@ class Layers:
                     raise ConfigError(f"{knobs!r} are not knobs", place=written, advice=advice)
             self._set[f"{STEPS}.{label}"] = file, written
             if _is_table(knobs):
+                if "strategy" in knobs:
+                    made[label] = {}
                 made[label] = dict(cast("Mapping[str, object]", made[label]))
                 inner = cast("dict[str, object]", made[label])
                 self._lay(file, knobs, inner, f"{STEPS}.{label}.", f"{written}.")
@@ -275,6 +278,8 @@ def inside(place: str, keys: Collection[str] = ()) -> Generator[None]:
         key = fault.place.rpartition(".")[2]
         if key in keys:
             whole = f"{place}.{key}" if place else key
+        elif fault.place.startswith(place):
+            whole = fault.place
         else:
-            whole = ": ".join(dict.fromkeys(each for each in (place, fault.place) if each))
+            whole = f"{place}: {fault.place}" if fault.place else place
         raise fault.at(whole) from fault

@@ -14,7 +14,13 @@ except ImportError as missing:
 
 
 class _Loader(yaml.SafeLoader):
-    """A loader that refuses duplicate keys, and keys that are not text."""
+    """A loader that refuses duplicate keys, keys that are not text, and nodes inside themselves."""
+
+    def construct_document(self, node: Any) -> object:
+        """The values of a document."""
+        self.deep_construct = True  # PyYAML refuses a node inside itself only if it goes deep
+        found: object = cast("Any", super()).construct_document(node)
+        return found
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Hashable, Any]:
         """The table of a node."""
@@ -43,21 +49,19 @@ def read(text: str) -> tuple[dict[str, object], Callable[[], dict[str, int]]]:
     if found is not None and not isinstance(found, dict):
         raise ConfigError("there are no keys in it", advice="write key: value")
     tables = cast("dict[str, object]", found or {})
-    return tables, lambda: dict(_lines(yaml.compose(text, _Loader), "", frozenset()))
+    return tables, lambda: dict(_lines(yaml.compose(text, _Loader), ""))
 
 
-def _lines(node: Any, head: str, above: frozenset[int]) -> Iterator[tuple[str, int]]:
-    if id(node) in above:  # an anchor that contains itself
-        return
+def _lines(node: Any, head: str) -> Iterator[tuple[str, int]]:
     if isinstance(node, yaml.MappingNode):
         for key, inner in node.value:
             path = f"{head}.{key.value}" if head else key.value
             yield path, key.start_mark.line + 1
-            yield from _lines(inner, path, above | {id(node)})
+            yield from _lines(inner, path)
     elif isinstance(node, yaml.SequenceNode):
         for n, inner in enumerate(node.value):
             yield f"{head}[{n}]", inner.start_mark.line + 1
-            yield from _lines(inner, f"{head}[{n}]", above | {id(node)})
+            yield from _lines(inner, f"{head}[{n}]")
 
 
 def _refused(problem: str, mark: Any, advice: str) -> ConfigError:

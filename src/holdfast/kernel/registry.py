@@ -42,7 +42,11 @@ class Registry:
         for point in self._outside():
             if point.name == name:
                 return point.load()
-        raise ConfigError(f"there is no {self.noun} named {name!r}", advice=self._advice(name))
+        raise self.unknown(name)
+
+    def unknown(self, name: str) -> ConfigError:
+        """The error for a name that nothing has, listing the known ones."""
+        return ConfigError(f"there is no {self.noun} named {name!r}", advice=self._advice(name))
 
     def __contains__(self, name: str) -> bool:
         """Whether the table or an installed package has the name."""

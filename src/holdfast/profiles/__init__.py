@@ -127,7 +127,12 @@ def read_profile(text: str, place: str = "profile") -> Profile:
 
 def profile_layers() -> Layers:
     """Empty layers, for files that may extend profiles."""
-    return Layers(lambda name, file: named_profile(name, file.folder), _names_of, PROFILE_KEYS)
+    return Layers(extended, _names_of, PROFILE_KEYS)
+
+
+def extended(name: str, file: ConfigFile) -> ConfigFile:
+    """The built-in profile that a file names, or the file in its folder."""
+    return named_profile(name, file.folder)
 
 
 def named_profile(name: str, folder: Path | None = None) -> ConfigFile:

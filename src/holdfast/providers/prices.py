@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from importlib.resources import files
+from math import inf
 from pathlib import Path
 from typing import Any, cast
 
-from holdfast.config_files import check_keys, read_config
+from holdfast.config_files import check_keys, inside, read_config
 from holdfast.kernel.errors import ConfigError
 
 MILLION = 1_000_000  # the tokens for which vendors state their prices
@@ -28,6 +29,14 @@ class Price:
     """For input that is read from the vendor's prompt cache; by default ``input``."""
     cache_write: float | None = None
     """For input that is written to the prompt cache; by default ``input``."""
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            value: object = getattr(self, each.name)
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            if not (is_number and 0 <= cast("float", value) < inf) and value is not each.default:
+                advice = "give US dollars for a million tokens"
+                raise ConfigError(f"{value!r} is not a price", place=each.name, advice=advice)
 
     @property
     def discount(self) -> float:
@@ -84,13 +93,10 @@ def _own(file: str) -> Sequence[ListedPrice]:
     read, known = read_config(file), [field.name for field in fields(Price)]
     found: list[ListedPrice] = []
     for name, said in read.data.items():
-        table = cast("Mapping[str, object]", said if isinstance(said, Mapping) else {})
+        table = cast("Mapping[str, Any]", said if isinstance(said, Mapping) else {})
         check_keys(table, known, f"{read.origin(name)}: {name}")
-        numbers = [each for each in table.values() if isinstance(each, int | float) and each >= 0]
-        if "input" not in table or len(numbers) < len(table):
-            advice = "give input and output as US dollars for a million tokens"
-            raise ConfigError(f"{name!r} has no price", place=read.origin(name), advice=advice)
-        price = Price(**cast("Mapping[str, Any]", table))
+        with inside(f"{read.origin(name)}: {name}", known):
+            price = Price(**cast("dict[str, Any]", {"input": None, **table}))
         found.append(ListedPrice("own", name, f"^{re.escape(name.lower())}$", price))
     return found
 

@@ -121,6 +121,17 @@ def share(place: str, value: object) -> None:
         raise _refused(place, value, "is not in [0, 1]", "give a number such as 0.5")
 
 
+def check_views(
+    segmentation: object = "turns", recall_score: object = None, recall_messages: object = None
+) -> None:
+    """Raise ConfigError for a wrong value of one of these options of a session."""
+    one_of("segmentation", segmentation, get_args(Segmentation))
+    if recall_score is not None:
+        share("recall_score", recall_score)
+    if recall_messages is not None:
+        positive("recall_messages", recall_messages, "messages")
+
+
 def moment(value: object) -> float | None:
     """The time in seconds since 1970 UTC, from a datetime or a number; None for None."""
     if value is None:
@@ -247,11 +258,7 @@ class SessionOptions:
         an(TierSizes, "tiers", self.tiers, "give holdfast.memory.tiers.TierSizes(hot=..., ...)")
         if self.relevance is not None:
             an(Relevance, "relevance", self.relevance, "give holdfast.memory.relevance.Relevance")
-        one_of("segmentation", self.segmentation, get_args(Segmentation))
-        if self.recall_score is not None:
-            share("recall_score", self.recall_score)
-        if self.recall_messages is not None:
-            positive("recall_messages", self.recall_messages, "messages")
+        check_views(self.segmentation, self.recall_score, self.recall_messages)
         one_of("vectors", self.vectors, (True, False, None))
         one_of("background", self.background, (True, False))
         advice = "give an object with condense(text, level, count)"

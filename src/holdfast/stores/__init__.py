@@ -59,6 +59,13 @@ def open_store(spec: str | KeyValueStore) -> KeyValueStore:
     return _by_url(spec) if isinstance(spec, str) else _checked(spec)
 
 
+def check_store(url: str) -> None:
+    """Raise ConfigError for a URL of no known store, without importing a package."""
+    plain, options = _split(url)
+    for each in (plain, options.get("artifacts", plain)):
+        _ = _scheme(each)
+
+
 def _checked(given: object) -> KeyValueStore:
     if isinstance(given, KeyValueStore) and not isinstance(given, type):
         return given
@@ -95,17 +102,21 @@ def _wrapper(name: str) -> Callable[..., KeyValueStore]:
     return cast("Callable[..., KeyValueStore]", imported(f"holdfast.stores.wrappers:{name}"))
 
 
-def _opened(url: str) -> KeyValueStore:
+def _scheme(url: str) -> str:
     scheme, mark, _ = url.partition("://")
     if not mark:
         file = url.removeprefix("sqlite:") or "agent.db"
         raise ConfigError(
             f"{url!r} is not a URL", place="store", advice=f"a file is written 'sqlite:///{file}'"
         )
-    try:
-        opener = STORES.load(scheme.lower())
-    except ConfigError as fault:
-        raise fault.at("store") from fault
+    if scheme.lower() not in STORES:
+        raise STORES.unknown(scheme).at("store")
+    return scheme.lower()
+
+
+def _opened(url: str) -> KeyValueStore:
+    scheme = _scheme(url)
+    opener = STORES.load(scheme)
     if not isinstance(opener, OpensUrl):
         raise ConfigError(f"what {scheme!r} names has no from_url", place="store")
     return opener.from_url(url)
