@@ -84,6 +84,17 @@ def test_a_model_squeezes_the_digest_where_it_must_be_shorter():
     assert after.budget_met
 
 
+def test_a_digest_alone_leaves_nothing_to_be_shortened_by_a_model():
+    messages = [SYSTEM]
+    for n in range(9):
+        asked = {"role": "user", "content": f"Please look at ticket TKT-{4711 + 13 * n}. " * 4}
+        messages = [*messages, asked, {"role": "assistant", "content": "It was done. " * 4}]
+    alone = holdfast.compress(messages, 420, strategy="llm4s_history")
+    beside = holdfast.compress(messages, 420, strategy="llm4s_history", llm=Scripted("notes"))
+    assert alone.budget_met
+    assert beside.messages == alone.messages
+
+
 def test_exact_things_are_found_by_the_eight_kinds_of_the_design():
     call = {"name": "look_up", "arguments": '{"order": "ORD-12345"}'}
     messages = [

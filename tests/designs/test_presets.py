@@ -250,3 +250,19 @@ def test_ranges_that_a_longer_summary_supersedes_are_deleted(thread, hands_back)
     assert [len(json.loads(store.get(key))) for key in ranges] == [3]
     assert len(store_keys) <= 3 * 3 + 2
     assert len(model.calls) >= 20
+
+
+@pytest.mark.parametrize("says", ["Notes on it all.", "Notes, as of call {}."])
+@pytest.mark.parametrize("strategy", ["slimcontext_summary", "mofa_summarizing"])
+def test_summaries_that_begin_as_their_design_has_them_are_deleted_too(strategy, says):
+    store, messages = InProcessStore(), [SYSTEM]
+    model = Scripted(lambda _: says.format(len(model.calls)))
+    for n in range(50):
+        asked = {"role": "user", "content": f"Question {n}. " * 60}
+        messages = [*messages, asked, {"role": "assistant", "content": f"Answer {n}. " * 60}]
+        given = [*messages, {"role": "user", "content": "And?"}]
+        messages = holdfast.compress(given, 500, strategy=strategy, llm=model, store=store).messages
+    ranges = [key for key in store._entries if "opening" in key]
+    assert [len(json.loads(store.get(key))) <= 3 for key in ranges] == [True]
+    assert len(store._entries) <= 3 * 3 + 2
+    assert len(model.calls) >= 20

@@ -69,7 +69,8 @@ class Digest(Configured):
                 break
             keep -= 1
             going = _foldable(transcript, keep)
-        if left >= _LEAST and not allowance.writer:  # else a later step has the model shorten it
+        squeezed = self.yields and allowance.writer  # a later step has the model shorten the notes
+        if left >= _LEAST and not squeezed:
             room = min(room, left)
         if not going or all(body_of(transcript.messages[i]) is not None for i in going):
             return Plan.skip("nothing_old", "there is no history that should be folded")

@@ -121,7 +121,7 @@ class Summarize(Configured):
             return Plan.skip("within_budget", "it fits already")
         if not allowance.writer:
             return Plan.skip("no_model", "no model was given; pass llm=")
-        memory = Memory(history, self._writer(allowance), self.keep_seconds)
+        memory = Memory(history, self._writer(allowance), self.keep_seconds, self.opening)
         return (yield from _Telling(form, history, memory).planned())
 
     def _writer(self, allowance: Allowance) -> str:

@@ -233,10 +233,13 @@ def ranges_of(value: str | None) -> list[Range]:
     ]
 
 
-def with_range(ranges: list[Range], new: Range) -> str:
+def with_range(ranges: Iterable[Range], new: Range) -> str:
     """The list with one more range, as JSON."""
-    others = [each for each in ranges if each.key != new.key]
-    return json.dumps([asdict(each) for each in (*others, new)][-_MOST_RANGES:])
+    return _listed([*(each for each in ranges if each.key != new.key), new])
+
+
+def _listed(ranges: Sequence[Range]) -> str:
+    return json.dumps([asdict(each) for each in ranges[-_MOST_RANGES:]])
 
 
 def chained(covers: str, message: Message) -> str:
@@ -272,6 +275,8 @@ class Memory:
     history: History
     writer: str
     keep_seconds: float | None = None
+    opening: str | None = None
+    """What the summaries begin with instead of a mark."""
     shelf: WorkingStore = field(init=False)
     _list: str = field(default="", init=False)
     """The key of the list of ranges."""
@@ -326,7 +331,7 @@ class Memory:
         yield from self.shelf.write(
             key, replace(envelope, writer=self.writer, made=time()).to_json()
         )
-        gone = self._superseded(envelope)
+        gone = [*self._superseded(envelope), *(yield from self._folded())]
         kept = [each for each in self._ranges if each not in gone]
         yield from self.shelf.write(self._list, with_range(kept, new))
         if not thread:
@@ -335,7 +340,7 @@ class Memory:
             yield from self.shelf.write(old.key, None)
             if _waiting_key(old.key) not in envelope.waiting:
                 yield from self.shelf.write(_waiting_key(old.key), None)
-            if not thread:
+            if old.mark != known and not thread:
                 yield from self.shelf.write(_MARK + old.mark, None)
 
     def _superseded(self, envelope: Envelope) -> list[Range]:
@@ -352,6 +357,20 @@ class Memory:
             and (own is None or self._base is not None or each.covers in own)
         ]
         return sorted(shorter, key=lambda each: each.end)[:-_SPARE]
+
+    def _folded(self) -> Generator[Ask[Any], Any, list[Range]]:
+        """The summary without a mark that the new one covers, taken out of its list."""
+        said = self.history.messages[self.history.places[0]].content_text or ""
+        if not self.opening or not said.startswith(self.opening):
+            return []  # with a mark, it is known as the base
+        mark = earlier_key(said.removeprefix(self.opening))
+        listing = yield from self.shelf.read(_MARK + mark)
+        if listing is None:
+            return []
+        found = ranges_of((yield from self.shelf.read(listing)))
+        left = [each for each in found if each.mark != mark]
+        yield from self.shelf.write(listing, _listed(left) if left else None)
+        return [each for each in found if each.mark == mark]
 
     def waiting(self, envelope: Envelope) -> Generator[Ask[Any], Any, list[str]]:
         """The messages that a summary covers and the model has not seen."""
@@ -386,7 +405,7 @@ class Memory:
 
     def _standing(self, body: str) -> Generator[Ask[Any], Any, Envelope]:
         """The envelope of a summary in the conversation, made from its text if none is stored."""
-        for found in self._ranges:
+        for found in reversed(self._ranges):  # two may say the same
             if found.mark == earlier_key(body):
                 envelope = yield from self._envelope(found.key)
                 if envelope and envelope.body == body:
