@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import holdfast
+from holdfast.content.structured.values import values_in
 from holdfast.stream.material import passages_of
 from tests.work import calls_of
 
@@ -58,6 +59,31 @@ def test_a_line_is_not_dearer_for_the_lines_before_it():
             times.append(process_time() - began)
         took.append(min(times))
     assert took[1] < 20 * took[0]
+
+
+def test_a_bracket_is_not_dearer_for_the_lines_before_it():
+    """Eight times the lines, none of them JSON: an error that counts the lines before it would take
+    sixty times as long.
+    """
+    took: list[float] = []
+    for lines in (8_000, 64_000):
+        times: list[float] = []
+        for again in range(3):
+            text = "\n".join(f"[{n} of {again}: done]" for n in range(lines))
+            began = process_time()
+            list(values_in(text))
+            times.append(process_time() - began)
+        took.append(min(times))
+    assert took[1] < 20 * took[0]
+
+
+def test_a_message_is_appended_in_few_steps():
+    """Two thousand short messages; the format of each is recognised."""
+    talk = [
+        {"role": ("user", "assistant")[n % 2], "content": f"Message {n}."} for n in range(2_000)
+    ]
+    _session(talk[:2])
+    assert calls_of(lambda: _session(talk)) < 1_000 * len(talk)
 
 
 def _rows(seed: str, length: int) -> str:

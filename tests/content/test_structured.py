@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.content import shrink as shrink_any
 from holdfast.content.structured import Json
-from holdfast.content.structured.values import dump, parse
+from holdfast.content.structured.values import dump, parse, values_in
 from holdfast.designs.llm4s import cleaned
 from holdfast.kernel.ports import Room
 from holdfast.tokens import counter_for
@@ -321,6 +321,16 @@ def test_json_is_read_with_text_around_it(text, besides):
 )
 def test_what_is_cut_off_or_broken_is_read_as_far_as_it_goes(text, told):
     assert told in [piece.text for piece in Json().read(text).pieces]
+
+
+@pytest.mark.parametrize("long", ["a" * 2_500, "\\u00e9" * 700, '\\"' * 900, "1"])
+@pytest.mark.parametrize("shift", range(0, 12, 3))
+def test_a_value_within_a_text_is_read_whatever_its_length(long, shift):
+    value = f'{{"id":12345,"told":"{long}","many":[{"true," * 400}null]}}'
+    text = f"log [12:00 {'x' * shift}\n{value}\n[13:00] end"
+    parts = list(values_in(text))
+    assert [part for part, found in parts if found] == [value]
+    assert "".join(part for part, _ in parts) == text
 
 
 def test_text_that_is_not_json_for_the_most_part_is_none():

@@ -13,6 +13,7 @@ from typing import Literal as OneOf
 from typing import TypeAlias, TypeVar
 
 from holdfast.selection.pieces import Piece, Reading, clauses, passages
+from holdfast.text.memo import Memo
 
 from .lossy import LossyKind
 from .shares import enough
@@ -119,8 +120,7 @@ class Grid:
     """The original header line."""
 
 
-def grid(text: str) -> Grid | None:
-    """The table in the text, or None."""
+def _grid(text: str) -> Grid | None:
     lines = [line.rstrip("\r") for line in text.removeprefix("\ufeff").strip("\r\n").split("\n")]
     if len(lines) > _FEWEST_ROWS and lines[0].startswith("```") and lines[-1].strip() == "```":
         lines = lines[1:-1]
@@ -135,6 +135,12 @@ def grid(text: str) -> Grid | None:
         or _announced(lines, sample)
         or _aligned(lines)
     )
+
+
+grid: Memo[str, Grid | None] = Memo(
+    _grid, lambda text, found: len(text) * (5 if found else 1), characters=8_000_000
+)
+"""The table in a text, or None; cached, since it is recognised before it is read."""
 
 
 def _is_rule(line: str) -> bool:

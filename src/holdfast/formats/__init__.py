@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, cast
 
 from holdfast.kernel.errors import FormatError
@@ -45,6 +46,9 @@ def named(name: str | Format) -> Format:
     return cast("type[Format]", FORMATS.load(name))()
 
 
+_made = cache(named)  # a session detects the format of every message
+
+
 def detect(payload: object, name: str | Format | None = None) -> Format:
     """Return the named format, or the first that recognises the payload.
 
@@ -54,7 +58,7 @@ def detect(payload: object, name: str | Format | None = None) -> Format:
     if name is not None:
         return named(name)
     return next(
-        (form for form in map(named, _in_order()) if form.recognises(payload)), named("plain")
+        (form for form in map(_made, _in_order()) if form.recognises(payload)), _made("plain")
     )
 
 

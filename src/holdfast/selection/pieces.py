@@ -119,6 +119,8 @@ def _close_to_its_number(line: str, number: re.Match[str]) -> str:
 
 def clauses(line: str, longest: int = LONGEST) -> list[str]:
     """A long line in parts of at most ``longest`` characters, cut after clauses if possible."""
+    if len(line) <= longest:
+        return [bare] if (bare := line.strip()) else []
     parts: list[str] = []
     start = 0
     while len(line) - start > longest:

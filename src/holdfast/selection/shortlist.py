@@ -24,12 +24,12 @@ In the benchmarks as much is kept of logs of twenty times the room."""
 
 _BESIDE = 0.5  # of the worth of a piece is that of its neighbours
 _GOLDEN = 0.6180339887498949  # its multiples, without their whole part, are evenly spread
-_VARIABLE = re.compile(r"\d+|0x[0-9a-f]+")
+_NUMBER = re.compile(r"\d+")
 
 
 def form(piece: Piece) -> str:
     """The text of a piece without what differs from one of its kind to the next."""
-    return f"form {_VARIABLE.sub('0', piece.text)}"
+    return f"form {_NUMBER.sub('0', piece.text)}"
 
 
 def shortlist(
@@ -46,8 +46,9 @@ def shortlist(
     named = [used.intersection(names(text)) for text in texts]
     times = Counter(chain(chain.from_iterable(kinds), chain.from_iterable(named)))
     answers = Question.of(question).answers(texts, [piece.under for piece in pieces])
+    rarity = {name: 1 / count for name, count in times.items()}
     own = [
-        sum(terms.values()) + alarm(text) + sum(1 / times[name] for name in (*some, *shared))
+        sum(terms.values()) + alarm(text) + sum(map(rarity.__getitem__, (*some, *shared)))
         for text, terms, some, shared in zip(texts, answers, kinds, named, strict=True)
     ]
     around = zip([0.0, *own], own, [*own[1:], 0.0], strict=False)

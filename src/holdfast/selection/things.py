@@ -52,20 +52,17 @@ def things(text: str) -> tuple[str, ...]:
     found = dict.fromkeys(_THING.findall(text))
     for word in _STOP & found.keys():
         del found[word]
-    paths = [thing for thing in found if "/" in thing]
-    for path in paths:
-        last = path.rpartition("/")[2]
-        if len(last) > _SHORT_NAME:
-            found[last] = None
+    if "/" in text:
+        for path in [thing for thing in found if "/" in thing]:
+            last = path.rpartition("/")[2]
+            if len(last) > _SHORT_NAME:
+                found[last] = None
     return tuple(found)
 
 
 def quoted(text: str) -> set[str]:
     """The things between quotation marks or backticks."""
-    found: set[str] = set()
-    for passage in _QUOTED.findall(text):
-        found.update(things(passage))
-    return found
+    return set(things("\n".join(_QUOTED.findall(text))))
 
 
 @lru_cache(maxsize=1 << 15)

@@ -18,6 +18,7 @@ from holdfast.kernel.messages import Message, Text, ToolCall
 _FEWEST = 3  # times that a regularity must appear
 _SHARE = 0.5  # least share of the messages that could show it
 _OPENING = 12  # characters that outputs have in common at their start
+_NUMBER = re.compile(r"\d+")
 _FENCE = re.compile(r"^(?:```|~~~)", re.MULTILINE)
 _CLOSING = re.compile(r"</([A-Za-z][\w.-]*)>\Z")
 _LABEL = re.compile(r"^([A-Z][A-Za-z ]{0,24}):", re.MULTILINE)
@@ -108,4 +109,4 @@ def ending(text: str) -> tuple[Syntax, int]:
 
 def opening(text: str) -> str:
     """The first characters of a text, without what varies."""
-    return re.sub(r"\d+", "0", text.lstrip()[:_OPENING])
+    return _NUMBER.sub("0", text.lstrip()[:_OPENING])

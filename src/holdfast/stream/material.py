@@ -5,7 +5,6 @@ If it is unclear, a passage counts as words: words are never shortened while any
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from holdfast.text.memo import Memo
@@ -13,8 +12,8 @@ from holdfast.text.sentences import reads_as_words
 
 from .acts import opening
 
-_FENCE = re.compile(r"(?:```|~~~)")
-_QUOTE = re.compile(r"\s{0,3}>")
+_FENCES = ("```", "~~~")
+_QUOTED = 3  # spaces at most before the sign of a quotation
 _FEWEST = 6  # lines in a row that are not sentences; fewer may be a list, an address, a poem
 
 
@@ -54,15 +53,16 @@ def _lines(text: str) -> Iterator[tuple[bool, str]]:
     alike: list[int] = []
     before = ""
     for number, line in enumerate(lines):
-        opens = _FENCE.match(line.lstrip()) is not None
+        bare = line.lstrip()
+        opens = bare.startswith(_FENCES)
         if fenced or opens:
             marks[number] = True
             fenced = fenced != opens
             continue
-        if _QUOTE.match(line):
+        if bare.startswith(">") and len(line) - len(bare) <= _QUOTED:
             marks[number] = True
-        elif line.strip():
-            opens_as = opening(line)
+        elif bare:
+            opens_as = opening(bare)
             if reads_as_words(line):
                 unworded.clear()
             else:

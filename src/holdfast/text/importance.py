@@ -173,12 +173,8 @@ def signals(text: str) -> Signals:
 
 def _alarm(text: str, low: str, spoken: frozenset[str]) -> float:
     worst = max(_phrase(low, spoken), _named(text, low, spoken))
-    if _WORDS.isdisjoint(spoken):
-        return worst
-    for word in sorted(_WORDS & spoken, key=lambda word: (-_WEIGHTS[word], word)):
-        if _WEIGHTS[word] <= worst:
-            break
-        if _reported(word, low):
+    for word in _WORDS & spoken:
+        if _WEIGHTS[word] > worst and _reported(word, low):
             worst = _WEIGHTS[word]
     return worst
 
@@ -232,7 +228,9 @@ def _in_name(low: str, start: int, end: int) -> bool:
 
 
 def _absent(low: str, start: int, end: int) -> bool:
-    if _ABSENT_BEFORE.search(low, max(0, start - _NEAR), start):
+    if low[start - 1 : start] in {" ", "\t"} and _ABSENT_BEFORE.search(
+        low, max(0, start - _NEAR), start
+    ):
         return True
     return _ABSENT_AFTER.match(low, end, end + _NEAR) is not None
 

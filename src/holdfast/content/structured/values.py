@@ -16,6 +16,8 @@ _START = re.compile(r"^[ \t]*[\[{]|\{\s*\"|\[\s*[\[{]", re.MULTILINE)
 """Where a value may begin inside other text."""
 
 _TRIES = 100_000  # characters that may be read in vain, plus as many as the text has
+_REACH = 1_000  # characters of a value that are read first
+_LONGEST = 16  # characters of a word or an escape, which the end of a part may cut
 _TOO_DEEP = 10_000  # characters, about, that the scanner reads before it reports too deep nesting
 
 
@@ -112,14 +114,14 @@ def values_in(text: str, decoder: json.JSONDecoder = DECODER) -> Iterator[tuple[
 def _as_far_as_it_goes(text: str, start: int, decoder: json.JSONDecoder) -> tuple[Value, int]:
     """The value at the start without its broken end, or None; and the position after it."""
     try:
-        return decoder.raw_decode(text, start)
+        return _decoded(text, start, decoder)
     except RecursionError:
         return None, start + _TOO_DEEP
     except json.JSONDecodeError as error:
-        stop = max(error.pos, start + 1)
+        part, stop = error.doc, max(error.pos, 1)
     open_marks: list[str] = []
-    whole, closing = start, ""
-    for mark in _MARK.finditer(text, start, stop):
+    whole, closing = 0, ""
+    for mark in _MARK.finditer(part, 0, stop):
         sign = mark.group()
         if sign[0] == '"':
             continue
@@ -129,10 +131,29 @@ def _as_far_as_it_goes(text: str, start: int, decoder: json.JSONDecoder) -> tupl
             open_marks.pop()
         whole, closing = (mark.start() if sign == "," else mark.end()), "".join(open_marks[::-1])
     try:
-        value, _ = decoder.raw_decode(text[start:whole] + closing)
+        value, _ = decoder.raw_decode(part[:whole] + closing)
     except (ValueError, RecursionError):
-        return None, stop
-    return value or None, stop
+        value = None
+    return value or None, start + stop
+
+
+def _decoded(text: str, start: int, decoder: json.JSONDecoder) -> tuple[Value, int]:
+    """What ``raw_decode`` returns or raises for a part of the text that is long enough.
+
+    Its error counts all lines before it, so with the whole text many errors would take quadratic
+    time.
+    """
+    reach = _REACH
+    while True:
+        try:
+            value, size = decoder.raw_decode(text[start : start + reach])
+        except json.JSONDecodeError as error:
+            is_cut = error.pos > reach - _LONGEST or error.msg.startswith("Unterminated")
+            if not is_cut or start + reach >= len(text):
+                raise
+        else:
+            return value, start + size
+        reach *= 4
 
 
 def _skip(text: str, at: int) -> int:
