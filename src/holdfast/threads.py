@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from html import escape
 from os import PathLike, fspath
-from time import time
-from typing import Any, Protocol, Self, Unpack, cast, runtime_checkable
+from typing import Self, Unpack, cast
 
 from holdfast.compressors.summaries import thread_prefix
 from holdfast.kernel.budget import BudgetLike
-from holdfast.kernel.errors import ConfigError, InputError, NotFoundError
+from holdfast.kernel.errors import ConfigError, NotFoundError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.memory.tiers import TIERS
-from holdfast.meter import meter_for
 from holdfast.names import ReportForm
 from holdfast.reports.table import table_page
 from holdfast.session import Session
 from holdfast.session.arguments import ThreadOptions
-from holdfast.session.log import EVENTS, MESSAGES, STATE, Thread
+from holdfast.session.log import EVENTS, MESSAGES, STATE
 from holdfast.session.state import State
 from holdfast.stores import open_store
 from holdfast.stores.answers import settled
@@ -34,15 +31,6 @@ _HEADS = (
     *("conversation", "messages", "tokens", "views", "spared", "net $"),
     *("compactions", "recalls", "faults", "slowest ms"),
 )
-
-
-@runtime_checkable
-class Reindexes(Protocol):
-    """A store whose search index must be rebuilt to forget erased words."""
-
-    def reindex(self, words: Iterator[tuple[str, int, str]]) -> None:
-        """Rebuild the index from these lines: log, position and words of each."""
-        ...
 
 
 class ThreadStore:
@@ -98,10 +86,9 @@ class ThreadStore:
     def delete_thread(self, name: str) -> None:
         """Erase a thread: its messages, events, notes, summaries and originals.
 
-        Afterwards neither the store's file nor its write-ahead log holds any of it. The search
-        index is rebuilt, which reads all other threads. Close the thread's session first; copies of
-        the file are not touched. Raises NotFoundError for an unknown thread and ConfigError for a
-        store that cannot erase.
+        Afterwards neither the store's file nor its write-ahead log holds any of it. Close the
+        thread's session first; copies of the file are not touched. Raises NotFoundError for an
+        unknown thread and ConfigError for a store that cannot erase.
         """
         if name not in self.threads():
             raise NotFoundError(name, where="the threads of this store")
@@ -137,8 +124,6 @@ def erase(store: KeyValueStore, name: str) -> tuple[int, int]:
     ]
     for log in logs:
         settled(store.erase_log(log))
-    if isinstance(store, Reindexes):
-        store.reindex(_words(store))
     if isinstance(store, Compacts):
         settled(store.compact())
     return len(keys), len(logs)
@@ -157,26 +142,6 @@ def _keys(name: str, store: ListsKeys) -> list[str]:
         or (key.startswith("vectors:") and key.split(":", 2)[2:] == [name])
         or (key.startswith(CONTENT) and is_known(key.removeprefix(CONTENT), secret))
     ]
-
-
-def _words(store: KeyValueStore) -> Iterator[tuple[str, int, str]]:
-    """The words of every remaining line, as ``append`` and ``edit`` index them."""
-    meter = meter_for("", "chars4_plus1")  # nothing is counted: any will do
-    for name in ThreadStore(store).threads():
-        thread = Thread(name, store, time, meter)
-        for position, original in thread.originals():
-            yield MESSAGES + name, position, _found(thread, original)
-        for event in thread.events():
-            if event.kind == "edit":
-                yield EVENTS + name, event.number, _found(thread, event.facts["message"])
-
-
-def _found(thread: Thread, original: Any) -> str:
-    """The indexed words of a message; none if it can no longer be read."""
-    try:
-        return thread.words_of(original)
-    except InputError:
-        return ""
 
 
 def open(place: str | PathLike[str] | KeyValueStore) -> ThreadStore:  # noqa: A001 - as for a file

@@ -26,6 +26,7 @@ from holdfast.stores.artifacts import (
 )
 from holdfast.stores.protocols import (
     Checks,
+    Compacts,
     ErasesLogs,
     GetsBytes,
     KeepsLogs,
@@ -38,7 +39,7 @@ from holdfast.stores.protocols import (
 )
 from holdfast.stores.secret import KEY as SECRET
 from holdfast.stores.wrappers import PrefixStore, is_content
-from holdfast.threads import Reindexes, erase
+from holdfast.threads import erase
 
 _LINES = 500  # lines of a log that are read or written at once
 _THREAD_LOG = re.compile(rf"((?:[^:]*:)*?)({MESSAGES}|{EVENTS})(.*)", re.DOTALL)
@@ -173,8 +174,7 @@ def erase_thread(store: KeyValueStore, thread: str) -> Erased:
     No session may have it open.
     """
     keys, logs = erase(store, thread)
-    left = "copies of the file" if isinstance(store, Reindexes) else _left(store)
-    return Erased(keys, logs, left)
+    return Erased(keys, logs, _left(store))
 
 
 def erase_tenant(store: KeyValueStore, tenant: str) -> Erased:
@@ -186,6 +186,8 @@ def erase_tenant(store: KeyValueStore, tenant: str) -> Erased:
         own.delete(key)
     for name in logs:
         _able(own, ErasesLogs).erase_log(name)
+    if isinstance(own, Compacts):
+        own.compact()
     return Erased(len(keys), len(logs), _left(own))
 
 

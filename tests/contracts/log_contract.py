@@ -90,6 +90,24 @@ class LogContract:
         assert list(log.search(["dog", "cat"], 1)) == [1]
         assert all(score > 0 for score in log.search(["dog"], 9).values())
 
+    def test_neither_what_is_found_nor_its_score_depends_on_other_logs(self, store, log):
+        log.append([Line(f"{n}", words=f"common word{n}") for n in range(10)])
+        before = log.search(["word3", "common"], 9)
+        store.log("other").append([Line(f"{n}", words="word3 needle") for n in range(200)])
+        assert len(store.log("other").search(["needle"], 300)) == 200
+        assert list(log.search(["word3", "common"], 9).items()) == list(before.items())
+
+    def test_an_erased_log_leaves_the_others_their_words_and_its_name_begins_anew(self, store, log):
+        for name in ("gone", "talk"):
+            store.log(name).append([Line(f"{n}", words="needle") for n in range(80)])
+        before = log.search(["needle"], 99)
+        store.erase_log("gone")
+        assert store.log("gone").search(["needle"], 9) == {}
+        assert log.search(["needle"], 99) == before
+        store.log("gone").append([Line("a", words="pin")])
+        assert store.log("gone").search(["needle"], 9) == {}
+        assert list(store.log("gone").search(["pin"], 9)) == [0]
+
     def test_what_has_no_words_is_not_found(self, log):
         log.append([Line("needle")])
         assert log.search(["needle"], 5) == {}

@@ -201,6 +201,29 @@ def test_an_erased_tenant_is_gone_and_no_other(source):
     assert gone.logs == 4
 
 
+def test_of_an_erased_tenant_no_byte_is_left_in_a_file(tmp_path):
+    with SqliteStore(tmp_path / "a.db") as store:
+        for name in ("acme", "umbra"):
+            with Session("talk", store=PrefixStore(store, name), budget=500) as session:
+                session.append({"role": "user", "content": f"{name}secret is here " * 40})
+                session.append({"role": "user", "content": f"More of {name}secret " * 400})
+                session.fit()
+        upkeep.erase_tenant(store, "acme")
+        held = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+        assert b"acme" not in held
+        assert b"umbrasecret" in held
+        with Session("talk", store=PrefixStore(store, "umbra"), budget=500) as session:
+            assert session.search("umbrasecret")
+
+
+def test_an_erased_thread_leaves_tenants_and_other_logs_their_words(tmp_path):
+    with SqliteStore(tmp_path / "a.db") as store:
+        filled(store)
+        store.log("of another program").append([Line("kept", words="needle")])
+        upkeep.erase_thread(store, "thread: 1")
+        assert list(store.log("of another program").search(["needle"], 9)) == [0]
+
+
 def test_a_store_that_cannot_is_told(source):
     with pytest.raises(ConfigError, match="a TextStore cannot list its keys; give a store of"):
         upkeep.copy(TextStore(), source)

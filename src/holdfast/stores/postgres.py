@@ -10,15 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from time import time
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 from uuid import uuid4
 
 from holdfast.kernel.errors import ConfigError
 from holdfast.stores.entries import EntryStore, texts
-from holdfast.stores.postings import Wanted, blocks, packed, unpacked
+from holdfast.stores.postings import POSTING, Tallied, Wanted, blocks, counted
 from holdfast.stores.protocols import Line, shown, to_bytes, to_text
-from holdfast.text.similarity import Posting, tally
 
 from .postgres_database import Connection, Database, Row
 
@@ -55,6 +54,23 @@ _COUNT = "UPDATE holdfast_logs SET indexed = indexed + %s, terms = terms + %s WH
 _MERGE = """SELECT term FROM holdfast_postings WHERE log = %s
     GROUP BY term HAVING count(*) > 1"""
 _MERGED = "DELETE FROM holdfast_postings WHERE log = %s AND term = %s RETURNING first, block"
+
+
+class _Postings:
+    """The index of one log, within a transaction."""
+
+    def __init__(self, connection: Connection[Row], log: int, lines: int, terms: int) -> None:
+        self._connection, self._log = connection, log
+        self.lines, self.terms = lines, terms
+
+    def waiting(self) -> list[Tallied]:
+        return _tallied(self._connection.execute(_WAITING, (self._log,)).fetchall())
+
+    def holders(self, keys: Sequence[bytes]) -> list[Row]:
+        return self._connection.execute(_HOLDERS, (self._log, keys)).fetchall()
+
+    def blocks(self, keys: Sequence[bytes]) -> list[Row]:
+        return self._connection.execute(_BLOCKS, (self._log, keys)).fetchall()
 
 
 class PostgresLog:
@@ -130,26 +146,7 @@ class PostgresLog:
         with connection.transaction():
             connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
             found = connection.execute(_INDEX, (self._name,)).fetchone()
-            if found is None:
-                return {}
-            log, lines, total = found
-            keys = wanted.keys
-            holders: dict[bytes, int] = dict(connection.execute(_HOLDERS, (log, keys)).fetchall())
-            waiting = connection.execute(_WAITING, (log,)).fetchall()
-            late = [(place, *tally(to_text("", words))) for place, words in waiting]
-            for key, times in wanted.times(counts for _, counts, _ in late).items():
-                holders[key] = holders.get(key, 0) + times
-            weighed = wanted.weighed(holders)
-            rows = connection.execute(_BLOCKS, (log, list(weighed.values()))).fetchall()
-        postings: dict[str, list[Posting]] = {term: [] for term in weighed}
-        names = {key: term for term, key in weighed.items()}
-        for key, block in rows:
-            postings[names[key]] += unpacked(block)
-        for place, counts, length in late:
-            for term in weighed.keys() & counts.keys():
-                postings[term].append((place, counts[term], length))
-        total += sum(length for _, _, length in late)
-        return wanted.best(postings, lines + len(late), total, most)
+            return wanted.scores(_Postings(connection, *found), most) if found else {}
 
     def _index(self, connection: Connection[Row]) -> None:
         """Index the waiting words."""
@@ -159,15 +156,9 @@ class PostgresLog:
             if found is None:
                 return
             rows = connection.execute(_TAKEN, (found[0],)).fetchall()
-            made, total = blocks({place: to_text("", words) for place, words in rows})
+            made, total = blocks(sorted(_tallied(rows)))
             with connection.cursor() as cursor:
-                cursor.executemany(
-                    _POST,
-                    [
-                        (found[0], key, postings[0][0], len(postings), packed(postings))
-                        for key, postings in made.items()
-                    ],
-                )
+                cursor.executemany(_POST, [_row(found[0], *block) for block in made.items()])
             connection.execute(_COUNT, (len(rows), total, found[0]))
 
     def _merged(self, connection: Connection[Row]) -> int:
@@ -179,11 +170,18 @@ class PostgresLog:
             many = connection.execute(_MERGE, (found[0],)).fetchall() if found else []
             for (term,) in many:
                 rows = connection.execute(_MERGED, (found and found[0], term)).fetchall()
-                postings = [each for _, block in sorted(rows) for each in unpacked(block)]
-                row = (found and found[0], term, postings[0][0], len(postings), packed(postings))
-                connection.execute(_POST, row)
+                block = b"".join(block for _, block in sorted(rows))
+                connection.execute(_POST, _row(found and found[0], term, block))
                 gone += len(rows) - 1
         return gone
+
+
+def _tallied(rows: Sequence[Row]) -> list[Tallied]:
+    return [(place, *counted(to_text("words", words))) for place, words in rows]
+
+
+def _row(log: Any, term: bytes, block: bytes) -> Row:
+    return log, term, POSTING.unpack_from(block)[0], len(block) // POSTING.size, block
 
 
 _GET = """SELECT key, value FROM holdfast_entries

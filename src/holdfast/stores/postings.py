@@ -7,10 +7,11 @@ terms. Stores keep postings in blocks, each for one term and many lines.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from itertools import chain
 from struct import Struct
+from typing import Protocol
 
 from holdfast.stores.protocols import to_bytes
 from holdfast.text.similarity import Posting, best_of, bm25, tally, together
@@ -24,11 +25,6 @@ _LONGEST = 64  # bytes of a term; a longer one is replaced by its hash, since in
 _MOST_WEIGHED = 24  # rarest terms that a search uses; the others change almost nothing
 MOST_HOLDERS = 10_000
 """Postings that one search reads, which takes about 6 ms for a log of any length."""
-
-
-def too_many(terms: Sequence[str], lines: int) -> bool:
-    """Whether a search for the terms in this many lines may need ``affordable``."""
-    return len(terms) > _MOST_WEIGHED or len(terms) * lines > MOST_HOLDERS
 
 
 def affordable(
@@ -64,26 +60,43 @@ def counted(words: str) -> tuple[dict[bytes, int], int]:
     return {term_key(term): min(times, _MOST_TIMES) for term, times in found.items()}, length
 
 
-def blocks(lines: Mapping[int, str]) -> tuple[dict[bytes, list[Posting]], int]:
-    """The postings of lines by term key, and the number of terms in all lines."""
-    made: dict[bytes, list[Posting]] = {}
+Tallied = tuple[int, Mapping[bytes, int], int]
+"""The position of a line, the count of each of its terms by key, and the number of its terms."""
+
+
+def blocks(lines: Iterable[Tallied]) -> tuple[dict[bytes, bytes], int]:
+    """A block of postings for each term of the lines, and the number of terms in all lines."""
+    made: dict[bytes, bytes] = {}
     total = 0
-    for position, words in sorted(lines.items()):
-        found, length = counted(words)
+    for position, counts, length in lines:
         total += length
-        for key, times in found.items():
-            made.setdefault(key, []).append((position, times, length))
+        for key, times in counts.items():
+            made[key] = made.get(key, b"") + POSTING.pack(position, times, length)
     return made, total
 
 
-def packed(postings: Iterable[Posting]) -> bytes:
-    """The postings as bytes."""
-    return b"".join(POSTING.pack(*posting) for posting in postings)
-
-
 def unpacked(block: bytes) -> list[Posting]:
-    """The inverse of ``packed``."""
+    """The postings of a block."""
     return list(POSTING.iter_unpack(block))
+
+
+class Postings(Protocol):
+    """The index of one log in a database, with the numbers of its ``lines`` and their ``terms``."""
+
+    lines: int
+    terms: int
+
+    def waiting(self) -> Sequence[Tallied]:
+        """The lines that are not indexed yet."""
+        ...
+
+    def holders(self, keys: Sequence[bytes]) -> Iterable[tuple[bytes, int]]:
+        """Numbers of lines with each term by key, to be added; missing terms may be left out."""
+        ...
+
+    def blocks(self, keys: Sequence[bytes]) -> Iterable[tuple[bytes, bytes]]:
+        """Keys and postings, in the order of positions for each key."""
+        ...
 
 
 class Wanted:
@@ -100,12 +113,24 @@ class Wanted:
         """The keys of the terms whose number of lines is needed."""
         return list(self._keys.values())
 
-    def times(self, lines: Iterable[Container[str]]) -> Counter[bytes]:
-        """The number of lines with each term, by key; a line is given as its terms."""
-        found = Counter[bytes]()
-        for line in lines:
-            found.update(key for term, key in self._keys.items() if term in line)
-        return found
+    def scores(self, index: Postings, most: int) -> dict[int, float]:
+        """BM25 scores by position, best first, from an index and the lines that wait for it."""
+        late = index.waiting()
+        holders = Counter[bytes]()
+        for key, number in index.holders(self.keys):
+            holders[key] += number
+        for _, counts, _ in late:
+            holders.update(key for key in self.keys if key in counts)
+        weighed = self.weighed(holders)
+        postings: dict[bytes, list[Posting]] = {key: [] for key in weighed.values()}
+        for key, block in index.blocks(list(postings)):
+            postings[key] += unpacked(block)
+        for place, counts, length in late:
+            for key in postings.keys() & counts.keys():
+                postings[key].append((place, counts[key], length))
+        of_terms = {term: postings[key] for term, key in weighed.items()}
+        total = index.terms + sum(length for _, _, length in late)
+        return self.best(of_terms, index.lines + len(late), total, most)
 
     def weighed(self, holders: Mapping[bytes, int]) -> dict[str, bytes]:
         """The terms to use, with their keys. ``holders``: the number of lines with each term."""

@@ -1,37 +1,43 @@
 """A store in one SQLite file: durable, and shared by many threads and processes.
 
-The words of new lines wait in a table of their own and are indexed many lines at once: indexing
-each line as it is appended would nearly double the time of an append. One transaction moves the
-words from that table into the index, so every line is in one of the two, whenever a process ends.
+The words of the newest lines of a log wait in a table of their own and are indexed many lines at
+once. One transaction moves the words from that table into the index, so every line is in one of the
+two, whenever a process ends. The index of a log is a few sorted parts, of which equally large ones
+are merged (a log-structured merge tree): an insertion of each term at its place in one large tree
+would write a page for each.
 """
 
 from __future__ import annotations
 
+import json
+import math
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from time import time
-from typing import Self
+from typing import Any, Self
+
+from msgspec import msgpack
 
 from holdfast.kernel.errors import ConfigError, CorruptError, StoreError
 from holdfast.stores.entries import EntryStore
-from holdfast.stores.postings import MOST_HOLDERS, MOST_TERMS, affordable, too_many
+from holdfast.stores.postings import POSTING, Tallied, Wanted, blocks, counted
 from holdfast.stores.protocols import Line, to_bytes, to_text
 from holdfast.stores.sqlite_file import DatabaseFile, Synchronous, code_of, sealed, unsealed
-from holdfast.text.similarity import Lexical, best_of
 
 MOST_WAITING = 64
-"""Lines whose words may wait. A search indexes this many in about 3 ms."""
+"""Lines of a log whose words may wait. A search scans this many in about 0.5 ms."""
+
+_MERGED = 8
+"""Parts of one level that are merged into one of the next: 100,000 lines have at most 28 parts."""
 
 SPAN = 1 << 32
-"""Line p of log n has the number n * SPAN + p, in the table and in the index."""
+"""Line p of log n has the number n * SPAN + p."""
 
-_FINE = 1e10
-"""Scores are rounded to 1 / _FINE before they are compared. The order of the words changes the last
-digits of a score, and of equal scores the earlier line comes first.
-"""
-
+_BLOCK = 900  # bytes of postings in a row: more than 1,002 of a row would take a page of their own
 _LOST = 4_096  # lines at the end that one damaged page can affect: no page has more bytes
 _GAP = 4  # unwanted lines that are read too, to save one query
 
@@ -52,24 +58,22 @@ _BETWEEN = (
     "ORDER BY time, number LIMIT ?"
 )
 
-_WAIT = "INSERT INTO waiting_words (number, words) VALUES (?, ?)"
-_WAITING = (
-    "SELECT number, words FROM waiting_words WHERE number >= ? AND number < ? ORDER BY number"
+_WAIT = "INSERT INTO waiting VALUES (?, ?)"
+_WAITING = "SELECT number & 0xffffffff, words FROM waiting WHERE number >= ? AND number < ?"
+_LATE = "SELECT count(*) FROM waiting WHERE number >= ? AND number < ?"
+_ALL_LATE = "SELECT DISTINCT number >> 32 FROM waiting"
+_INDEXED = "DELETE FROM waiting WHERE number >= ? AND number < ?"
+_INDEX = "SELECT indexed, terms, parts FROM logs WHERE id = ?"
+_OF_TERMS = (
+    "SELECT term, {} FROM postings WHERE log = ? AND part = ? AND term IN ({}) ORDER BY term, at"
 )
-_INDEX = (
-    "INSERT INTO line_words (rowid, words) SELECT number, words FROM waiting_words ORDER BY number"
-)
-_INDEXED = "DELETE FROM waiting_words"
-_HOLDERS = (
-    "SELECT count(*) FROM (SELECT 1 FROM line_words"
-    " WHERE line_words MATCH ? AND rowid >= ? AND rowid < ? LIMIT ?)"
-)
-# not ordered by FTS5's column rank: that prepares a new statement each time, and scores some lines
-# twice
-_BEST = (
-    "SELECT rowid, CAST(-? * bm25(line_words) AS INTEGER) AS score FROM line_words "
-    "WHERE line_words MATCH ? AND rowid >= ? AND rowid < ? ORDER BY score DESC, rowid LIMIT ?"
-)
+_POST = "INSERT INTO postings VALUES (?, ?, ?, ?, ?)"
+_COUNT = "UPDATE logs SET indexed = indexed + ?, terms = terms + ?, parts = ? WHERE id = ?"
+_MANY_PARTS = "SELECT id, parts FROM logs WHERE json_array_length(parts) > 1"
+_FROM = "SELECT term, block FROM postings WHERE log = ? AND part >= ? ORDER BY term, part, at"
+_WITHOUT = "DELETE FROM postings WHERE log = ? AND part >= ?"
+
+_TALLY = msgpack.Decoder(tuple[dict[bytes, int], int])  # its first byte is 0x92, that of no text
 
 Row = tuple[int, bytes | None, float, object]
 
@@ -97,17 +101,17 @@ class SqliteLog:
             if not log:
                 log, length = connection.execute(_NEW_LOG, (self._name,)).fetchone()
             places: list[int] = []
-            end, waiting = length, 0
+            end = length
             for line in lines:
                 known = _position(connection, log, line.id)
                 places.append(end if known is None else known)
                 if known is None:
-                    waiting = self._keep(connection, log * SPAN + end, line) or waiting
+                    self._keep(connection, log * SPAN + end, line)
                     end += 1
             if end > length:
                 connection.execute(_GROW, (end, log))
-            if waiting >= MOST_WAITING:
-                _index(connection)
+            if connection.execute(_LATE, _span(log)).fetchone()[0] >= MOST_WAITING:
+                _index(connection, log)
         return places
 
     def read(self, positions: Sequence[int]) -> dict[int, Line]:
@@ -139,41 +143,11 @@ class SqliteLog:
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
         """BM25 scores by position, best first.
 
-        Of many words the most frequent are ignored. Lines with waiting words are indexed first; if
-        that is not possible, in a read-only file or while another process writes, they are scanned
-        and scored by what is rare among them.
+        In a long log, a word that nearly all lines have is ignored.
         """
-        found = self._scores(terms, most, with_waiting=False)
-        if found is None:
-            with suppress(StoreError), self._file.writing(flush=False, waits=False) as connection:
-                _index(connection)
-            found = self._scores(terms, most, with_waiting=True) or {}
-        return found
-
-    def _scores(
-        self, terms: Sequence[str], most: int, *, with_waiting: bool
-    ) -> dict[int, float] | None:
-        """The scores, best first; None if waiting words must be indexed first."""
-        words = list(dict.fromkeys(terms))
         with self._file.reading() as connection:
-            log, length = self._found(connection)
-            span = log * SPAN, (log + 1) * SPAN
-            waiting = connection.execute(_WAITING, span).fetchall()
-            if waiting and not with_waiting:
-                return None
-            if too_many(words, length):
-                holders: dict[str, int] = {}
-                for word in words[:MOST_TERMS]:
-                    counted = (_query([word]), *span, MOST_HOLDERS)
-                    (holders[word],) = connection.execute(_HOLDERS, counted).fetchone()
-                words = [word for (word,) in affordable([(word,) for word in holders], holders)]
-            rows = connection.execute(_BEST, (_FINE, _query(words), *span, most)) if words else ()
-            scores = {number: score / _FINE for number, score in rows}
-        lexical = Lexical()
-        for _, text in waiting:
-            lexical.add(to_text("words", text))
-        scores |= {waiting[place][0]: score for place, score in lexical.any_of(terms).items()}
-        return {number % SPAN: score for number, score in best_of(scores, most)}
+            log, _ = self._found(connection)
+            return Wanted(terms).scores(_Postings(connection, log), most) if log else {}
 
     def _found(self, connection: sqlite3.Connection) -> tuple[int, int]:
         """The number of the log and its length; (0, 0) if it is empty."""
@@ -181,7 +155,7 @@ class SqliteLog:
             row = connection.execute(_LOG.format(index), (self._name,)).fetchone()
             if row is not None:
                 log, length, name = row
-                (last,) = connection.execute(_LAST, (log * SPAN, (log + 1) * SPAN)).fetchone()
+                (last,) = connection.execute(_LAST, _span(log)).fetchone()
                 seen = 0 if last is None else last % SPAN + 1
                 if name != self._name or not 0 <= length - seen <= _LOST:
                     shown = to_text("", self._name)
@@ -191,30 +165,85 @@ class SqliteLog:
                 return log, length
         return 0, 0
 
-    def _keep(self, connection: sqlite3.Connection, number: int, line: Line) -> int:
-        """Insert the line; the number of lines with waiting words, 0 if this one has none."""
+    def _keep(self, connection: sqlite3.Connection, number: int, line: Line) -> None:
         name, time = to_bytes(line.id) if line.id else None, float(line.time)
         body = sealed(to_bytes(line.body), self._name, number, name, time)
         connection.execute(_KEEP, (number, number // SPAN, name, time, body))
-        return _wait(connection, number, line.words) if line.words else 0
+        if line.words:
+            connection.execute(_WAIT, (number, msgpack.encode(counted(line.words))))
 
 
-def _wait(connection: sqlite3.Connection, number: int, words: str) -> int:
-    """Let the words of a line wait; return the number of lines with waiting words."""
-    row = connection.execute(_WAIT, (number, words.encode("utf-8", "replace")))
-    return row.lastrowid or 0  # the table is only emptied as a whole, and then counts from 1
+class _Postings:
+    """The index of one log, within a transaction."""
+
+    def __init__(self, connection: sqlite3.Connection, log: int) -> None:
+        self._connection, self._log = connection, log
+        self.lines, self.terms, parts = connection.execute(_INDEX, (log,)).fetchone()
+        self._parts: list[tuple[int, int]] = json.loads(parts)
+
+    def waiting(self) -> list[Tallied]:
+        return _waiting(self._connection, self._log)
+
+    def holders(self, keys: Sequence[bytes]) -> Iterator[tuple[bytes, int]]:
+        return self._of(f"length(block) / {POSTING.size}", keys)
+
+    def blocks(self, keys: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
+        return self._of("block", keys)
+
+    def _of(self, column: str, keys: Sequence[bytes]) -> Iterator[tuple[bytes, Any]]:
+        question = _OF_TERMS.format(column, ", ".join("?" * len(keys)))
+        for part, _ in self._parts:
+            yield from self._connection.execute(question, (self._log, part, *keys))
 
 
-def _index(connection: sqlite3.Connection) -> None:
-    """Index all waiting words."""
-    connection.execute(_INDEX)
-    connection.execute(_INDEXED)
+def _waiting(connection: sqlite3.Connection, log: int) -> list[Tallied]:
+    """The waiting lines; those of a file with one index for all logs wait as their words."""
+    rows = connection.execute(_WAITING, _span(log))
+    return [
+        (place, *(_TALLY.decode(held) if held[:1] == b"\x92" else counted(held.decode())))
+        for place, held in rows
+    ]
 
 
-def _query(words: Sequence[str]) -> str:
-    """A query for any of the words; quoted, so that none of them is an operator."""
-    query = " OR ".join('"' + word.replace('"', '""').replace("\x00", " ") + '"' for word in words)
-    return query.encode("utf-8", "replace").decode()
+def _index(connection: sqlite3.Connection, log: int) -> None:
+    """Index the waiting words of the log."""
+    rows = _waiting(connection, log)
+    parts = json.loads(connection.execute(_INDEX, (log,)).fetchone()[2])
+    part = rows[0][0]
+    made, terms = blocks(rows)
+    _post(connection, log, part, made.items())
+    parts.append([part, int(math.log(max(1, len(rows) / MOST_WAITING), _MERGED))])
+    while [level for _, level in parts[-_MERGED:]] == [parts[-1][1]] * _MERGED:
+        _merge(connection, log, parts, _MERGED)
+    connection.execute(_COUNT, (len(rows), terms, json.dumps(parts), log))
+    connection.execute(_INDEXED, _span(log))
+
+
+def _post(
+    connection: sqlite3.Connection, log: int, part: int, made: Iterable[tuple[bytes, bytes]]
+) -> None:
+    rows = (
+        (log, part, term, at, block[at : at + _BLOCK])
+        for term, block in made
+        for at in range(0, len(block), _BLOCK)
+    )
+    connection.executemany(_POST, rows)
+
+
+def _merge(connection: sqlite3.Connection, log: int, parts: list[list[int]], number: int) -> None:
+    """Merge the newest parts, so many of them, into one of the next level."""
+    first, level = parts[-number]
+    rows = connection.execute(_FROM, (log, first)).fetchall()
+    connection.execute(_WITHOUT, (log, first))
+    made = groupby(rows, itemgetter(0))
+    joined = ((term, b"".join(block for _, block in some)) for term, some in made)
+    _post(connection, log, first, joined)
+    parts[-number:] = [[first, level + 1]]
+
+
+def _span(log: int) -> tuple[int, int]:
+    """The first number of a line of the log, and the first of the next one."""
+    return log * SPAN, (log + 1) * SPAN
 
 
 def _position(connection: sqlite3.Connection, log: int, name: str) -> int | None:
@@ -265,10 +294,11 @@ _CLAIM = f"{_WRITE} WHERE entries.ends <= ?"
 _DELETE = "DELETE FROM entries WHERE key = ?"
 _FORGET = "DELETE FROM entries WHERE ends <= ?"
 _LOGS = "SELECT name FROM logs WHERE name >= ? AND name < ? AND length > 0 ORDER BY name"
-_NAMELESS = "UPDATE logs SET name = x'ff' || randomblob(16), length = 0 WHERE id = ?"
 _ERASED = (
-    "DELETE FROM waiting_words WHERE number >= ? AND number < ?",
-    "DELETE FROM lines WHERE number >= ? AND number < ?",
+    "DELETE FROM waiting WHERE number >= ?1 * 4294967296 AND number < (?1 + 1) * 4294967296",
+    "DELETE FROM lines WHERE number >= ?1 * 4294967296 AND number < (?1 + 1) * 4294967296",
+    "DELETE FROM postings WHERE log = ?1",
+    "DELETE FROM logs WHERE id = ?1",
 )
 
 
@@ -283,7 +313,7 @@ class SqliteStore(EntryStore):
     Errors are StoreError. A file on a network share is not safe.
     """
 
-    leftovers = "stems of the erased words in the index of the file, and copies of the file"
+    leftovers = "copies of the file"
 
     def __init__(
         self,
@@ -339,37 +369,15 @@ class SqliteStore(EntryStore):
         return self._names(_LOGS, prefix)
 
     def erase_log(self, name: str) -> None:
-        """Remove the log with all its lines, overwriting them in the file with zeros.
-
-        Its number is not used again, since the index still has stems of its words under it.
-        """
+        """Remove the log with all its lines and their index, overwriting them with zeros."""
         with self._file.use() as connection:
             row = connection.execute(_LOG.format(""), (to_bytes(name),)).fetchone()
         if row is None:
             return
-        span = row[0] * SPAN, (row[0] + 1) * SPAN
         with self._file.writing() as connection:
             connection.execute("PRAGMA secure_delete = ON")
             for statement in _ERASED:
-                connection.execute(statement, span)
-            connection.execute(_NAMELESS, (row[0],))
-
-    def reindex(self, words: Iterable[tuple[str, int, str]]) -> None:
-        """Rebuild the index from these lines alone: log, position and words of each.
-
-        Erased lines leave stems in an index without content, which nothing else removes.
-        """
-        rows = list(words)
-        with self._file.writing() as connection:
-            numbers: dict[bytes, int] = dict(
-                connection.execute("SELECT CAST(name AS BLOB), id FROM logs")
-            )
-            connection.execute("INSERT INTO line_words (line_words) VALUES ('delete-all')")
-            connection.execute(_INDEXED)
-            for log, position, found in rows:
-                if found:
-                    _wait(connection, numbers[to_bytes(log)] * SPAN + position, found)
-            _index(connection)
+                connection.execute(statement, row[:1])
 
     def migrate(self) -> int:
         """Apply the missing steps of the schema, which opening does; return the number left."""
@@ -379,8 +387,12 @@ class SqliteStore(EntryStore):
     def compact(self) -> None:
         """Merge the index, and free the space of deleted entries."""
         with self._file.writing() as connection:
-            _index(connection)
-            connection.execute("INSERT INTO line_words (line_words) VALUES ('optimize')")
+            for (log,) in connection.execute(_ALL_LATE).fetchall():
+                _index(connection, log)
+            for log, told in connection.execute(_MANY_PARTS).fetchall():
+                parts = json.loads(told)
+                _merge(connection, log, parts, len(parts))
+                connection.execute(_COUNT, (0, 0, json.dumps(parts), log))
         with self._file.use() as connection:
             connection.execute("VACUUM")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -103,6 +103,40 @@ STEPS: tuple[Step, ...] = (
     ),
     # From this step on, values and lines have checksums; earlier ones stay unchanged.
     (),
+    (
+        # One index for each log, so that neither the scores nor the time of a search depend on
+        # other logs. It has parts, each of consecutive lines: ``parts`` lists the position of the
+        # first one and the level of each. ``indexed`` and ``terms`` count all lines in the index
+        # and their terms.
+        (
+            "CREATE TABLE postings (log INTEGER NOT NULL, part INTEGER NOT NULL,"
+            " term BLOB NOT NULL, at INTEGER NOT NULL, block BLOB NOT NULL,"
+            " PRIMARY KEY (log, part, term, at)) WITHOUT ROWID"
+        ),
+        "ALTER TABLE logs ADD COLUMN parts TEXT NOT NULL DEFAULT '[]'",
+        "ALTER TABLE logs ADD COLUMN indexed INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE logs ADD COLUMN terms INTEGER NOT NULL DEFAULT 0",
+        "CREATE TABLE waiting (number INTEGER PRIMARY KEY, words BLOB NOT NULL)",
+        "INSERT INTO waiting SELECT number, words FROM waiting_words",
+        # The former index has stems of another kind. The words of a line that is JSON are its
+        # texts, as many characters as a session indexes; those of others are the stems.
+        (
+            "INSERT INTO waiting SELECT number, CAST(substr((SELECT group_concat(atom, ' ')"
+            " FROM json_tree(text) WHERE type = 'text' AND coalesce(key, '') NOT IN"
+            " ('role', 'type', 'kind')), 1, 20000) AS BLOB) FROM (SELECT number, CAST(iif("
+            "substr(body, 1, 4) = x'ff637263', substr(body, 9), body) AS TEXT) AS text FROM lines"
+            " WHERE number IN (SELECT id FROM line_words_docsize))"
+            " WHERE iif(json_valid(text), json_type(text) IN ('array', 'object'), 0)"
+        ),
+        "CREATE VIRTUAL TABLE temp.stems USING fts5vocab (main, line_words, instance)",
+        (
+            "INSERT INTO waiting SELECT doc, CAST(group_concat(term, ' ') AS BLOB) FROM stems"
+            " WHERE doc NOT IN (SELECT number FROM waiting) GROUP BY doc"
+        ),
+        "DROP TABLE temp.stems",
+        "DROP TABLE line_words",
+        "DROP TABLE waiting_words",
+    ),
 )
 
 
