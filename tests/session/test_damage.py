@@ -11,6 +11,7 @@ import pytest
 
 from holdfast.kernel.errors import HoldfastError, StoreError
 from holdfast.session import Session
+from holdfast.stores import sqlite_file
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.stores.sqlite_file import sealed, unsealed
 
@@ -140,16 +141,22 @@ def test_a_damaged_schema_that_is_no_text_is_an_error_of_one_line(file):
 
 
 def test_a_file_of_the_version_before_opens_as_it_was(file):
-    for table, key in (("lines", "number"), ("entries", "key")):
-        for place, value in execute(
-            file, f"SELECT {key}, {'body' if key == 'number' else 'value'} FROM {table}"
+    before = file.with_name("before.db")
+    with closing(sqlite3.connect(before, isolation_level=None)) as connection:
+        sqlite_file.migrate(connection, sqlite_file.STEPS[:3])
+        connection.execute("ATTACH ? AS now", (str(file),))
+        for statement in (
+            "INSERT INTO entries SELECT key, substr(value, 9), ends FROM now.entries",
+            "INSERT INTO logs SELECT id, name, length FROM now.logs",
+            "INSERT INTO lines SELECT number, log, id, time, substr(body, 9) FROM now.lines",
+            "INSERT INTO line_words (rowid, words) SELECT number, CAST(body AS TEXT) FROM lines",
         ):
-            column = "body" if key == "number" else "value"
-            execute(file, f"UPDATE {table} SET {column} = ? WHERE {key} = ?", value[8:], place)
-    execute(file, "PRAGMA user_version = 3")
+            connection.execute(statement)
+    before.replace(file)
     with opened(file) as session:
         assert used(session) == SAID
         assert session.messages()[4] == EDITED
+        assert [hit.position for hit in session.search("55433")] == [7]
         session.append({"role": "user", "content": "Go on."})
     with opened(file) as session:
         assert len(session.restore()) == 41
