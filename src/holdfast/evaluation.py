@@ -52,6 +52,7 @@ _LONGEST = 160  # characters of a fact as it is shown
 _PLACES = 16  # places of a name in the result that are checked; it is used alike in all of them
 _WORD = re.compile(r"\w+")
 _FIRST_WORDS = re.compile(r"\w+(?:\W+\w+)?")
+_FIRST, _LAST = re.compile(r"^\w+"), re.compile(r"\b\w+$")
 _WITHIN = re.compile(r"[\w,;:(] +$")
 _INDENT = 8  # characters before a name that are checked
 _Place = tuple[int, int]
@@ -261,7 +262,7 @@ def evaluate(
     texts, left = _texts(old), _texts(new)
     said, still = _sentences(texts), _sentences(left)
     events = events_of(old, range(len(old)), {})
-    denied = dict(_contradictions(said, events, still))
+    denied = dict(_contradictions(texts, said, events, still))
     seen = [replace(probe, answerable=_together(left, probe.expected)) for probe in asked]
     if judge is not None:
         answers = [_answers(runtime, seen, messages) for messages in (old, new)]
@@ -392,11 +393,14 @@ class _Sentence(NamedTuple):
 
 
 def _contradictions(
-    before: Mapping[str, _Sentence], events: Iterable[StreamEvent], after: Mapping[str, _Sentence]
+    texts: Iterable[str],
+    before: Mapping[str, _Sentence],
+    events: Iterable[StreamEvent],
+    after: Mapping[str, _Sentence],
 ) -> Iterator[tuple[str, Contradiction]]:
     """Pairs of a sentence and one with the same words but another number or a negation.
 
-    A sentence that the original has too, in any place, is not a contradiction.
+    A sentence that the original has too, in any place of its ``texts``, is not a contradiction.
     """
     now = {line: each.said for line, each in after.items() if _CUT not in line}
     said_now = {said for said in now.values() if len(said) >= _FEWEST}
@@ -405,12 +409,16 @@ def _contradictions(
         if (said := sentence.said) in said_now:
             known.setdefault(said, {}).setdefault(_Claim.of(sentence.raw), line)
     spoken: Container[str] | None = None
+    whole = ""
     for line, said in now.items():
         claims = known.get(said, {})
         if not claims or any(map(_Claim.of(after[line].raw).follows, claims)):
             continue
         if spoken is None:
             spoken = _sentences(event.text for event in events if event.function == "words")
+            whole = " ".join(word for text in texts for word in text.split())
+        if line in whole:
+            continue
         first = next((each for each in claims.values() if each in spoken), "")
         if first:
             yield first, Contradiction(_line(first), _line(line))
@@ -483,9 +491,12 @@ def _places(texts: Iterable[str], wanted: Collection[str]) -> Mapping[str, Seque
 def _around(
     texts: Sequence[str], thing: str, places: Iterable[_Place], reach: int
 ) -> Iterator[str]:
-    """The text around each place of the name."""
+    """The text around each place of the name, without words that are cut off at its ends."""
     for number, start in places:
-        yield texts[number][max(0, start - reach) : start + len(thing) + reach]
+        text, first, last = texts[number], start - reach, start + len(thing) + reach
+        passage = text[max(0, first) : last]
+        passage = _FIRST.sub("", passage) if first > 0 else passage
+        yield _LAST.sub("", passage) if last < len(text) else passage
 
 
 def _facts(

@@ -64,6 +64,10 @@ def test_the_two_caches_are_independent(place):
         cache.store_embedding(text, "m", [1.0])
     assert cache.get_summary("x", "m") == "X"
     assert cache.get_embedding("a", "m") is None
+    if place is not None:
+        again = CompressionCache(embeddings=1, summaries=1, store=place)
+        assert again.get_summary("x", "m") == "X"
+        assert again.get_embedding("b", "m") == [1.0]
 
 
 def test_a_capacity_of_nothing_keeps_nothing(place):

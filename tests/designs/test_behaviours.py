@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -92,6 +93,13 @@ def test_importance_is_the_weighted_sum_of_the_factors():
     held = [Segment("a", "The cats of Dana Reyes", 0.0, 5), Segment("b", "Rain", 50.0, 1)]
     for each in importances(held, Context.of("My cats", "cats"), 100.0, weights):
         assert each.score == pytest.approx(sum(each.factors.values()))
+    names = ("recency", "access", "semantic", "entity", "uniqueness", "query", "open_ends")
+    plain = replace(weights, **dict.fromkeys(names, 1.0))
+    told = [importances(held, Context.of("My cats", "cats"), 100.0, w) for w in (plain, weights)]
+    for bare, weighed in zip(*told, strict=True):
+        assert weighed.factors == pytest.approx(
+            {name: getattr(weights, name) * bare.factors[name] for name in names}
+        )
 
 
 @pytest.mark.parametrize(("one", "share"), [("Cats and RAIN", 2 / 3), ("dogs", 0.0), ("", 0.0)])

@@ -137,6 +137,24 @@ def test_the_number_of_a_line_contradicts_nothing_and_a_number_that_is_said_does
     assert bool(evaluate(before, after).contradictions) == contradicts
 
 
+def test_words_that_are_cut_off_around_a_name_do_not_count():
+    name, long = "Marguerite_Duval", "incomprehensibilities_of_the_whole_enterprise" * 2
+    line = f"{long} {name} {long}_too"
+    talk = [{"role": "user", "content": f"{'The start. ' * 30}\n{line}\n{'The end. ' * 30}"}]
+    facts = evaluate(talk, [{"role": "user", "content": f"{line}\nNew."}]).facts
+    assert [fact.kept for fact in facts if fact.text == name] == [True]
+
+
+def test_a_part_of_a_sentence_of_the_original_contradicts_nothing():
+    part = "(from the old plan, phase 2, renumbered)"
+    talk = [
+        *TALK,
+        {"role": "assistant", "content": "It is moved.\n(from the old plan, phase 5, renumbered)"},
+        {"role": "assistant", "content": f"What was begun last week {part} is moved too."},
+    ]
+    assert evaluate(talk, [*TALK, {"role": "assistant", "content": part}]).contradictions == ()
+
+
 def test_what_is_said_in_other_words_is_nearer_in_meaning_than_what_is_gone():
     def with_end(text):
         return [*TALK[:-2], {"role": "user", "content": text}]

@@ -31,6 +31,7 @@ def test_a_model_is_counted_by_its_vocabulary():
     assert counter_for("gpt-4o").name == "o200k_base"
     assert counter_for("gpt-4o").accuracy.kind == "exact"
     assert counter_for("gpt-4").name == "cl100k_base"
+    assert counter_for("o1").name == "o200k_base"
 
 
 def test_no_model_is_counted_approximately():

@@ -43,6 +43,8 @@ def test_fillers_leave_a_transcript_of_speech(before, after):
         "Um, well, run:\n```\num, well, x\n```",
         'Um, well: {"um": "uh", "like": "well"}',
         "Um, well, Error: um",
+        "Um, well, map {um} to {uh}.",
+        'Um, well, of "a" and "um", "um" is the word.',
         "I mean the drums, the album, and Uhland.",
     ],
 )

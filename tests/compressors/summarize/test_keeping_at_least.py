@@ -9,6 +9,7 @@ from holdfast.compressors.summarize import Summarize
 from holdfast.designs.tunacode import tunacode_history
 from holdfast.kernel.errors import ModelError
 from holdfast.providers.scripted import Scripted
+from holdfast.stores.in_process import InProcessStore
 from tests.compressors.summarize.threads import sent, thread, writer
 from tests.formats.rules.messages import assistant, user
 from tests.talks import exchange, words
@@ -88,6 +89,14 @@ def test_the_summary_is_written_anew_with_what_has_come_and_stands_once():
     assert len(model.calls) == 2
     assert "[Compaction summary]" in model.calls[1].prompt
     assert max(sent(model).values()) == 1
+
+
+def test_a_stored_summary_is_written_anew_and_not_lengthened():
+    store, model = InProcessStore(), Scripted(["Notes of the first time.", "Notes of the second."])
+    compacted(thread(50), model, store=store)
+    second = compacted(thread(100), model, store=store).messages[1]["content"]
+    assert second == f"{OPENING}Notes of the second."
+    assert "Notes of the first time." in model.calls[1].prompt
 
 
 def test_a_summary_alone_is_not_summarized_again():
