@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from itertools import takewhile
 from math import inf
 from typing import Any, cast
@@ -23,6 +22,7 @@ from holdfast.kernel.compressor import Attempt, Compressor, Plan, Status
 from holdfast.kernel.errors import BudgetError, ConfigError, InputError, StrategyError
 from holdfast.kernel.flow import run_batch
 from holdfast.kernel.ports import Secret
+from holdfast.kernel.registry import similar
 from holdfast.kernel.transcript import Continuing, Format, Transcript
 from holdfast.meter import meter_for
 from holdfast.options import Options, Pin, check
@@ -530,8 +530,8 @@ def _strange_roles(transcript: Transcript) -> Iterator[str]:
         if isinstance(role, str) and role not in ROLES:
             seen.setdefault(role, place)
     for role, place in seen.items():
-        near = get_close_matches(role, ROLES, n=1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        near = similar(role, ROLES)
+        hint = f" (did you mean {near!r}?)" if near else ""
         told = f"message {place} has the role {role!r}, which no provider knows{hint}"
         yield f"{told}: it is read as a user's"
 

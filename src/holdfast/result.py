@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from html import escape
 from math import ceil, inf
 from os import PathLike, fspath
 from pathlib import PurePath
@@ -355,7 +354,7 @@ class CompressionResult(Generic[M]):
 
     def _repr_html_(self) -> str:
         """The report, for a notebook."""
-        page = escape(self.report(form="html"), quote=True)
+        page = imported("html:escape")(self.report(form="html"), quote=True)
         return f'<iframe srcdoc="{page}" width="100%" height="600" style="border:0"></iframe>'
 
     def restore(self) -> M:

@@ -24,7 +24,8 @@ def test_no_network_is_asked(monkeypatch):
         raise AssertionError("the network was asked")
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
-    local._loaded.cache_clear()
+    local._tokenizer.cache_clear()
+    local._vectors.cache_clear()
     assert len(open_embedder("local").embed(["hello"])[0]) == 256
 
 
@@ -41,6 +42,5 @@ def test_a_text_alone_and_among_others_has_one_vector():
 
 def test_where_the_vectors_are_not_installed_the_extra_is_named(monkeypatch):
     monkeypatch.setattr(local, "_PACKAGE", "a_package_that_nobody_has")
-    local._loaded.cache_clear()
     with pytest.raises(holdfast.MissingExtraError, match=r"holdfast\[local\]"):
         LocalEmbedder()

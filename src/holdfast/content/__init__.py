@@ -10,6 +10,8 @@ from holdfast.kernel.registry import Registry
 from holdfast.text.memo import Memo
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from holdfast.kernel.ports import ContentKind
 
 KINDS = Registry(
@@ -61,14 +63,15 @@ def recognise(text: str) -> ContentKind:
 
 
 def _recognised(text: str) -> ContentKind:
-    *known, any_text = kinds()
-    shares = {one: _fit(one, text) for one in known}
-    best_first = sorted(known, key=shares.__getitem__, reverse=True)
-    return next((one for one in best_first if shares[one] and one.recognises(text)), any_text)
+    shares = {one: fit(text) for one, fit in _fits().items()}
+    best_first = sorted(shares, key=shares.__getitem__, reverse=True)
+    return next((one for one in best_first if shares[one] and one.recognises(text)), kinds()[-1])
 
 
-def _fit(one: ContentKind, text: str) -> float:
-    return one.fit(text) if isinstance(one, Fitting) else float(one.recognises(text))
+@cache
+def _fits() -> Mapping[ContentKind, Callable[[str], float]]:
+    """How each kind but the last measures how well a text fits it."""
+    return {one: one.fit if isinstance(one, Fitting) else one.recognises for one in kinds()[:-1]}
 
 
 _RECOGNISED: Memo[str, ContentKind] = Memo(

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from math import inf
 from typing import TypeGuard, cast
 
@@ -34,7 +33,8 @@ def tokens_in(text: str) -> int | None:
     found = _WRITTEN.fullmatch(text.strip())
     if not found:
         return None
-    return int(Decimal(re.sub("[,_]", "", found[1])) * _SCALE[(found[2] or "").lower()])
+    whole, _, part = re.sub("[,_]", "", found[1]).partition(".")
+    return int(int(whole + part) * _SCALE[(found[2] or "").lower()] // 10 ** len(part))
 
 
 def written_tokens(text: str) -> int:

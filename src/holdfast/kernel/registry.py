@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -88,10 +87,15 @@ def imported(target: str) -> Any:
     return getattr(import_module(module), attribute)
 
 
+def similar(name: str, known: Collection[str]) -> str:
+    """The known name that is most similar; empty if none is."""
+    return next(iter(imported("difflib:get_close_matches")(name, known, n=1)), "")
+
+
 def nearest(name: str, known: Collection[str], aliases: Iterable[str] = ()) -> str:
     """Advice for an unknown name: the most similar name, and all known ones."""
-    near = get_close_matches(name, [*known, *aliases], n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
+    near = similar(name, [*known, *aliases])
+    hint = f"did you mean {near!r}? " if near else ""
     return f"{hint}known are {', '.join(known)}"
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from difflib import get_close_matches
 from functools import cache
 from typing import Any, cast
 
 from holdfast.kernel.errors import ConfigError, MissingExtraError
 from holdfast.kernel.ports import Embedder, Model, Reply
-from holdfast.kernel.registry import Registry
+from holdfast.kernel.registry import Registry, similar
 
 
 class FunctionModel:
@@ -145,9 +144,9 @@ def _check(vendors: Registry, spec: object, method: str, place: str, advice: str
     if isinstance(spec, str):
         vendor, mark, name = spec.partition(":")
         if vendor not in vendors:
-            near = get_close_matches(vendor, vendors.names(), n=1)
+            near = similar(vendor, vendors.names())
             hint = (
-                f"did you mean {near[0] + mark + name!r}? "
+                f"did you mean {near + mark + name!r}? "
                 if near
                 else ""
                 if mark

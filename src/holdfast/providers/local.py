@@ -42,7 +42,7 @@ class LocalEmbedder:
 
     def __init__(self, name: str = "") -> None:
         del name  # there is only one
-        self._tokenizer, self._vectors = _loaded()
+        _files()  # they are read at the first text, which many sessions never have
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector for each text; zeros for a text without tokens."""
@@ -57,19 +57,20 @@ class LocalEmbedder:
         return self._means([tokens for word in words for tokens in self._encoded([_clean(word)])])
 
     def _encoded(self, texts: list[str]) -> list[Any]:
-        return list(self._tokenizer.encode_batch_fast(texts, add_special_tokens=False))
+        return list(_tokenizer().encode_batch_fast(texts, add_special_tokens=False))
 
     def _means(self, encoded: Sequence[Any]) -> Floats:
-        found = np.zeros((len(encoded), self._vectors.shape[1]), np.float32)
+        found = np.zeros((len(encoded), _vectors().shape[1]), np.float32)
         for row, tokens in enumerate(encoded):
             if tokens.ids:
                 found[row] = self._mean(tokens.ids)
         return found
 
     def _mean(self, ids: Sequence[int]) -> Floats:
-        total = np.zeros(self._vectors.shape[1], np.float32)
+        vectors = _vectors()
+        total = np.zeros(vectors.shape[1], np.float32)
         for at in range(0, len(ids), _TOKENS_AT_ONCE):
-            total += self._vectors[ids[at : at + _TOKENS_AT_ONCE]].sum(axis=0, dtype=np.float32)
+            total += vectors[ids[at : at + _TOKENS_AT_ONCE]].sum(axis=0, dtype=np.float32)
         return total / np.float32(len(ids))
 
 
@@ -78,18 +79,27 @@ def _clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-@cache
-def _loaded() -> tuple[Any, npt.NDArray[np.float16]]:
-    """The tokenizer, and a vector for each of its tokens."""
+def _files() -> tuple[Path, Path]:
+    """The files of the tokenizer and of the vectors. Raises MissingExtraError without them."""
     spec = find_spec(_PACKAGE)
     home = Path(next(iter(spec.submodule_search_locations or ()))) if spec else Path()
     if spec is None or not (home / _WEIGHTS).is_file() or not (home / _TOKENIZER).is_file():
         raise MissingExtraError(_NEED, _EXTRA)
-    return Tokenizer.from_file(str(home / _TOKENIZER)), _tensor(home / _WEIGHTS)
+    return home / _TOKENIZER, home / _WEIGHTS
 
 
-def _tensor(path: Path) -> npt.NDArray[np.float16]:
-    """The only matrix of a safetensors file: the length in 8 bytes, a JSON header, the numbers."""
+@cache
+def _tokenizer() -> Any:
+    return Tokenizer.from_file(str(_files()[0]))
+
+
+@cache
+def _vectors() -> npt.NDArray[np.float16]:
+    """A vector for each token: the only matrix of a safetensors file.
+
+    The file has the length of a JSON header in 8 bytes, the header, and the numbers.
+    """
+    path = _files()[1]
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         told = json.loads(file.read(length))[_TENSOR]

@@ -8,7 +8,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from importlib.resources import files
 from math import inf
 from pathlib import Path
 from typing import Any, cast
@@ -104,7 +103,7 @@ def _own(file: str) -> Sequence[ListedPrice]:
 @cache
 def _listed() -> PriceList:
     """The list that ``tools/prices.py`` writes."""
-    text = files("holdfast.providers").joinpath("prices.json").read_text("utf-8")
+    text = Path(__file__).with_name("prices.json").read_text("utf-8")
     data = cast("Mapping[str, Any]", json.loads(text))
     models = [
         ListedPrice(vendor, model, pattern, Price(numbers[0], numbers[1] or 0.0, *numbers[2:]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from secrets import token_hex
+from os import urandom
 
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.stores.answers import answered
@@ -18,7 +18,7 @@ async def secret_of(store: KeyValueStore, *, makes: bool = True) -> str:
     if known or not makes:
         return known or ""
     if isinstance(store, PutsIfAbsent):
-        await answered(store.put_if_absent(KEY, token_hex(_BYTES)))
+        await answered(store.put_if_absent(KEY, urandom(_BYTES).hex()))
     else:
-        await answered(store.set(KEY, token_hex(_BYTES)))
+        await answered(store.set(KEY, urandom(_BYTES).hex()))
     return await answered(store.get(KEY)) or ""
