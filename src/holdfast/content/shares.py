@@ -10,13 +10,13 @@ T = TypeVar("T")
 _WINDOWS, _WIDE = 16, 4_000  # samples of a long text, and the characters of each
 
 
-def sampled(text: str) -> str:
-    """The text, or whole lines from evenly spaced places in it."""
-    if len(text) <= _WINDOWS * _WIDE:
+def sampled(text: str, windows: int = _WINDOWS, wide: int = _WIDE) -> str:
+    """The text, or whole lines from evenly spaced places in it, each of ``wide`` characters."""
+    if len(text) <= windows * wide:
         return text
-    starts = [number * (len(text) - _WIDE) // (_WINDOWS - 1) for number in range(_WINDOWS)]
-    windows = [text[start : start + _WIDE].partition("\n")[2 * bool(start)] for start in starts]
-    return "\n".join(window.rpartition("\n")[0] or window for window in windows)
+    starts = [number * (len(text) - wide) // (windows - 1) for number in range(windows)]
+    found = [text[start : start + wide].partition("\n")[2 * bool(start)] for start in starts]
+    return "\n".join(window.rpartition("\n")[0] or window for window in found)
 
 
 def enough(lines: Sequence[T], is_one: Callable[[T], object], least: float) -> list[T]:

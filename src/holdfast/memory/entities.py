@@ -143,17 +143,17 @@ def entities(text: str, most: int | None = MOST_ENTITIES) -> list[Entity]:
 
     Within each kind the most frequent come first; at most ``most`` in all.
     """
-    return list(_READ(text).entities[:most])
+    return list(_READ(HEAD.sub("", text)).entities[:most])
 
 
 def exact(text: str) -> frozenset[str]:
     """The identifiers of the text, without bare numbers."""
-    return _READ(text).exact
+    return _READ(HEAD.sub("", text)).exact
 
 
 def relations(text: str, most: int | None = MOST_RELATIONS) -> list[Relation]:
     """Pairs of neighbouring entities of a sentence, with the first meaningful word between them."""
-    read = _READ(text)
+    read = _READ(HEAD.sub("", text))
     ends = list(accumulate(map(len, sentences(read.said))))
     found: dict[Relation, None] = {}
     for (start, subject), (at, other) in pairwise(read.places):
@@ -196,8 +196,7 @@ class _Read:
     """The starts of names, and of identifiers outside of names, in order."""
 
 
-def _read(text: str) -> _Read:
-    said = HEAD.sub("", text)
+def _read(said: str) -> _Read:
     named, found = names(said), find(said)
     whole = frozenset(one.text for one in found if not one.text.isdigit())
     return _Read(said, _entities(said, named, found), whole, _places(named, found))
@@ -205,8 +204,8 @@ def _read(text: str) -> _Read:
 
 _READ: Memo[str, _Read] = Memo(
     _read,
-    lambda text, read: (
-        2 * len(text) + 64 * (len(read.entities) + len(read.exact) + len(read.places))
+    lambda said, read: (
+        2 * len(said) + 64 * (len(read.entities) + len(read.exact) + len(read.places))
     ),
     16_000_000,
 )
@@ -257,7 +256,7 @@ def named_in(text: str) -> dict[str, str]:
     without such words. Signs without a letter or digit are left out too, and so are speakers that
     are not mentioned.
     """
-    read = _READ(text)
+    read = _READ(HEAD.sub("", text))
     starts = {one: start for start, one in reversed(read.places)}
     spoken = Counter(_SPEAKER.findall(read.said))
     found: dict[str, str] = {}
@@ -281,7 +280,7 @@ _TELLING = frozenset({"name", "email", "url", "path", "env"})
 
 def names_beside(text: str, said: Mapping[str, str]) -> dict[str, str]:
     """What is ``said``, with the names of a text that quotes outputs, without their numbers."""
-    telling = {entity.text for entity in _READ(text).entities if entity.kind in _TELLING}
+    telling = {entity.text for entity in _READ(HEAD.sub("", text)).entities if entity.kind in _TELLING}
     found = {name: label for name, label in named_in(text).items() if name in telling}
     return {**found, **said}
 

@@ -8,18 +8,20 @@ original.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from holdfast.content import recognise
 from holdfast.content.order import order
+from holdfast.content.shares import sampled
 from holdfast.kernel.ports import Ask, Room
 from holdfast.selection.pieces import clauses
 from holdfast.text.fit import choose
 from holdfast.text.importance import signals
 from holdfast.text.memo import Memo
 from holdfast.text.sentences import sentences
+from holdfast.text.words import has_unspaced
 
 from .entities import HEAD, add_names, named_in, names_beside, telling, with_names
 
@@ -40,14 +42,20 @@ Said = tuple[str, str]
 """The speaker's name with a colon, or empty, and the words."""
 
 _SMALL = 24  # tokens that every form may have; fewer leave no room for a name
-_SAID = 0.35  # least share of sentences in a form that also lists all names
-_LISTED = (0.6, 0.8)  # shares of the list of names, tried in turn if that is not possible
-_TALK = frozenset({"prose", "dense"})  # kinds of content that people write
+_SAID = 0.35  # least share of what is said in a form that also lists names
+_LEAST_SAID = 0.2
+_WINDOWS, _WIDE = 4, 500  # samples by which a kind is recognised, and the characters of each
+_CLOSELY = 3  # times what a form has room for is read closely,
+_READ = 2_000  # and as many characters at least
+_GOLDEN = 0.6180339887498949  # its multiples, without their whole part, are evenly spread
 _OUTPUT = 600  # characters above which a fenced text is shortened by its kind
-_CLAUSE = 80  # characters of a clause
+_CLAUSE = 80  # characters of a clause at least
+_SHARE = 1.0
+_JOINT = re.compile(r"(?<=[,;:)\]–—])(?=\s)|(?=\s[–—-]\s)")
 _BRIEF = 20  # characters below which a one-word sentence is left out
 _ROW, _UNSPOKEN = 4, 0.3  # words of a row, and the value of a row of numbers without its table
 _SPEAKER = re.compile(r"[^\W\d_][\w.'’ -]{0,40}: ")
+_WRITTEN = frozenset({"prose", "dense"})  # kinds of content that people write
 _FENCED = re.compile(
     r"^[ \t]{0,3}```[^\n]*\n(.*?)(?:^[ \t]{0,3}```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
 )
@@ -100,39 +108,42 @@ def room_for(size: int, level: int) -> int:
 
 def _form(key: tuple[str, int, Count]) -> str:
     text, level, count = key
-    size, aimed = count(text), FACTORS[level][0]
+    size, factor = count(text), FACTORS[level][0]
+    most = room_for(size, level)
+    aimed = max(int(size / factor), min(_SMALL, most))
     head = HEAD.match(text)
     start = head.end() if head else 0
     if size >= _SMALL and not HEAD.search(text, start):
-        kind = recognise(text[start:])
-        if kind.name not in _TALK:
-            left = max(1, int(size / aimed) - count(text[:start]))
+        kind = recognise(sampled(text[start:], _WINDOWS, _WIDE))
+        if kind.name != "prose" and not (kind.name == "dense" and has_unspaced(text)):
+            left = max(1, aimed - count(text[:start]))
             return text[:start] + kind.shrink(text[start:], Room(left, count)).text
-    told = _statements(text, aimed, count)
-    if level == HEAVY:
-        told = [(by, part.strip(_EDGES)) for by, said in told for part in clauses(said, _CLAUSE)]
-    told = list(dict.fromkeys(told))
-    spoken, most = named_in(_FENCED.sub("", text)), room_for(size, level)
-    named = names_beside(text, spoken)
-    ranked = ranked_by_worth([said for _, said in told])
-    ranked.sort(key=lambda n: signals(told[n][1]).decides < 1)
-    sizes = [len(said) for _, said in told]
-    tries = [(int(size / aimed), named), (most, named)]
-    tries += [(int(most * (1 - share)), {}) for share in _LISTED]
+    told = _statements(text, factor, count)
+    close = _close(told, _CLOSELY * most / max(size, 1))
+    said = text if len(close) == len(told) else _rendered(close)
+    spoken = named_in(_FENCED.sub("", said))
+    named = names_beside(said, spoken) if "```" in said else spoken
+    longest = max(_CLAUSE, int(most * _SHARE))
+    parts = list(dict.fromkeys((by, part) for by, one in close for part in _parts(one, longest)))
+    decided = [n for n, (_, part) in enumerate(parts) if signals(part).decides >= 1]
+    ranked, sizes = _ranked(parts, decided), [len(part) for _, part in parts]
+
+    def written(kept: Iterable[int]) -> str:
+        return _rendered(parts[n] for n in kept)
+
+    owed = count(written(decided))
     made = ""
-    for room, listed in tries:
-
-        def written(kept: Sequence[int], listed: Mapping[str, str] = listed) -> str:
-            return with_names(_rendered(told[n] for n in kept), listed)
-
-        chosen = choose(ranked, sizes, written, room, count)
-        said = _rendered(told[n] for n in chosen.pieces) if chosen else ""
-        if listed and count(said) < _SAID * room:
-            continue
-        if made and not said:
-            break
-        made = add_names(said, named, most, count, spoken)
-        if sum(name in made for name in named) >= KEPT[level] * len(named):
+    for room, share, enough in ((aimed, _SAID, 1), (most, _SAID, KEPT[level]), (most, _LEAST_SAID, 0)):
+        if not enough:
+            ranked = [n for n in ranked if n in decided or any(map(parts[n][1].__contains__, named))]
+        least = int(max(share * room, min(owed, (1 - share) * room)))
+        made = ""
+        for _ in range(2):
+            listed = count(with_names(made, named)) - count(made)
+            chosen = choose(ranked, sizes, written, max(least, room - listed), count)
+            made = chosen.text if chosen else ""
+        made = add_names(made, named, room, count, spoken)
+        if sum(name in made for name in named) >= enough * len(named):
             break
     return made if made and count(made) <= size else text
 
@@ -154,7 +165,7 @@ def _statements(text: str, factor: float, count: Count) -> list[Said]:
     def read(fenced: re.Match[str]) -> str:
         output = fenced[1]
         kind = recognise(output) if len(output) > _OUTPUT else None
-        if kind is None or kind.name in _TALK:
+        if kind is None or kind.name in _WRITTEN:
             return output
         return kind.shrink(output, Room(max(1, int(count(output) / factor)), count)).text
 
@@ -175,6 +186,43 @@ def _says_something(said: str) -> bool:
     if len(said) >= _BRIEF or _EXACT.search(said):
         return any(map(str.isalpha, said))
     return len(telling(said)) > 1
+
+
+def _close(told: Sequence[Said], share: float) -> Sequence[Said]:
+    """The statements that are read closely: some ``share`` of a long text, or all of a short one.
+
+    Those that decide or name something come first, then an even share of the others.
+    """
+    left = max(_READ, share * sum(len(said) for _, said in told))
+    worth = [2 * (signals(said).decides >= 1) + bool(_EXACT.search(said)) for _, said in told]
+    chosen: list[int] = []
+    for n in sorted(range(len(told)), key=lambda n: (-worth[n], n * _GOLDEN % 1)):
+        if left <= 0:
+            break
+        chosen.append(n)
+        left -= len(told[n][1])
+    return [told[n] for n in sorted(chosen)]
+
+
+def _parts(said: str, longest: int) -> list[str]:
+    """The statement, or its clauses, joined up to the ``longest`` in characters."""
+    found: list[str] = []
+    for clause in _JOINT.split(said) if len(said) > longest else [said]:
+        if found and len(found[-1]) + len(clause) <= longest:
+            found[-1] += clause
+        else:
+            found += clauses(clause, longest)
+    return [part for part in (each.strip(_EDGES) for each in found) if _says_something(part)]
+
+
+def _ranked(told: Sequence[Said], decided: Collection[int]) -> list[int]:
+    """The indices of the statements, best first: what is decided, then what tells most."""
+    texts = [said for _, said in told]
+    speakers = {word for by, _ in told for word in telling(by)}
+    heard = [len(set(telling(said)) - speakers) for said in texts]
+    weights = [_readable(said) * min(1.0, (n + 1) / _ROW) for said, n in zip(texts, heard, strict=True)]
+    ranked = order(texts, "", weights, decisions=False)
+    return sorted(ranked, key=lambda n: n not in decided)
 
 
 def _rendered(told: Iterable[Said]) -> str:

@@ -19,7 +19,7 @@ from holdfast.text.sentences import sentences
 from holdfast.text.words import terms
 
 from .entities import entities, relations
-from .forms import HEAVY, LIGHT, VERBATIM, Condenser, Count, Form, RuleCondenser
+from .forms import FACTORS, HEAVY, LIGHT, VERBATIM, Condenser, Count, Form, RuleCondenser
 from .messages import Remembered
 
 _PAUSE = 3_600.0  # seconds of silence after which a new conversation begins
@@ -118,7 +118,8 @@ def at_topic_shifts(text: str, most: int, count: Count) -> list[str]:
     Multi-paragraph Subtopic Passages", 1997).
     """
     pieces = [part for sentence in sentences(text) for part in _no_longer(sentence, most, count)]
-    sizes = [max(1, count(piece)) for piece in pieces]
+    rate = count(text) / max(1, len(text))
+    sizes = [rate * len(piece) for piece in pieces]
     bags = [frozenset(terms(piece)) for piece in pieces]
     found: list[str] = []
     start = 0
@@ -131,9 +132,9 @@ def at_topic_shifts(text: str, most: int, count: Count) -> list[str]:
     return found
 
 
-def _end(start: int, sizes: Sequence[int], bags: Sequence[frozenset[str]], most: int) -> int:
+def _end(start: int, sizes: Sequence[float], bags: Sequence[frozenset[str]], most: int) -> int:
     """The end of the piece from ``start``: the largest change of words within its length."""
-    total, reach = 0, start
+    total, reach = 0.0, start
     while reach < len(sizes) and (total := total + sizes[reach]) <= most:
         reach += 1
     if reach >= len(sizes):
@@ -155,7 +156,9 @@ def _likeness(bags: Sequence[frozenset[str]], at: int) -> float:
 
 
 def _no_longer(text: str, most: int, count: Count) -> list[str]:
-    """The text in parts of at most ``most`` tokens."""
+    """The text in parts of at most ``most`` tokens; each has a byte at least."""
+    if len(text.encode("utf-8", "replace")) <= most:
+        return [text]
     parts: list[str] = []
     at, reach = 0, _LONG_TOKEN * most + _LONGEST_WORD
     while at < len(text):
@@ -302,7 +305,6 @@ _RETAINED: Memo[tuple[str, str], tuple[str, ...]] = Memo(
 
 Tier = Literal["hot", "warm", "cold"]
 TIERS: tuple[Tier, ...] = ("hot", "warm", "cold")
-_LEVELS: Mapping[Tier, int] = {"warm": LIGHT, "cold": HEAVY}
 
 
 @dataclass(frozen=True, slots=True)
@@ -457,16 +459,39 @@ class Maintenance:
         self, tiers: Tiers, importance: Importance, now: float, *, force: bool = False
     ) -> Maintained:
         """Empty each tier above its trigger; with ``force``, each above its target."""
-        moves: list[Move] = []
         hot = [piece for segment in tiers.hot for piece in self._fitting(segment)]
-        warm, cold = list(tiers.warm), list(tiers.cold)
-        belows = (warm, cold, None)
-        for tier, held, below in zip(TIERS, (hot, warm, cold), belows, strict=True):
-            leaving = self._leaving(tier, held, importance, force=force)
-            gone = set(map(id, leaving))
-            held[:] = [segment for segment in held if id(segment) not in gone]
-            moves += [self._moved(segment, tier, below, now) for segment in leaving]
-        return Maintained(Tiers(tuple(hot), tuple(warm), tuple(cold)), tuple(moves))
+        held = [hot, list(tiers.warm), list(tiers.cold), []]
+        moves: list[Move] = []
+        while sunk := self._sink(held, importance, force=force):
+            for level, segments in enumerate(held):
+                for at, segment in enumerate(segments):
+                    if segment.id not in sunk:
+                        continue
+                    before, source = sunk[segment.id]
+                    if level < len(TIERS):
+                        segments[at] = after = self._demoted(before, before, level, now)
+                        moves.append(Move(before, after, source, TIERS[level], "demoted"))
+                    else:
+                        moves.append(Move(before, None, "cold", None, "evicted"))
+            held[-1].clear()
+        return Maintained(Tiers(*map(tuple, held[:-1])), tuple(moves))
+
+    def _sink(
+        self, held: Sequence[list[Segment]], importance: Importance, *, force: bool
+    ) -> dict[str, tuple[Segment, Tier]]:
+        """Move segments down that leave their tiers, in full and with the expected size of a form.
+
+        So a form is made only for the tier in which a segment stays. Returns by id what each moved
+        segment was, and its tier.
+        """
+        sunk: dict[str, tuple[Segment, Tier]] = {}
+        for level, tier in enumerate(TIERS, 1):
+            for segment in self._leaving(tier, held[level - 1], importance, force=force):
+                before, _ = sunk.setdefault(segment.id, (segment, tier))
+                size = self.count(self._whole(before)) / FACTORS[min(level, HEAVY)][0]
+                lower = replace(segment, tokens=int(size))
+                insort(held[level], lower, key=lambda each: each.created)
+        return sunk
 
     def _fitting(self, segment: Segment) -> list[Segment]:
         if segment.tokens <= self.sizes.hot * self.sizes.trigger:
@@ -476,7 +501,7 @@ class Maintenance:
     def _leaving(
         self, tier: Tier, held: list[Segment], importance: Importance, *, force: bool
     ) -> list[Segment]:
-        """The segments that go down, the least important first, with their importance recorded.
+        """Take the segments out that go down, the least important first; record importances.
 
         The protected ones of hot go last, and only until it is below its trigger.
         """
@@ -495,17 +520,9 @@ class Maintenance:
                 break
             leaving.append(held[at])
             size -= held[at].tokens
+        gone = set(map(id, leaving))
+        held[:] = [segment for segment in held if id(segment) not in gone]
         return leaving
-
-    def _moved(
-        self, segment: Segment, source: Tier, below: list[Segment] | None, now: float
-    ) -> Move:
-        if below is None:
-            return Move(segment, None, source, None, "evicted")
-        to: Tier = "warm" if source == "hot" else "cold"
-        after = self._demoted(segment, segment, _LEVELS[to], now)
-        insort(below, after, key=lambda each: each.created)
-        return Move(segment, after, source, to, "demoted")
 
     def promote(
         self, tiers: Tiers, segment_id: str, now: float, *, critical: bool = False
