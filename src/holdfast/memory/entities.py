@@ -7,10 +7,11 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
 from math import fsum
 
+from holdfast.content.shares import sampled
 from holdfast.text.identifiers import Identifier, find
 from holdfast.text.memo import Memo
 from holdfast.text.sentences import sentences
@@ -37,6 +38,7 @@ COURTESY = frozenset(
 )
 """Words of courtesy: they are not names, and mean nothing by themselves."""
 
+_PLACES = 4, 500  # places of a long segment that are read, and the characters of each
 _NAME = re.compile(r"[^\W\d_][\w'’&-]*")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
@@ -143,7 +145,13 @@ def entities(text: str, most: int | None = MOST_ENTITIES) -> list[Entity]:
 
     Within each kind the most frequent come first; at most ``most`` in all.
     """
-    return list(_READ(HEAD.sub("", text)).entities[:most])
+    read = _READ(HEAD.sub("", text))
+    return [*read.entities, *read.phrases][:most]
+
+
+def glimpsed(text: str) -> str:
+    """The part of a segment in which entities are looked for: all of it, or lines from a few places."""
+    return sampled(text, *_PLACES)
 
 
 def exact(text: str) -> frozenset[str]:
@@ -185,7 +193,7 @@ def frequency(texts: Sequence[Iterable[str]]) -> dict[str, float]:
     return {entity: times / len(texts) for entity, times in holders.items()}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Read:
     """A text and its entities, cached by ``_READ``."""
 
@@ -195,11 +203,16 @@ class _Read:
     places: tuple[tuple[int, str], ...]
     """The starts of names, and of identifiers outside of names, in order."""
 
+    @cached_property
+    def phrases(self) -> list[Entity]:
+        """Its repeated phrases, the most frequent first."""
+        return [Entity(phrase, "phrase", often) for phrase, often in _phrases(self.said)]
+
 
 def _read(said: str) -> _Read:
     named, found = names(said), find(said)
     whole = frozenset(one.text for one in found if not one.text.isdigit())
-    return _Read(said, _entities(said, named, found), whole, _places(named, found))
+    return _Read(said, _entities(named, found), whole, _places(named, found))
 
 
 _READ: Memo[str, _Read] = Memo(
@@ -212,7 +225,7 @@ _READ: Memo[str, _Read] = Memo(
 """By text, since segments are scored again in every run, and their texts stay the same."""
 
 
-def _entities(text: str, named: Sequence[Name], found: Sequence[Identifier]) -> tuple[Entity, ...]:
+def _entities(named: Sequence[Name], found: Sequence[Identifier]) -> tuple[Entity, ...]:
     spoken = Counter(name.text for name in named)
     inside = {word for name in spoken for word in name.split()}
     kinds = {one.text: one.kind for one in found if one.text not in inside}
@@ -223,7 +236,6 @@ def _entities(text: str, named: Sequence[Name], found: Sequence[Identifier]) -> 
             Entity(one, kinds[one], times[one])
             for one in sorted(kinds, key=lambda one: -times[one])
         ),
-        *(Entity(phrase, "phrase", often) for phrase, often in _phrases(text)),
     )
 
 
@@ -262,8 +274,7 @@ def named_in(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for entity in read.entities:
         name = entity.text
-        is_named = entity.kind != "phrase" and spoken[name] < entity.times
-        if not is_named or not any(map(str.isalnum, name)):
+        if spoken[name] >= entity.times or not any(map(str.isalnum, name)):
             continue
         bare = entity.kind in _COUNTED and name in starts and not _LETTERS.search(name)
         label = _with_context(read.said, starts[name], name) if bare else name

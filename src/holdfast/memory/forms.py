@@ -44,7 +44,7 @@ Said = tuple[str, str]
 _SMALL = 24  # tokens that every form may have; fewer leave no room for a name
 _SAID = 0.35  # least share of what is said in a form that also lists names
 _LEAST_SAID = 0.2
-_WINDOWS, _WIDE = 4, 500  # samples by which a kind is recognised, and the characters of each
+_WINDOWS, _WIDE = 4, 300  # samples by which a kind is recognised, and the characters of each
 _CLOSELY = 3  # times what a form has room for is read closely,
 _READ = 2_000  # and as many characters at least
 _GOLDEN = 0.6180339887498949  # its multiples, without their whole part, are evenly spread
@@ -108,11 +108,11 @@ def room_for(size: int, level: int) -> int:
 
 def _form(key: tuple[str, int, Count]) -> str:
     text, level, count = key
-    size, factor = count(text), FACTORS[level][0]
-    most = room_for(size, level)
-    aimed = max(int(size / factor), min(_SMALL, most))
     head = HEAD.match(text)
     start = head.end() if head else 0
+    size, factor = count(text[:start]) + count(text[start:]), FACTORS[level][0]
+    most = room_for(size, level)
+    aimed = max(int(size / factor), min(_SMALL, most))
     if size >= _SMALL and not HEAD.search(text, start):
         kind = recognise(sampled(text[start:], _WINDOWS, _WIDE))
         if kind.name != "prose" and not (kind.name == "dense" and has_unspaced(text)):

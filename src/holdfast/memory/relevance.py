@@ -172,11 +172,11 @@ class _Traits:
 
 
 def _traits(text: str) -> _Traits:
-    read = text[:_LONGEST_READ]
+    read, near = text[:_LONGEST_READ], entities.glimpsed(text)
     return _Traits(
         _bag(read),
-        tuple(entity.text for entity in entities.entities(read)),
-        entities.exact(read),
+        tuple(entity.text for entity in entities.entities(near)),
+        entities.exact(near),
         _OPEN.search(read.lower()) is not None or read.rstrip().endswith("?"),
         has_importance_marker(read),
     )

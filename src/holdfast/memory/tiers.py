@@ -10,15 +10,15 @@ import re
 from bisect import insort
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import mean
 from typing import Literal
 
 from holdfast.kernel.errors import ConfigError
 from holdfast.text.fit import clip
-from holdfast.text.memo import Memo
 from holdfast.text.sentences import sentences
 from holdfast.text.words import terms
 
-from .entities import entities, relations
+from .entities import entities, glimpsed, relations
 from .forms import FACTORS, HEAVY, LIGHT, VERBATIM, Condenser, Count, Form, RuleCondenser
 from .messages import Remembered
 
@@ -221,18 +221,24 @@ def use_form(
 def _formed(
     segment: Segment, original: str, level: int, content: str, count: Count, now: float
 ) -> Segment:
-    tokens, whole = count(content), count(original)
+    tokens, whole, seen = count(content), count(original), glimpsed(original)
+    named = entities(seen, None)
+    low = content.lower()
     metadata: dict[str, object] = {
         "original_length": whole,
         "compressed_length": tokens,
         "compression_ratio": whole / max(1, tokens),
-        "original_entities": [entity.text for entity in entities(original, None)],
-        "retained_entities": list(_RETAINED((original, content))),
+        "original_entities": [entity.text for entity in named],
+        "retained_entities": [
+            entity.text
+            for entity in named
+            if entity.text in (low if entity.kind == "phrase" else content)
+        ],
         "compression_level": level,
         "compression_timestamp": now,
     }
     if level == HEAVY:
-        found = [(each.subject, each.verb, each.object) for each in relations(original)]
+        found = [(each.subject, each.verb, each.object) for each in relations(seen)]
         metadata["original_relationships"] = found
     return replace(segment, content=content, tokens=tokens, level=level, metadata=metadata)
 
@@ -282,25 +288,6 @@ def split(segment: Segment, most: int, count: Count) -> list[Segment]:
 def original_of(segment: Segment, whole: str) -> str:
     """The original text of the segment, given its origin's whole text."""
     return whole if segment.span is None else whole[segment.span[0] : segment.span[1]]
-
-
-def _retained(key: tuple[str, str]) -> tuple[str, ...]:
-    """The entities of the first text that the second one has too."""
-    original, content = key
-    low = content.lower()
-    return tuple(
-        entity.text
-        for entity in entities(original, None)
-        if entity.text in (low if entity.kind == "phrase" else content)
-    )
-
-
-_RETAINED: Memo[tuple[str, str], tuple[str, ...]] = Memo(
-    _retained,
-    lambda key, found: len(key[0]) + len(key[1]) + 64 * len(found),
-    8_000_000,
-)
-"""Cached, since a segment that is promoted and demoted again gets the same form."""
 
 
 Tier = Literal["hot", "warm", "cold"]
@@ -462,7 +449,8 @@ class Maintenance:
         hot = [piece for segment in tiers.hot for piece in self._fitting(segment)]
         held = [hot, list(tiers.warm), list(tiers.cold), []]
         moves: list[Move] = []
-        while sunk := self._sink(held, importance, force=force):
+        emptied = set(TIERS if force else ())
+        while sunk := self._sink(held, importance, emptied):
             for level, segments in enumerate(held):
                 for at, segment in enumerate(segments):
                     if segment.id not in sunk:
@@ -477,18 +465,19 @@ class Maintenance:
         return Maintained(Tiers(*map(tuple, held[:-1])), tuple(moves))
 
     def _sink(
-        self, held: Sequence[list[Segment]], importance: Importance, *, force: bool
+        self, held: Sequence[list[Segment]], importance: Importance, emptied: set[Tier]
     ) -> dict[str, tuple[Segment, Tier]]:
         """Move segments down that leave their tiers, in full and with the expected size of a form.
 
-        So a form is made only for the tier in which a segment stays. Returns by id what each moved
-        segment was, and its tier.
+        So a form is made only for the tier in which a segment stays. A tier that is being ``emptied``
+        is emptied to its target. Returns by id what each moved segment was, and its tier.
         """
         sunk: dict[str, tuple[Segment, Tier]] = {}
         for level, tier in enumerate(TIERS, 1):
-            for segment in self._leaving(tier, held[level - 1], importance, force=force):
+            for segment in self._leaving(tier, held[level - 1], importance, tier in emptied):
+                emptied.add(tier)
                 before, _ = sunk.setdefault(segment.id, (segment, tier))
-                size = self.count(self._whole(before)) / FACTORS[min(level, HEAVY)][0]
+                size = self.count(self._whole(before)) / mean(FACTORS[min(level, HEAVY)])
                 lower = replace(segment, tokens=int(size))
                 insort(held[level], lower, key=lambda each: each.created)
         return sunk
@@ -499,7 +488,7 @@ class Maintenance:
         return split(segment, max(1, int(self.sizes.hot * self.sizes.target)), self.count)
 
     def _leaving(
-        self, tier: Tier, held: list[Segment], importance: Importance, *, force: bool
+        self, tier: Tier, held: list[Segment], importance: Importance, empties: bool
     ) -> list[Segment]:
         """Take the segments out that go down, the least important first; record importances.
 
@@ -508,7 +497,7 @@ class Maintenance:
         capacity = self.sizes.of(tier)
         high, low = capacity * self.sizes.trigger, capacity * self.sizes.target
         size = sum(segment.tokens for segment in held)
-        if size <= (low if force else high):
+        if size <= (low if empties else high):
             return []
         kept = len(held) - self.sizes.protect_last if tier == "hot" else len(held)
         scores = importance(held)

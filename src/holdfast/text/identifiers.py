@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, cast
+from typing import Literal, NamedTuple, cast
 
 Kind = Literal[
     "url",
@@ -31,8 +30,7 @@ Kind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Identifier:
+class Identifier(NamedTuple):
     """An identifier: its kind, its text, and where it starts."""
 
     kind: Kind
@@ -83,7 +81,8 @@ _SPREAD = (
     )
 )
 
-_NUMBER = r"\d{1,30}(?:[.,]\d{1,30})*+"
+_DIGITS = 30  # digits of a number at most
+_NUMBER = rf"\d{{1,{_DIGITS}}}(?:[.,]\d{{1,{_DIGITS}}})*+"
 _SHAPE = re.compile(  # the name of a group is the kind, with a digit
     r"(?P<url>(?:[A-Za-z][\w+.-]{1,20}://|www\.)\S+)"
     r"|(?P<email>[\w.+%-]++@[\w-]++(?:\.[\w-]++)++)"
@@ -142,6 +141,8 @@ def _between(text: str, start: int, end: int) -> Iterator[Identifier]:
 
 def _judged(chunk: str) -> Identifier | None:
     """The kind of the chunk, and where the identifier starts; of ``name=value``, the value."""
+    if chunk.isdecimal() and len(chunk) <= _DIGITS:
+        return Identifier("number", chunk, 0)
     if not _TELLING.search(chunk[:_LONGEST]):
         return None
     bare = chunk.rstrip(_EDGES)
