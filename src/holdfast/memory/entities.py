@@ -38,7 +38,7 @@ COURTESY = frozenset(
 )
 """Words of courtesy: they are not names, and mean nothing by themselves."""
 
-_PLACES = 4, 500  # places of a long segment that are read, and the characters of each
+_PLACES = 4, 300  # places of a long segment that are read, and the characters of each
 _NAME = re.compile(r"[^\W\d_][\w'’&-]*")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
@@ -150,7 +150,7 @@ def entities(text: str, most: int | None = MOST_ENTITIES) -> list[Entity]:
 
 
 def glimpsed(text: str) -> str:
-    """The part of a segment in which entities are looked for: all of it, or lines from a few places."""
+    """The part of a segment in which entities are looked for: all, or lines from a few places."""
     return sampled(text, *_PLACES)
 
 
@@ -220,7 +220,7 @@ _READ: Memo[str, _Read] = Memo(
     lambda said, read: (
         2 * len(said) + 64 * (len(read.entities) + len(read.exact) + len(read.places))
     ),
-    16_000_000,
+    32_000_000,
 )
 """By text, since segments are scored again in every run, and their texts stay the same."""
 
@@ -291,7 +291,8 @@ _TELLING = frozenset({"name", "email", "url", "path", "env"})
 
 def names_beside(text: str, said: Mapping[str, str]) -> dict[str, str]:
     """What is ``said``, with the names of a text that quotes outputs, without their numbers."""
-    telling = {entity.text for entity in _READ(HEAD.sub("", text)).entities if entity.kind in _TELLING}
+    read = _READ(HEAD.sub("", text))
+    telling = {entity.text for entity in read.entities if entity.kind in _TELLING}
     found = {name: label for name, label in named_in(text).items() if name in telling}
     return {**found, **said}
 

@@ -8,7 +8,7 @@ original.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -42,15 +42,13 @@ Said = tuple[str, str]
 """The speaker's name with a colon, or empty, and the words."""
 
 _SMALL = 24  # tokens that every form may have; fewer leave no room for a name
-_SAID = 0.35  # least share of what is said in a form that also lists names
-_LEAST_SAID = 0.2
-_WINDOWS, _WIDE = 4, 300  # samples by which a kind is recognised, and the characters of each
+_SAID, _LEAST_SAID = 0.35, 0.2  # least shares of what is said in a form that also lists names
+_WINDOWS, _WIDE = 3, 500  # samples by which a kind is recognised, and the characters of each
 _CLOSELY = 3  # times what a form has room for is read closely,
 _READ = 2_000  # and as many characters at least
 _GOLDEN = 0.6180339887498949  # its multiples, without their whole part, are evenly spread
 _OUTPUT = 600  # characters above which a fenced text is shortened by its kind
-_CLAUSE = 80  # characters of a clause at least
-_SHARE = 1.0
+_CLAUSE = 80  # characters of a clause that is not cut, and more where there is much room
 _JOINT = re.compile(r"(?<=[,;:)\]–—])(?=\s)|(?=\s[–—-]\s)")
 _BRIEF = 20  # characters below which a one-word sentence is left out
 _ROW, _UNSPOKEN = 4, 0.3  # words of a row, and the value of a row of numbers without its table
@@ -110,42 +108,57 @@ def _form(key: tuple[str, int, Count]) -> str:
     text, level, count = key
     head = HEAD.match(text)
     start = head.end() if head else 0
-    size, factor = count(text[:start]) + count(text[start:]), FACTORS[level][0]
-    most = room_for(size, level)
-    aimed = max(int(size / factor), min(_SMALL, most))
+    size = count(text[:start]) + count(text[start:])
     if size >= _SMALL and not HEAD.search(text, start):
         kind = recognise(sampled(text[start:], _WINDOWS, _WIDE))
         if kind.name != "prose" and not (kind.name == "dense" and has_unspaced(text)):
-            left = max(1, aimed - count(text[:start]))
+            left = max(1, int(size / FACTORS[level][0]) - count(text[:start]))
             return text[:start] + kind.shrink(text[start:], Room(left, count)).text
-    told = _statements(text, factor, count)
+    made = _extract(text, level, size, count)
+    return made if made and count(made) <= size else text
+
+
+def _extract(text: str, level: int, size: int, count: Count) -> str:
+    """The best sentences or clauses that fit, and the names that they lack.
+
+    The more of the names fit, the better: so the room is first the usual and then the largest one,
+    with less of it for what is said in the end, and then only for what decides or names something.
+    """
+    most = room_for(size, level)
+    told = _statements(text, FACTORS[level][0], count)
     close = _close(told, _CLOSELY * most / max(size, 1))
-    said = text if len(close) == len(told) else _rendered(close)
-    spoken = named_in(_FENCED.sub("", said))
-    named = names_beside(said, spoken) if "```" in said else spoken
-    longest = max(_CLAUSE, int(most * _SHARE))
-    parts = list(dict.fromkeys((by, part) for by, one in close for part in _parts(one, longest)))
+    read = text if len(close) == len(told) else _rendered(close)
+    spoken = named_in(_FENCED.sub("", read))
+    named = names_beside(read, spoken) if "```" in read else spoken
+    parts = list(dict.fromkeys((by, part) for by, one in close for part in _parts(one, most)))
+    sizes = [len(part) for _, part in parts]
     decided = [n for n, (_, part) in enumerate(parts) if signals(part).decides >= 1]
-    ranked, sizes = _ranked(parts, decided), [len(part) for _, part in parts]
 
     def written(kept: Iterable[int]) -> str:
         return _rendered(parts[n] for n in kept)
 
-    owed = count(written(decided))
-    made = ""
-    for room, share, enough in ((aimed, _SAID, 1), (most, _SAID, KEPT[level]), (most, _LEAST_SAID, 0)):
-        if not enough:
-            ranked = [n for n in ranked if n in decided or any(map(parts[n][1].__contains__, named))]
-        least = int(max(share * room, min(owed, (1 - share) * room)))
+    def form(room: int, share: float, ranked: Sequence[int]) -> str:
+        least = max(share * room, min(owed, (1 - share) * room))
         made = ""
-        for _ in range(2):
+        for _ in range(2):  # what is said has some of the names, so there is room for more of it
             listed = count(with_names(made, named)) - count(made)
-            chosen = choose(ranked, sizes, written, max(least, room - listed), count)
+            chosen = choose(ranked, sizes, written, int(max(least, room - listed)), count)
             made = chosen.text if chosen else ""
-        made = add_names(made, named, room, count, spoken)
-        if sum(name in made for name in named) >= enough * len(named):
-            break
-    return made if made and count(made) <= size else text
+        return add_names(made, named, room, count, spoken)
+
+    def kept(made: str) -> float:
+        return sum(name in made for name in named) / max(1, len(named))
+
+    owed, ranked = count(written(decided)), _ranked(parts, decided)
+    made = form(max(int(size / FACTORS[level][0]), min(_SMALL, most)), _SAID, ranked)
+    if named and kept(made) < 1:
+        made = form(most, _SAID, ranked)
+        if kept(made) < KEPT[level]:
+            telling = {
+                n for n, (_, part) in enumerate(parts) if any(name in part for name in named)
+            }
+            made = form(most, _LEAST_SAID, [n for n in ranked if n in telling.union(decided)])
+    return made
 
 
 _FORMS: Memo[tuple[str, int, Count], str] = Memo(
@@ -204,8 +217,9 @@ def _close(told: Sequence[Said], share: float) -> Sequence[Said]:
     return [told[n] for n in sorted(chosen)]
 
 
-def _parts(said: str, longest: int) -> list[str]:
-    """The statement, or its clauses, joined up to the ``longest`` in characters."""
+def _parts(said: str, room: int) -> list[str]:
+    """The statement; its clauses, some of them joined, if it is long for the room in tokens."""
+    longest = max(_CLAUSE, room)
     found: list[str] = []
     for clause in _JOINT.split(said) if len(said) > longest else [said]:
         if found and len(found[-1]) + len(clause) <= longest:
@@ -216,11 +230,15 @@ def _parts(said: str, longest: int) -> list[str]:
 
 
 def _ranked(told: Sequence[Said], decided: Collection[int]) -> list[int]:
-    """The indices of the statements, best first: what is decided, then what tells most."""
+    """The indices of the statements, best first: decisions, then what says something new.
+
+    A statement of few words, such as a greeting with a name, says little.
+    """
     texts = [said for _, said in told]
     speakers = {word for by, _ in told for word in telling(by)}
     heard = [len(set(telling(said)) - speakers) for said in texts]
-    weights = [_readable(said) * min(1.0, (n + 1) / _ROW) for said, n in zip(texts, heard, strict=True)]
+    full = [min(1.0, (n + 1) / _ROW) for n in heard]
+    weights = [_readable(said) * share for said, share in zip(texts, full, strict=True)]
     ranked = order(texts, "", weights, decisions=False)
     return sorted(ranked, key=lambda n: n not in decided)
 

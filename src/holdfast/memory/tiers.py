@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import insort
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import mean
 from typing import Literal
@@ -117,8 +117,10 @@ def at_topic_shifts(text: str, most: int, count: Count) -> list[str]:
     sentences are compared as in TextTiling (Hearst, "TextTiling: Segmenting Text into
     Multi-paragraph Subtopic Passages", 1997).
     """
-    pieces = [part for sentence in sentences(text) for part in _no_longer(sentence, most, count)]
     rate = count(text) / max(1, len(text))
+    pieces = [
+        part for sentence in sentences(text) for part in _no_longer(sentence, most, count, rate)
+    ]
     sizes = [rate * len(piece) for piece in pieces]
     bags = [frozenset(terms(piece)) for piece in pieces]
     found: list[str] = []
@@ -155,7 +157,7 @@ def _likeness(bags: Sequence[frozenset[str]], at: int) -> float:
     return len(before & after) / smaller if smaller else 0.0
 
 
-def _no_longer(text: str, most: int, count: Count) -> list[str]:
+def _no_longer(text: str, most: int, count: Count, rate: float) -> list[str]:
     """The text in parts of at most ``most`` tokens; each has a byte at least."""
     if len(text.encode("utf-8", "replace")) <= most:
         return [text]
@@ -163,7 +165,7 @@ def _no_longer(text: str, most: int, count: Count) -> list[str]:
     at, reach = 0, _LONG_TOKEN * most + _LONGEST_WORD
     while at < len(text):
         rest = text[at : at + reach]
-        head = clip(rest, most, count) or rest[:1]
+        head = clip(rest, most, count, rate=rate) or rest[:1]
         if at + len(head) < len(text):
             head = head[: _joint(rest, len(head))]
         parts.append(head)
@@ -469,13 +471,13 @@ class Maintenance:
     ) -> dict[str, tuple[Segment, Tier]]:
         """Move segments down that leave their tiers, in full and with the expected size of a form.
 
-        So a form is made only for the tier in which a segment stays. A tier that is being ``emptied``
-        is emptied to its target. Returns by id what each moved segment was, and its tier.
+        So a form is made only for the tier in which a segment stays. Tiers that are ``emptied`` are
+        emptied to their target. Returns by id what each moved segment was, and its tier.
         """
         sunk: dict[str, tuple[Segment, Tier]] = {}
         for level, tier in enumerate(TIERS, 1):
-            for segment in self._leaving(tier, held[level - 1], importance, tier in emptied):
-                emptied.add(tier)
+            arrived = sunk.keys()
+            for segment in self._leaving(tier, held[level - 1], importance, arrived, emptied):
                 before, _ = sunk.setdefault(segment.id, (segment, tier))
                 size = self.count(self._whole(before)) / mean(FACTORS[min(level, HEAVY)])
                 lower = replace(segment, tokens=int(size))
@@ -488,23 +490,34 @@ class Maintenance:
         return split(segment, max(1, int(self.sizes.hot * self.sizes.target)), self.count)
 
     def _leaving(
-        self, tier: Tier, held: list[Segment], importance: Importance, empties: bool
+        self,
+        tier: Tier,
+        held: list[Segment],
+        importance: Importance,
+        arrived: Container[str],
+        emptied: set[Tier],
     ) -> list[Segment]:
         """Take the segments out that go down, the least important first; record importances.
 
-        The protected ones of hot go last, and only until it is below its trigger.
+        Those that ``arrived`` from above keep the importance they had there. The protected ones of
+        hot go last, and only until it is below its trigger.
         """
         capacity = self.sizes.of(tier)
         high, low = capacity * self.sizes.trigger, capacity * self.sizes.target
         size = sum(segment.tokens for segment in held)
-        if size <= (low if empties else high):
+        if size <= (low if tier in emptied else high):
             return []
+        emptied.add(tier)
         kept = len(held) - self.sizes.protect_last if tier == "hot" else len(held)
-        scores = importance(held)
-        held[:] = [replace(each, importance=n) for each, n in zip(held, scores, strict=True)]
+        fresh = [at for at, segment in enumerate(held) if segment.id not in arrived]
+        scores = importance([held[at] for at in fresh]) if fresh else ()
+        for at, score in zip(fresh, scores, strict=True):
+            held[at] = replace(held[at], importance=score)
         open_to_all = range(len(held) - (tier == "hot"))  # the newest is still being discussed
         leaving: list[Segment] = []
-        for at in sorted(open_to_all, key=lambda at: (at >= kept, held[at].pinned, scores[at], at)):
+        for at in sorted(
+            open_to_all, key=lambda at: (at >= kept, held[at].pinned, held[at].importance, at)
+        ):
             if size <= (high if at >= kept else low):
                 break
             leaving.append(held[at])

@@ -477,7 +477,7 @@ class ThreadTiers:
 
     def _importances(self, segments: Sequence[Segment]) -> list[float]:
         """The importance of each segment for the current topic."""
-        created = [segment.created for segment in segments]
+        created = [segment.created for segment in self.tiers.all()]
         relevance = self._relevance or Relevance.for_span(max(created) - min(created))
         context = replace(Context.of(self._turns.newest()), meaning=self._likeness.of(segments))
         return [each.score for each in importances(segments, context, max(created), relevance)]

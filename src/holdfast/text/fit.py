@@ -49,9 +49,12 @@ def fits(text: str, tokens: int, count: Count) -> bool:
     return count(text) <= tokens
 
 
-def clip(text: str, tokens: int, count: Count, *, mark: str = "") -> str:
-    """The longest beginning of at most this many tokens, with the mark if something is cut."""
-    found = _longest(len(text), lambda size: text[: _joint(text, size)], tokens, count)
+def clip(text: str, tokens: int, count: Count, *, mark: str = "", rate: float = 0.0) -> str:
+    """The longest beginning of at most this many tokens, with the mark if something is cut.
+
+    ``rate``: the expected tokens of a character, if known.
+    """
+    found = _longest(len(text), lambda size: text[: _joint(text, size)], tokens, count, rate)
     if not mark or len(found) == len(text):
         return found
     marked = _longest(
@@ -170,10 +173,12 @@ def _affordable(order: Sequence[int], sizes: Sequence[int], allowed: float) -> l
     return chosen
 
 
-def _longest(whole: int, piece: Callable[[int], str], tokens: int, count: Count) -> str:
+def _longest(
+    whole: int, piece: Callable[[int], str], tokens: int, count: Count, rate: float = 0.0
+) -> str:
     """The longest piece that fits, by counting; ``piece(size)`` has about ``size`` characters."""
     best, low, high = "", 0, whole + 1
-    size = min(whole, int(tokens * _FIRST_GUESS) + 1)
+    size = min(whole, int(tokens / rate) if rate else int(tokens * _FIRST_GUESS) + 1)
     for _ in range(_MOST_PROBES):
         candidate = piece(size)
         cost = count(candidate)
