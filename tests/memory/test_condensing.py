@@ -70,6 +70,19 @@ def test_decisions_of_a_talk_are_kept_before_what_is_told_at_length(level, share
     assert sum(decision[:-1] in form for decision in decided) >= share * len(decided)
 
 
+ELECTION = """\
+John: Hey Maria, great to chat again! Last week, I decided to run for office again - even though \
+I haven't been successful before. Can you believe it?
+Maria: Way to go, John! You're doing great. Don't be afraid to take risks, I'm behind you!"""
+
+
+@pytest.mark.parametrize("level", [LIGHT, HEAVY])
+def test_a_short_talk_is_told_by_its_decision_and_not_by_a_greeting(level):
+    form = RuleCondenser().condense(ELECTION, level, count)
+    assert "Last week, I decided to run for office again" in form
+    assert "Way to go" not in form
+
+
 def test_courtesy_is_not_kept():
     assert "Good morning" not in RuleCondenser().condense(REPORT, LIGHT, count)
 

@@ -125,6 +125,23 @@ def test_a_segment_longer_than_hot_is_split_and_its_pieces_are_its_text():
     assert house.tiers.tokens("hot") <= 90
 
 
+def test_a_form_is_made_only_for_the_tier_where_a_segment_stays():
+    made = []
+
+    class Halves:
+        def condense(self, text, level, count):
+            made.append((text, level))
+            return " ".join(text.split()[: count(text) // (4 * level)])
+
+    text = "".join(f"Sentence number {number} is here. " for number in range(400))
+    keeper = Maintenance(TierSizes(100, 60, 400), count, {"long": text}.__getitem__, Halves())
+    tiers = Tiers().adding(Segment("long", text, 0.0, count(text)))
+    done = keeper.run(tiers, lambda held: [0.5] * len(held), 1.0)
+    assert len(done.tiers.cold) > len(done.tiers.warm) > 0
+    assert len({text for text, _ in made}) == len(made)
+    assert all(done.tiers.tokens(tier) <= keeper.sizes.of(tier) for tier in TIERS)
+
+
 def test_what_is_found_again_goes_one_tier_up_and_critical_things_straight_to_hot():
     house = filled(30, TierSizes(100, 60, 400, protect_last=1))
     warm, cold, other = house.tiers.warm[0], house.tiers.cold[0], house.tiers.cold[1]

@@ -131,6 +131,24 @@ def test_forms_of_real_conversations_keep_what_was_named_counted_and_decided(lev
         assert sum(kept[kind]) >= share * len(kept[kind]), kind
 
 
+@pytest.mark.parametrize(("level", "share"), [(LIGHT, 0.8), (HEAVY, 0.5)])
+def test_forms_keep_the_amounts_that_an_output_gives(level, share):
+    steps = ["compile", "link", "package", "upload", "verify", "deploy"]
+    took = [f"{7 * n + 3}.{n}s" for n in range(len(steps))]
+    lines = [
+        line
+        for step, seconds in zip(steps, took, strict=True)
+        for line in (
+            *(f"[{step}] reading module {step}_{n}" for n in range(9)),
+            f"{step} {seconds}",
+        )
+    ]
+    output = "\n".join(lines)
+    text = f"User: Build it.\nCall: run({{}})\nResult: {output}\nAssistant: It is built."
+    form = TurnCondenser().condense(text, level, COUNT)
+    assert sum(seconds in form for seconds in took) >= share * len(took)
+
+
 def test_the_segments_of_a_session_tell_what_was_called():
     with Session("t", budget=4_000) as session:
         session.append(

@@ -42,6 +42,7 @@ _PLACES = 4, 300  # places of a long segment that are read, and the characters o
 _NAME = re.compile(r"[^\W\d_][\w'’&-]*")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
+_DIGITS = re.compile(r"\d+")
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 _SPEAKER = re.compile(r"^([^\W\d_][\w.'’ -]{0,40}): ", re.MULTILINE)
 _BEHIND = re.compile(r" ?%|[ -]([^\W\d_][\w'’-]*)")
@@ -265,8 +266,8 @@ def named_in(text: str) -> dict[str, str]:
     """The names and identifiers of the text, each with the words by which a form lists it.
 
     A number is listed with the word that it counts, or with the words before it, and left out
-    without such words. Signs without a letter or digit are left out too, and so are speakers that
-    are not mentioned.
+    without such words. What is mostly signs is left out too, and so are speakers that are not
+    mentioned.
     """
     read = _READ(HEAD.sub("", text))
     starts = {one: start for start, one in reversed(read.places)}
@@ -274,10 +275,12 @@ def named_in(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for entity in read.entities:
         name = entity.text
-        if spoken[name] >= entity.times or not any(map(str.isalnum, name)):
+        if spoken[name] >= entity.times or 2 * sum(map(str.isalnum, name)) < len(name):
             continue
         bare = entity.kind in _COUNTED and name in starts and not _LETTERS.search(name)
         label = _with_context(read.said, starts[name], name) if bare else name
+        if not label and entity.kind == "quantity":
+            label = name
         if label:
             found[name] = label
     told = "\n".join(found.values())
@@ -285,7 +288,7 @@ def named_in(text: str) -> dict[str, str]:
 
 
 _NAMED = "named"
-_TELLING = frozenset({"name", "email", "url", "path", "env"})
+_TELLING = frozenset({"name", "email", "url", "path", "env", "quantity", "hash"})
 """Kinds that say something without their surroundings; a number of a table or a log does not."""
 
 
@@ -316,15 +319,19 @@ def add_names(
 ) -> str:
     """The form, followed by as many of its missing names as fit, the shortest first.
 
-    The names in ``first`` come before shorter ones.
+    The names in ``first`` come before shorter ones, and single capitalised words, which say little
+    beside an output, come last. Of names that differ in their numbers alone, a second one comes
+    after the first of each other kind.
     """
     missing = [(name, label) for name, label in named.items() if name not in form]
-
-    def rank(place: int) -> tuple[bool, int, int]:
-        name, label = missing[place]
-        return name not in first, len(label), place
-
-    places = sorted(range(len(missing)), key=rank)
+    alike = Counter[str]()
+    ranks: list[tuple[int, int, int]] = []
+    for name, label in missing:
+        beside = 0 if name in first else 1 + (name.istitle() and name.isalpha())
+        shape = label if name[0].isdigit() else _DIGITS.sub("0", label)
+        ranks.append((beside, alike[shape], len(label)))
+        alike[shape] += 1
+    places = sorted(range(len(missing)), key=ranks.__getitem__)
 
     def written(size: int) -> str:
         return with_names(form, dict(missing[place] for place in sorted(places[:size])), head)
@@ -342,8 +349,8 @@ def _with_context(said: str, start: int, number: str) -> str:
     before = said[max(0, start - _BETWEEN) : start].rpartition("\n")[2].split(" ")[-_LEADING:]
     for at in range(len(before) - 1, -1, -1):
         word = before[at].strip("`(:=$€£#~")
-        if before[at].endswith(_STOPS):
+        if before[at].endswith(_STOPS) or len(word) > _BRIEF:
             break
-        if _LETTERS.search(word) and len(word) <= _BRIEF and word.lower() not in STOP_WORDS:
+        if _LETTERS.search(word) and word.lower() not in STOP_WORDS:
             return " ".join(before[at:]) + number
     return ""

@@ -42,7 +42,7 @@ Said = tuple[str, str]
 """The speaker's name with a colon, or empty, and the words."""
 
 _SMALL = 24  # tokens that every form may have; fewer leave no room for a name
-_SAID, _LEAST_SAID = 0.35, 0.2  # least shares of what is said in a form that also lists names
+_SAID, _LEAST_SAID = 0.35, 0.25  # least shares of what is said in a form that also lists names
 _WINDOWS, _WIDE = 3, 500  # samples by which a kind is recognised, and the characters of each
 _CLOSELY = 3  # times what a form has room for is read closely,
 _READ = 2_000  # and as many characters at least
@@ -138,7 +138,7 @@ def _extract(text: str, level: int, size: int, count: Count) -> str:
         return _rendered(parts[n] for n in kept)
 
     def form(room: int, share: float, ranked: Sequence[int]) -> str:
-        least = max(share * room, min(owed, (1 - share) * room))
+        least = max(share * room, min(owed, room / 2))
         made = ""
         for _ in range(2):  # what is said has some of the names, so there is room for more of it
             listed = count(with_names(made, named)) - count(made)
