@@ -7,7 +7,19 @@ from html import escape
 
 from holdfast.reports.html import asset, fingerprint
 
-_STYLE = "th, td { width: auto !important; } details ul { max-width: 40rem; }"
+_STYLE = """main { overflow-x: auto; }
+main :is(th, td):nth-child(n) { width: auto; padding: .4rem 0 .4rem 1.4rem; text-align: right;
+  white-space: nowrap; overflow-wrap: normal; }
+main th:first-child { padding-left: 0; text-align: left; white-space: normal;
+  overflow-wrap: anywhere; }
+details ul { max-width: 40rem; text-align: left; white-space: normal; }
+@media (max-width: 52rem) {
+  thead { display: none; }
+  tr { display: block; padding: .5rem 0; border-bottom: 1px solid var(--line); }
+  main :is(th, td):nth-child(n) { display: flow-root; padding: 0; border: 0; }
+  main td:empty:nth-child(n) { display: none; }
+  td::before { content: attr(data-head); float: left; color: var(--quiet); }
+}"""
 
 
 def table_page(origin: str, title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -18,8 +30,7 @@ def table_page(origin: str, title: str, heads: Sequence[str], rows: Sequence[Seq
     )
     head = "".join(f'<th scope="col">{escape(each)}</th>' for each in heads)
     body = "\n".join(
-        f'<tr><th scope="row">{row[0]}</th>{"".join(f"<td>{cell}</td>" for cell in row[1:])}</tr>'
-        for row in rows
+        f'<tr><th scope="row">{row[0]}</th>{_cells(heads[1:], row[1:])}</tr>' for row in rows
     )
     return f"""<!doctype html>
 <html lang="en">
@@ -39,3 +50,9 @@ def table_page(origin: str, title: str, heads: Sequence[str], rows: Sequence[Seq
 </body>
 </html>
 """
+
+
+def _cells(heads: Sequence[str], cells: Sequence[str]) -> str:
+    """The cells of a row; a narrow page shows the head of each beside it."""
+    pairs = zip(heads, cells, strict=True)
+    return "".join(f'<td data-head="{escape(head)}">{cell}</td>' for head, cell in pairs)
