@@ -6,6 +6,7 @@ WORKERS ?= auto
 EXAMPLES ?= 10000
 SHARDS ?= 50
 BUDGET ?= 8000
+THREADS ?= 100000
 
 SECONDS ?= 600
 MINUTES ?= 20
@@ -93,11 +94,15 @@ soak: $(VENV)/.dev ## the proxy under load, with a provider that fails in every 
 fuzz: $(VENV)/.dev ## random conversations against an independent checker; SECONDS=3600 SEED=7; prints the smallest case
 	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
-bench: .venv-peers/.installed ## DATA=FILE and SHARED=DIR, else the recorded examples strung together; peers in an environment of their own
+bench: .venv-peers/.installed $(VENV)/.dev servers ## DATA=FILE and SHARED=DIR, else the recorded examples strung together; peers in an environment of their own
 	.venv-peers/bin/python -m benchmarks.speed $(if $(DATA),--data $(DATA))
 	.venv-peers/bin/python -m benchmarks.session $(if $(DATA),--data $(DATA))
 	.venv-peers/bin/python -m benchmarks.proxy.beside
 	.venv-peers/bin/python -m benchmarks.cost $(SHARED)
+	$(BIN)/python -m benchmarks.stores
+	$(BIN)/python -m benchmarks.batches
+	$(BIN)/python -m benchmarks.scale --threads $(THREADS)
+	$(BIN)/python -m benchmarks.scale --threads $(THREADS) --store postgres
 
 beside: .venv-peers/.installed ## what is still there after fitting, beside other libraries: the table of README
 	.venv-peers/bin/python -m benchmarks.beside

@@ -32,6 +32,12 @@ class Program:
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
+    def pid(self) -> int:
+        """The number of the process that was started."""
+        assert self._process is not None
+        return self._process.pid
+
+    @property
     def command(self) -> list[str]:
         raise NotImplementedError
 
@@ -77,14 +83,14 @@ class Program:
 
 def _started_by(number: int) -> list[int]:
     children = Path("/proc").glob("[0-9]*/stat")
-    return [int(place.parent.name) for place in children if _facts(place)[1:2] == [str(number)]]
+    return [int(place.parent.name) for place in children if facts_of(place)[1:2] == [str(number)]]
 
 
 def _runs(number: int) -> bool:
-    return _facts(Path(f"/proc/{number}/stat"))[:1] not in ([], ["Z"], ["X"])
+    return facts_of(Path(f"/proc/{number}/stat"))[:1] not in ([], ["Z"], ["X"])
 
 
-def _facts(place: Path) -> list[str]:
+def facts_of(place: Path) -> list[str]:
     """What the system tells of a process from its state on; nothing once it is gone."""
     with suppress(OSError):
         return place.read_text().rpartition(")")[2].split()

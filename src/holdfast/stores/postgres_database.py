@@ -120,6 +120,10 @@ STEPS: tuple[str, ...] = (
         RETURN places;
     END $$;
     """,
+    # versions that would read them as text refuse the database from here on
+    """
+    COMMENT ON COLUMN holdfast_waiting.words IS 'counted terms; in the first schema, text'
+    """,
 )
 """The steps of the schema. A step that was released never changes."""
 

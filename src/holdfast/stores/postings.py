@@ -13,7 +13,9 @@ from itertools import chain
 from struct import Struct
 from typing import Protocol
 
-from holdfast.stores.protocols import to_bytes
+from msgspec import msgpack
+
+from holdfast.stores.protocols import to_bytes, to_text
 from holdfast.text.similarity import Posting, best_of, bm25, tally, together
 from holdfast.text.words import terms
 
@@ -60,8 +62,24 @@ def counted(words: str) -> tuple[dict[bytes, int], int]:
     return {term_key(term): min(times, _MOST_TIMES) for term, times in found.items()}, length
 
 
+_COUNTED = msgpack.Decoder(tuple[dict[bytes, int], int])
+_MARK = b"\x92"  # the first byte of such a pair, with which no text in UTF-8 begins
+
 Tallied = tuple[int, Mapping[bytes, int], int]
 """The position of a line, the count of each of its terms by key, and the number of its terms."""
+
+
+def waiting_words(words: str) -> bytes:
+    """The words of a line as they wait to be indexed: counted, in MessagePack."""
+    return msgpack.encode(counted(words))
+
+
+def tallied(rows: Iterable[tuple[int, bytes]]) -> list[Tallied]:
+    """The lines that wait, from position and words; those of earlier versions wait as text."""
+    return [
+        (place, *(_COUNTED.decode(held) if held[:1] == _MARK else counted(to_text("", held))))
+        for place, held in rows
+    ]
 
 
 def blocks(lines: Iterable[Tallied]) -> tuple[dict[bytes, bytes], int]:

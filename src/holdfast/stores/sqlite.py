@@ -20,11 +20,9 @@ from pathlib import Path
 from time import time
 from typing import Any, Self
 
-from msgspec import msgpack
-
 from holdfast.kernel.errors import ConfigError, CorruptError, StoreError
 from holdfast.stores.entries import EntryStore
-from holdfast.stores.postings import POSTING, Tallied, Wanted, blocks, counted
+from holdfast.stores.postings import POSTING, Tallied, Wanted, blocks, tallied, waiting_words
 from holdfast.stores.protocols import Line, to_bytes, to_text
 from holdfast.stores.sqlite_file import DatabaseFile, Synchronous, code_of, sealed, unsealed
 
@@ -72,8 +70,6 @@ _COUNT = "UPDATE logs SET indexed = indexed + ?, terms = terms + ?, parts = ? WH
 _MANY_PARTS = "SELECT id, parts FROM logs WHERE json_array_length(parts) > 1"
 _FROM = "SELECT term, block FROM postings WHERE log = ? AND part >= ? ORDER BY term, part, at"
 _WITHOUT = "DELETE FROM postings WHERE log = ? AND part >= ?"
-
-_TALLY = msgpack.Decoder(tuple[dict[bytes, int], int])  # its first byte is 0x92, that of no text
 
 Row = tuple[int, bytes | None, float, object]
 
@@ -170,7 +166,7 @@ class SqliteLog:
         body = sealed(to_bytes(line.body), self._name, number, name, time)
         connection.execute(_KEEP, (number, number // SPAN, name, time, body))
         if line.words:
-            connection.execute(_WAIT, (number, msgpack.encode(counted(line.words))))
+            connection.execute(_WAIT, (number, waiting_words(line.words)))
 
 
 class _Postings:
@@ -197,12 +193,7 @@ class _Postings:
 
 
 def _waiting(connection: sqlite3.Connection, log: int) -> list[Tallied]:
-    """The waiting lines; those of a file with one index for all logs wait as their words."""
-    rows = connection.execute(_WAITING, _span(log))
-    return [
-        (place, *(_TALLY.decode(held) if held[:1] == b"\x92" else counted(held.decode())))
-        for place, held in rows
-    ]
+    return tallied(connection.execute(_WAITING, _span(log)))
 
 
 def _index(connection: sqlite3.Connection, log: int) -> None:
