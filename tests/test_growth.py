@@ -11,6 +11,8 @@ import pytest
 
 import holdfast
 from holdfast.content.structured.values import values_in
+from holdfast.selection.order import ordered
+from holdfast.selection.pieces import Piece
 from holdfast.stream.material import passages_of
 from tests.work import calls_of
 
@@ -75,6 +77,19 @@ def test_a_bracket_is_not_dearer_for_the_lines_before_it():
             times.append(process_time() - began)
         took.append(min(times))
     assert took[1] < 20 * took[0]
+
+
+def test_pieces_of_few_words_are_ordered_in_steps_that_grow_with_their_number():
+    """Each choice makes the words of many other pieces worth less."""
+    rng, made = Random(5), list[int]()
+    names = [f"word{number}" for number in range(30)]
+    worth = {name: 0.1 + number / 100 for number, name in enumerate(names)}
+    for count in (600, 2_400):
+        pieces = [Piece("some words", number) for number in range(count)]
+        tells = [rng.sample(names, 4) for _ in pieces]
+        costs = [rng.uniform(8, 12) for _ in pieces]
+        made.append(calls_of(lambda: ordered(pieces, tells, costs, worth, again=0.02)))  # noqa: B023
+    assert made[1] < 4.6 * made[0]
 
 
 def test_a_message_is_appended_in_few_steps():

@@ -14,6 +14,11 @@ from math import fsum
 
 from .pieces import Piece
 
+_LEAST = 1e-16
+"""A thing of less value, which rounding would lose beside a probability, has none: otherwise many
+pieces with the same few things would be weighed again after each choice.
+"""
+
 
 def ordered(
     pieces: Sequence[Piece],
@@ -62,7 +67,8 @@ def ordered(
                 chosen[each] = None
                 spent += costs[each]
                 for thing in tells[each]:
-                    left[thing] *= again
+                    less = left[thing] * again
+                    left[thing] = less if less > _LEAST else 0.0
     return list(chosen)
 
 
