@@ -188,6 +188,13 @@ def test_prometheus_reads_compressions_tokens_net_and_the_calls_of_models(scrape
         assert label in told
     assert 'gen_ai_request_model="scripted"' in told
     assert 'gen_ai_token_type="input"' in told
+    for name, least in (
+        ("holdfast_compression_duration_seconds", 0.01),
+        ("gen_ai_client_operation_duration_seconds", 0.01),
+        ("gen_ai_client_token_usage", 1),
+    ):
+        buckets = re.findall(rf'{name}_bucket{{.*?le="([^"]+)"', told)
+        assert (float(buckets[0]), len(set(buckets))) == (least, 15)
 
 
 def test_names_of_generative_ai_are_those_of_the_package_of_conventions(spans):
@@ -199,6 +206,7 @@ def test_names_of_generative_ai_are_those_of_the_package_of_conventions(spans):
     assert named <= known
     (span,) = spans()
     assert {name for name in span.attributes if name.startswith("gen_ai.")} <= named
+    assert span.attributes["gen_ai.operation.name"] == "chat"
 
 
 def test_a_span_stands_inside_of_the_callers_own(spans):

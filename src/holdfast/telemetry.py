@@ -8,21 +8,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from inspect import signature
+from typing import cast
 
 from opentelemetry import metrics, trace
+from opentelemetry.metrics import Histogram
 
 from holdfast.model_usage import ModelCall
 
 Facts = Mapping[str, str | int | float | bool]
 _OPERATIONS = {"complete": "chat", "embed": "embeddings"}
 
+_BUCKETS = "explicit_bucket_boundaries_advisory"  # not in older packages
+_ADVISED = _BUCKETS in signature(metrics.Meter.create_histogram).parameters
+
+
+def _histogram(name: str, unit: str, description: str, *, least: float, ratio: int) -> Histogram:
+    """A histogram with the 14 buckets that the conventions have for its unit."""
+    buckets = {_BUCKETS: [least * ratio**n for n in range(14)]} if _ADVISED else {}
+    make = cast("Callable[..., Histogram]", _METER.create_histogram)
+    return make(name, unit, description, **buckets)
+
+
 _METER = metrics.get_meter("holdfast")
 _RUNS = _METER.create_counter("holdfast.compressions", "{compression}", "Compressions")
 _TOKENS = _METER.create_counter("holdfast.tokens", "{token}", "Tokens of conversations")
-_SECONDS = _METER.create_histogram("holdfast.compression.duration", "s", "Time of a compression")
+_SECONDS = _histogram(
+    "holdfast.compression.duration", "s", "Time of a compression", least=0.01, ratio=2
+)
 _NET = _METER.create_up_down_counter("holdfast.net", "{USD}", "What compressions are worth")
-_USED = _METER.create_histogram("gen_ai.client.token.usage", "{token}", "Tokens of calls")
-_ASKED = _METER.create_histogram("gen_ai.client.operation.duration", "s", "Time of calls")
+_USED = _histogram("gen_ai.client.token.usage", "{token}", "Tokens of calls", least=1, ratio=4)
+_ASKED = _histogram("gen_ai.client.operation.duration", "s", "Time of calls", least=0.01, ratio=2)
 
 
 @contextmanager
@@ -35,6 +51,7 @@ def span(operation: str) -> Generator[Callable[[Facts, Sequence[ModelCall]], Non
             if calls:
                 current.set_attributes(
                     {
+                        "gen_ai.operation.name": _OPERATIONS[calls[0].kind],
                         "gen_ai.request.model": calls[0].model,
                         "gen_ai.usage.input_tokens": sum(call.input_tokens for call in calls),
                         "gen_ai.usage.output_tokens": sum(call.output_tokens for call in calls),
