@@ -117,6 +117,26 @@ def test_a_thread_takes_the_options_of_a_session():
     assert known - {"self", "thread", "store", "budget"} == set(ThreadOptions.__annotations__)
 
 
+def test_a_thread_is_opened_used_and_closed_without_reading_through_the_store(store):
+    """So that none of it takes longer where there are a million others."""
+    fill(store, "other", SECRETS)
+    statements = set()
+    with store.store._file.use() as connection:
+        connection.set_trace_callback(statements.add)
+        fill(store, "t", SECRETS)
+        with store.thread("without any event", 600) as session:
+            session.append(*talk("said"))
+        with store.thread("t", 600) as session:
+            assert session.search(SECRETS[0])
+            session.fit(SECRETS[1])
+        connection.set_trace_callback(None)
+        asked = [each for each in statements if each.startswith(("SELECT", "DELETE", "UPDATE"))]
+        assert len(asked) > 40
+        for statement in asked:
+            for *_, step in connection.execute(f"EXPLAIN QUERY PLAN {statement}"):
+                assert not step.startswith("SCAN"), f"{step}: {statement[:300]}"
+
+
 def test_one_page_tells_of_every_conversation_what_it_took_and_spared(tmp_path):
     url = f"sqlite:///{tmp_path / 'agent.db'}"
     with holdfast.open(url) as store:

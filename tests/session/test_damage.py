@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import sys
 from contextlib import closing
@@ -128,6 +129,19 @@ def test_of_random_damage_nothing_comes_back_changed_and_nothing_is_lost_without
                 assert not named or f"{named} message" in " ".join(session.faults)
                 used(session)
         except HoldfastError:
+            pass  # one line that says what is wrong
+
+
+def test_a_thread_whose_name_was_changed_in_one_place_is_not_taken_for_a_new_one(file):
+    whole = file.read_bytes()
+    places = [found.start() for found in re.finditer(b"messages:t", whole)]
+    assert len(places) >= 3, "in the table and in both of its indexes"
+    for place in places:
+        file.write_bytes(whole[:place] + b"massages:t" + whole[place + 10 :])
+        try:
+            with opened(file) as session:
+                assert session.restore() == SAID
+        except StoreError:
             pass  # one line that says what is wrong
 
 

@@ -39,7 +39,8 @@ _BLOCK = 900  # bytes of postings in a row: more than 1,002 of a row would take 
 _LOST = 4_096  # lines at the end that one damaged page can affect: no page has more bytes
 _GAP = 4  # unwanted lines that are read too, to save one query
 
-_LOG = "SELECT id, coalesce(CAST(length AS INTEGER), -1), name FROM logs{} WHERE name = ?"
+_LOG = "SELECT id, coalesce(CAST(length AS INTEGER), -1), name FROM logs {} name = ?1"
+_BY_NAME, _BY_END = "WHERE", "INDEXED BY logs_by_end WHERE substr(name, -8) = substr(?1, -8) AND"
 _NEW_LOG = "INSERT INTO logs (name, length) VALUES (?, 0) RETURNING id, length"
 _GROW = "UPDATE logs SET length = ? WHERE id = ?"
 _KNOWN = "SELECT number FROM lines WHERE log = ? AND id = ?"
@@ -147,7 +148,7 @@ class SqliteLog:
 
     def _found(self, connection: sqlite3.Connection) -> tuple[int, int]:
         """The number of the log and its length; (0, 0) if it is empty."""
-        for index in ("", " NOT INDEXED"):  # the name is in the index and in the table
+        for index in (_BY_NAME, _BY_END):
             row = connection.execute(_LOG.format(index), (self._name,)).fetchone()
             if row is not None:
                 log, length, name = row
@@ -188,7 +189,7 @@ class _Postings:
 
     def _of(self, column: str, keys: Sequence[bytes]) -> Iterator[tuple[bytes, Any]]:
         question = _OF_TERMS.format(column, ", ".join("?" * len(keys)))
-        for part, _ in self._parts:
+        for part, _ in self._parts if keys else ():
             yield from self._connection.execute(question, (self._log, part, *keys))
 
 
@@ -362,7 +363,7 @@ class SqliteStore(EntryStore):
     def erase_log(self, name: str) -> None:
         """Remove the log with all its lines and their index, overwriting them with zeros."""
         with self._file.use() as connection:
-            row = connection.execute(_LOG.format(""), (to_bytes(name),)).fetchone()
+            row = connection.execute(_LOG.format(_BY_NAME), (to_bytes(name),)).fetchone()
         if row is None:
             return
         with self._file.writing() as connection:

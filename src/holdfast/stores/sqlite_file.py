@@ -137,6 +137,8 @@ STEPS: tuple[Step, ...] = (
         "DROP TABLE line_words",
         "DROP TABLE waiting_words",
     ),
+    # In an order of its own: a name that a damaged page hides in one index is found in the other.
+    ("CREATE INDEX logs_by_end ON logs (substr(name, -8), name)",),
 )
 
 
