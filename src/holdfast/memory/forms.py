@@ -8,7 +8,7 @@ original.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+from collections.abc import Callable, Container, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -18,7 +18,7 @@ from holdfast.content.shares import sampled
 from holdfast.kernel.ports import Ask, Room
 from holdfast.selection.pieces import clauses
 from holdfast.text.fit import choose
-from holdfast.text.importance import signals
+from holdfast.text.importance import concludes
 from holdfast.text.memo import Memo
 from holdfast.text.sentences import sentences
 from holdfast.text.words import has_unspaced
@@ -43,9 +43,9 @@ Said = tuple[str, str]
 
 _SMALL = 24  # tokens that every form may have; fewer leave no room for a name
 _SAID, _LEAST_SAID = 0.35, 0.25  # least shares of what is said in a form that also lists names
-_WINDOWS, _WIDE = 3, 500  # samples by which a kind is recognised, and the characters of each
+_WINDOWS, _WIDE = 2, 500  # samples by which a kind is recognised, and the characters of each
 _CLOSELY = 3  # times what a form has room for is read closely,
-_READ = 2_000  # and as many characters at least
+_READ = 1_500  # and as many characters at least
 _GOLDEN = 0.6180339887498949  # its multiples, without their whole part, are evenly spread
 _OUTPUT = 600  # characters above which a fenced text is shortened by its kind
 _CLAUSE = 80  # characters of a clause that is not cut, and more where there is much room
@@ -121,8 +121,8 @@ def _form(key: tuple[str, int, Count]) -> str:
 def _extract(text: str, level: int, size: int, count: Count) -> str:
     """The best sentences or clauses that fit, and the names that they lack.
 
-    The more of the names fit, the better: so the room is first the usual and then the largest one,
-    with less of it for what is said in the end, and then only for what decides or names something.
+    The room is the usual one if all names fit, else the largest one. If too few names fit, there is
+    less room for what is said, and only for what decides or names something.
     """
     most = room_for(size, level)
     told = _statements(text, FACTORS[level][0], count)
@@ -132,33 +132,24 @@ def _extract(text: str, level: int, size: int, count: Count) -> str:
     named = names_beside(read, spoken) if "```" in read else spoken
     parts = list(dict.fromkeys((by, part) for by, one in close for part in _parts(one, most)))
     sizes = [len(part) for _, part in parts]
-    decided = [n for n, (_, part) in enumerate(parts) if signals(part).decides >= 1]
+    decided = {n for n, (_, part) in enumerate(parts) if concludes(part)}
 
     def written(kept: Iterable[int]) -> str:
         return _rendered(parts[n] for n in kept)
 
-    def form(room: int, share: float, ranked: Sequence[int]) -> str:
-        least = max(share * room, min(owed, room / 2))
-        made = ""
-        for _ in range(2):  # what is said has some of the names, so there is room for more of it
-            listed = count(with_names(made, named)) - count(made)
-            chosen = choose(ranked, sizes, written, int(max(least, room - listed)), count)
-            made = chosen.text if chosen else ""
-        return add_names(made, named, room, count, spoken)
-
-    def kept(made: str) -> float:
-        return sum(name in made for name in named) / max(1, len(named))
-
-    owed, ranked = count(written(decided)), _ranked(parts, decided)
-    made = form(max(int(size / FACTORS[level][0]), min(_SMALL, most)), _SAID, ranked)
-    if named and kept(made) < 1:
-        made = form(most, _SAID, ranked)
-        if kept(made) < KEPT[level]:
-            telling = {
-                n for n, (_, part) in enumerate(parts) if any(name in part for name in named)
-            }
-            made = form(most, _LEAST_SAID, [n for n in ranked if n in telling.union(decided)])
-    return made
+    room, share = max(int(size / FACTORS[level][0]), min(_SMALL, most)), _SAID
+    listed, ranked = count(with_names("", named)), _ranked(parts, decided)
+    if listed > (1 - share) * room:
+        room = most
+    if KEPT[level] * listed > (1 - share) * room:
+        share = _LEAST_SAID
+        ranked = [n for n in ranked if n in decided or any(map(parts[n][1].__contains__, named))]
+    least, made = max(share * room, min(count(written(sorted(decided))), room / 2)), ""
+    for _ in range(2):  # what is said has some of the names, so there is room for more of it
+        chosen = choose(ranked, sizes, written, int(max(least, room - listed)), count)
+        made = chosen.text if chosen else ""
+        listed = count(with_names(made, named)) - count(made)
+    return add_names(made, named, room, count, spoken)
 
 
 _FORMS: Memo[tuple[str, int, Count], str] = Memo(
@@ -207,7 +198,7 @@ def _close(told: Sequence[Said], share: float) -> Sequence[Said]:
     Those that decide or name something come first, then an even share of the others.
     """
     left = max(_READ, share * sum(len(said) for _, said in told))
-    worth = [2 * (signals(said).decides >= 1) + bool(_EXACT.search(said)) for _, said in told]
+    worth = [2 * concludes(said) + bool(_EXACT.search(said)) for _, said in told]
     chosen: list[int] = []
     for n in sorted(range(len(told)), key=lambda n: (-worth[n], n * _GOLDEN % 1)):
         if left <= 0:
@@ -229,7 +220,7 @@ def _parts(said: str, room: int) -> list[str]:
     return [part for part in (each.strip(_EDGES) for each in found) if _says_something(part)]
 
 
-def _ranked(told: Sequence[Said], decided: Collection[int]) -> list[int]:
+def _ranked(told: Sequence[Said], decided: Container[int]) -> list[int]:
     """The indices of the statements, best first: decisions, then what says something new.
 
     A statement of few words, such as a greeting with a name, says little.

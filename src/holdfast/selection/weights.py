@@ -138,10 +138,12 @@ def worth_of(uses: Mapping[str, Use], now: int) -> dict[str, float]:
 
 def worth_in_one_text(found: Iterable[str], quoted: set[str], crowd: int) -> dict[str, float]:
     """The value of the things in a text without context, by their form alone."""
-    uses = (Use(crowd), Use(crowd))
-    for use in uses:
-        use.events = use.pieces = 1
-    uses[True].is_quoted = True
-    worth = worth_of({thing: uses[thing in quoted] for thing in found}, 1)
-    alone = table().alone
-    return {thing: alone * each for thing, each in worth.items()}
+    use = Use(crowd)
+    use.events = use.pieces = 1
+    looks = {thing: (shape(thing), len(thing), thing in quoted) for thing in found}
+    worth: dict[object, float] = {}
+    for thing, look in looks.items():
+        if look not in worth:
+            use.is_quoted = look[2]
+            worth[look] = table().alone * worth_of({thing: use}, 1)[thing]
+    return {thing: worth[look] for thing, look in looks.items()}

@@ -23,7 +23,7 @@ from holdfast.memory.messages import Remembered
 from holdfast.memory.tiers import CUTS, Segment, Segmentation, original_of
 from holdfast.stream.events import StreamEvent
 from holdfast.stream.tellings import called
-from holdfast.text.importance import signals
+from holdfast.text.importance import concludes
 from holdfast.text.memo import Memo
 from holdfast.text.sentences import sentences
 
@@ -245,7 +245,7 @@ def _notes(key: tuple[str, int, Count]) -> str:
     said = named_in("\n".join(words))
     named = names_beside(text, said)
     spoken = (sentence.strip() for each in words for sentence in sentences(each))
-    decided = {each: each for each in spoken if signals(each).decides >= 1}
+    decided = {each: each for each in spoken if concludes(each)}
     notes = notes_of(events, room, count)
     whole = with_names(with_names(notes, decided, _DECIDED), named)
     if notes and count(whole) > room:

@@ -171,6 +171,12 @@ def signals(text: str) -> Signals:
     return Signals(_alarm(text, low, spoken), _CONSTRAINTS.heard(low, spoken), decides)
 
 
+def concludes(text: str) -> bool:
+    """Whether a sentence states a decision, cause or result by name."""
+    low = text.lower()
+    return _CONCLUSIONS.heard(low, frozenset(_WORD.findall(low)))
+
+
 def _alarm(text: str, low: str, spoken: frozenset[str]) -> float:
     worst = max(_phrase(low, spoken), _named(text, low, spoken))
     for word in _WORDS & spoken:
