@@ -146,7 +146,7 @@ def entities(text: str, most: int | None = MOST_ENTITIES) -> list[Entity]:
 
     Within each kind the most frequent come first; at most ``most`` in all.
     """
-    read = _READ(HEAD.sub("", text))
+    read = _READ(_said(text))
     return [*read.entities, *read.phrases][:most]
 
 
@@ -155,14 +155,19 @@ def glimpsed(text: str) -> str:
     return sampled(text, *_PLACES)
 
 
+def _said(text: str) -> str:
+    """The text without who says it, and with its escaped line breaks as line breaks."""
+    return HEAD.sub("", text.replace("\\n", "\n"))
+
+
 def exact(text: str) -> frozenset[str]:
     """The identifiers of the text, without bare numbers."""
-    return _READ(HEAD.sub("", text)).exact
+    return _READ(_said(text)).exact
 
 
 def relations(text: str, most: int | None = MOST_RELATIONS) -> list[Relation]:
     """Pairs of neighbouring entities of a sentence, with the first meaningful word between them."""
-    read = _READ(HEAD.sub("", text))
+    read = _READ(_said(text))
     ends = list(accumulate(map(len, sentences(read.said))))
     found: dict[Relation, None] = {}
     for (start, subject), (at, other) in pairwise(read.places):
@@ -269,7 +274,7 @@ def named_in(text: str) -> dict[str, str]:
     without such words. What is mostly signs is left out too, and so are speakers that are not
     mentioned.
     """
-    read = _READ(HEAD.sub("", text))
+    read = _READ(_said(text))
     starts = {one: start for start, one in reversed(read.places)}
     spoken = Counter(_SPEAKER.findall(read.said))
     found: dict[str, str] = {}
@@ -294,7 +299,7 @@ _TELLING = frozenset({"name", "email", "url", "path", "env", "quantity", "hash"}
 
 def names_beside(text: str, said: Mapping[str, str]) -> dict[str, str]:
     """What is ``said``, with the names of a text that quotes outputs, without their numbers."""
-    read = _READ(HEAD.sub("", text))
+    read = _READ(_said(text))
     telling = {entity.text for entity in read.entities if entity.kind in _TELLING}
     found = {name: label for name, label in named_in(text).items() if name in telling}
     return {**found, **said}

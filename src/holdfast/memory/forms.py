@@ -51,6 +51,7 @@ _OUTPUT = 600  # characters above which a fenced text is shortened by its kind
 _CLAUSE = 80  # characters of a clause that is not cut, and more where there is much room
 _JOINT = re.compile(r"(?<=[,;:)\]–—])(?=\s)|(?=\s[–—-]\s)")
 _BRIEF = 20  # characters below which a one-word sentence is left out
+_FULL = 9  # words of a statement that say something, above which more say no more
 _ROW, _UNSPOKEN = 4, 0.3  # words of a row, and the value of a row of numbers without its table
 _SPEAKER = re.compile(r"[^\W\d_][\w.'’ -]{0,40}: ")
 _WRITTEN = frozenset({"prose", "dense"})  # kinds of content that people write
@@ -144,7 +145,8 @@ def _extract(text: str, level: int, size: int, count: Count) -> str:
     if KEPT[level] * listed > (1 - share) * room:
         share = _LEAST_SAID
         ranked = [n for n in ranked if n in decided or any(map(parts[n][1].__contains__, named))]
-    least, made = max(share * room, min(count(written(sorted(decided))), room / 2)), ""
+    owed = count(written(sorted(decided)))
+    least, made = max(share * room, min(owed, (1 - _LEAST_SAID) * room)), ""
     for _ in range(2):  # what is said has some of the names, so there is room for more of it
         chosen = choose(ranked, sizes, written, int(max(least, room - listed)), count)
         made = chosen.text if chosen else ""
@@ -228,7 +230,7 @@ def _ranked(told: Sequence[Said], decided: Container[int]) -> list[int]:
     texts = [said for _, said in told]
     speakers = {word for by, _ in told for word in telling(by)}
     heard = [len(set(telling(said)) - speakers) for said in texts]
-    full = [min(1.0, (n + 1) / _ROW) for n in heard]
+    full = [min(1.0, (n + 1) / _FULL) for n in heard]
     weights = [_readable(said) * share for said, share in zip(texts, full, strict=True)]
     ranked = order(texts, "", weights, decisions=False)
     return sorted(ranked, key=lambda n: n not in decided)
