@@ -55,6 +55,9 @@ class Seen:
     budget: int
     tokens: int
     whole: bool
+    dropped: bool
+    """Whether messages are gone: without one, there is nothing for notes to tell."""
+
     paired: bool
     exact: bool
     kept: float
@@ -98,6 +101,7 @@ def seen(job: tuple[Path, str, dict[str, Any], int]) -> Seen:
         budget=budget,
         tokens=score.tokens(fitted.messages),
         whole=fitted.messages == case["messages"],
+        dropped=len(fitted.messages) < len(case["messages"]),
         paired=score.pairs_valid(fitted.messages),
         exact=fitted.exact,
         kept=sum(score.associated(case, need, fitted.messages) for need in needs) / len(needs),
@@ -118,7 +122,7 @@ def judged(row: Sequence[Seen]) -> Cliffs:
         unused=sum(not each.whole and each.tokens < FULL * each.budget for each in row),
         falls=sum(after.kept < before.kept - DROP for before, after in pairwise(row)),
         task=sum(not each.task and each.budget - each.tokens >= LEAST for each in row),
-        notes=sum(not each.noted and not each.whole for each in row[first:]),
+        notes=sum(not each.noted and each.dropped for each in row[first:]),
     )
 
 

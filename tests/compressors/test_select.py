@@ -338,3 +338,23 @@ def test_what_a_user_types_is_told_before_a_long_text_that_they_pass_on():
         ]
     said, _ = told(messages, 500)
     assert all(order in said for order in orders)
+
+
+@pytest.mark.parametrize(("share", "unchanged"), [(0.98, 0.8), (0.9, 0.7), (0.75, 0.4)])
+def test_a_conversation_just_over_its_budget_changes_little(share, unchanged):
+    messages = native("")
+    budget = int(holdfast.count(messages).total * share)
+    result = holdfast.compress(messages, budget)
+    assert result.budget_met
+    same = sum(message in result.messages for message in messages)
+    assert same >= unchanged * len(messages)
+    assert result.messages[-10:] == messages[-10:]
+
+
+def test_an_older_output_stays_whole_or_is_told_in_the_notes():
+    listing = "\n".join(map(filler, range(20, 30)))
+    messages = [*native("")[:-3], *exchange(20, listing), *exchange(21, "All is read.")]
+    for budget in (400, 600, 900, 1200):
+        shown = holdfast.compress(messages, budget).messages
+        assert all(m in messages for m in shown if m["role"] == "tool")
+        assert any(DONE in str(m["content"]) for m in shown)

@@ -108,7 +108,7 @@ def test_a_list_with_labels_is_no_act_where_the_agent_calls_its_tools():
 def test_a_call_with_one_long_argument_is_told_with_its_beginning():
     statement = " and ".join(f"paid_{n} > {n}" for n in range(30))
     arguments = json.dumps({"statement": f"select * from orders where {statement}"})
-    first, *rest = telling_of(StreamEvent("act", "execute_sql", arguments, 0, 0)).pieces
+    first, *rest = telling_of(StreamEvent("act", "execute_sql", arguments, 0, 0)).reading.pieces
     assert first.text.startswith("execute_sql statement: select * from orders where paid_0 > 0")
     assert rest
     assert all(piece.under == 0 and "statement:" not in piece.text for piece in rest)

@@ -24,22 +24,20 @@ _HELD = 16_000_000  # characters in the memo, enough for a growing conversation
 
 
 class Telling(NamedTuple):
-    """The pieces of an event; ``numbers`` are those that may be chosen, ascending.
+    """The pieces of an event (``reading``); ``numbers`` are those that may be chosen, ascending.
 
     Of these, ``tells`` are the things in each, and ``costs`` its characters, as ``Piece.cost``
     counts them. ``names`` counts the pieces that have each name; ``crowd`` is the number of all
     things.
     """
 
-    pieces: tuple[Piece, ...]
+    reading: Reading
     numbers: Sequence[int]
     tells: tuple[tuple[str, ...], ...]
     costs: tuple[int, ...]
     names: Mapping[str, int]
     crowd: int
     quoted: frozenset[str]
-    unit: str
-    """The units between the pieces: lines, records; empty if gaps are not named."""
 
 
 class Closely(NamedTuple):
@@ -84,19 +82,18 @@ def _make_telling(key: tuple[str, str, str, Closely]) -> Telling:
     names = Counter(chain.from_iterable(named))
     crowd = len({thing for piece in pieces for thing in piece.things if thing not in names})
     return Telling(
-        tuple(reading.pieces),
+        reading,
         numbers,
         tuple([(*mine, *piece.things) for mine, piece in zip(named, pieces, strict=True)]),
         tuple([piece.cost for piece in pieces]),
         names,
         len(names) + crowd,
         frozenset(quoted(text) if how != "act" else ()),
-        reading.unit,
     )
 
 
 _TOLD: Memo[tuple[str, str, str, Closely], Telling] = Memo(
-    _make_telling, lambda key, told: len(key[2]) + 200 * len(told.pieces), _HELD
+    _make_telling, lambda key, told: len(key[2]) + 200 * len(told.reading.pieces), _HELD
 )
 
 

@@ -76,7 +76,7 @@ class Candidates:
         self.found += [PieceOfEvent(number, at) for at in numbers]
         self.tells += telling.tells
         self.costs += [cost * rate for cost in telling.costs]
-        for piece in picked(telling.pieces, numbers):
+        for piece in picked(telling.reading.pieces, numbers):
             under = base + piece.under if piece.under >= 0 else act
             self._pieces.append(
                 piece
@@ -140,7 +140,7 @@ class Candidates:
         if not worth or not told:
             return 0.0
         if event.is_users_words:
-            worth *= min(1.0, weights.typed / len(self.tellings[at].pieces))
+            worth *= min(1.0, weights.typed / len(self.tellings[at].reading.pieces))
         return worth * fsum([1 / uses[thing].events for thing in told if thing in uses]) / len(told)
 
 

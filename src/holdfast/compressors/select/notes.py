@@ -47,7 +47,7 @@ def told_of(
         return (act if act in numbers else run.number, run.number)
 
     return [
-        Told(events[n], candidates.tellings[n].pieces, some, n in failed)
+        Told(events[n], candidates.tellings[n].reading.pieces, some, n in failed)
         for n, some in sorted(found, key=place)
         if n not in in_place
     ]

@@ -35,6 +35,10 @@ class Select:
     heading: str = HEADING
     """The first line of the notes."""
 
+    told: float = 0.5
+    """Share of the tokens of older messages that notes may have, below 1; room beyond it keeps more
+    exchanges unchanged, so that a conversation just over its budget changes little."""
+
     name = "select"
 
     def __post_init__(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
@@ -15,10 +15,9 @@ from holdfast.kernel.compressor import Plan
 from holdfast.kernel.edits import Drop, Edit, Offload, Replace
 from holdfast.kernel.messages import Text, ToolResult
 from holdfast.kernel.transcript import Transcript
-from holdfast.selection.excerpt import gap
+from holdfast.selection.excerpt import writer
 from holdfast.selection.weights import table
 from holdfast.stream.events import StreamEvent, events_of
-from holdfast.stream.tellings import Telling
 from holdfast.text.fit import head_tail
 
 from .candidates import Candidates, choose_fitting, rates, runs
@@ -27,6 +26,7 @@ from .notes import told_of, written
 if TYPE_CHECKING:
     from .strategy import Select
 
+_NEARLY = 0.99  # the largest share of their length at which older messages are told
 _IN_PLACE = 0.5  # share of the recent room above which one part is shortened to pieces
 TOLD, LEFT_OUT = "in the notes", "not in the notes"
 """The reason of a drop: notes have pieces of the message, or none of its whole exchange."""
@@ -74,6 +74,9 @@ class Selection:
         self._by_message: dict[int, list[StreamEvent]] = {}
         for event in self._events:
             self._by_message.setdefault(event.message, []).append(event)
+        self._user_speaks_last = any(
+            event.is_users_words for i in transcript.newest for event in self._by_message.get(i, ())
+        )
         self._answered = self._answered_by_newest()
         staying = self._staying()
         everything = set(range(len(transcript)))
@@ -96,26 +99,41 @@ class Selection:
         return users[0] if users and "task" in self.transcript.prefers else None
 
     def _staying(self) -> set[int]:
-        """The positions that stay in place: protected ones, the task, and the newest exchanges."""
-        staying = set(self._firm)
-        left = int(self._room * self.knobs.recent)
+        """The positions that stay in place: protected ones, the task, and the newest exchanges.
+
+        They stay whole. Only the one that a user's newest message may ask about can be shortened.
+        """
+        newest, asks = self.transcript.newest.start, self._user_speaks_last
+        staying = {*self._firm, *self._answered, *self.transcript.newest}
         if self._task is not None:
             staying.add(self._task)
+        left = self._recent_room(staying)
         for unit in reversed(self.transcript.units):
-            if unit.start < self.transcript.newest.start and unit != self._answered:
-                cost = sum(self._least(i) for i in unit if i not in staying)
+            if not staying.issuperset(unit):
+                size = self._least if asks and unit.stop == newest else self._sizes.__getitem__
+                cost = sum(size(i) for i in unit if i not in staying)
                 if cost > left or not self._bodies.keys().isdisjoint(unit):
                     break
                 left -= cost
             staying.update(unit)
         return staying
 
+    def _recent_room(self, staying: Collection[int]) -> float:
+        """Tokens of the exchanges that stay besides these.
+
+        ``recent`` is their share of the room. They get more where the notes would have more than
+        ``told`` of the rest: where ``room - more == told * (rest - more)``.
+        """
+        told, sizes = min(self.knobs.told, _NEARLY), self._sizes
+        room = self._room - sum(sizes[i] for i in staying if i not in self._firm)
+        rest = sum(size for i, size in enumerate(sizes) if i not in staying)
+        return max(self._room * self.knobs.recent, (room - told * rest) / (1 - told))
+
     def _answered_by_newest(self) -> range:
         """The agent's message before the user's newest one, since "yes" alone means nothing."""
         newest = self.transcript.newest
         before = [unit for unit in self.transcript.units if unit.stop <= newest.start]
-        speaks = any(event.is_users_words for i in newest for event in self._by_message.get(i, ()))
-        if not before or not speaks:
+        if not before or not self._user_speaks_last:
             return range(0)
         unit = before[-1]
         is_agents = self.transcript.messages[unit.start].role == "assistant"
@@ -203,7 +221,10 @@ class Selection:
         floors = [
             self._floor(event, some, room, tokens) for event, some in self._of_the_newest(order)
         ]
-        first = [number for turn in zip_longest(*floors) for number in turn if number is not None]
+        found, in_place = self._candidates.found, self._told_in_part
+        of_notes = next((number for number in order if found[number].event not in in_place), None)
+        turns = zip_longest(*floors, [of_notes])  # notes do not vanish where the newest is large
+        first = [number for turn in turns for number in turn if number is not None]
         chosen = choose_fitting(order, costs, values, room, tokens, first)
         if self._task is not None and self._texts:
             spare = room - tokens(chosen)
@@ -326,8 +347,10 @@ class Selection:
         for number, pieces in runs(chosen, self._candidates.found):
             if number in self._told_in_part:
                 telling = self._candidates.tellings[number]
-                whole = len(pieces) == len(telling.pieces)
-                texts[number] = self._events[number].text if whole else in_place(telling, pieces)
+                whole = len(pieces) == len(telling.reading.pieces)
+                texts[number] = (
+                    self._events[number].text if whole else writer(telling.reading)(pieces)
+                )
         return written(told, self.knobs.heading, references) if told or references else "", texts
 
     def _parts(self, texts: Mapping[int, str]) -> Iterator[tuple[int, int, str]]:
@@ -373,17 +396,3 @@ class Selection:
             yield Replace(
                 i, part, text, "too long for the budget: its middle is left out", asked=True
             )
-
-
-def in_place(telling: Telling, chosen: Sequence[int]) -> str:
-    """The chosen pieces one below the other, with a line for each gap."""
-    pieces, unit = telling.pieces, telling.unit
-    lines: list[str] = []
-    reached = 0
-    for number in chosen:
-        piece = pieces[number]
-        lines += gap(piece.at - reached, unit)
-        lines.append(piece.text)
-        reached = max(reached, piece.at + piece.units)
-    last = max((piece.at + piece.units for piece in pieces), default=0)
-    return "\n".join([*lines, *gap(last - reached, unit)])
