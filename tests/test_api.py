@@ -198,7 +198,7 @@ def test_between_target_and_trigger_nothing_happens():
 def test_a_soft_budget_that_cannot_be_met_says_so():
     done = fitted([system(words(500)), user("go")], 100)
     assert (done.budget_met, done.status, done.reason) == (False, "skipped", "nothing_may_go")
-    assert done.detail == "501 tokens remain, and nothing else may go"
+    assert done.detail == "501 tokens remain, and no step removes more"
     assert done.smallest == 501
 
 

@@ -37,7 +37,6 @@ from holdfast.options import USUAL_PROFILE, Options, check
 from holdfast.profiles import (
     PROFILE_KEYS,
     Profile,
-    extended,
     named_profile,
     profile_layers,
     profile_of,
@@ -235,7 +234,7 @@ def load_config(
     file = _named(Path(named)) if named else _found(Path(folder or "."))
     files = [each for each in (file, _environment(variables)) if each is not None and each.data]
     layers = profile_layers()
-    layers.find = lambda name, file: _usable(extended(name, file))
+    layers.find = lambda name, folder: _usable(named_profile(name, folder))
     layers.add(named_profile(USUAL_PROFILE))
     for each in files:
         layers.add(each)

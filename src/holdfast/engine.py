@@ -17,7 +17,7 @@ from holdfast.cost import Costs
 from holdfast.formats import read
 from holdfast.formats.payloads import ROLES, model_of, named
 from holdfast.formats.values import is_list, is_object
-from holdfast.kernel.budget import Allowance, Budget, BudgetLike, Meter, tokens_of
+from holdfast.kernel.budget import Allowance, Budget, BudgetLike, Meter, is_whole, tokens_of
 from holdfast.kernel.compressor import Attempt, Compressor, Plan, Status
 from holdfast.kernel.errors import BudgetError, ConfigError, InputError, StrategyError
 from holdfast.kernel.flow import run_batch
@@ -354,7 +354,7 @@ def _pinned(transcript: Transcript, pin: Pin) -> frozenset[int]:
 def positions(pin: object) -> list[int]:
     """The positions as a list. Raises ConfigError for anything else."""
     given = list(cast("Iterable[object]", pin)) if isinstance(pin, Iterable) else [None]
-    if not all(isinstance(i, int) and not isinstance(i, bool) for i in given):
+    if not all(map(is_whole, given)):
         advice = "give a list of positions, or a function that returns True for messages to keep"
         raise ConfigError(f"{pin!r:.40} is not a list of positions", place="pin", advice=advice)
     return cast("list[int]", given)
@@ -518,7 +518,7 @@ def _detail(job: Job, steps: tuple[Step, ...], tokens: int, secrets: str, *, met
     if len(steps) == 1 and steps[0].reason != "nothing_may_go" and not (steps[0].applied or met):
         told = told or [steps[0].detail]
     if not met:
-        told.append(f"{tokens:,} tokens remain" + ("" if told else ", and nothing else may go"))
+        told.append(f"{tokens:,} tokens remain" + ("" if told else ", and no step removes more"))
     return "; ".join(filter(None, [*told, secrets, *_strange_roles(job.transcript)]))
 
 

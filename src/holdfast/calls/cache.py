@@ -13,6 +13,7 @@ from hashlib import sha256
 from typing import Any, Generic, TypeVar, cast
 
 from holdfast.calls.event_loop import asked
+from holdfast.kernel.budget import is_whole
 from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.forks import brief_lock
 from holdfast.kernel.ports import KeyValueStore
@@ -239,7 +240,7 @@ class CompressionCache:
         self, embeddings: int = 1000, summaries: int = 500, store: str | KeyValueStore | None = None
     ) -> None:
         for name, capacity in (("embeddings", embeddings), ("summaries", summaries)):
-            if not isinstance(cast("object", capacity), int) or capacity < 0:
+            if not is_whole(capacity, 0):
                 raise ConfigError(
                     f"{capacity!r} is not a number of entries", place=f"CompressionCache.{name}"
                 )

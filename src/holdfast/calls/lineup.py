@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf, isfinite
 from typing import TYPE_CHECKING, cast
 
+from holdfast.kernel.budget import is_number, is_whole
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.ports import Embedder, Model
 from holdfast.providers import (
@@ -59,19 +59,18 @@ class CallLimits:
     def __post_init__(self) -> None:
         for name in ("timeout", "backoff", "patience", "total"):
             value = getattr(self, name)
-            if not isinstance(value, int | float) or not isfinite(value) or value < 0:
+            if not is_number(value):
                 raise ConfigError(
                     f"{value!r} is not a number of seconds", place=f"CallLimits.{name}"
                 )
         cost = cast("object", self.max_cost)
-        is_number = isinstance(cost, int | float) and not isinstance(cost, bool)
-        if cost is not None and not (is_number and 0 <= cast("float", cost) < inf):
+        if cost is not None and not is_number(cost):
             raise ConfigError(
                 f"{cost!r} is not a number of US dollars", place="CallLimits.max_cost"
             )
         for name, least in (("retries", 0), ("concurrency", 1)):
             value = getattr(self, name)
-            if not isinstance(value, int) or value < least:
+            if not is_whole(value, least):
                 raise ConfigError(
                     f"{value!r} is not a number of at least {least}", place=f"CallLimits.{name}"
                 )

@@ -106,7 +106,8 @@ class Layers:
     as in records, or by its strategy. A table that has a strategy replaces the step.
     """
 
-    find: Callable[[str, ConfigFile], ConfigFile]
+    find: Callable[[str, Path | None], ConfigFile]
+    """Returns the file that a name in a file of this folder means."""
     names_of: Callable[[Mapping[str, object]], Collection[str]]
     """The names of a step, the one in records first."""
 
@@ -136,7 +137,7 @@ class Layers:
             raise ConfigError(f"{name!r} is not a name", advice="name a profile or a file")
         if len(_BASES & file.data.keys()) > 1:
             raise ConfigError(f"{' and '.join(sorted(_BASES))} say the same", advice="give one")
-        below = self.find(name, file)
+        below = self.find(name, file.folder)
         if below.name in above:
             raise ConfigError(f"{name!r} extends itself", advice="name another")
         return below

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from math import inf
+from sys import float_info
 from typing import TypeGuard, cast
 
 from .errors import ConfigError
@@ -130,6 +131,13 @@ BudgetLike = int | str | Budget | None
 def is_whole(value: object, least: float = -inf) -> TypeGuard[int]:
     """Whether the value is a whole number of at least ``least``."""
     return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def is_number(value: object, most: float = float_info.max) -> TypeGuard[float]:
+    """Whether the value is a number from 0 to ``most``."""
+    return (
+        isinstance(value, int | float) and not isinstance(value, bool) and bool(0 <= value <= most)
+    )
 
 
 def _check_share(name: str, value: Share | None) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import chain
-from typing import cast
 
+from holdfast.kernel.budget import is_number
 from holdfast.kernel.errors import ConfigError
 from holdfast.text.importance import has_importance_marker
 from holdfast.text.memo import Memo
@@ -57,11 +56,10 @@ class Relevance:
     def __post_init__(self) -> None:
         for each in fields(self):
             value: object = getattr(self, each.name)
-            most = 1 if each.name in ("alpha", "beta") else sys.float_info.max
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            if not is_number or not 0 <= cast("float", value) <= most:
+            is_share = each.name in ("alpha", "beta")
+            if not (is_number(value, 1) if is_share else is_number(value)):
                 place = f"Relevance.{each.name}"
-                problem = f"{value!r:.60} is not a number from 0{' to 1' if most == 1 else ''}"
+                problem = f"{value!r:.60} is not a number from 0{' to 1' if is_share else ''}"
                 raise ConfigError(problem, place=place, advice=f"give one such as {each.default}")
 
     @classmethod

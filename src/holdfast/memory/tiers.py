@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from statistics import mean
 from typing import Literal
 
+from holdfast.kernel.budget import is_number, is_whole
 from holdfast.kernel.errors import ConfigError
 from holdfast.text.fit import clip
 from holdfast.text.sentences import sentences
@@ -313,15 +314,13 @@ class TierSizes:
     def __post_init__(self) -> None:
         for name, least in (("hot", 1), ("warm", 1), ("cold", 1), ("protect_last", 0)):
             value: object = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            if not is_whole(value, least):
                 what = (
                     "number of segments" if name == "protect_last" else "positive number of tokens"
                 )
                 raise ConfigError(f"{value!r} is not a {what}", place=f"TierSizes.{name}")
-        shares: list[object] = [self.target, self.trigger]
-        if (
-            not all(isinstance(share, int | float) for share in shares)
-            or not 0 < self.target <= self.trigger <= 1
+        if not (
+            is_number(self.trigger, 1) and is_number(self.target, self.trigger) and self.target
         ):
             advice = "give 0 < target <= trigger <= 1"
             raise ConfigError(

@@ -127,12 +127,7 @@ def read_profile(text: str, place: str = "profile") -> Profile:
 
 def profile_layers() -> Layers:
     """Empty layers, for files that may extend profiles."""
-    return Layers(extended, _names_of, PROFILE_KEYS)
-
-
-def extended(name: str, file: ConfigFile) -> ConfigFile:
-    """The built-in profile that a file names, or the file in its folder."""
-    return named_profile(name, file.folder)
+    return Layers(named_profile, _names_of, PROFILE_KEYS)
 
 
 def named_profile(name: str, folder: Path | None = None) -> ConfigFile:

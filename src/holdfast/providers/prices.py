@@ -8,11 +8,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from math import inf
 from pathlib import Path
 from typing import Any, cast
 
 from holdfast.config_files import check_keys, inside, read_config
+from holdfast.kernel.budget import is_number
 from holdfast.kernel.errors import ConfigError
 
 MILLION = 1_000_000  # the tokens for which vendors state their prices
@@ -32,8 +32,7 @@ class Price:
     def __post_init__(self) -> None:
         for each in fields(self):
             value: object = getattr(self, each.name)
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            if not (is_number and 0 <= cast("float", value) < inf) and value is not each.default:
+            if not is_number(value) and value is not each.default:
                 advice = "give US dollars for a million tokens"
                 raise ConfigError(f"{value!r} is not a price", place=each.name, advice=advice)
 

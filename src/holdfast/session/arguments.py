@@ -13,7 +13,7 @@ from holdfast.calls.lineup import CallLimits, Lineup
 from holdfast.choice import chosen, costs_of
 from holdfast.cost import Costs
 from holdfast.formats.values import is_list, is_object
-from holdfast.kernel.budget import Budget, Meter, Share
+from holdfast.kernel.budget import Budget, Meter, Share, is_number, is_whole
 from holdfast.kernel.errors import ConfigError
 from holdfast.memory.forms import AskingCondenser, Condenser
 from holdfast.memory.relevance import Relevance
@@ -110,14 +110,14 @@ def one_of(place: str, value: object, choices: Sequence[object]) -> None:
 
 def positive(place: str, value: object, unit: str) -> int:
     """A whole number above 0."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+    if not is_whole(value, 1):
         raise _refused(place, value, f"is not a positive number of {unit}", "")
     return value
 
 
 def share(place: str, value: object) -> None:
     """Raises ConfigError unless the value is a number from 0 to 1."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+    if not is_number(value, 1):
         raise _refused(place, value, "is not in [0, 1]", "give a number such as 0.5")
 
 
