@@ -83,6 +83,11 @@ def test_a_wrapper_can_what_the_store_beneath_can(wrap, inner):
     ]
 
 
+def test_an_encrypted_store_is_opened_by_unlock():
+    with pytest.raises(ConfigError, match=r"^keys: these are not .*; open the store with .*unlock"):
+        EncryptedStore(InProcessStore(), KEY)
+
+
 def test_a_wrapper_closes_what_it_wraps():
     closed = []
 

@@ -12,6 +12,7 @@ from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from secrets import token_bytes
+from typing import cast
 
 from holdfast.kernel.errors import ConfigError, MissingExtraError, StoreError
 from holdfast.kernel.ports import KeyValueStore
@@ -117,6 +118,9 @@ class EncryptedStore(MappedStore):
     """
 
     def __init__(self, inner: KeyValueStore, keys: Keys) -> None:
+        if not isinstance(cast("object", keys), Keys):
+            advice = "open the store with EncryptedStore.unlock(store, key)"
+            raise ConfigError("these are not the keys of a store", place="keys", advice=advice)
         super().__init__(inner)
         self._keyring = keys
 
