@@ -156,6 +156,28 @@ def test_an_engine_that_nobody_knows_is_told(source, tmp_path):
     assert open_engine("processes://3")._number == 3
 
 
+def test_an_installed_package_brings_an_engine_that_the_command_line_names(
+    source, tmp_path, monkeypatch
+):
+    (tmp_path / "engines_of_others.py").write_text(
+        "class Here:\n"
+        "    @classmethod\n"
+        "    def from_url(cls, url):\n"
+        "        assert url == 'here://7'\n"
+        "        return cls()\n"
+        "    def map(self, work, pieces):\n"
+        "        return ((piece, work(piece)) for piece in pieces)\n"
+    )
+    info = tmp_path / "engines_of_others-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: engines-of-others\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[holdfast.engines]\nhere = engines_of_others:Here\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    out = str(tmp_path / "out.jsonl")
+    assert main(["batch", source, out, "-b", "600", "--engine", "here://7"]) == 0
+    assert [number_of(each) for each in outputs(tmp_path / "out.jsonl")] == list(range(25))
+
+
 def test_the_command_line_says_what_became_of_all(source, tmp_path, capsys):
     out = str(tmp_path / "out.jsonl")
     assert main(["batch", source, out, "-b", "600", "--engine", "processes://1", "--json"]) == 0

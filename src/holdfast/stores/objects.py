@@ -72,7 +72,8 @@ class ObjectStore(BytesStore):
             )
         config = dict(parse_qsl(parts.query))
         plain = parts._replace(query="").geturl()
-        options = {"allow_http": config.get("endpoint", "").startswith("http://")}
+        plainly = config.get("endpoint", "").startswith("http://")
+        options = {"allow_http": True} if plainly else None  # any would overrule AWS_ALLOW_HTTP
         try:
             made = from_url(plain, config=cast("Any", config), client_options=cast("Any", options))
         except (BaseError, ValueError) as fault:
