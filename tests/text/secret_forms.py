@@ -163,6 +163,11 @@ FORMS: list[tuple[str, str, tuple[str, ...]]] = [
     ("nested", f"%22password%22%3A%22{PLAIN}%22", (PLAIN,)),
     ("bot", f"https://x.webhook.office.com/webhookb2/{KEY}@{KEY}/IncomingWebhook/{KEY}", (KEY,)),
     ("hash", f"rita:$6$Zs4mQ1pX$7{KEY}{KEY}:19000:0", (KEY,)),
+    ("plain", f'[db]\npass = "{PASSWORD}"', (PASSWORD,)),
+    ("plain", f"auth: {{ user: 'rita', pass: '{PASSWORD}' }}", (PASSWORD,)),
+    ("call", f"define( 'DB_PASSWORD', '{PASSWORD}' );", (PASSWORD,)),
+    ("call", f'setenv("API_TOKEN", "{MIXED}")', (MIXED,)),
+    ("sentence", f"My password is {PASSWORD}, please log in.", (PASSWORD,)),
     # what was masked before
     ("plain", f"postgres://bob:{PLAIN}@db:5432/x", (PLAIN,)),
     ("plain", f"client_secret: '{KEY}'", (KEY,)),
@@ -171,6 +176,11 @@ FORMS: list[tuple[str, str, tuple[str, ...]]] = [
 ]
 
 HARMLESS = [
+    'bypass = "abcdef"',
+    '{"pass": true, "fail": "2"}',
+    '["id", "password", "Created_at2"]',
+    'x.replace("password", "newPassword")',
+    "The password is base64-encoded, and the secret is safe.",
     "api_key = MyApp2-Config-Eu1",
     "pass: 1234 of 2000",
     "commit 9f8e7d6c5b4a39281706f5e4d3c2b1a098765432",

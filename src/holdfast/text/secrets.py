@@ -92,6 +92,7 @@ _HEADER = re.compile(
 )
 _NAME = (
     r"pass(?:word|wd|phrase)|pass(?<=[_-]pass)(?=[\"'\\\s:=])|pwd|secret"
+    r"|pass(?<![a-z]pass)(?=[\"']?\s{0,3}[:=]\s{0,3}[\"'])"
     r"|api[_-]?key|access[_-]?key|account[_-]?key|auth[_-]?key"
     r"|private[_-]?key"
     r"|signing[_-]?key|encryption[_-]?key|credentials?"
@@ -105,6 +106,7 @@ _NAMED = re.compile(
     # in a manifest: name and value
     rf"|{_QUOTE}?,?\s{{0,40}}{_QUOTE}?\bvalue{_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}"
     rf"|{_QUOTE}?(?:\s[^<>\n]{{0,100}})?>"  # of an element
+    r"|:? is:? "  # in a sentence
     rf"|{_QUOTE}?,?[ \t]{{1,3}}))"  # of an option
     r"(?:\"([^\"\n]{1,500})\"|'([^'\n]{1,500})'"
     rf"|(?:\\{{1,15}}[\"']|&quot;|&#3[49];|%22)([^\n]{{1,500}}?)(?={_QUOTE})"
@@ -116,6 +118,7 @@ _VALUE_FIRST = re.compile(
     rf"|key){_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}{_QUOTE}?[\w.-]{{0,40}}({_NAME}))"
 )
 _ELEMENT = re.compile(r"<(?:[\w:.-][^<>\n]{0,60})?$")
+_ARGUMENT = re.compile(r"\(\s{0,3}[\"'][\w.-]{0,60}$")
 _OPTION = re.compile(r"(?:^|[\s\"'`(\[])--?[\w-]{0,60}$")
 # the short options by which common commands take a password
 _COMMAND = re.compile(
@@ -298,7 +301,8 @@ def _named(text: str, low: str) -> Iterator[tuple[int, int, str]]:
 def _is_told(low: str, found: re.Match[str], value: str) -> bool:
     """Whether the name is followed by the value: with a sign between, as an element or option.
 
-    Without any of these, the value must look random.
+    In a sentence, or as the arguments of a call, the value must have letters and digits. Without
+    any of these, it must look random.
     """
     between = found[1].rstrip("\"' \t,\\")
     before = low[max(0, found.start() - 64) : found.start()]
@@ -306,6 +310,8 @@ def _is_told(low: str, found: re.Match[str], value: str) -> bool:
         return _ELEMENT.search(before) is not None
     if between.endswith((":", "=", "=>", "%3d", "%3a")):
         return True
+    if between.endswith(" is") or (found[5] is None and _ARGUMENT.search(before)):
+        return _MIXED.fullmatch(value) is not None
     return _OPTION.search(before) is not None or (len(value) >= _LONG and _is_random(value))
 
 
