@@ -154,6 +154,28 @@ def test_a_damaged_schema_that_is_no_text_is_an_error_of_one_line(file):
         opened(file)
 
 
+@pytest.mark.parametrize(
+    "harm",
+    [
+        "UPDATE waiting SET words = substr(words, 1, 20)",
+        "UPDATE waiting SET words = x'92c1'",
+        "UPDATE logs SET parts = '[[0,'",
+        "UPDATE postings SET block = substr(block, 1, 7)",
+    ],
+)
+def test_a_damaged_index_of_words_is_an_error_of_one_line(tmp_path, harm):
+    file = tmp_path / "a.db"
+    with opened(file) as session:
+        session.append(*SAID * 40)
+        session.append(*SAID[:3])
+    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        connection.execute(harm)
+    with opened(file) as session:
+        assert session.restore() == [*SAID * 40, *SAID[:3]]
+        with pytest.raises(StoreError, match=r"its index of words cannot be read; restore it"):
+            session.search("order late")
+
+
 def test_a_file_of_the_version_before_opens_as_it_was(file):
     before = file.with_name("before.db")
     with closing(sqlite3.connect(before, isolation_level=None)) as connection:

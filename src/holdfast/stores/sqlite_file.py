@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import struct
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from functools import partial
+from json import JSONDecodeError
 from pathlib import Path
 from threading import RLock
 from time import monotonic, sleep
 from typing import Literal
 from weakref import finalize
 from zlib import crc32
+
+from msgspec import DecodeError
 
 from holdfast.kernel.errors import StoreError
 from holdfast.kernel.forks import Forks
@@ -249,6 +253,11 @@ class DatabaseFile:
             except UnicodeDecodeError as fault:  # in SQLite's quotation of a schema, or in a key
                 problem = "the file is damaged: it holds names that are not text"
                 raise StoreError(f"sqlite store {self._path}: {problem}") from fault
+            except (DecodeError, JSONDecodeError, struct.error) as fault:
+                problem = "the file is damaged: its index of words cannot be read"
+                raise StoreError(
+                    f"sqlite store {self._path}: {problem}; restore it from a copy"
+                ) from fault
 
     @contextmanager
     def reading(self) -> Generator[sqlite3.Connection]:
