@@ -1,8 +1,8 @@
 """The warm and the cold form of a segment, made by rules.
 
 The warm form keeps the most meaningful sentences, the cold form clauses of them, each after its
-speaker's name. Missing names are listed at the end, as far as there is room. Both are made from the
-original.
+speaker's name. Decisions come first, and long statements are cut into clauses. Missing names and
+amounts are listed at the end, as far as there is room. Both are made from the original.
 """
 
 from __future__ import annotations
