@@ -1,0 +1,64 @@
+"""A copy between any two stores that keep logs is exact, and goes on where it was interrupted."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from holdfast import upkeep
+from holdfast.session import Session
+from holdfast.stores import open_store
+from holdfast.stores.encrypt import EncryptedStore
+from holdfast.stores.in_process import InProcessStore
+from tests.stores.test_upkeep import TALK, filled, held
+
+
+class InterruptedCopyError(Exception):
+    pass
+
+
+def interrupts(done: int) -> None:
+    if done > 4:
+        raise InterruptedCopyError
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        ["sqlite", "postgres", "redis", "file", "locked"],
+        ["file", "locked", "redis", "sqlite", "postgres"],
+    ],
+    ids=" ".join,
+)
+def test_what_goes_through_all_stores_comes_out_as_it_was(
+    order, tmp_path, postgres_url, redis_url, request
+):
+    places = {
+        "sqlite": f"sqlite:///{tmp_path}/a.db",
+        "postgres": postgres_url,
+        "redis": redis_url,
+        "file": f"file://{tmp_path}/files",
+        "locked": f"sqlite:///{tmp_path}/locked.db",
+    }
+    stores = [filled(InProcessStore())]
+    for kind in order:
+        opened = open_store(places[kind])
+        request.addfinalizer(opened.close)
+        stores.append(EncryptedStore.unlock(opened, bytes(32)) if kind == "locked" else opened)
+    for source, target in pairwise(stores):
+        with pytest.raises(InterruptedCopyError):
+            upkeep.copy(source, target, interrupts)
+        upkeep.copy(source, target)
+        again = upkeep.copy(source, target)
+        assert (again.new_keys, again.new_lines) == (0, 0)
+        assert upkeep.check(target) == []
+        with Session("thread: 1", store=target, budget=500) as session:
+            assert session.restore() == TALK
+            assert session.search("sockets")[0].position == 1
+    back = InProcessStore()
+    upkeep.copy(stores[-1], back)
+    for name in ("thread: 1", "two"):
+        assert back.log(f"messages:{name}").length() == stores[0].log(f"messages:{name}").length()
+    kept = held(stores[0])[0]
+    assert {key: value for key, value in held(back)[0].items() if key in kept} == kept
