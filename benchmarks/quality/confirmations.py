@@ -15,6 +15,7 @@ from .figures import number, parallel, table
 
 SHARES = (0.15, 0.3)
 MARK = "[HISTORY_SUMMARY"
+STEP = "\n- "
 YES = re.compile(
     r"(?i)\W*(?:yes|yeah|yep|correct|confirmed|i confirm|go ahead|please (?:proceed|go ahead)"
     r"|sounds good|that works)\b"
@@ -102,18 +103,19 @@ def is_reference(score: Any, text: str, shown: str) -> bool:
 
 
 def failures(score: Any, messages: Sequence[Any], view: Sequence[Any]) -> tuple[int, int]:
-    """How many failed calls notes tell, and how many as failed: in the same line or the next."""
-    notes = [score.text_of(m).splitlines() for m in view if score.text_of(m).startswith(MARK)]
-    lines = [(line, " ".join(note[at : at + 2])) for note in notes for at, line in enumerate(note)]
+    """How many failed calls notes tell, and how many as failed: before the notes' next step."""
+    notes = [score.text_of(m) for m in view if score.text_of(m).startswith(MARK)]
+    steps = [step for note in notes for step in note.split(STEP)]
     failed, done = calls(messages)
     asked = held = 0
     for name, values in failed:
-        for line, around in lines:
+        for step in steps:
+            line = step.partition("\n")[0]
             here = {value for value in values if value in line}
             others = any(name == other and here <= given for other, given in done)
             if name in line and here and not others:
                 asked += 1
-                held += bool(SAYS_SO.search(around))
+                held += bool(SAYS_SO.search(step))
                 break
     return asked, held
 

@@ -358,3 +358,16 @@ def test_an_older_output_stays_whole_or_is_told_in_the_notes():
         shown = holdfast.compress(messages, budget).messages
         assert all(m in messages for m in shown if m["role"] == "tool")
         assert any(DONE in str(m["content"]) for m in shown)
+
+
+def test_a_long_line_that_is_told_whole_stays_one_line():
+    order = " ".join(
+        f"The totals of branch {n} go to ledger-{n * 7}@example.org;" for n in range(9)
+    )
+    call = {f"option_{n}": f"value {n * 37} of the ledger" for n in range(9)}
+    messages = [*spoken(order)[:-3], *exchange(20, "Done.")]
+    messages[3]["tool_calls"][0]["function"]["arguments"] = json.dumps(call)
+    result = holdfast.compress(messages, int(holdfast.count(messages).total * 0.7))
+    notes = next(str(m["content"]) for m in result.messages if DONE in str(m["content"]))
+    assert order in notes
+    assert ", ".join(f"{key}: {value}" for key, value in call.items()) in notes

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from holdfast.kernel.ports import Room, Shrunk
 from holdfast.selection.excerpt import excerpt
-from holdfast.selection.pieces import LONGEST, Piece, Reading, clauses, in_lines
+from holdfast.selection.pieces import LONGEST, Piece, Reading, clauses, in_lines, of_line
 from holdfast.text import fit
 from holdfast.text.memo import Memo
 from holdfast.text.opaque import elide
@@ -94,7 +94,7 @@ def _pieces(lines: Sequence[str]) -> Iterator[Piece]:
             yield Piece("\n".join(held), start, len(held))
             held = []
         if len(line) > LONGEST:
-            yield from (Piece(part, row) for part in clauses(line))
+            yield from of_line(line, row)
         elif line:
             start = start if held else row
             held.append(line)

@@ -147,8 +147,10 @@ def writer(reading: Reading) -> Callable[[Sequence[int]], str]:
         following = reached = 0
         for number in chosen:
             piece = pieces[number]
-            lines += between(following, number, piece.at - reached)
-            lines.append(piece.text)
+            if piece.continues and number == following:
+                lines[-1] += f" {piece.text}"
+            else:
+                lines += [*between(following, number, piece.at - reached), piece.text]
             following, reached = number + 1, max(reached, piece.at + piece.units)
         return "\n".join([*lines, *between(following, len(pieces), reading.total - reached)])
 

@@ -27,6 +27,7 @@ class Piece(NamedTuple):
     line: the second of two pieces with the same thing is worth little. ``under`` is the index of
     the piece that gives its context (a heading, the columns of a table) and that is kept with it,
     -1 for none. ``numbered``: its lines begin with their numbers, which are not names.
+    ``continues``: it goes on with the line in which the piece before it ends.
     """
 
     text: str
@@ -35,6 +36,7 @@ class Piece(NamedTuple):
     things: tuple[str, ...] = ()
     under: int = -1
     numbered: bool = False
+    continues: bool = False
 
     @property
     def names(self) -> str:
@@ -98,7 +100,7 @@ def _passages(lines: Sequence[str], numbers: Sequence[re.Match[str] | None]) -> 
         if not bare:
             continue
         if len(bare) > LONGEST:
-            yield from (Piece(part, number, 1) for part in clauses(bare))
+            yield from of_line(bare, number)
             continue
         if not held:
             start, are_numbered = number, in_front is not None
@@ -115,6 +117,14 @@ def _close_to_its_number(line: str, number: re.Match[str]) -> str:
     if not bare:
         return ""
     return f"{number[1]} {' ' * ((len(code) - len(bare)) // _INDENT)}{bare}"
+
+
+def of_line(line: str, at: int) -> Iterator[Piece]:
+    """A long line in pieces, which are one line again where all stand together."""
+    parts = clauses(line)
+    is_cut_in_words = " ".join(parts).split() != line.split()
+    for number, part in enumerate(parts):
+        yield Piece(part, at, continues=number > 0 and not is_cut_in_words)
 
 
 def clauses(line: str, longest: int = LONGEST) -> list[str]:

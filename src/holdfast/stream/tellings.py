@@ -11,7 +11,7 @@ from typing import NamedTuple, cast
 
 from holdfast.content import recognise
 from holdfast.content.lossy import LossyKind
-from holdfast.selection.pieces import Piece, Reading, clauses, passages
+from holdfast.selection.pieces import Piece, Reading, of_line, passages
 from holdfast.selection.shortlist import shortlist
 from holdfast.selection.things import quoted, things
 from holdfast.text.memo import Memo
@@ -115,12 +115,11 @@ def _act(name: str, text: str) -> Iterator[Piece]:
         if key not in short
         for place, piece in enumerate(passages(value).pieces)
     ]
-    if short or not long:
-        head = ", ".join(f"{key}: {value}" for key, value in short.items())
-        lines = clauses(f"{name} {head}".strip())
-    else:
-        lines = [f"{name} {long.pop(0).text}"]
-    yield from (Piece(line, 0, under=0 if number else -1) for number, line in enumerate(lines))
+    head = ", ".join(f"{key}: {value}" for key, value in short.items())
+    if long and not short:
+        head = long.pop(0).text
+    line = of_line(f"{name} {head}".strip(), 0)
+    yield from (piece._replace(under=0 if number else -1) for number, piece in enumerate(line))
     yield from long
 
 

@@ -91,9 +91,13 @@ def _lines(told: Told, users: str) -> Iterator[str]:
     reached = 0
     lines: list[str] = []
     for number in told.chosen:
-        if number > reached and lines:
-            lines[-1] += f" {GAP}"
-        lines += map(_quoted, told.pieces[number].text.split("\n"))
+        piece = told.pieces[number]
+        if piece.continues and number == reached:
+            lines[-1] += f" {piece.text}"
+        else:
+            if number > reached and lines:
+                lines[-1] += f" {GAP}"
+            lines += map(_quoted, piece.text.split("\n"))
         reached = number + 1
     if reached < len(told.pieces):
         lines[-1] += f" {GAP}"
