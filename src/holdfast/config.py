@@ -64,7 +64,7 @@ TABLES = Registry(
         "tiers": "holdfast.memory.tiers:TierSizes",
     },
 )
-"""The tables of a file, with the class of each; their keys are its arguments."""
+"""The tables of a file by path, with the class of each; their keys are its arguments."""
 
 
 def _schemas(given: object) -> object:
@@ -330,7 +330,7 @@ def _hints() -> dict[str, str]:
 
 @cache
 def _known() -> list[str]:
-    return sorted({*_hints(), *TABLES.table} - _OBJECTS - {"costs.price"})
+    return sorted(key for key in {*_hints(), *TABLES.table} - _OBJECTS if "." not in key)
 
 
 def _hint(path: Sequence[str]) -> str:

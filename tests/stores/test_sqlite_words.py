@@ -143,6 +143,22 @@ def test_parts_of_an_index_are_merged_and_what_they_hold_is_found_as_before(stor
     assert list(log.search(["word3", "pool size"], 999).items()) == before
 
 
+def test_a_file_whose_words_were_indexed_by_each_append_is_searched_with_what_comes_now(path):
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        sqlite_file.migrate(connection, sqlite_file.STEPS[:2])
+        connection.execute("INSERT INTO logs (id, name, length) VALUES (1, ?, 1)", (b"talk",))
+        connection.execute(
+            "INSERT INTO lines (number, log, body) VALUES (?, 1, ?)", (1 << 32, b"old")
+        )
+        connection.execute(
+            "INSERT INTO line_words (rowid, words) VALUES (?, ?)", (1 << 32, b"an old parrot")
+        )
+    with SqliteStore(path) as store:
+        assert list(store.log("talk").search(["parrot"], 9)) == [0]
+        assert store.log("talk").append(lines("a new parrot")) == [1]
+        assert set(store.log("talk").search(["parrot"], 9)) == {0, 1}
+
+
 def test_a_file_with_one_index_for_all_logs_is_searched_with_what_comes_now(path):
     message = '{"role":"user","content":"The workers are \xe9puis\xe9s","n":[{"text":"pool_size"}]}'
     bodies = [message.encode(), sqlite_file.sealed(b"base64+of=", "about"), b"none", b"[late"]

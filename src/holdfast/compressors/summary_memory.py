@@ -359,10 +359,10 @@ class Memory:
         return sorted(shorter, key=lambda each: each.end)[:-_SPARE]
 
     def _folded(self) -> Generator[Ask[Any], Any, list[Range]]:
-        """The summary without a mark that the new one covers, taken out of its list."""
+        """Take the earlier summary that began with ``opening``, not a mark, out of its list."""
         said = self.history.messages[self.history.places[0]].content_text or ""
         if not self.opening or not said.startswith(self.opening):
-            return []  # with a mark, it is known as the base
+            return []  # an earlier summary with a mark is the base
         mark = earlier_key(said.removeprefix(self.opening))
         listing = yield from self.shelf.read(_MARK + mark)
         if listing is None:
@@ -405,7 +405,7 @@ class Memory:
 
     def _standing(self, body: str) -> Generator[Ask[Any], Any, Envelope]:
         """The envelope of a summary in the conversation, made from its text if none is stored."""
-        for found in reversed(self._ranges):  # two may say the same
+        for found in reversed(self._ranges):  # the newest, since two may have one text
             if found.mark == earlier_key(body):
                 envelope = yield from self._envelope(found.key)
                 if envelope and envelope.body == body:

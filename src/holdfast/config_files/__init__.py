@@ -101,13 +101,13 @@ def config_of(
 class Layers:
     """Files merged table by table, where later ones win.
 
-    ``find`` returns what ``extends`` or ``profile`` names. A list of steps replaces earlier steps.
-    A table of steps changes the knobs of earlier steps, and ``false`` removes one; a step is named
-    as in records, or by its strategy. A table that has a strategy replaces the step.
+    A list of steps replaces earlier steps. A table of steps changes the knobs of earlier steps, and
+    ``false`` removes one; a step is named as in records, or by its strategy. A table that has a
+    strategy replaces the step.
     """
 
     find: Callable[[str, Path | None], ConfigFile]
-    """Returns the file that a name in a file of this folder means."""
+    """Returns the file that ``extends`` or ``profile`` names in a file of this folder."""
     names_of: Callable[[Mapping[str, object]], Collection[str]]
     """The names of a step, the one in records first."""
 

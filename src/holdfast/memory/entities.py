@@ -270,9 +270,9 @@ def _is_telling(word: str) -> bool:
 def named_in(text: str) -> dict[str, str]:
     """The names and identifiers of the text, each with the words by which a form lists it.
 
-    A number is listed with the word that it counts, or with the words before it, and left out
-    without such words. What is mostly signs is left out too, and so are speakers that are not
-    mentioned.
+    A number is listed with the word that it counts, or with the words before it. Without such words
+    an amount with a unit is listed alone, and a bare number is left out. What is mostly signs is
+    left out too, and so are speakers that are not mentioned.
     """
     read = _READ(_said(text))
     starts = {one: start for start, one in reversed(read.places)}
@@ -284,9 +284,7 @@ def named_in(text: str) -> dict[str, str]:
             continue
         bare = entity.kind in _COUNTED and name in starts and not _LETTERS.search(name)
         label = _with_context(read.said, starts[name], name) if bare else name
-        if not label and entity.kind == "quantity":
-            label = name
-        if label:
+        if label := label or (name if entity.kind == "quantity" else ""):
             found[name] = label
     told = "\n".join(found.values())
     return {name: label for name, label in found.items() if label != name or told.count(name) == 1}
@@ -298,7 +296,7 @@ _TELLING = frozenset({"name", "email", "url", "path", "env", "quantity", "hash"}
 
 
 def names_beside(text: str, said: Mapping[str, str]) -> dict[str, str]:
-    """What is ``said``, with the names of a text that quotes outputs, without their numbers."""
+    """What is ``said``, with what the outputs quoted in a text name, except bare numbers."""
     read = _READ(_said(text))
     telling = {entity.text for entity in read.entities if entity.kind in _TELLING}
     found = {name: label for name, label in named_in(text).items() if name in telling}

@@ -17,6 +17,7 @@ from holdfast.content.order import order
 from holdfast.content.shares import sampled
 from holdfast.kernel.ports import Ask, Room
 from holdfast.selection.pieces import clauses
+from holdfast.selection.shortlist import evenly
 from holdfast.text.fit import choose
 from holdfast.text.importance import concludes
 from holdfast.text.memo import Memo
@@ -44,14 +45,13 @@ Said = tuple[str, str]
 _SMALL = 24  # tokens that every form may have; fewer leave no room for a name
 _SAID, _LEAST_SAID = 0.35, 0.25  # least shares of what is said in a form that also lists names
 _WINDOWS, _WIDE = 2, 500  # samples by which a kind is recognised, and the characters of each
-_CLOSELY = 3  # times what a form has room for is read closely,
-_READ = 1_500  # and as many characters at least
-_GOLDEN = 0.6180339887498949  # its multiples, without their whole part, are evenly spread
+_CLOSELY = 3  # times the room of a form: so much of a long text is read closely,
+_READ = 1_500  # and at least so many characters
 _OUTPUT = 600  # characters above which a fenced text is shortened by its kind
-_CLAUSE = 80  # characters of a clause that is not cut, and more where there is much room
+_CLAUSE = 80  # characters up to which no statement is cut into clauses
 _JOINT = re.compile(r"(?<=[,;:)\]–—])(?=\s)|(?=\s[–—-]\s)")
 _BRIEF = 20  # characters below which a one-word sentence is left out
-_FULL = 9  # words of a statement that say something, above which more say no more
+_FULL = 9  # telling words of a statement; more of them do not raise its value
 _ROW, _UNSPOKEN = 4, 0.3  # words of a row, and the value of a row of numbers without its table
 _SPEAKER = re.compile(r"[^\W\d_][\w.'’ -]{0,40}: ")
 _WRITTEN = frozenset({"prose", "dense"})  # kinds of content that people write
@@ -202,7 +202,7 @@ def _close(told: Sequence[Said], share: float) -> Sequence[Said]:
     left = max(_READ, share * sum(len(said) for _, said in told))
     worth = [2 * concludes(said) + bool(_EXACT.search(said)) for _, said in told]
     chosen: list[int] = []
-    for n in sorted(range(len(told)), key=lambda n: (-worth[n], n * _GOLDEN % 1)):
+    for n in sorted(evenly(len(told)), key=lambda n: -worth[n]):
         if left <= 0:
             break
         chosen.append(n)
@@ -211,7 +211,10 @@ def _close(told: Sequence[Said], share: float) -> Sequence[Said]:
 
 
 def _parts(said: str, room: int) -> list[str]:
-    """The statement; its clauses, some of them joined, if it is long for the room in tokens."""
+    """The statement, or parts of a long one, cut between clauses if possible.
+
+    A part has at most as many characters as the ``room`` has tokens, and ``_CLAUSE`` at least.
+    """
     longest = max(_CLAUSE, room)
     found: list[str] = []
     for clause in _JOINT.split(said) if len(said) > longest else [said]:

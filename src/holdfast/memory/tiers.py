@@ -159,8 +159,8 @@ def _likeness(bags: Sequence[frozenset[str]], at: int) -> float:
 
 
 def _no_longer(text: str, most: int, count: Count, rate: float) -> list[str]:
-    """The text in parts of at most ``most`` tokens; each has a byte at least."""
-    if len(text.encode("utf-8", "replace")) <= most:
+    """The text in parts of at most ``most`` tokens; ``rate`` is the tokens of a character."""
+    if len(text.encode("utf-8", "replace")) <= most:  # a token has at least one byte
         return [text]
     parts: list[str] = []
     at, reach = 0, _LONG_TOKEN * most + _LONGEST_WORD
@@ -468,10 +468,11 @@ class Maintenance:
     def _sink(
         self, held: Sequence[list[Segment]], importance: Importance, emptied: set[Tier]
     ) -> dict[str, tuple[Segment, Tier]]:
-        """Move segments down that leave their tiers, in full and with the expected size of a form.
+        """Move segments out of their tiers, unchanged but with the expected size of their form.
 
-        So a form is made only for the tier in which a segment stays. Tiers that are ``emptied`` are
-        emptied to their target. Returns by id what each moved segment was, and its tier.
+        So a form is made only for the tier in which a segment stays. Tiers in ``emptied``, to which
+        each tier above its trigger is added, are emptied to their target. Returns by id what each
+        moved segment was, and the tier that it left.
         """
         sunk: dict[str, tuple[Segment, Tier]] = {}
         for level, tier in enumerate(TIERS, 1):

@@ -27,6 +27,11 @@ _GOLDEN = 0.6180339887498949  # its multiples, without their whole part, are eve
 _NUMBER = re.compile(r"\d+")
 
 
+def evenly(number: int) -> list[int]:
+    """The numbers below this one, in an order of which every beginning is evenly spread."""
+    return sorted(range(number), key=lambda n: n * _GOLDEN % 1)
+
+
 def form(piece: Piece) -> str:
     """The text of a piece without what differs from one of its kind to the next."""
     return f"form {_NUMBER.sub('0', piece.text)}"
@@ -53,10 +58,10 @@ def shortlist(
     ]
     around = zip([0.0, *own], own, [*own[1:], 0.0], strict=False)
     worth = [max(each, _BESIDE * max(before, after)) for before, each, after in around]
-    evenly = sorted(range(len(pieces)), key=lambda number: number * _GOLDEN % 1)
+    spread = evenly(len(pieces))
     chosen: set[int] = set()
     left = most
-    for order, rest in ((sorted(evenly, key=lambda n: -worth[n]), most / 2), (evenly, 0.0)):
+    for order, rest in ((sorted(spread, key=lambda n: -worth[n]), most / 2), (spread, 0.0)):
         for number in order:
             if left <= rest:
                 break

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from time import time
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -56,7 +56,7 @@ _MERGE = """SELECT term FROM holdfast_postings WHERE log = %s
 _MERGED = "DELETE FROM holdfast_postings WHERE log = %s AND term = %s RETURNING first, block"
 
 
-class _Postings:
+class _PostgresPostings:
     """The index of one log, within a transaction."""
 
     def __init__(self, connection: Connection[Row], log: int, lines: int, terms: int) -> None:
@@ -133,7 +133,7 @@ class PostgresLog:
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
         """BM25 scores by position, best first.
 
-        In a long log, a word that nearly all lines have is ignored.
+        Of many words, or of words in many lines, the rarest are used.
         """
         wanted = Wanted(terms)
         return self._server.ask(lambda connection: self._best(connection, wanted, most))
@@ -146,37 +146,38 @@ class PostgresLog:
         with connection.transaction():
             connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
             found = connection.execute(_INDEX, (self._name,)).fetchone()
-            return wanted.scores(_Postings(connection, *found), most) if found else {}
+            return wanted.scores(_PostgresPostings(connection, *found), most) if found else {}
 
     def _index(self, connection: Connection[Row]) -> None:
         """Index the waiting words."""
         with connection.transaction():
-            connection.execute("SELECT holdfast_lock(sha256(%s))", (self._name,))
-            found = connection.execute(_INDEX, (self._name,)).fetchone()
-            if found is None:
-                return
-            rows = connection.execute(_TAKEN, (found[0],)).fetchall()
+            log = self._locked(connection)
+            rows = connection.execute(_TAKEN, (log,)).fetchall()
             made, total = blocks(sorted(tallied(rows)))
             with connection.cursor() as cursor:
-                cursor.executemany(_POST, [_row(found[0], *block) for block in made.items()])
-            connection.execute(_COUNT, (len(rows), total, found[0]))
+                cursor.executemany(_POST, [_row(log, *block) for block in made.items()])
+            connection.execute(_COUNT, (len(rows), total, log))
 
     def _merged(self, connection: Connection[Row]) -> int:
         self._index(connection)
         gone = 0
         with connection.transaction():
-            connection.execute("SELECT holdfast_lock(sha256(%s))", (self._name,))
-            found = connection.execute(_INDEX, (self._name,)).fetchone()
-            many = connection.execute(_MERGE, (found[0],)).fetchall() if found else []
-            for (term,) in many:
-                rows = connection.execute(_MERGED, (found and found[0], term)).fetchall()
+            log = self._locked(connection)
+            for (term,) in connection.execute(_MERGE, (log,)).fetchall():
+                rows = connection.execute(_MERGED, (log, term)).fetchall()
                 block = b"".join(block for _, block in sorted(rows))
-                connection.execute(_POST, _row(found and found[0], term, block))
+                connection.execute(_POST, _row(log, term, block))
                 gone += len(rows) - 1
         return gone
 
+    def _locked(self, connection: Connection[Row]) -> int | None:
+        """The number of the log, locked for the transaction; None for an empty log."""
+        connection.execute("SELECT holdfast_lock(sha256(%s))", (self._name,))
+        found = connection.execute(_INDEX, (self._name,)).fetchone()
+        return cast("int", found[0]) if found else None
 
-def _row(log: Any, term: bytes, block: bytes) -> Row:
+
+def _row(log: int | None, term: bytes, block: bytes) -> Row:
     return log, term, POSTING.unpack_from(block)[0], len(block) // POSTING.size, block
 
 

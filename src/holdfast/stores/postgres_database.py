@@ -120,7 +120,8 @@ STEPS: tuple[str, ...] = (
         RETURN places;
     END $$;
     """,
-    # versions that would read them as text refuse the database from here on
+    # From this step on, words wait as counted terms. Earlier versions would read them as text; the
+    # step makes them refuse the database.
     """
     COMMENT ON COLUMN holdfast_waiting.words IS 'counted terms; in the first schema, text'
     """,

@@ -20,7 +20,7 @@ from holdfast.text.similarity import Posting, best_of, bm25, tally, together
 from holdfast.text.words import terms
 
 POSTING = Struct(">IHI")
-MOST_TERMS = 200
+_MOST_TERMS = 200
 """Words of a question that are searched; of a long question, the first."""
 _MOST_TIMES = 0xFFFF  # the largest number in the two bytes of a posting
 _LONGEST = 64  # bytes of a term; a longer one is replaced by its hash, since index keys are limited
@@ -75,7 +75,7 @@ def waiting_words(words: str) -> bytes:
 
 
 def tallied(rows: Iterable[tuple[int, bytes]]) -> list[Tallied]:
-    """The lines that wait, from position and words; those of earlier versions wait as text."""
+    """The waiting lines, from positions and words, which earlier versions stored as text."""
     return [
         (place, *(_COUNTED.decode(held) if held[:1] == _MARK else counted(to_text("", held))))
         for place, held in rows
@@ -109,11 +109,11 @@ class Postings(Protocol):
         ...
 
     def holders(self, keys: Sequence[bytes]) -> Iterable[tuple[bytes, int]]:
-        """Numbers of lines with each term by key, to be added; missing terms may be left out."""
+        """Keys of terms with numbers of lines that have them; those of one key are added."""
         ...
 
     def blocks(self, keys: Sequence[bytes]) -> Iterable[tuple[bytes, bytes]]:
-        """Keys and postings, in the order of positions for each key."""
+        """Keys of terms with blocks of their postings, for each key in the order of positions."""
         ...
 
 
@@ -121,7 +121,7 @@ class Wanted:
     """The terms of a search: all that may be used, and then those that are."""
 
     def __init__(self, phrases: Sequence[str]) -> None:
-        self._phrases = list(dict.fromkeys(phrases))[:MOST_TERMS]
+        self._phrases = list(dict.fromkeys(phrases))[:_MOST_TERMS]
         single = chain.from_iterable(map(terms, self._phrases))
         joined = (phrase for phrase in self._phrases if " " in phrase)
         self._keys = {term: term_key(term) for term in dict.fromkeys([*single, *joined])}

@@ -3,8 +3,8 @@
 The words of the newest lines of a log wait in a table of their own and are indexed many lines at
 once. One transaction moves the words from that table into the index, so every line is in one of the
 two, whenever a process ends. The index of a log is a few sorted parts, of which equally large ones
-are merged (a log-structured merge tree): an insertion of each term at its place in one large tree
-would write a page for each.
+are merged (a log-structured merge tree): in one large tree, each term would be inserted at another
+place, and every insertion would write a page.
 """
 
 from __future__ import annotations
@@ -140,11 +140,11 @@ class SqliteLog:
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
         """BM25 scores by position, best first.
 
-        In a long log, a word that nearly all lines have is ignored.
+        Of many words, or of words in many lines, the rarest are used.
         """
         with self._file.reading() as connection:
             log, _ = self._found(connection)
-            return Wanted(terms).scores(_Postings(connection, log), most) if log else {}
+            return Wanted(terms).scores(_SqlitePostings(connection, log), most) if log else {}
 
     def _found(self, connection: sqlite3.Connection) -> tuple[int, int]:
         """The number of the log and its length; (0, 0) if it is empty."""
@@ -170,7 +170,7 @@ class SqliteLog:
             connection.execute(_WAIT, (number, waiting_words(line.words)))
 
 
-class _Postings:
+class _SqlitePostings:
     """The index of one log, within a transaction."""
 
     def __init__(self, connection: sqlite3.Connection, log: int) -> None:

@@ -122,8 +122,8 @@ STEPS: tuple[Step, ...] = (
         "ALTER TABLE logs ADD COLUMN terms INTEGER NOT NULL DEFAULT 0",
         "CREATE TABLE waiting (number INTEGER PRIMARY KEY, words BLOB NOT NULL)",
         "INSERT INTO waiting SELECT number, words FROM waiting_words",
-        # The former index has stems of another kind. The words of a line that is JSON are its
-        # texts, as many characters as a session indexes; those of others are the stems.
+        # The former index has the stems of another stemmer. The words of a line that is JSON are
+        # taken from its texts, up to the length that a session indexes; other lines keep the stems.
         (
             "INSERT INTO waiting SELECT number, CAST(substr((SELECT group_concat(atom, ' ')"
             " FROM json_tree(text) WHERE type = 'text' AND coalesce(key, '') NOT IN"
@@ -141,7 +141,7 @@ STEPS: tuple[Step, ...] = (
         "DROP TABLE line_words",
         "DROP TABLE waiting_words",
     ),
-    # In an order of its own: a name that a damaged page hides in one index is found in the other.
+    # A second index of names, in another order: a damaged page seldom hides a name in both.
     ("CREATE INDEX logs_by_end ON logs (substr(name, -8), name)",),
 )
 
@@ -266,18 +266,16 @@ class DatabaseFile:
             yield connection
 
     @contextmanager
-    def writing(self, *, flush: bool = True, waits: bool = True) -> Generator[sqlite3.Connection]:
+    def writing(self, *, flush: bool = True) -> Generator[sqlite3.Connection]:
         """Like ``use``; writes are on the disk after the block, or undone if it fails.
 
         Without ``flush`` a write survives the end of the process, but a power cut only after the
-        next flushed write, which brings the whole write-ahead log to the disk. Without ``waits``, a
-        StoreError is raised if another process is writing.
+        next flushed write, which brings the whole write-ahead log to the disk.
         """
         level = self._synchronous if flush else "normal"
         with (
             self.use() as connection,
             self._at(connection, level),
-            self._within(connection, waits=waits),
             transaction(connection, "immediate"),
         ):
             yield connection
@@ -366,18 +364,6 @@ class DatabaseFile:
             yield
         finally:
             connection.execute(f"PRAGMA synchronous = {self._synchronous}")
-
-    @contextmanager
-    def _within(self, connection: sqlite3.Connection, *, waits: bool) -> Generator[None]:
-        """Set for the block whether it waits for another process that is writing."""
-        if waits:
-            yield
-            return
-        connection.execute("PRAGMA busy_timeout = 0")
-        try:
-            yield
-        finally:
-            connection.execute(f"PRAGMA busy_timeout = {int(self._timeout * 1000)}")
 
     def _log_ahead(self, connection: sqlite3.Connection) -> None:
         """Turn the write-ahead log on.

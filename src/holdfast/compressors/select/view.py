@@ -26,7 +26,7 @@ from .notes import told_of, written
 if TYPE_CHECKING:
     from .strategy import Select
 
-_NEARLY = 0.99  # the largest share of their length at which older messages are told
+_NEARLY = 0.99  # the largest ``told`` that is used; with 1, no room would be large enough
 _IN_PLACE = 0.5  # share of the recent room above which one part is shortened to pieces
 TOLD, LEFT_OUT = "in the notes", "not in the notes"
 """The reason of a drop: notes have pieces of the message, or none of its whole exchange."""
@@ -119,10 +119,10 @@ class Selection:
         return staying
 
     def _recent_room(self, staying: Collection[int]) -> float:
-        """Tokens of the exchanges that stay besides these.
+        """Tokens for the exchanges that stay besides ``staying``.
 
-        ``recent`` is their share of the room. They get more where the notes would have more than
-        ``told`` of the rest: where ``room - more == told * (rest - more)``.
+        It is the share ``recent`` of the room. It is more where the notes would else have more than
+        the share ``told`` of the rest: so much that ``room - more == told * (rest - more)``.
         """
         told, sizes = min(self.knobs.told, _NEARLY), self._sizes
         room = self._room - sum(sizes[i] for i in staying if i not in self._firm)
@@ -223,7 +223,7 @@ class Selection:
         ]
         found, in_place = self._candidates.found, self._told_in_part
         of_notes = next((number for number in order if found[number].event not in in_place), None)
-        turns = zip_longest(*floors, [of_notes])  # notes do not vanish where the newest is large
+        turns = zip_longest(*floors, [of_notes])  # else a large newest output takes all
         first = [number for turn in turns for number in turn if number is not None]
         chosen = choose_fitting(order, costs, values, room, tokens, first)
         if self._task is not None and self._texts:
