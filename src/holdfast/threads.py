@@ -15,12 +15,12 @@ from holdfast.names import ReportForm
 from holdfast.reports.table import table_page
 from holdfast.session import Session
 from holdfast.session.arguments import ThreadOptions
-from holdfast.session.log import EVENTS, MESSAGES, STATE
+from holdfast.session.log import STATE
 from holdfast.session.state import State
 from holdfast.stores import open_store
 from holdfast.stores.answers import settled
 from holdfast.stores.artifacts import CONTENT
-from holdfast.stores.key_logs import LogsOverKeys
+from holdfast.stores.key_logs import EVENTS, MESSAGES, LogsOverKeys
 from holdfast.stores.protocols import Closes, Compacts, ErasesLogs, KeepsLogs, ListsKeys
 from holdfast.stores.secret import KEY as SECRET
 from holdfast.text.keyed import is_known, of_thread

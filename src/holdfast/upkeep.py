@@ -6,16 +6,16 @@ Works on synchronous stores, such as those of ``holdfast.stores``.
 from __future__ import annotations
 
 import json
-import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, cast
 
 from holdfast.formats import named
 from holdfast.kernel.errors import ConfigError, InputError, StoreError
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.session.log import EVENTS, MESSAGES, STATE, event_of, kept_of, words_of
+from holdfast.session.log import STATE, event_of, kept_of, words_of
 from holdfast.session.state import State
 from holdfast.stores.artifacts import (
     CONTENT,
@@ -24,12 +24,11 @@ from holdfast.stores.artifacts import (
     keeps_bytes,
     to_armour,
 )
+from holdfast.stores.key_logs import EVENTS, THREAD_LOG, LogsOverKeys
 from holdfast.stores.protocols import (
     Checks,
     Compacts,
-    ErasesLogs,
     GetsBytes,
-    KeepsLogs,
     Leaves,
     Line,
     ListsKeys,
@@ -42,9 +41,9 @@ from holdfast.stores.wrappers import PrefixStore, is_content
 from holdfast.threads import erase
 
 _LINES = 500  # lines of a log that are read or written at once
-_THREAD_LOG = re.compile(rf"((?:[^:]*:)*?)({MESSAGES}|{EVENTS})(.*)", re.DOTALL)
 
 Progress = Callable[[int], object]
+_Logs = Callable[[str], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +79,9 @@ def copy(source: KeyValueStore, target: KeyValueStore, progress: Progress | None
     An interrupted copy can be repeated, and so can a copy of a store in use. Expiry times are not
     copied. Raises ConfigError if the target has other logs or another secret.
     """
-    words = _Words(source)
-    return _put(_parts(source, _lengths(target)), target, words, progress)
+    target, log = _with_logs(target)
+    parts = _parts(source, lambda name: cast("int", log(name).length()))
+    return _put(parts, target, log, _Words(source), progress)
 
 
 def exported(store: KeyValueStore, progress: Progress | None = None) -> Iterator[str]:
@@ -125,14 +125,16 @@ def imported(lines: Iterable[str], store: KeyValueStore, progress: Progress | No
 
     Raises InputError, with the line number, for lines that ``exported`` did not write.
     """
-    return _put(_read(lines), store, _Words(store), progress)
+    return _put(_read(lines), *_with_logs(store), _Words(store), progress)
 
 
 def check(store: KeyValueStore, progress: Progress | None = None) -> list[str]:
     """Read every key and every line of every log, and list what is damaged or badly configured."""
     found = list(cast("Sequence[str]", store.check())) if isinstance(store, Checks) else []
     done = 0
-    for key in cast("Iterable[str]", _able(store, ListsKeys).keys()):
+    whole = _listed(store)
+    keys: list[str] = whole.keys()
+    for key in keys:
         try:
             value = _bytes_of(store, key)
             space, _, reference = key.rpartition(CONTENT)
@@ -144,9 +146,13 @@ def check(store: KeyValueStore, progress: Progress | None = None) -> list[str]:
         done += 1
         if progress is not None:
             progress(done)
-    for name in _logs_of(store):
-        log = cast("Any", cast("KeepsLogs", store).log(name))
-        length = log.length()
+    for name in whole.logs():
+        log = whole.log(name)
+        try:
+            length = log.length()
+        except StoreError as fault:
+            found.append(str(fault))
+            continue
         for first in range(0, length, _LINES):
             some = range(first, min(first + _LINES, length))
             missing = sorted(set(some) - log.read(some).keys())
@@ -173,22 +179,22 @@ def erase_thread(store: KeyValueStore, thread: str) -> Erased:
 
     No session may have it open.
     """
-    keys, logs = erase(store, thread)
+    keys, logs = erase(LogsOverKeys.over(store), thread)
     return Erased(keys, logs, _left(store))
 
 
 def erase_tenant(store: KeyValueStore, tenant: str) -> Erased:
     """Erase everything in the tenant's namespace."""
-    own = PrefixStore(store, tenant)
-    _able(store, ListsKeys)
-    keys, logs = cast("Any", own).keys(), _logs_of(own)
+    _ = _listed(store)
+    own = _listed(PrefixStore(store, tenant))
+    keys, logs = own.keys(), own.logs()
     for key in keys:
         own.delete(key)
     for name in logs:
-        _able(own, ErasesLogs).erase_log(name)
+        own.erase_log(name)
     if isinstance(own, Compacts):
         own.compact()
-    return Erased(len(keys), len(logs), _left(own))
+    return Erased(len(keys), len(logs), _left(store))
 
 
 def _left(store: KeyValueStore) -> str:
@@ -198,6 +204,7 @@ def _left(store: KeyValueStore) -> str:
 def _put(
     parts: Iterable[KeyBytes | Lines],
     target: KeyValueStore,
+    log: _Logs,
     words: _Words,
     progress: Progress | None,
 ) -> Moved:
@@ -208,7 +215,7 @@ def _put(
             new_keys += _put_entry(part, target)
         else:
             lines += len(part.lines)
-            new_lines += _put_lines(part, target, words)
+            new_lines += _put_lines(part, log(part.log), words)
         if progress is not None:
             progress(keys + lines)
     return Moved(keys, lines, new_keys, new_lines)
@@ -228,8 +235,7 @@ def _put_entry(entry: KeyBytes, target: KeyValueStore) -> bool:
     return True
 
 
-def _put_lines(some: Lines, target: KeyValueStore, words: _Words) -> int:
-    log = _able(target, KeepsLogs).log(some.log)
+def _put_lines(some: Lines, log: Any, words: _Words) -> int:
     length = log.length()
     known = max(0, min(length - some.at, len(some.lines)))
     if known:
@@ -251,25 +257,20 @@ def _put_lines(some: Lines, target: KeyValueStore, words: _Words) -> int:
 
 
 def _parts(store: KeyValueStore, length: Callable[[str], int]) -> Iterator[KeyBytes | Lines]:
-    for key in cast("Iterable[str]", _able(store, ListsKeys).keys()):
+    whole = _listed(store)
+    keys: list[str] = whole.keys()
+    for key in keys:
         value = _bytes_of(store, key)
         if value is not None:
             yield KeyBytes(key, value)
-    for name in _logs_of(store):
-        log = cast("Any", cast("KeepsLogs", store).log(name))
+    for name in whole.logs():
+        log = whole.log(name)
         end = log.length()
         # start at the last line that the target has too, so that it can be compared
         for first in range(max(0, min(length(name), end) - 1), end, _LINES):
             some = range(first, min(first + _LINES, end))
             found = log.read(some)
             yield Lines(name, first, [found.get(at, Line("")) for at in some])
-
-
-def _lengths(target: KeyValueStore) -> Callable[[str], int]:
-    def length(name: str) -> int:
-        return cast("int", _able(target, KeepsLogs).log(name).length())
-
-    return length
 
 
 def _read(lines: Iterable[str]) -> Iterator[KeyBytes | Lines]:
@@ -320,7 +321,7 @@ class _Words:
 
     def given(self, name: str, line: Line) -> Line:
         """The line with its words; unchanged if it is not a thread's or cannot be read."""
-        found = _THREAD_LOG.fullmatch(name)
+        found = THREAD_LOG.fullmatch(name)
         if found is None:
             return line
         space, kind, thread = found.groups()
@@ -377,16 +378,18 @@ def _set_bytes(store: KeyValueStore, key: str, value: bytes) -> None:
             store.set(key, text)
 
 
-def _logs_of(store: KeyValueStore) -> Sequence[str]:
-    return cast("Sequence[str]", store.logs()) if isinstance(store, KeepsLogs) else ()
+def _with_logs(store: KeyValueStore) -> tuple[KeyValueStore, _Logs]:
+    """The store and its logs, of which the last stays open: some are read whole when opened."""
+    whole = LogsOverKeys.over(store)
+    return whole, lru_cache(1)(cast("Any", whole).log)
 
 
-def _able(store: KeyValueStore, can: type[Any]) -> Any:
-    if not isinstance(store, can):
-        what = {ListsKeys: "list its keys", KeepsLogs: "keep logs", ErasesLogs: "erase logs"}[can]
+def _listed(store: KeyValueStore) -> Any:
+    """The store with logs. Raises ConfigError if it cannot list its keys."""
+    if not isinstance(store, ListsKeys):
         raise ConfigError(
-            f"a {type(store).__name__} cannot {what}",
+            f"a {type(store).__name__} cannot list its keys",
             place="store",
             advice="give a store of holdfast.stores, or its URL",
         )
-    return store
+    return LogsOverKeys.over(store)

@@ -1,4 +1,4 @@
-"""A copy between any two stores that keep logs is exact, and goes on where it was interrupted."""
+"""A copy between any two stores is exact, and goes on where it was interrupted."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from holdfast.session import Session
 from holdfast.stores import open_store
 from holdfast.stores.encrypt import EncryptedStore
 from holdfast.stores.in_process import InProcessStore
+from holdfast.stores.protocols import Closes
 from tests.stores.test_upkeep import TALK, filled, held
 
 
@@ -26,26 +27,30 @@ def interrupts(done: int) -> None:
 @pytest.mark.parametrize(
     "order",
     [
-        ["sqlite", "postgres", "redis", "file", "locked"],
-        ["file", "locked", "redis", "sqlite", "postgres"],
+        ["sqlite", "postgres", "s3", "redis", "file", "locked", "locked s3"],
+        ["s3", "locked s3", "file", "locked", "redis", "s3 of a tenant", "sqlite", "postgres"],
     ],
     ids=" ".join,
 )
 def test_what_goes_through_all_stores_comes_out_as_it_was(
-    order, tmp_path, postgres_url, redis_url, request
+    order, tmp_path, postgres_url, redis_url, s3_url, request
 ):
     places = {
         "sqlite": f"sqlite:///{tmp_path}/a.db",
         "postgres": postgres_url,
         "redis": redis_url,
         "file": f"file://{tmp_path}/files",
+        "s3": s3_url,
+        "s3 of a tenant": f"{s3_url}&tenant=umbra",
+        "locked s3": s3_url.replace("?", "_locked?"),
         "locked": f"sqlite:///{tmp_path}/locked.db",
     }
     stores = [filled(InProcessStore())]
     for kind in order:
         opened = open_store(places[kind])
-        request.addfinalizer(opened.close)
-        stores.append(EncryptedStore.unlock(opened, bytes(32)) if kind == "locked" else opened)
+        if isinstance(opened, Closes):
+            request.addfinalizer(opened.close)
+        stores.append(EncryptedStore.unlock(opened, bytes(32)) if "locked" in kind else opened)
     for source, target in pairwise(stores):
         with pytest.raises(InterruptedCopyError):
             upkeep.copy(source, target, interrupts)

@@ -19,6 +19,7 @@ from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Format, speaks
 from holdfast.memory.messages import Remembered, remembered
 from holdfast.stores.answers import opened, settled
+from holdfast.stores.key_logs import EVENTS, MESSAGES
 from holdfast.stores.protocols import Glances, KeepsLogs, Line, MessageLog
 from holdfast.stores.secret import secret_of
 from holdfast.text.keyed import of_thread
@@ -102,7 +103,7 @@ _HELD = 16_000_000  # characters of messages that an open thread keeps in memory
 _SNAPSHOT = 256  # lines after which the state is saved again
 _READ = 512  # lines that are read or copied at once
 _STEP = 64  # messages that are read at once on the way back
-MESSAGES, EVENTS, STATE = "messages:", "events:", "session:"
+STATE = "session:"
 """Prefixes of the names of a thread's two logs and its state, before the thread's name."""
 
 

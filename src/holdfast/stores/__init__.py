@@ -49,8 +49,8 @@ def open_store(spec: str | KeyValueStore) -> KeyValueStore:
     ``memory://`` and ``memory://name`` are shared by the whole process. ``sqlite:///file.db`` is a
     relative path, ``sqlite:////var/file.db`` an absolute one. ``file:///folder`` keeps everything
     in a folder; ``postgresql://user@host/database`` and ``redis://host:6379/0`` on a server;
-    ``s3://bucket/prefix`` (``gs://``, ``az://``) in a bucket, which has keys and artifacts but no
-    logs. With any of them, ``?artifacts=URL`` puts artifacts into another store, and
+    ``s3://bucket/prefix`` (``gs://``, ``az://``) in a bucket, where a thread is read whole when it
+    is opened. With any of them, ``?artifacts=URL`` puts artifacts into another store, and
     ``?tenant=NAME`` opens the namespace of one tenant.
 
     A file or a server is opened at its first use. Raises ConfigError for anything that is not a

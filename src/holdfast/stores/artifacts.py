@@ -100,10 +100,14 @@ def decode(name: str, blob: bytes) -> tuple[Header, bytes]:
     """
     header = header_of(name, blob)
     payload = blob[blob.index(b"\n") + 1 :]
+    unpacked = _codec(header.encoding)[1]
     try:
-        content = _codec(header.encoding)[1](payload, header.bytes)
+        content = unpacked(payload, header.bytes)
     except ValueError as fault:
-        raise CorruptError(name, str(fault)) from fault
+        try:  # it may have been stored as text
+            content = unpacked(b64decode(payload, validate=True), header.bytes)
+        except ValueError:
+            raise CorruptError(name, str(fault)) from fault
     if key_of(content) != header.sha256:
         raise CorruptError(name)
     return header, content

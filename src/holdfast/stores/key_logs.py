@@ -3,12 +3,14 @@
 One entry holds what one append kept, under the position of its first line: it is there whole or not
 at all. A log is read whole when something is first asked of it, and searched in memory, which suits
 threads of some thousand lines. Several processes may append where the store has ``put_if_absent``;
-else one at a time. A log that another process erased must be opened again.
+else one at a time. A log that another process erased must be opened again. The entries of a thread
+begin with its namespace, whether the namespace was opened below or above.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from threading import RLock
@@ -18,25 +20,57 @@ from holdfast.kernel.errors import CorruptError
 from holdfast.kernel.forks import Forks, brief_lock
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.stores.answers import settled
+from holdfast.stores.artifacts import keeps_bytes
 from holdfast.stores.in_process import InProcessLog
-from holdfast.stores.protocols import KeepsLogs, Line, ListsKeys, PutsIfAbsent
+from holdfast.stores.protocols import Answer, KeepsLogs, Line, ListsKeys, PutsIfAbsent
 from holdfast.stores.wrappers import MappedStore
 
 _LINES, _NAMES = "log:", "logs:"
 """How the keys of entries begin: of lines, and of the names of logs where keys are not listed."""
 
+MESSAGES, EVENTS = "messages:", "events:"
+THREAD_LOG = re.compile(rf"((?:[^:]*:)*?)({MESSAGES}|{EVENTS})(.*)", re.DOTALL)
+"""The name of a thread's log: its namespaces, its kind, and the thread."""
+
+_ENTRY = re.compile(rf"((?:[^:]*:)*?){_LINES}([0-9]+):(.*)", re.DOTALL)
+
 _TURNS = Forks()
+
+
+def _place(name: str) -> tuple[str, str]:
+    """What stands before and after the position in the keys of a log."""
+    found = THREAD_LOG.fullmatch(name)
+    space = found[1] if found else ""
+    return space + _LINES, ":" + name.removeprefix(space)
+
+
+def _entry(key: str) -> tuple[str, str] | None:
+    """The log and the position of the entry with this key; None for a key of no entry."""
+    found = _ENTRY.fullmatch(key)
+    if found is None or _place(name := found[1] + found[3])[0] != found[1] + _LINES:
+        return None
+    return name, found[2]
+
+
+def _written(lines: Sequence[Line]) -> str:
+    """The lines as JSON, in ASCII unless that would join surrogates which stand side by side."""
+    held = [asdict(line) for line in lines]
+    text = json.dumps(held)
+    return text if json.loads(text) == held else json.dumps(held, ensure_ascii=False)
 
 
 class KeyLog(InProcessLog):
     """One log: its entries in the store, and a copy in memory that is searched.
 
-    ``names``: the log in which its name is noted when it gets its first line.
+    ``place``: what stands before and after the position in its keys. ``names``: the log in which
+    its name is noted when it gets its first line.
     """
 
-    def __init__(self, store: KeyValueStore, stem: str, name: str, names: KeyLog | None) -> None:
+    def __init__(
+        self, store: KeyValueStore, place: tuple[str, str], name: str, names: KeyLog | None
+    ) -> None:
         super().__init__()
-        self._store, self._stem, self._name, self._names = store, stem, name, names
+        self._store, self._ends, self._name, self._names = store, place, name, names
         self._turn = RLock()
         _TURNS.watch(self._turn)
         self._starts: list[int] = []
@@ -61,7 +95,7 @@ class KeyLog(InProcessLog):
                     return [self._places[line.id] for line in lines]
                 if start == 0 and self._names:
                     self._names.append([Line(self._name, f"name {self._name}")])
-                if self._put(self._key(start), json.dumps([asdict(line) for line in lines])):
+                if self._put(self._key(start), _written(lines)):
                     return self._take(lines)
             return []
 
@@ -86,7 +120,7 @@ class KeyLog(InProcessLog):
         return True
 
     def _key(self, start: int) -> str:
-        return f"{self._stem}{start}:{self._name}"
+        return str(start).join(self._ends)
 
 
 class LogsOverKeys(MappedStore):
@@ -100,29 +134,50 @@ class LogsOverKeys(MappedStore):
         self._lock = brief_lock()
         self._opened: WeakValueDictionary[str, KeyLog] = WeakValueDictionary()
         lists = isinstance(inner, ListsKeys)
-        self._names = None if lists else KeyLog(inner, _NAMES, "", None)
+        self._names = None if lists else KeyLog(inner, (_NAMES, ":"), "", None)
 
     @classmethod
     def over(cls, store: KeyValueStore) -> KeyValueStore:
         """The store itself where it keeps logs."""
-        return store if isinstance(store, KeepsLogs) else cls(store)
+        if isinstance(store, KeepsLogs):
+            return store
+        return LogsOverBytes(store) if keeps_bytes(type(store)) else cls(store)
 
     def log(self, name: str) -> KeyLog:
         """The log of this name, which may be empty."""
-        made = KeyLog(self._inner, _LINES, name, self._names)
+        made = KeyLog(self._inner, _place(name), name, self._names)
         with self._lock:
             return self._opened.setdefault(name, made)
 
     def logs(self, prefix: str = "") -> list[str]:
         """The names of the non-empty logs that start with the prefix, in order."""
-        first = f"{_LINES}0:"
         if self._names is None:
-            keys = settled(self._inner.keys(first + prefix))
-            return sorted(key.removeprefix(first) for key in keys)
+            stem = "0".join(_place(prefix)) if THREAD_LOG.fullmatch(prefix) else ""
+            found = filter(None, map(_entry, settled(self._inner.keys(stem))))
+            return sorted(name for name, at in found if at == "0" and name.startswith(prefix))
         noted: Mapping[int, Line] = self._names.read(range(self._names.length()))
         names = [line.body for line in noted.values() if line.body.startswith(prefix)]
-        return sorted([each for each in names if settled(self._inner.get(first + each))])
+        return sorted([each for each in names if settled(self._inner.get("0".join(_place(each))))])
 
     def erase_log(self, name: str) -> None:
         """Remove the log with all its lines; where keys are not listed its name stays."""
         self.log(name).erase()
+
+    def _key(self, name: str, /) -> str | None:
+        return None if _entry(name) else name  # entries of logs are not listed as keys
+
+
+class LogsOverBytes(LogsOverKeys):
+    """The same over a store of bytes, so that artifacts are bytes in it."""
+
+    def get_bytes(self, key: str) -> Answer[bytes | None]:
+        """The value as bytes, or None; text is encoded as UTF-8."""
+        return self._get_bytes(key)
+
+    def set_bytes(self, key: str, value: bytes) -> Answer[object]:
+        """Store the bytes, replacing an earlier value."""
+        return self._set_bytes(key, value)
+
+    def put_bytes_if_absent(self, key: str, value: bytes) -> Answer[bool]:
+        """Store the bytes if the key is free; whether it was."""
+        return self._put_bytes_if_absent(key, value)
