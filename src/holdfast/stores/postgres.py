@@ -316,7 +316,7 @@ class PostgresStore(EntryStore):
             if value == "off"
         ]
 
-    leftovers = "rows until the next vacuum, and back-ups and archives of the write-ahead log"
+    leftovers = "bytes of rows until VACUUM FULL, and back-ups and archives of the write-ahead log"
 
     def close(self) -> None:
         """Close the connections; the next use opens them again."""
