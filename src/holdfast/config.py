@@ -11,7 +11,6 @@ import os
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import cache, cached_property
 from inspect import Parameter, signature
 from pathlib import Path
@@ -31,7 +30,7 @@ from holdfast.engine import positions
 from holdfast.formats import FORMATS, read
 from holdfast.kernel.budget import Budget, written_tokens
 from holdfast.kernel.errors import ConfigError, FormatError
-from holdfast.kernel.registry import Registry, imported
+from holdfast.kernel.registry import Registry, imported, similar
 from holdfast.meter import meter_for
 from holdfast.options import USUAL_PROFILE, Options, check
 from holdfast.profiles import (
@@ -284,17 +283,21 @@ def _environment(variables: Mapping[str, str]) -> ConfigFile:
     Raises ConfigError for a variable that is nearly a key; others may belong to other programs.
     """
     data: dict[str, object] = {}
-    for name, value in variables.items():
+    for name, value in sorted(variables.items()):  # HOLDFAST_BUDGET before HOLDFAST_BUDGET__LIMIT
         if not name.startswith(PREFIX) or name == FILE:
             continue
         head, *inner = name.removeprefix(PREFIX).lower().split("__")
         if head not in _known():
-            if get_close_matches(head, _known(), n=1, cutoff=_NEARLY):
+            if similar(head, _known(), _NEARLY):
                 raise unknown_key(name, [f"{PREFIX}{key.upper()}" for key in _known()])
             continue
         table = data
         for key in (head, *inner[:-1]) if inner else ():
-            table = cast("dict[str, object]", table.setdefault(key, {}))
+            below = table.setdefault(key, {})
+            if not isinstance(below, dict):
+                advice = f"give each of its keys a variable, such as {PREFIX}BUDGET__LIMIT"
+                raise ConfigError(f"another variable sets {key}", place=name, advice=advice)
+            table = cast("dict[str, object]", below)
         table[inner[-1] if inner else head] = _value(value, _hint([head, *inner]))
     return _usable(ConfigFile("the environment", data, _variable))
 

@@ -310,6 +310,17 @@ def test_a_wrong_value_of_a_variable_is_named_with_it(variable, value, refused):
     assert str(caught.value).startswith(f"{variable}: {refused}")
 
 
+@pytest.mark.parametrize("turn", [1, -1])
+def test_a_table_and_a_key_of_it_are_not_both_set_by_variables(turn):
+    said = {"HOLDFAST_BUDGET": "8k", "HOLDFAST_BUDGET__RESERVE": "500"}
+    with pytest.raises(ConfigError) as caught:
+        load_config(environ=dict(list(said.items())[::turn]))
+    assert str(caught.value) == (
+        "HOLDFAST_BUDGET__RESERVE: another variable sets budget; "
+        "give each of its keys a variable, such as HOLDFAST_BUDGET__LIMIT"
+    )
+
+
 def test_a_mistake_in_a_file_that_is_extended_is_named_there(folder):
     (folder / "base.toml").write_text('model = "gpt-4o"\nsegmentatio = "time"')
     assert refusal('extends = "base.toml"').startswith(

@@ -218,10 +218,8 @@ class Layers:
                     raise ConfigError(f"{knobs!r} are not knobs", place=written, advice=advice)
             self._set[f"{STEPS}.{label}"] = file, written
             if _is_table(knobs):
-                if "strategy" in knobs:
-                    made[label] = {}
-                made[label] = dict(cast("Mapping[str, object]", made[label]))
-                inner = cast("dict[str, object]", made[label])
+                before = {} if "strategy" in knobs else cast("Mapping[str, object]", made[label])
+                made[label] = inner = dict(before)
                 self._lay(file, knobs, inner, f"{STEPS}.{label}.", f"{written}.")
             else:
                 del made[label]

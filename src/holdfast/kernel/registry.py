@@ -87,9 +87,9 @@ def imported(target: str) -> Any:
     return getattr(import_module(module), attribute)
 
 
-def similar(name: str, known: Collection[str]) -> str:
-    """The known name that is most similar; empty if none is."""
-    return next(iter(imported("difflib:get_close_matches")(name, known, n=1)), "")
+def similar(name: str, known: Collection[str], least: float = 0.6) -> str:
+    """The known name that is most similar, as difflib measures it; empty below ``least``."""
+    return next(iter(imported("difflib:get_close_matches")(name, known, 1, least)), "")
 
 
 def nearest(name: str, known: Collection[str], aliases: Iterable[str] = ()) -> str:
