@@ -233,12 +233,8 @@ def ranges_of(value: str | None) -> list[Range]:
     ]
 
 
-def with_range(ranges: Iterable[Range], new: Range) -> str:
-    """The list with one more range, as JSON."""
-    return _listed([*(each for each in ranges if each.key != new.key), new])
-
-
 def _listed(ranges: Sequence[Range]) -> str:
+    """The newest of the ranges, as JSON."""
     return json.dumps([asdict(each) for each in ranges[-_MOST_RANGES:]])
 
 
@@ -332,8 +328,8 @@ class Memory:
             key, replace(envelope, writer=self.writer, made=time()).to_json()
         )
         gone = [*self._superseded(envelope), *(yield from self._folded())]
-        kept = [each for each in self._ranges if each not in gone]
-        yield from self.shelf.write(self._list, with_range(kept, new))
+        kept = [each for each in self._ranges if each not in gone and each.key != key]
+        yield from self.shelf.write(self._list, _listed([*kept, new]))
         if not thread:
             yield from self.shelf.write(_MARK + known, self._list)
         for old in gone:

@@ -218,7 +218,8 @@ class Layers:
                     raise ConfigError(f"{knobs!r} are not knobs", place=written, advice=advice)
             self._set[f"{STEPS}.{label}"] = file, written
             if _is_table(knobs):
-                before = {} if "strategy" in knobs else cast("Mapping[str, object]", made[label])
+                replaced = "strategy" in knobs
+                before = cast("Mapping[str, object]", {} if replaced else made[label])
                 made[label] = inner = dict(before)
                 self._lay(file, knobs, inner, f"{STEPS}.{label}.", f"{written}.")
             else:

@@ -160,7 +160,7 @@ class RedisLog:
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
         """BM25 scores by position, best first.
 
-        In a long log, a word that nearly all lines have is ignored.
+        Of many words, or of words in many lines, the rarest are used.
         """
         wanted = Wanted(terms)
         keys = wanted.keys
