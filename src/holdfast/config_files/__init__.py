@@ -264,11 +264,6 @@ def unknown_key(path: str, known: Collection[str], noun: str = "key") -> ConfigE
     return ConfigError(f"there is no such {noun}", place=path, advice=advice)
 
 
-def unknown_name(noun: str, name: str, known: Collection[str]) -> ConfigError:
-    """The error for an unknown name."""
-    return ConfigError(f"there is no {noun} named {name!r}", advice=nearest(name, known))
-
-
 @contextmanager
 def inside(place: str, keys: Collection[str] = ()) -> Generator[None]:
     """Add a place to an error, unless its place is one of these keys."""

@@ -21,11 +21,11 @@ from holdfast.config_files import (
     inside,
     is_config_file,
     read_config,
-    unknown_name,
 )
 from holdfast.kernel.budget import Share
 from holdfast.kernel.compressor import Compressor
 from holdfast.kernel.errors import ConfigError
+from holdfast.kernel.registry import nearest
 from holdfast.kernel.transcript import Preference
 
 PREFERS: tuple[Preference, ...] = ("task", "newest_user")
@@ -136,7 +136,8 @@ def named_profile(name: str, folder: Path | None = None) -> ConfigFile:
         return read_config(name if folder is None else folder / name)
     paths = _paths(_HERE, _DESIGNS, _DESIGNS / "presets")
     if name not in paths:
-        raise unknown_name("profile", name, [*profile_names(), *preset_names()])
+        advice = nearest(name, [*profile_names(), *preset_names()])
+        raise ConfigError(f"there is no profile named {name!r}", advice=advice)
     return config_of(paths[name].read_text("utf-8"), f"profile {name}")
 
 

@@ -287,8 +287,8 @@ _DELETE = "DELETE FROM entries WHERE key = ?"
 _FORGET = "DELETE FROM entries WHERE ends <= ?"
 _LOGS = "SELECT name FROM logs WHERE name >= ? AND name < ? AND length > 0 ORDER BY name"
 _ERASED = (
-    "DELETE FROM waiting WHERE number >= ?1 * 4294967296 AND number < (?1 + 1) * 4294967296",
-    "DELETE FROM lines WHERE number >= ?1 * 4294967296 AND number < (?1 + 1) * 4294967296",
+    "DELETE FROM waiting WHERE number >= ?1 << 32 AND number < (?1 + 1) << 32",
+    "DELETE FROM lines WHERE number >= ?1 << 32 AND number < (?1 + 1) << 32",
     "DELETE FROM postings WHERE log = ?1",
     "DELETE FROM logs WHERE id = ?1",
 )
