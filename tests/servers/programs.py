@@ -130,11 +130,15 @@ class Postgres(Program):
         self._as_user = as_user if os.geteuid() == 0 else []
         if self._as_user:
             shutil.chown(self.folder, "postgres", "postgres")
-        subprocess.run(
-            [*self._as_user, self._programs / "initdb", "-D", self.data, "-A", "trust",
-             "-U", "holdfast", "--no-sync", "-E", "UTF8", "--locale=C"],
-            check=True, stdout=subprocess.DEVNULL, cwd="/",
+        self.run(
+            "initdb", "-D", self.data, "-A", "trust",
+            "-U", "holdfast", "--no-sync", "-E", "UTF8", "--locale=C",
         )  # fmt: skip
+
+    def run(self, program, *arguments) -> None:
+        """Run a program of the server's package as the server's user."""
+        command = [*self._as_user, self._programs / program, *arguments]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd="/")
 
     @property
     def command(self):

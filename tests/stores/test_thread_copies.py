@@ -80,9 +80,8 @@ def known(store):
             found = session.search("gateway")
             shown = [(each.position, each.score) for each in found]
             parts = session.restore(), session.history(), session.facts(), session.notes(), shown
-            originals = ArtifactStore(LogsOverKeys.over(space))
-            kept = {name: originals.get(name) for name in originals.references()}
-            told.append((*parts, kept, [session.recall(name) for name in kept]))
+            names = ArtifactStore(space).references()
+            told.append((*parts, {name: session.recall(name) for name in names}))
     return told
 
 
