@@ -11,6 +11,7 @@ import pytest
 
 import holdfast
 from holdfast import upkeep
+from holdfast.kernel.errors import NotFoundError
 from holdfast.session import Session
 from holdfast.stores import open_store
 from holdfast.stores.artifacts import ArtifactStore, key_of
@@ -19,6 +20,7 @@ from holdfast.stores.in_process import InProcessStore
 from holdfast.stores.protocols import Line
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.stores.wrappers import MeasuredStore, PrefixStore, RoutedStore
+from holdfast.threads import ThreadStore
 
 OPERATIONS = int(os.environ.get("HOLDFAST_OPERATIONS", "300"))
 
@@ -38,6 +40,9 @@ def opens(request, tmp_path):
     """Makes a store as another machine would."""
     if request.param == "sqlite":
         return lambda: SqliteStore(tmp_path / "a.db")
+    if request.param == "s3":
+        place = request.getfixturevalue("s3_url")
+        return lambda: open_store(place)
     kind = "redis" if request.param == "redis" else "postgres"
     url = request.getfixturevalue(f"{kind}_url")
     if request.param == "postgres+s3":
@@ -158,3 +163,42 @@ def test_random_operations_of_two_tenants_never_meet(opens):
         for thread in mine.logs():
             kept = mine.log(thread).read(range(9_999))
             assert own.log(thread).read(range(9_999)) == kept
+
+
+@pytest.mark.parametrize("opens", ["sqlite", "s3", *SERVERS], indirect=True)
+def test_neither_recall_nor_search_nor_report_of_a_tenant_tells_of_another(opens):
+    call = {"id": "c", "type": "function", "function": {"name": "logs", "arguments": "{}"}}
+    inner, own = opens(), {"acme": "xylograph", "acme:2": "marmalade"}
+    spaces = {tenant: PrefixStore(inner, tenant) for tenant in own}
+    sessions = {tenant: Session("t", store=spaces[tenant], budget=900) for tenant in own}
+    for tenant, word in own.items():
+        lines = "\n".join(f"ERROR host-{n} of {word} timed out" for n in range(300))
+        sessions[tenant].append(
+            {"role": "user", "content": f"My name is {word}. Look at the log."},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c", "content": lines},
+        )
+        sessions[tenant].fit()
+        sessions[tenant].append({"role": "user", "content": f"host-7 {word} " * 400})
+        sessions[tenant].remember(f"{word} is preferred")
+        with Session(f"thread of {word}", store=spaces[tenant]) as another:
+            another.append({"role": "user", "content": word})
+    for tenant, other in zip(own, reversed(own), strict=True):
+        session, threads = sessions[tenant], ThreadStore(spaces[tenant])
+        told = [
+            *(session.fit().messages, session.restore(), session.search("host-3 preferred")),
+            *(session.facts(), session.notes(), session.tiers(), session.history()),
+            *(session.report("text"), session.report("html")),
+            *(threads.threads(), threads.report("text"), threads.report("html")),
+        ]
+        assert own[tenant] in str(told)
+        assert own[other] not in str(told)
+        assert own[other] not in str(session.search(own[other]))
+        theirs = ArtifactStore(spaces[other]).references()
+        assert theirs
+        for reference in theirs:
+            assert own[other] in sessions[other].recall(reference)
+            with pytest.raises(NotFoundError):
+                session.recall(reference)
+    for session in sessions.values():
+        session.close()
