@@ -322,17 +322,17 @@ def add_names(
 ) -> str:
     """The form, followed by as many of its missing names as fit, the shortest first.
 
-    The names in ``first`` come before shorter ones, and single capitalised words, which say little
-    beside an output, come last. Of names that differ in their numbers alone, a second one comes
-    after the first of each other kind.
+    The names in ``first`` come before shorter ones, other names before whole numbers, and single
+    capitalised words, which say little beside an output, come last. Of names that differ in their
+    numbers alone, a second one comes after the first of each other kind.
     """
     missing = [(name, label) for name, label in named.items() if name not in form]
     alike = Counter[str]()
-    ranks: list[tuple[int, int, int]] = []
+    ranks: list[tuple[int, int, bool, int]] = []
     for name, label in missing:
         beside = 0 if name in first else 1 + (name.istitle() and name.isalpha())
         shape = label if name[0].isdigit() else _DIGITS.sub("0", label)
-        ranks.append((beside, alike[shape], len(label)))
+        ranks.append((beside, alike[shape], name.isdigit(), len(label)))
         alike[shape] += 1
     places = sorted(range(len(missing)), key=ranks.__getitem__)
 
