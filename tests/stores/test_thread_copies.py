@@ -165,6 +165,16 @@ def test_a_check_names_the_damaged_log_of_a_store_of_keys_and_reads_on():
     assert "acme:log:0:messages:talk: 1" in found
 
 
+def test_a_damaged_thread_is_erased_with_what_stands_behind_the_damage():
+    store, fresh = talked(ListedTexts()), talked(ListedTexts())
+    store.set("log:1:messages:talk: 1", "no lines")
+    ThreadStore(store).delete_thread("talk: 1")
+    upkeep.erase_thread(fresh, "talk: 1")
+    assert len(store.keys()) == len(fresh.keys())
+    assert store.keys("log:") == ["log:0:of another: program"]
+    assert len(store.keys("acme:log:")) > 2
+
+
 def test_an_original_that_was_stored_as_text_among_bytes_is_read(tmp_path):
     files = ObjectStore.in_folder(tmp_path / "objects")
     artifacts = ArtifactStore(files)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from threading import RLock
 from weakref import WeakValueDictionary
@@ -102,8 +103,9 @@ class KeyLog(InProcessLog):
     def erase(self) -> None:
         """Remove the entries, the last first, so that a failure leaves a valid log."""
         with self._turn:
-            self._look()
-            starts, self._starts = self._starts, []
+            with suppress(CorruptError):
+                self._look()
+            starts, self._starts = [*self._starts, len(self._lines)], []
             self.clear()
             for start in reversed(starts):
                 settled(self._store.delete(self._key(start)))
@@ -161,6 +163,11 @@ class LogsOverKeys(MappedStore):
 
     def erase_log(self, name: str) -> None:
         """Remove the log with all its lines; where keys are not listed its name stays."""
+        if self._names is None:  # there may be entries after a damaged one
+            found = map(_entry, settled(self._inner.keys(_place(name)[0])))
+            starts = [int(each[1]) for each in found if each and each[0] == name]
+            for start in sorted(starts, reverse=True):
+                settled(self._inner.delete(str(start).join(_place(name))))
         self.log(name).erase()
 
     def _key(self, name: str, /) -> str | None:
