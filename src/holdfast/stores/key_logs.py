@@ -3,8 +3,8 @@
 One entry holds what one append kept, under the position of its first line: it is there whole or not
 at all. A log is read whole when something is first asked of it, and searched in memory, which suits
 threads of some thousand lines. Several processes may append where the store has ``put_if_absent``;
-else one at a time. A log that another process erased must be opened again. The entries of a thread
-begin with its namespace, whether the namespace was opened below or above.
+else one at a time. A log that another process erased must be opened again. The keys of a thread's
+entries begin with its namespace, whether a PrefixStore is over these logs or under them.
 """
 
 from __future__ import annotations

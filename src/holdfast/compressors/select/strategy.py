@@ -36,8 +36,8 @@ class Select:
     """The first line of the notes."""
 
     told: float = 0.5
-    """Share of the tokens of older messages that notes may have, below 1; room beyond it keeps more
-    exchanges unchanged, so that a conversation just over its budget changes little."""
+    """Share of the tokens of older messages that notes may have, 0.99 at most. Room beyond it keeps
+    more exchanges unchanged, so that a conversation just over its budget changes little."""
 
     name = "select"
 
