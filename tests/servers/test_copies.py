@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 
 from holdfast import upkeep
+from holdfast.cli import main
 from holdfast.session import Session
 from holdfast.stores import open_store
 from holdfast.stores.encrypt import EncryptedStore
@@ -67,3 +68,25 @@ def test_what_goes_through_all_stores_comes_out_as_it_was(
         assert back.log(f"messages:{name}").length() == stores[0].log(f"messages:{name}").length()
     kept = held(stores[0])[0]
     assert {key: value for key, value in held(back)[0].items() if key in kept} == kept
+
+
+def test_the_commands_take_a_thread_from_a_file_to_a_bucket_and_on(tmp_path, s3_url, capsys):
+    file, back = f"sqlite:///{tmp_path}/a.db", f"sqlite:///{tmp_path}/b.db"
+    filled(open_store(file)).close()
+    for arguments in (
+        ["copy", file, s3_url],
+        ["copy", file, s3_url],
+        ["check", s3_url],
+        ["export", s3_url, str(tmp_path / "all.jsonl")],
+        ["import", back, str(tmp_path / "all.jsonl")],
+        ["erase", s3_url, "--thread", "thread: 1", "--yes"],
+    ):
+        assert main(["store", *arguments]) == 0
+    told = capsys.readouterr().err
+    assert "5 lines of logs, 5 of them new" in told
+    assert "3 lines of logs, 0 of them new" in told
+    assert "2 logs are erased" in told
+    with Session("thread: 1", store=back) as session:
+        assert session.restore() == TALK
+    with Session("thread: 1", store=s3_url) as session:
+        assert session.restore() == []
