@@ -15,8 +15,8 @@ from math import fsum
 from .pieces import Piece
 
 _LEAST = 1e-16
-"""A thing of less value, which rounding would lose beside a probability, has none: otherwise many
-pieces with the same few things would be weighed again after each choice.
+"""A thing of less value has none, since rounding loses it in a sum with a larger value. Otherwise
+many pieces with the same few things would be weighed again after each choice.
 """
 
 

@@ -157,7 +157,7 @@ def _is_wrapped(lines: list[str]) -> bool:
     return bool(pairs) and full >= _WRAPPED_SHARE * len(pairs)
 
 
-_SPOKEN = re.compile(  # the letters mean [^\W\d_], and are twice as fast
+_SPOKEN = re.compile(  # the ranges are nearly [^\W\d_], in half the time
     r"\s[A-Za-zÀ-ÖØ-öø-\u1fff\u3040-\ud7ff]{2,}+(?:['’][a-z]+)?[,.!?;:]?(?!\S)"
 )
 _SENTENCE = 0.6  # share of words in a line from which it reads as a sentence
