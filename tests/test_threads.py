@@ -152,6 +152,7 @@ def test_one_page_tells_of_every_conversation_what_it_took_and_spared(tmp_path):
         assert first.split()[:2] == ["long", f"{len(agent_run(60)):,}"]
         assert int(first.split()[4].replace(",", "")) > 10_000
         assert second.split()[0] == "<b>"
+        assert first.split()[5] == "–"  # no prices were given
         page = store.report("html")
     assert '<th scope="row">&lt;b&gt;</th>' in page
     assert "2 conversations" in page

@@ -57,8 +57,9 @@ class ThreadStore:
     def report(self, form: ReportForm = "text") -> str:
         """Return a report with one row for each conversation, the largest first.
 
-        A row has its messages and tokens, the tokens that views saved, how often it was compacted,
-        recalled and in trouble, and the slowest view. Sessions write these figures from time to
+        A row has its messages and tokens, the tokens that views saved and what that is worth by
+        ``costs=`` (– without), how often it was compacted, recalled and in trouble, and the slowest
+        view. Sessions write these figures from time to
         time and when they close. ``form`` is ``text`` or ``html`` (one page).
         """
         kept = [(name, settled(self.store.get(STATE + name))) for name in self.threads()]
@@ -68,7 +69,7 @@ class ThreadStore:
             [
                 one_line(name, _NAME),
                 *(f"{each:,}" for each in (state.messages, state.tokens, state.fits, state.spared)),
-                f"{state.net:,.4f}",
+                f"{state.net:,.4f}" if state.net else "–",
                 *(f"{state.happened.get(kind, 0):,}" for kind in ("compaction", "recall", "fault")),
                 f"{state.slowest * 1_000:,.0f}",
             ]
