@@ -12,8 +12,10 @@ from benchmarks.quality.sessions import same
 from benchmarks.quality.sweep import Cliffs, Seen, judged
 
 SCORE = SimpleNamespace(words=str.split, text_of=lambda message: message["content"] or "")
-WHOLE = Seen(1_000, 990, whole=True, paired=True, exact=True, kept=1.0, task=True, noted=False)
-FULL = replace(WHOLE, budget=500, tokens=490, whole=False, kept=0.5, noted=True)
+WHOLE = Seen(
+    1_000, 990, whole=True, dropped=False, paired=True, exact=True, kept=1.0, task=True, noted=False
+)
+FULL = replace(WHOLE, budget=500, tokens=490, whole=False, dropped=True, kept=0.5, noted=True)
 
 
 def test_a_folder_without_the_benchmark_is_told_in_one_line(tmp_path, capsys):
@@ -63,8 +65,13 @@ def test_a_failed_call_in_notes_is_told_as_one_or_not():
         yield {"role": "tool", "tool_call_id": name, "content": reply}
 
     done = [*called("HAT001", "Error: no seats"), *called("HAT002", "booked")]
-    for line, told in (("book(HAT001) no seats", 0), ("book(HAT001) failed", 1)):
-        notes = f"[HISTORY_SUMMARY 1]\n{line}\nbook(HAT002) booked"
+    cases = {
+        "book(HAT001) no seats": 0,
+        "book(HAT001) failed": 1,
+        "book(HAT001,\nbags)\n> failed": 1,
+    }
+    for step, told in cases.items():
+        notes = f"[HISTORY_SUMMARY 1]\n- {step}\n- book(HAT002) booked, failed"
         assert failures(SCORE, done, [{"role": "user", "content": notes}]) == (1, told)
     assert failures(SCORE, done, [{"role": "user", "content": "book(HAT001)"}]) == (0, 0)
 

@@ -55,10 +55,8 @@ def test_explain_tells_the_fate_of_each_message_and_writes_nothing(run, talk, fo
 def test_explain_gives_programs_the_fate_of_each_message(run, talk):
     facts = run("explain", "chat.json", "--budget", "500", "--json").json
     fates = facts["messages"]
-    added = [fate for fate in fates if fate["before"] is None]
-    assert [fate["before"] for fate in fates if fate not in added] == list(range(len(talk)))
-    assert [fate["state"] for fate in added] == ["inserted"]
-    assert {fate["state"] for fate in fates} == {"kept", "dropped", "inserted"}
+    assert [fate["before"] for fate in fates] == list(range(len(talk)))
+    assert {fate["state"] for fate in fates} > {"kept"}
     assert all((fate["state"] == "kept") == (fate["step"] is None) for fate in fates)
     left = sum(fate["tokens_after"] for fate in fates)
     assert facts["usage"]["tokens"] - left == facts["metrics"]["tokens_before"] - sum(

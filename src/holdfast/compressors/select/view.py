@@ -101,16 +101,18 @@ class Selection:
     def _staying(self) -> set[int]:
         """The positions that stay in place: protected ones, the task, and the newest exchanges.
 
-        They stay whole. Only the one that a user's newest message may ask about can be shortened.
+        They stay whole. Only those that a user's newest message may ask about, of the turn before
+        it, can be shortened.
         """
-        newest, asks = self.transcript.newest.start, self._user_speaks_last
+        turns = self.transcript.turns[-2:]
+        asked = turns[0].start if self._user_speaks_last else len(self.transcript)
         staying = {*self._firm, *self._answered, *self.transcript.newest}
         if self._task is not None:
             staying.add(self._task)
         left = self._recent_room(staying)
         for unit in reversed(self.transcript.units):
             if not staying.issuperset(unit):
-                size = self._least if asks and unit.stop == newest else self._sizes.__getitem__
+                size = self._least if unit.start >= asked else self._sizes.__getitem__
                 cost = sum(size(i) for i in unit if i not in staying)
                 if cost > left or not self._bodies.keys().isdisjoint(unit):
                     break
