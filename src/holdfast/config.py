@@ -16,7 +16,6 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, ForwardRef, cast
 
-from holdfast.choice import chosen
 from holdfast.config_files import (
     READERS,
     ConfigFile,
@@ -26,7 +25,6 @@ from holdfast.config_files import (
     read_config,
     unknown_key,
 )
-from holdfast.engine import positions
 from holdfast.formats import FORMATS, read
 from holdfast.kernel.budget import Budget, written_tokens
 from holdfast.kernel.errors import ConfigError, FormatError
@@ -41,8 +39,6 @@ from holdfast.profiles import (
     profile_of,
 )
 from holdfast.providers import check_embedder, check_model
-from holdfast.session.arguments import check_views
-from holdfast.stores import check_store
 
 NAME = "holdfast"
 _PROJECT, _PROJECT_TABLE = "pyproject.toml", ("tool", NAME)
@@ -83,17 +79,21 @@ def _schemas(given: object) -> object:
     return found
 
 
+def _late(target: str, value: object) -> object:
+    """Call a function of a module that is imported only for a key that is set."""
+    return imported(target)(value)
+
+
 _CHECKS: Mapping[str, Callable[[Any], object]] = {
     "llm": check_model,
     "embedder": check_embedder,
     "format": FORMATS.load,
-    "store": check_store,
+    "store": lambda store: _late("holdfast.stores:check_store", store),
     "counter": lambda name: meter_for(None, name),
-    "strategy": lambda names: chosen({"strategy": names}),
-    "pin": positions,
-    "tools": _schemas,
+    "strategy": lambda names: _late("holdfast.choice:chosen", {"strategy": names}),
+    "pin": lambda given: _late("holdfast.engine:positions", given),
 }
-"""Functions that raise ConfigError for an unknown name, by key."""
+"""Functions that raise ConfigError for a wrong value, by key."""
 
 _PLAIN: Mapping[str, tuple[tuple[type, ...], str]] = {
     "str": ((str,), "text"),
@@ -178,9 +178,14 @@ class Config:
         if self._said & PROFILE_KEYS - Options.__annotations__.keys() or "profile" in self._said:
             found["profile"] = self.profile
         if "tools" in found:
-            with self._layers.telling():
-                found["tools"] = _schemas(found["tools"])
+            found["tools"] = self._tools
         return found
+
+    @cached_property
+    def _tools(self) -> object:
+        """The tool schemas, read once."""
+        with inside("tools"):
+            return _schemas(self._layers.data["tools"])
 
     def _check(self) -> None:
         """Raise ConfigError for an unknown key or a wrong value."""
@@ -195,6 +200,8 @@ class Config:
         for key in _CHECKS.keys() & given.keys():
             with inside(key):
                 _CHECKS[key](given[key])
+        if "tools" in given:
+            _ = self._tools
         if "strategy" in given and self._said & {"extends", "profile", "steps"}:
             problem = "a profile and strategies exclude each other"
             raise ConfigError(problem, place="strategy", advice="give the one or the other")
@@ -203,7 +210,8 @@ class Config:
         if self.budget.limit or self.budget.window:
             self.budget.tokens()
         check(cast("Options", {key: given[key] for key in _CHOICES & given.keys()}))
-        check_views(**{key: given[key] for key in _VIEWS & given.keys()})
+        if views := {key: given[key] for key in _VIEWS & given.keys()}:
+            imported("holdfast.session.arguments:check_views")(**views)
         _ = self.profile
 
 
@@ -211,7 +219,7 @@ _OBJECTS = frozenset({"condenser", "clock"})
 """Arguments of a session that cannot be written in a file."""
 
 _CHOICES = frozenset({"on_failure", "redact"})
-_VIEWS = signature(check_views).parameters.keys()
+_VIEWS = frozenset({"segmentation", "recall_score", "recall_messages"})
 _NEARLY = 0.75  # similarity by difflib; "modle" and "model" have 0.8
 
 

@@ -59,8 +59,8 @@ class ThreadStore:
 
         A row has its messages and tokens, the tokens that views saved and what that is worth by
         ``costs=`` (– without), how often it was compacted, recalled and in trouble, and the slowest
-        view. Sessions write these figures from time to
-        time and when they close. ``form`` is ``text`` or ``html`` (one page).
+        view. Sessions write these figures from time to time and when they close. ``form`` is
+        ``text`` or ``html`` (one page).
         """
         kept = [(name, settled(self.store.get(STATE + name))) for name in self.threads()]
         states = [(name, State.from_json(text)) for name, text in kept]

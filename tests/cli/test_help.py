@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -42,6 +43,22 @@ def test_help_names_every_command_and_loads_none():
     assert not {"holdfast.cli.compress", "holdfast.engine", "holdfast.reports", "rich"} & set(
         loaded.split()
     )
+
+
+@pytest.mark.parametrize("arguments", ["--help", "- --budget 900"])
+def test_compress_loads_nothing_of_sessions_and_stores(arguments):
+    script = (
+        "import contextlib, sys\nfrom holdfast.cli import main\n"
+        "with contextlib.suppress(SystemExit):\n    main(sys.argv[1:])\n"
+        "print(*sys.modules, file=sys.stderr)"
+    )
+    command = [sys.executable, "-c", script, "compress", *arguments.split()]
+    given = {name: value for name, value in os.environ.items() if not name.startswith("HOLDFAST_")}
+    ran = subprocess.run(command, input="[]", capture_output=True, text=True, check=True, env=given)
+    loaded = ran.stderr.split()
+    assert "holdfast.cli.compress" in loaded
+    needless = ("holdfast.session", "holdfast.stores.sqlite")
+    assert not [name for name in loaded if name.startswith(needless)]
 
 
 @pytest.mark.parametrize("group", ["session", "store", "config"])

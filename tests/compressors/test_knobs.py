@@ -7,6 +7,7 @@ from holdfast import ConfigError
 from holdfast.compressors.knobs import check_knobs
 from holdfast.compressors.pipeline import Pipeline, Stepwise
 from holdfast.compressors.prune import Prune
+from holdfast.compressors.select import Select
 from holdfast.compressors.trim import Trim
 from holdfast.compressors.window import SlidingWindow
 from holdfast.kernel.budget import Share
@@ -37,7 +38,9 @@ STRATEGY = "a strategy, which has a name and a method plan(transcript, allowance
         (lambda: SlidingWindow(window_size="ten"), "SlidingWindow.window_size", NUMBER),
         (lambda: SlidingWindow(keep_tokens=-0.5), "SlidingWindow.keep_tokens", SHARE),
         (lambda: Stepwise("trim"), "Stepwise.strategy", f"give {STRATEGY}"),
-        (lambda: Stepwise(Trim(), "small"), "Stepwise.step", "give a number of 0 or more"),
+        (lambda: Stepwise(Trim(), "small"), "Stepwise.step", "give a share in [0, 1]"),
+        (lambda: Stepwise(Trim(), 1.5), "Stepwise.step", "give a share in [0, 1]"),
+        (lambda: Select(told=1.5), "Select.told", "give a share in [0, 1]"),
         (lambda: Pipeline(("trim",)), "Pipeline.steps", f"give a list, each item {STRATEGY}"),
         (lambda: Pipeline((Trim,)), "Pipeline.steps", f"give a list, each item {STRATEGY}"),
         (lambda: Pipeline((), 5), "Pipeline.name", "give text"),
@@ -57,6 +60,7 @@ def test_a_wrong_knob_is_named_with_what_it_takes(made, place, advice):
         lambda: Trim(threshold=None, keep_recent=10**9),
         lambda: SlidingWindow(keep_tokens=40_000),
         lambda: Stepwise(drops(1), 0),
+        lambda: Select(recent=0, told=1),
         lambda: Pipeline([Trim(), drops(1)]),
     ],
 )

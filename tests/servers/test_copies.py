@@ -13,16 +13,8 @@ from holdfast.stores import open_store
 from holdfast.stores.encrypt import EncryptedStore
 from holdfast.stores.in_process import InProcessStore
 from holdfast.stores.protocols import Closes
+from tests.stores.copies import copied
 from tests.stores.test_upkeep import TALK, filled, held
-
-
-class InterruptedCopyError(Exception):
-    pass
-
-
-def interrupts(done: int) -> None:
-    if done > 4:
-        raise InterruptedCopyError
 
 
 @pytest.mark.parametrize(
@@ -53,12 +45,7 @@ def test_what_goes_through_all_stores_comes_out_as_it_was(
             request.addfinalizer(opened.close)
         stores.append(EncryptedStore.unlock(opened, bytes(32)) if "locked" in kind else opened)
     for source, target in pairwise(stores):
-        with pytest.raises(InterruptedCopyError):
-            upkeep.copy(source, target, interrupts)
-        upkeep.copy(source, target)
-        again = upkeep.copy(source, target)
-        assert (again.new_keys, again.new_lines) == (0, 0)
-        assert upkeep.check(target) == []
+        copied(source, target)
         with Session("thread: 1", store=target, budget=500) as session:
             assert session.restore() == TALK
             assert session.search("sockets")[0].position == 1

@@ -16,19 +16,11 @@ from holdfast.stores.protocols import Line
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.stores.wrappers import PrefixStore
 from holdfast.threads import ThreadStore
+from tests.stores.copies import copied
 from tests.stores.doubles import TextStore
 
 OUTPUT = "\n".join(f"2026-05-0{n % 9 + 1} ERROR host-{n} timed out" for n in range(400))
 CALL = {"id": "c1", "type": "function", "function": {"name": "logs", "arguments": "{}"}}
-
-
-class InterruptedCopyError(Exception):
-    pass
-
-
-def interrupts(done):
-    if done > 4:
-        raise InterruptedCopyError
 
 
 class ListedTexts(TextStore):
@@ -83,16 +75,6 @@ def known(store):
             names = ArtifactStore(space).references()
             told.append((*parts, {name: session.recall(name) for name in names}))
     return told
-
-
-def copied(source, target):
-    """Copy with an interruption, go on, and see that nothing is left to do."""
-    with pytest.raises(InterruptedCopyError):
-        upkeep.copy(source, target, interrupts)
-    upkeep.copy(source, target)
-    again = upkeep.copy(source, target)
-    assert (again.new_keys, again.new_lines) == (0, 0)
-    assert upkeep.check(target) == []
 
 
 def held(store):

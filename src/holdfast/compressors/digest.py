@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from holdfast.compressors.cuts import legal, placed
-from holdfast.compressors.knobs import Configured
+from holdfast.compressors.knobs import Configured, Fraction
 from holdfast.compressors.originals import save_messages
 from holdfast.compressors.select import HEADING
 from holdfast.compressors.select.notes import notes_of
@@ -43,7 +43,7 @@ class Digest(Configured):
     max_tokens: Share = 1.0
     """The size of the notes: tokens, or a share of what they replace."""
 
-    facts: float = 0.0
+    facts: Fraction = 0.0
     """Share of the notes for a list, by kind, of exact things that the notes do not name
     otherwise.
     """

@@ -6,10 +6,13 @@ from collections.abc import Hashable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from types import UnionType
-from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 from holdfast.kernel.compressor import Compressor
 from holdfast.kernel.errors import ConfigError
+
+Fraction = Annotated[float, "a share in [0, 1]"]
+"""The type of a knob that is a share of something."""
 
 _UNIONS = (Union, UnionType)
 _WORDS: dict[object, str] = {
@@ -39,7 +42,7 @@ def check_knobs(strategy: object) -> None:
 @cache
 def _hints(strategy: Hashable) -> dict[str, Any]:
     kind = cast("Any", strategy)
-    hints = get_type_hints(kind)
+    hints = get_type_hints(kind, include_extras=True)
     return {field.name: hints[field.name] for field in fields(kind)}
 
 
@@ -49,6 +52,8 @@ def _is(value: object, hint: Any) -> bool:
         if int in inner and isinstance(value, float):
             return 0 <= value <= 1
         return any(_is(value, each) for each in inner)
+    if origin is Annotated:
+        return _is(value, float) and cast("float", value) <= 1
     if origin is Literal:
         return value in inner
     if origin is tuple:
@@ -71,6 +76,8 @@ def _words(hint: Any) -> str:
             if float in inner and int in inner
             else " or ".join(_words(h) for h in inner if h in _WORDS)
         )
+    if origin is Annotated:
+        return str(inner[1])
     if origin is Literal:
         return " or ".join(map(repr, inner))
     return f"a list, each item {_words(inner[0])}" if origin is tuple else _WORDS[hint]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
-from holdfast.compressors.knobs import check_knobs, described
+from holdfast.compressors.knobs import Fraction, check_knobs, described
 from holdfast.kernel.apply import Applied, apply
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Attempt, Compressor, Flow, Plan
@@ -160,7 +160,7 @@ class Stepwise:
     strategy: Compressor
     """The strategy that decides."""
 
-    step: float = 0.1
+    step: Fraction = 0.1
     """The step as a share of the budget."""
 
     def __post_init__(self) -> None:

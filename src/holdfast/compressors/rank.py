@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from holdfast.compressors.cuts import legal, newest, preferred
-from holdfast.compressors.knobs import Configured, check_knobs
+from holdfast.compressors.knobs import Configured, Fraction, check_knobs
 from holdfast.compressors.summaries import WorkingStore, body_of, messages_key
 from holdfast.compressors.writer import Single, message_summary, together
 from holdfast.kernel.budget import Allowance
@@ -45,7 +45,7 @@ class Hierarchical(Configured):
     """What makes a message important: weights, or the name of a preset, ``mofa`` or
     ``selective``."""
 
-    condense_above: float = 0.5
+    condense_above: Fraction = 0.5
     """Importance above which a message that does not fit is worth a call of the model."""
 
     summary_tokens: int = 256

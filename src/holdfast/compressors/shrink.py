@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from holdfast.compressors.cuts import preferred
-from holdfast.compressors.knobs import Configured, check_knobs
+from holdfast.compressors.knobs import Configured, Fraction, check_knobs
 from holdfast.compressors.output_summaries import OutputSummaries
 from holdfast.compressors.references import note, referenced
 from holdfast.compressors.shrink_candidates import (
@@ -73,7 +73,7 @@ class Shrink(Configured):
     least_tokens: int = 24
     """No text is cut below this many tokens."""
 
-    recent_share: float = 0.25
+    recent_share: Fraction = 0.25
     """The newest messages up to this share of the budget stay whole while older ones can shrink."""
 
     tools: tuple[str, ...] = ()

@@ -138,12 +138,10 @@ def worth_of(uses: Mapping[str, Use], now: int) -> dict[str, float]:
 
 def worth_in_one_text(found: Iterable[str], quoted: set[str], crowd: int) -> dict[str, float]:
     """The value of the things in a text without context, by their form alone."""
-    use = Use(crowd)
-    use.events = use.pieces = 1
-    looks = {thing: (shape(thing), len(thing), thing in quoted) for thing in found}
-    worth: dict[object, float] = {}
-    for thing, look in looks.items():
-        if look not in worth:
-            use.is_quoted = look[2]
-            worth[look] = table().alone * worth_of({thing: use}, 1)[thing]
-    return {thing: worth[look] for thing, look in looks.items()}
+    plain, marked = Use(crowd), Use(crowd)
+    marked.is_quoted = True
+    for use in (plain, marked):
+        use.events = use.pieces = 1
+    uses = {thing: marked if thing in quoted else plain for thing in found}
+    alone = table().alone
+    return {thing: alone * worth for thing, worth in worth_of(uses, 1).items()}

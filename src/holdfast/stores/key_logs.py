@@ -63,15 +63,15 @@ def _written(lines: Sequence[Line]) -> str:
 class KeyLog(InProcessLog):
     """One log: its entries in the store, and a copy in memory that is searched.
 
-    ``place``: what stands before and after the position in its keys. ``names``: the log in which
+    ``ends``: what stands before and after the position in its keys. ``names``: the log in which
     its name is noted when it gets its first line.
     """
 
     def __init__(
-        self, store: KeyValueStore, place: tuple[str, str], name: str, names: KeyLog | None
+        self, store: KeyValueStore, ends: tuple[str, str], name: str, names: KeyLog | None
     ) -> None:
         super().__init__()
-        self._store, self._ends, self._name, self._names = store, place, name, names
+        self._store, self._ends, self._name, self._names = store, ends, name, names
         self._turn = RLock()
         _TURNS.watch(self._turn)
         self._starts: list[int] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from holdfast.compressors.knobs import check_knobs, knobs
+from holdfast.compressors.knobs import Fraction, check_knobs, knobs
 from holdfast.compressors.originals import kept, save_messages
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Flow, Plan
@@ -26,18 +26,18 @@ class Select:
     names the next steps are likely to use and no kept piece has yet.
     """
 
-    recent: float = 0.15
+    recent: Fraction = 0.15
     """Share of the room for the newest exchanges that stay unchanged."""
 
-    task: float = 0.4
+    task: Fraction = 0.4
     """Share of the room for the user's first message; the middle of a longer one is cut out."""
 
     heading: str = HEADING
     """The first line of the notes."""
 
-    told: float = 0.5
-    """Share of the tokens of older messages that notes may have, 0.99 at most. Room beyond it keeps
-    more exchanges unchanged, so that a conversation just over its budget changes little."""
+    told: Fraction = 0.5
+    """Share of the tokens of older messages that notes may have. Room beyond it keeps more
+    exchanges unchanged, so that a conversation just over its budget changes little."""
 
     name = "select"
 

@@ -26,7 +26,6 @@ from .notes import told_of, written
 if TYPE_CHECKING:
     from .strategy import Select
 
-_NEARLY = 0.99  # the largest ``told`` that is used; with 1, no room would be large enough
 _IN_PLACE = 0.5  # share of the recent room above which one part is shortened to pieces
 TOLD, LEFT_OUT = "in the notes", "not in the notes"
 """The reason of a drop: notes have pieces of the message, or none of its whole exchange."""
@@ -126,10 +125,11 @@ class Selection:
         It is the share ``recent`` of the room. It is more where the notes would else have more than
         the share ``told`` of the rest: so much that ``room - more == told * (rest - more)``.
         """
-        told, sizes = min(self.knobs.told, _NEARLY), self._sizes
+        told, sizes = self.knobs.told, self._sizes
         room = self._room - sum(sizes[i] for i in staying if i not in self._firm)
         rest = sum(size for i, size in enumerate(sizes) if i not in staying)
-        return max(self._room * self.knobs.recent, (room - told * rest) / (1 - told))
+        more = (room - told * rest) / (1 - told) if told < 1 else 0.0
+        return max(self._room * self.knobs.recent, more)
 
     def _answered_by_newest(self) -> range:
         """The agent's message before the user's newest one, since "yes" alone means nothing."""
