@@ -187,6 +187,7 @@ def test_prometheus_reads_compressions_tokens_net_and_the_calls_of_models(scrape
     for label in ('status="compacted"', 'side="after"', 'gen_ai_operation_name="chat"'):
         assert label in told
     assert 'gen_ai_request_model="scripted"' in told
+    assert 'gen_ai_provider_name="holdfast"' in told
     assert 'gen_ai_token_type="input"' in told
     for name, least in (
         ("holdfast_compression_duration_seconds", 0.01),
@@ -207,6 +208,7 @@ def test_names_of_generative_ai_are_those_of_the_package_of_conventions(spans):
     (span,) = spans()
     assert {name for name in span.attributes if name.startswith("gen_ai.")} <= named
     assert span.attributes["gen_ai.operation.name"] == "chat"
+    assert span.attributes["gen_ai.provider.name"] == "holdfast"
 
 
 def test_a_span_stands_inside_of_the_callers_own(spans):

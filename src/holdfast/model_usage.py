@@ -27,6 +27,8 @@ class ModelCall:
     seconds: float = 0.0
     cost: float | None = 0.0
     fault: str = ""
+    provider: str = ""
+    """Who answers, as ``gen_ai.provider.name`` of OpenTelemetry's conventions names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,8 @@ class ModelUsage:
     def from_dict(cls, data: Mapping[str, Any]) -> ModelUsage:
         """The inverse of ``to_dict``."""
         calls = tuple(
-            ModelCall(**{f.name: call[f.name] for f in fields(ModelCall)}) for call in data["calls"]
+            ModelCall(**{f.name: call[f.name] for f in fields(ModelCall) if f.name in call})
+            for call in data["calls"]
         )
         if data["cache"] is None:
             return cls(calls)

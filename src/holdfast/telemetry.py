@@ -51,8 +51,7 @@ def span(operation: str) -> Generator[Callable[[Facts, Sequence[ModelCall]], Non
             if calls:
                 current.set_attributes(
                     {
-                        "gen_ai.operation.name": _OPERATIONS[calls[0].kind],
-                        "gen_ai.request.model": calls[0].model,
+                        **_about(calls[0]),
                         "gen_ai.usage.input_tokens": sum(call.input_tokens for call in calls),
                         "gen_ai.usage.output_tokens": sum(call.output_tokens for call in calls),
                     }
@@ -60,6 +59,15 @@ def span(operation: str) -> Generator[Callable[[Facts, Sequence[ModelCall]], Non
             _measure(facts, calls)
 
         yield annotate
+
+
+def _about(call: ModelCall) -> dict[str, str]:
+    """What was asked of whom."""
+    return {
+        "gen_ai.operation.name": _OPERATIONS[call.kind],
+        "gen_ai.provider.name": call.provider,
+        "gen_ai.request.model": call.model,
+    }
 
 
 def _measure(facts: Facts, calls: Sequence[ModelCall]) -> None:
@@ -72,10 +80,7 @@ def _measure(facts: Facts, calls: Sequence[ModelCall]) -> None:
     if "net" in facts:
         _NET.add(float(facts["net"]))
     for call in calls:
-        about = {
-            "gen_ai.operation.name": _OPERATIONS[call.kind],
-            "gen_ai.request.model": call.model,
-        }
+        about = _about(call)
         _ASKED.record(call.seconds, about | ({"error.type": "_OTHER"} if call.fault else {}))
         for kind, tokens in (("input", call.input_tokens), ("output", call.output_tokens)):
             _USED.record(tokens, about | {"gen_ai.token.type": kind})

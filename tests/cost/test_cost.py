@@ -1,6 +1,8 @@
 """Prices have a source and a day; a compaction is worth what it saves, less what it costs."""
 
 import json
+import re
+from collections import Counter
 
 import pytest
 
@@ -10,6 +12,7 @@ from holdfast.cli import main
 from holdfast.cost import Costs, net_of, result_net
 from holdfast.providers.prices import Price, price_list, price_of
 from holdfast.providers.scripted import Scripted
+from tests.properties.laws import draw
 from tests.talks import agent_run
 
 PRICE = Price(3.0, 15.0, cache_read=0.3)
@@ -137,6 +140,30 @@ def test_it_is_compacted_where_that_pays(costs):
     result = holdfast.compress(agent_run(9), WIDE, costs=costs)
     assert result.status == "compacted"
     assert result.tokens <= 1_750
+
+
+def test_generated_conversations_wait_until_so_many_calls_are_expected_that_compacting_pays():
+    seen = Counter()
+    for number in range(60):
+        drawn = draw(number)
+        size = holdfast.count(drawn.payload, format=drawn.form).total
+
+        def fitted(calls, limit=size, idle=0.0, drawn=drawn):
+            budget = holdfast.Budget(limit, trigger=0.6)
+            costs = Costs(PRICE, calls=calls, idle=idle)
+            return holdfast.compress(drawn.payload, budget, costs=costs, format=drawn.form)
+
+        now = fitted(1)
+        seen[now.reason == "cheaper_to_wait"] += 1
+        if now.reason != "cheaper_to_wait":
+            assert now.status == "compacted"
+            continue
+        pays = int(re.search(r"only with call (\d+)", now.detail)[1])
+        for waits in (now, fitted(pays - 1)):
+            assert (waits.reason, waits.messages) == ("cheaper_to_wait", drawn.payload)
+        for other in (fitted(pays), fitted(1, idle=301), fitted(1, limit=size - 1)):
+            assert (other.status, other.tokens < size) == ("compacted", True)
+    assert min(seen[True], seen[False]) >= 5
 
 
 def test_over_the_limit_nothing_waits_and_without_being_asked_nothing_does():

@@ -107,6 +107,7 @@ def test_what_a_tool_returned_is_shrunk_by_its_kind(level):
     text = "\n".join(lines)
     form = RuleCondenser().condense(text, level, count)
     assert "worker 77 lost its connection" in form
+    assert "×199 worker … is idle" in form
     assert count(form) <= count(text) / 3
 
 

@@ -2,12 +2,17 @@
 and what faults mean.
 """
 
+import asyncio
 import json
 
 import pytest
+from opentelemetry.semconv._incubating.attributes.gen_ai_attributes import GenAiProviderNameValues
 
+from holdfast.calls.caller import Caller
+from holdfast.calls.lineup import CallLimits, Lineup
 from holdfast.kernel.errors import ConfigError, ContextOverflowError, ModelError
-from holdfast.kernel.ports import Reply
+from holdfast.kernel.ports import Complete, Embed, Reply
+from holdfast.model_usage import CallRecords
 from holdfast.providers import open_embedder, open_model
 from holdfast.providers.openai import OpenAIModel
 from holdfast.providers.vendor import TransientError
@@ -115,3 +120,15 @@ def test_a_missing_key_and_a_missing_name_are_told_with_what_to_do(monkeypatch, 
         open_model(f"{vendor}:a-model")
     with pytest.raises(ConfigError, match=rf"no name.*{vendor}:"):
         open_model(vendor)
+
+
+def test_every_call_names_its_provider_as_the_conventions_do(vendors, model, embedder):
+    lineup = Lineup(len, model, embedder, limits=CallLimits(retries=0))
+    vendors.faults.append("refused")
+    records = CallRecords()
+    asked = [(Complete("a"), records), (Complete("b"), records), (Embed(("c",)), records)]
+    asyncio.run(Caller(lineup).together(asked))
+    known = {each.value for each in GenAiProviderNameValues}
+    assert {call.provider for call in records.calls} <= known
+    assert [bool(call.fault) for call in records.calls].count(True) == 1
+    assert len(records.calls) == 3

@@ -19,7 +19,7 @@ from holdfast.calls.lineup import CallLimits, Lineup
 from holdfast.kernel.errors import HoldfastError, ModelError
 from holdfast.kernel.ports import Complete, Embed, Embedder, Model, Reply
 from holdfast.model_usage import CallRecords, ModelCall
-from holdfast.providers import name_of
+from holdfast.providers import name_of, provider_of
 from holdfast.providers.prices import Price, price_of
 from holdfast.providers.vendor import TransientError
 from holdfast.text.visible import encodable
@@ -287,6 +287,7 @@ class EmbeddingRound:
                 seconds=tally.seconds,
                 cost=price.of(tokens, 0) if price else None,
                 fault=str(fault) if fault else "",
+                provider=provider_of(self._embedder),
             )
         )
 
@@ -327,6 +328,8 @@ class Caller:
         self._cache = lineup.cache
         self._flights = Flights() if lineup.cache is None else lineup.cache.flights
         self._model_line, self._embedder_line = VendorLine(lineup.limits), VendorLine(lineup.limits)
+        model = lineup.model
+        self._called = partial(ModelCall, "complete", name_of(model), provider=provider_of(model))
 
     async def together(self, asked: Sequence[Asked]) -> list[object]:
         """The answers in order, each an answer or a HoldfastError; embeddings share batches."""
@@ -350,7 +353,7 @@ class Caller:
         reply, own = await self._flights.once(key, lambda: self._reply(model, key, request, ledger))
         if not own:
             fault = str(reply) if isinstance(reply, HoldfastError) else ""
-            ledger.calls.append(ModelCall("complete", name, cached=int(not fault), fault=fault))
+            ledger.calls.append(self._called(cached=int(not fault), fault=fault))
         return reply
 
     async def _reply(
@@ -360,7 +363,7 @@ class Caller:
         name = name_of(model)
         known = None if self._cache is None else (await self._cache.summaries.afind([key]))[0]
         if known is not None:
-            ledger.calls.append(ModelCall("complete", name, cached=1))
+            ledger.calls.append(self._called(cached=1))
             return known
         prompt, system = encodable(request.prompt), encodable(request.system)
         call = partial(model.complete, prompt, system=system, max_tokens=request.max_tokens)
@@ -370,7 +373,7 @@ class Caller:
             limits, ledger, price_of(model, name), (tokens, request.max_tokens or 0), name
         )
         if isinstance(most, ModelError):
-            ledger.calls.append(ModelCall("complete", name, fault=str(most)))
+            ledger.calls.append(self._called(fault=str(most)))
             return most
         try:
             outcome = await self._model_line.ask(name, call, ledger)
@@ -378,7 +381,10 @@ class Caller:
             ledger.pledged -= most
         reply = _reply_of(outcome.answer, name)
         if isinstance(reply, HoldfastError):
-            ledger.calls.append(_failed(name, outcome, reply))
+            told = self._called(
+                attempts=outcome.attempts, seconds=outcome.seconds, fault=str(reply)
+            )
+            ledger.calls.append(told)
             return reply
         ledger.calls.append(self._on_record(model, outcome, reply, system + prompt))
         if self._cache is not None and reply.text.strip():
@@ -391,11 +397,9 @@ class Caller:
         into = count(sent) if reply.input_tokens is None else reply.input_tokens
         out = count(reply.text) if reply.output_tokens is None else reply.output_tokens
         price = price_of(model, name)
-        return ModelCall(
-            "complete",
-            name,
-            into,
-            out,
+        return self._called(
+            input_tokens=into,
+            output_tokens=out,
             counted=counted,
             attempts=outcome.attempts,
             seconds=outcome.seconds,
@@ -423,9 +427,3 @@ def _reply_of(answer: object, who: str) -> Reply | HoldfastError:
     if not isinstance(reply, Reply) or not isinstance(cast("object", reply.text), str):
         return ModelError(f"{who} returned a {type(answer).__name__} in the place of a text")
     return Reply(encodable(reply.text), reply.input_tokens, reply.output_tokens)
-
-
-def _failed(name: str, outcome: Outcome, fault: HoldfastError) -> ModelCall:
-    return ModelCall(
-        "complete", name, attempts=outcome.attempts, seconds=outcome.seconds, fault=str(fault)
-    )

@@ -166,6 +166,12 @@ def _made(vendors: Registry, spec: str) -> object:
     return cast("Callable[[str], object]", vendors.load(vendor))(name)
 
 
+def provider_of(provider: object) -> str:
+    """Who answers: the attribute ``provider`` of the object, or the package of its class."""
+    name = getattr(provider, "provider", None)
+    return name if isinstance(name, str) and name else type(provider).__module__.split(".")[0]
+
+
 def name_of(provider: object) -> str:
     """The name of a model or an embedder in results and caches: its own, or its class's."""
     name = getattr(provider, "name", None)

@@ -31,6 +31,8 @@ class AnthropicModel:
     the list price.
     """
 
+    provider = "anthropic"
+
     def __init__(
         self,
         name: str,

@@ -36,6 +36,8 @@ class GeminiModel:
     ``price`` replaces the list price.
     """
 
+    provider = "gcp.gemini"
+
     def __init__(
         self,
         name: str,
@@ -70,6 +72,8 @@ class GeminiModel:
 
 class GeminiEmbedder:
     """An embedding model, with the options of ``GeminiModel``."""
+
+    provider = "gcp.gemini"
 
     def __init__(
         self,

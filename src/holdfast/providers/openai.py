@@ -38,6 +38,8 @@ class OpenAIModel:
     replaces the list price.
     """
 
+    provider = "openai"
+
     def __init__(
         self,
         name: str,
@@ -79,6 +81,8 @@ class OpenAIModel:
 
 class OpenAIEmbedder:
     """An embedding model with the options of ``OpenAIModel``; long texts are cut."""
+
+    provider = "openai"
 
     def __init__(
         self,
