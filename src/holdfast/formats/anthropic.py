@@ -24,11 +24,11 @@ from holdfast.kernel.messages import (
     ToolCall,
     ToolResult,
 )
-from holdfast.kernel.transcript import Transcript
 
 from .asides import unread
-from .paths import Located, Path
 from .payloads import (
+    Located,
+    Path,
     body_of,
     content_at,
     data_of,
@@ -39,22 +39,21 @@ from .payloads import (
     object_at,
     objects_in,
     objects_of,
-    schemas,
     text_at,
     unknown,
 )
-from .rules.block_exchanges import (
+from .rules.call_ids import SpelledCallIds, UniqueCallIds
+from .rules.content import FinalTextTrimmed, NotEmpty
+from .rules.exchanges import (
     BlockExchanges,
     CallsEnd,
     ResultsInNextMessage,
     ResultsLead,
+    ServerToolExchanges,
 )
-from .rules.call_ids import SpelledCallIds, UniqueCallIds
-from .rules.content import FinalTextTrimmed, NotEmpty
 from .rules.items import CompactionStays
 from .rules.order import AtLeastOne, FirstIsUser, KnownRoles, RolesAlternate
 from .rules.published import AsPublished, CacheControls
-from .rules.server_tools import ServerToolExchanges
 from .rules.thinking import ThinkingLeads, ThinkingSigned, ThinkingStays
 from .values import compact, is_list, parsed_object
 from .wire import SPOKEN, BlockWire
@@ -87,12 +86,6 @@ _FOREIGN_FIELDS = frozenset({"tool_calls", "tool_call_id", "function_call"})
 _FOREIGN_ROLES = ("system", "developer", "tool", "function")
 
 
-def _id_path(message: Mapping[str, Any], part: int) -> Path | None:
-    """The path of this block's id."""
-    field = "tool_use_id" if message["content"][part]["type"] == "tool_result" else "id"
-    return ("content", part, field)
-
-
 class Anthropic(BlockWire):
     """The Messages API."""
 
@@ -110,8 +103,8 @@ class Anthropic(BlockWire):
         ServerToolExchanges(),
         ResultsInNextMessage(),
         ResultsLead(),
-        UniqueCallIds(_id_path, everywhere=True),
-        SpelledCallIds(_id_path),
+        UniqueCallIds(everywhere=True),
+        SpelledCallIds(),
         ThinkingStays(),
         CompactionStays(),
         FinalTextTrimmed(),
@@ -135,15 +128,12 @@ class Anthropic(BlockWire):
             return False
         return seen or not any(message.get("role") in _FOREIGN_ROLES for message in messages)
 
-    def read(self, payload: object, tools: object = None) -> Transcript:
-        """The transcript; the body's system prompt and tools are its envelope."""
+    def prompt(self, payload: object) -> Iterator[Part]:
+        """The body's system prompt."""
         body = body_of(payload)
-        system = tuple(part for part, _ in _content(body, "system", "body", ()))
-        beside = "\n".join(_beside({"content": body.get("system")}, frozenset({"content"})))
-        system += (Opaque(beside),) if beside else ()
-        return self.transcript(
-            payload, system + schemas(body.get("tools") if tools is None else tools)
-        )
+        yield from (part for part, _ in _content(body, "system", "body"))
+        if beside := "\n".join(_beside({"content": body.get("system")}, frozenset({"content"}))):
+            yield Opaque(beside)
 
     def published(self, payload: object) -> tuple[Rule, ...]:
         """Fields, roles and limits, also of the system prompt; beta blocks are accepted."""
@@ -159,7 +149,12 @@ class Anthropic(BlockWire):
                 raise FormatError(
                     "the Messages API has no such field", place=f"{place}.{field}", advice=advice
                 )
-        return _content(message, "content", place, ("content",))
+        return _content(message, "content", place)
+
+    def id_path(self, message: Mapping[str, Any], part: int) -> Path:
+        """The path of this block's id."""
+        field = "tool_use_id" if message["content"][part]["type"] == "tool_result" else "id"
+        return ("content", part, field)
 
     def extra_texts(self, message: Mapping[str, Any]) -> Iterator[str]:
         """Titles and contexts of documents, and all other text outside the parts."""
@@ -201,8 +196,8 @@ class Bedrock(Anthropic):
         return False
 
 
-def _content(holder: Mapping[str, Any], field: str, place: str, path: Path) -> Located:
-    return content_at(holder, field, place, path, _block, "give text or a list of blocks")
+def _content(holder: Mapping[str, Any], field: str, place: str) -> Located:
+    return content_at(holder, field, place, _block, "give text or a list of blocks")
 
 
 def _block(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
@@ -271,7 +266,7 @@ def _tool_use(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, P
 
 
 def _tool_result(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
-    text, media = joined(part for part, _ in _content(block, "content", place, ()))
+    text, media = joined(part for part, _ in _content(block, "content", place))
     call_id, failed = _id(block, "tool_use_id", place), bool(block.get("is_error"))
     return ToolResult(call_id, text, media, failed), (*path, "content")
 

@@ -22,11 +22,11 @@ from holdfast.kernel.messages import (
     ToolCall,
     ToolResult,
 )
-from holdfast.kernel.transcript import Transcript
 
 from .asides import unread
-from .paths import Located, Path
 from .payloads import (
+    Located,
+    Path,
     body_of,
     content_at,
     data_of,
@@ -36,17 +36,15 @@ from .payloads import (
     objects_at,
     objects_in,
     objects_of,
-    schemas,
     text_at,
     unknown,
 )
-from .rules.block_exchanges import BlockExchanges, ResultsInNextMessage
-from .rules.call_ids import ShortCallIds, SpelledCallIds, UniqueCallIds
+from .rules.call_ids import SpelledCallIds, UniqueCallIds
 from .rules.content import NotEmpty
+from .rules.exchanges import BlockExchanges, ResultsInNextMessage
 from .rules.order import AtLeastOne, FirstIsUser, KnownRoles, RolesAlternate
-from .rules.published import AsPublished
+from .rules.published import published_rules
 from .rules.thinking import ThinkingStays
-from .schemas import published
 from .values import compact, is_object, parsed_object
 from .wire import SPOKEN, BlockWire
 
@@ -63,12 +61,6 @@ _OWN_BODY_FIELDS = frozenset(
 _CALLED = frozenset({"name", "input"})
 
 
-def _id_path(message: Mapping[str, Any], part: int) -> Path | None:
-    """The path of this block's id."""
-    field = "toolResult" if "toolResult" in message["content"][part] else "toolUse"
-    return ("content", part, field, "toolUseId")
-
-
 class Converse(BlockWire):
     """``Converse`` and ``ConverseStream``."""
 
@@ -80,8 +72,8 @@ class Converse(BlockWire):
         NotEmpty("any"),
         BlockExchanges(),
         ResultsInNextMessage(),
-        UniqueCallIds(_id_path, everywhere=False),
-        SpelledCallIds(_id_path, also=".:"),
+        UniqueCallIds(everywhere=False),
+        SpelledCallIds(also=".:"),
         ThinkingStays(),
         FirstIsUser(),
         RolesAlternate(),
@@ -97,25 +89,30 @@ class Converse(BlockWire):
             bool(blocks) and all(set(block) <= {"text", *_MEDIA} for block in blocks)
         )
 
-    def read(self, payload: object, tools: object = None) -> Transcript:
-        """The transcript; the body's system prompt and tools are its envelope."""
-        body = body_of(payload)
-        system = {"content": body.get("system")}
-        envelope = tuple(part for part, _ in self.locate(system, "body.system"))
+    def prompt(self, payload: object) -> Iterator[Part]:
+        """The body's system prompt."""
+        system = {"content": body_of(payload).get("system")}
+        return (part for part, _ in self.locate(system, "body.system"))
+
+    def offered(self, body: Mapping[str, Any], tools: object) -> tuple[Part, ...]:
+        """The schemas of these tools, by default those of the body's ``toolConfig``."""
         config = body.get("toolConfig")
-        given = config.get("tools") if tools is None and is_object(config) else tools
-        return self.transcript(payload, envelope + schemas(given))
+        return super().offered(config if is_object(config) else {}, tools)
 
     def published(self, payload: object) -> tuple[Rule, ...]:
         """Fields and limits of Amazon's own API."""
         del payload
-        limits = published(self.name).limits
-        return (AsPublished(self.name), ShortCallIds(_id_path, limits["call_id"]))
+        return published_rules(self.name)
 
     def locate(self, message: Mapping[str, Any], place: str) -> Located:
         """The blocks in order; content that is a string is one block."""
         advice = "give text or a list of blocks"
-        return content_at(message, "content", place, ("content",), _block, advice)
+        return content_at(message, "content", place, _block, advice)
+
+    def id_path(self, message: Mapping[str, Any], part: int) -> Path:
+        """The path of this block's id."""
+        field = "toolResult" if "toolResult" in message["content"][part] else "toolUse"
+        return ("content", part, field, "toolUseId")
 
     def only_text(self, block: Mapping[str, Any]) -> str | None:
         """The text of a block that has nothing else."""

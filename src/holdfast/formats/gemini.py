@@ -23,25 +23,24 @@ from holdfast.kernel.messages import (
     ToolCall,
     ToolResult,
 )
-from holdfast.kernel.transcript import Transcript
 
 from .asides import unread
-from .paths import Located, Path
 from .payloads import (
+    Located,
+    Path,
     body_of,
     data_of,
     object_at,
     objects_at,
     objects_in,
     objects_of,
-    schemas,
     text_at,
     unknown,
 )
-from .rules.block_exchanges import BlockExchanges, ResultsInNextMessage
 from .rules.content import NotEmpty
+from .rules.exchanges import BlockExchanges, ResultsInNextMessage
 from .rules.order import AtLeastOne, CallsFollowUsers, KnownRoles
-from .rules.published import AsPublished
+from .rules.published import published_rules
 from .values import compact, is_list, is_object, parsed_object
 from .wire import BlockWire
 
@@ -96,20 +95,18 @@ class Gemini(BlockWire):
             for message in objects_of(payload)
         )
 
-    def read(self, payload: object, tools: object = None) -> Transcript:
-        """The transcript; the body's system instruction and tools are its envelope."""
+    def prompt(self, payload: object) -> Iterator[Part]:
+        """The body's system instruction."""
         body = body_of(payload)
         field = _field(body, "systemInstruction")
         system: object = body.get(field)
         holder = system if is_object(system) else {"parts": [{"text": system}] if system else []}
-        envelope = tuple(part for part, _ in self.locate(holder, f"body.{field}"))
-        given = body.get("tools") if tools is None else tools
-        return self.transcript(payload, envelope + schemas(given))
+        return (part for part, _ in self.locate(holder, f"body.{field}"))
 
     def published(self, payload: object) -> tuple[Rule, ...]:
         """Fields and kinds of Google's own API."""
         del payload
-        return (AsPublished(self.name, kind=lambda _: "content"),)
+        return published_rules(self.name, lambda _: "content")
 
     def named_role(self, original: object, place: str) -> Role:
         """The role of the content; without one, the model's if it has calls, else a user's."""

@@ -17,8 +17,7 @@ from holdfast.kernel.registry import imported
 
 from .convert import shown
 from .openai_chat import OpenAIChat
-from .paths import Located
-from .payloads import text_at
+from .payloads import Located, text_at
 from .rules.content import CallListNotEmpty, ContentGiven
 from .values import is_list, is_object, parsed_object
 from .wire import FrameworkWire

@@ -12,12 +12,12 @@ from typing import Any
 
 from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import Media, Part, Reasoning, Text, ToolCall, ToolResult
-from holdfast.kernel.transcript import Transcript
 
 from .asides import unread, unread_in
-from .paths import Located, Path
 from .payloads import (
     ROLES,
+    Located,
+    Path,
     body_of,
     content_at,
     fields_of,
@@ -31,12 +31,11 @@ from .payloads import (
     text_at,
     unknown,
 )
-from .rules.call_ids import ShortCallIds, UniqueCallIds
+from .rules.call_ids import UniqueCallIds
 from .rules.content import CallListNotEmpty, ContentGiven
-from .rules.openai_exchanges import FUNCTION_ID, OpenAIExchanges, ResultsRightAfter
+from .rules.exchanges import FUNCTION_ID, OpenAIExchanges, ResultsRightAfter
 from .rules.order import AtLeastOne, KnownRoles
-from .rules.published import AsPublished
-from .schemas import published
+from .rules.published import published_rules
 from .values import compact, is_list, is_object
 from .wire import SPOKEN, ObjectWire
 
@@ -79,14 +78,6 @@ _OWN_BODY_FIELDS = frozenset(
 )
 
 
-def _id_path(message: Mapping[str, Any], part: int) -> Path | None:
-    """The path of the id: in the tool's message, or beside the function of the call."""
-    if message.get("tool_call_id"):
-        return ("tool_call_id",)
-    places = [path for _, path in OpenAIChat().locate(message, "message")]
-    return (*places[part][:2], "id") if places[part][0] == "tool_calls" else None
-
-
 class OpenAIChat(ObjectWire):
     """Chat Completions."""
 
@@ -100,7 +91,7 @@ class OpenAIChat(ObjectWire):
         ContentGiven(),
         OpenAIExchanges(),
         ResultsRightAfter(),
-        UniqueCallIds(_id_path, everywhere=False),
+        UniqueCallIds(everywhere=False),
     )
 
     def recognises(self, payload: object) -> bool:
@@ -119,20 +110,14 @@ class OpenAIChat(ObjectWire):
             return True
         return not kinds_of(messages, "content").isdisjoint({list, tuple, type(None)})
 
-    def read(self, payload: object, tools: object = None) -> Transcript:
-        """The transcript; the body's tools and functions are its envelope."""
-        body = body_of(payload)
-        envelope = schemas(body.get("tools") if tools is None else tools)
-        envelope += schemas(body.get("functions"), "functions")
-        return self.transcript(payload, envelope)
+    def offered(self, body: Mapping[str, Any], tools: object) -> tuple[Part, ...]:
+        """The tools, and the functions of the time before there were tools."""
+        return super().offered(body, tools) + schemas(body.get("functions"), "functions")
 
     def published(self, payload: object) -> tuple[Rule, ...]:
         """Fields and limits of OpenAI's own API; other servers may accept more."""
         del payload
-        return (
-            AsPublished(self.name),
-            ShortCallIds(_id_path, published(self.name).limits["call_id"]),
-        )
+        return published_rules(self.name)
 
     def locate(self, message: Mapping[str, Any], place: str) -> Located:
         """Reasoning, content, refusal, sound and calls, or a tool message's result."""
@@ -155,6 +140,13 @@ class OpenAIChat(ObjectWire):
             yield ToolCall(FUNCTION_ID + name, name, arguments), ("function_call", "arguments")
         for k, call in objects_at(message, "tool_calls", place):
             yield _call(call, f"{place}.tool_calls[{k}]", ("tool_calls", k))
+
+    def id_path(self, message: Mapping[str, Any], part: int) -> Path | None:
+        """The path of the id: in the tool's message, or beside the function of the call."""
+        if message.get("tool_call_id"):
+            return ("tool_call_id",)
+        _, path = list(self.locate(message, "message"))[part]
+        return (*path[:2], "id") if path[0] == "tool_calls" else None
 
     def extra_texts(self, message: Mapping[str, Any]) -> Iterator[str]:
         """Names of speakers, and all other text outside the parts."""
@@ -208,7 +200,7 @@ def _result(message: Mapping[str, Any], place: str) -> ToolResult:
 
 def _content(message: Mapping[str, Any], place: str) -> Located:
     advice = "give text, null or a list of parts"
-    return content_at(message, "content", place, ("content",), _part, advice)
+    return content_at(message, "content", place, _part, advice)
 
 
 def _part(item: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:

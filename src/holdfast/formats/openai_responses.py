@@ -22,12 +22,12 @@ from holdfast.kernel.messages import (
     ToolCall,
     ToolResult,
 )
-from holdfast.kernel.transcript import Transcript
 from holdfast.result import listed
 
 from .asides import unread, unread_in
-from .paths import Located, Path
 from .payloads import (
+    Located,
+    Path,
     body_of,
     content_at,
     id_at,
@@ -37,15 +37,12 @@ from .payloads import (
     objects_in,
     objects_of,
     refuse,
-    schemas,
     text_at,
     unknown,
 )
-from .rules.call_ids import ShortCallIds
 from .rules.items import CompactionStays, ItemExchanges, ReasoningLeadsOn, UniqueItems
 from .rules.order import AtLeastOne, KnownRoles
-from .rules.published import AsPublished
-from .schemas import published
+from .rules.published import published_rules
 from .values import compact, is_list, is_object, parsed_object
 from .wire import SPOKEN, ObjectWire
 
@@ -95,12 +92,6 @@ _STREAMS = ("stdout", "stderr")
 _REASONED = frozenset({"summary", "content"})
 
 
-def _id_path(message: Mapping[str, Any], part: int) -> Path | None:
-    """The path of the id of a call or an output."""
-    del message, part
-    return ("call_id",)
-
-
 def kind_of(item: Mapping[str, Any]) -> str:
     """The type of an item; for a message, which may omit it, its role."""
     kind = item.get("type")
@@ -140,14 +131,11 @@ class OpenAIResponses(ObjectWire):
         given: object = payload.get(self.field) if is_object(payload) else None
         return listed(given) if isinstance(given, str) else super().listed(payload)
 
-    def read(self, payload: object, tools: object = None) -> Transcript:
-        """The transcript; the body's instructions and tools are its envelope."""
+    def prompt(self, payload: object) -> Iterator[Part]:
+        """The body's instructions."""
         body = body_of(payload)
-        envelope: tuple[Part, ...] = ()
         if body.get("instructions"):
-            envelope = (Text(text_at(body, "instructions", "body")),)
-        envelope += schemas(body.get("tools") if tools is None else tools)
-        return self.transcript(payload, envelope)
+            yield Text(text_at(body, "instructions", "body"))
 
     def continues(self, payload: object) -> str:
         """The field that continues a conversation kept by the vendor; empty if there is none."""
@@ -157,10 +145,7 @@ class OpenAIResponses(ObjectWire):
     def published(self, payload: object) -> tuple[Rule, ...]:
         """Fields and limits of OpenAI's own API; items of unpublished types are accepted."""
         del payload
-        return (
-            AsPublished(self.name, kind=kind_of),
-            ShortCallIds(_id_path, published(self.name).limits["call_id"]),
-        )
+        return published_rules(self.name, kind_of)
 
     def named_role(self, original: object, place: str) -> Role:
         """The role of a message; an output is the tool's, any other item the assistant's."""
@@ -174,6 +159,11 @@ class OpenAIResponses(ObjectWire):
         if kind in (None, "message") and "role" in message:
             return _content(message, place)
         return iter((_item(message, kind_of(message), place),))
+
+    def id_path(self, message: Mapping[str, Any], part: int) -> Path:
+        """The path of the id of a call or an output."""
+        del message, part
+        return ("call_id",)
 
     def only_text(self, block: Mapping[str, Any]) -> str | None:
         """The text of a part that has nothing else."""
@@ -272,7 +262,7 @@ def _output(item: Mapping[str, Any], place: str) -> Located:
 
 
 def _content(message: Mapping[str, Any], place: str, field: str = "content") -> Located:
-    return content_at(message, field, place, (field,), _part, "give text or a list of parts")
+    return content_at(message, field, place, _part, "give text or a list of parts")
 
 
 def _part(part: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:

@@ -8,10 +8,15 @@ from typing import Any, NoReturn
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.messages import Media, Opaque, Part, Role, Text
 
-from .paths import Located, Path
-from .values import compact, is_list, is_object
+from .values import compact, is_list, is_object, parsed_object
 
 MESSAGES = "messages"
+
+Path = tuple[str | int, ...]
+"""Keys and indices from the message to the value with the part's text."""
+
+Located = Iterator[tuple[Part, Path]]
+"""The parts of a message in order, each with the path of its text."""
 
 ROLES: Mapping[str, Role] = {
     "system": "system",
@@ -199,7 +204,7 @@ its text.
 
 
 def content_at(
-    holder: Mapping[str, Any], field: str, place: str, path: Path, read: PartReader, advice: str
+    holder: Mapping[str, Any], field: str, place: str, read: PartReader, advice: str
 ) -> Located:
     """The parts of a content that is a string or a list of objects, which ``read`` reads.
 
@@ -207,12 +212,12 @@ def content_at(
     """
     content = holder.get(field)
     if isinstance(content, str):
-        yield Text(content), path
+        yield Text(content), (field,)
         return
     if content is not None and not is_list(content):
         refuse(content, f"{place}.{field}", advice)
     for k, item in objects_at(holder, field, place):
-        yield read(item, f"{place}.{field}[{k}]", (*path, k))
+        yield read(item, f"{place}.{field}[{k}]", (field, k))
 
 
 def is_address(source: str) -> bool:
@@ -248,3 +253,25 @@ def named(value: object) -> str:
         return "null"
     kind = type(value).__name__
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+
+
+def rewritten(original: Mapping[str, Any], texts: Mapping[Path, str]) -> Mapping[str, Any]:
+    """A copy of the message with these texts at these paths; everything else is shared.
+
+    An object at a path, such as the arguments of a call, is replaced by the JSON object that the
+    text holds.
+    """
+    copy: dict[str, Any] = dict(original)
+    ours: dict[Path, Any] = {(): copy}
+    for path, text in texts.items():
+        holder: Any = copy
+        for depth, step in enumerate(path[:-1], 1):
+            if path[:depth] not in ours:
+                ours[path[:depth]] = holder[step] = _copied(holder[step])
+            holder = holder[step]
+        holder[path[-1]] = parsed_object(text) if is_object(holder.get(path[-1])) else text
+    return copy
+
+
+def _copied(value: Any) -> dict[str, Any] | list[Any]:
+    return dict(value) if is_object(value) else list(value)

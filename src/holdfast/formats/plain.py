@@ -11,10 +11,8 @@ from typing import Any
 
 from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import Text
-from holdfast.kernel.transcript import Transcript
 
-from .paths import Located
-from .payloads import ROLES, body_of, kinds_of, messages_of, objects_of, refuse, schemas
+from .payloads import ROLES, Located, kinds_of, messages_of, objects_of, refuse
 from .rules.order import KnownRoles
 from .wire import ObjectWire
 
@@ -34,12 +32,6 @@ class Plain(ObjectWire):
         """The rule that some provider has each role."""
         del payload
         return (KnownRoles(*ROLES),)
-
-    def read(self, payload: object, tools: object = None) -> Transcript:
-        """The transcript of the payload."""
-        return self.transcript(
-            payload, schemas(body_of(payload).get("tools") if tools is None else tools)
-        )
 
     def locate(self, message: Mapping[str, Any], place: str) -> Located:
         """The text."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Protocol
 
 from holdfast.kernel.errors import FormatError
@@ -27,22 +28,20 @@ from holdfast.kernel.messages import (
     ToolResult,
 )
 from holdfast.kernel.registry import imported
-from holdfast.kernel.transcript import Transcript
 
-from .paths import Located, Path
 from .payloads import (
-    body_of,
+    Located,
+    Path,
     data_of,
     is_address,
     messages_of,
     objects_at,
     refuse,
-    schemas,
     text_at,
 )
-from .rules.block_exchanges import BlockExchanges
 from .rules.call_ids import UniqueCallIds
 from .rules.changes import original
+from .rules.exchanges import BlockExchanges
 from .rules.order import AtLeastOne
 from .values import compact, is_list, is_object, parsed_object
 from .wire import BlockWire, FrameworkWire
@@ -72,12 +71,6 @@ class SystemPartsStay(Rule):
         return [i for i, m in enumerate(messages) if _system_parts(original(m))]
 
 
-def _id_path(message: Mapping[str, Any], part: int) -> Path | None:
-    """The path of the id of this call or result."""
-    del message
-    return ("parts", part, "tool_call_id")
-
-
 class PydanticAI(FrameworkWire, BlockWire):
     """Messages of ``pydantic_ai``."""
 
@@ -87,7 +80,7 @@ class PydanticAI(FrameworkWire, BlockWire):
         AtLeastOne(),
         SystemPartsStay(),
         BlockExchanges(),
-        UniqueCallIds(_id_path, everywhere=False),
+        UniqueCallIds(everywhere=False),
     )
 
     @staticmethod
@@ -101,13 +94,11 @@ class PydanticAI(FrameworkWire, BlockWire):
         known = fields.get("kind") in _KINDS and is_list(fields.get("parts"))
         return fields if known else {}
 
-    def read(self, payload: object, tools: object = None) -> Transcript:
-        """The transcript; the newest instructions and the tools are its envelope."""
+    def prompt(self, payload: object) -> Iterator[Part]:
+        """The newest instructions."""
         views = map(self.fields, reversed(messages_of(payload)))
-        told = next((view["instructions"] for view in views if view.get("instructions")), "")
-        envelope: tuple[Part, ...] = (Text(told),) if told else ()
-        given = body_of(payload).get("tools") if tools is None else tools
-        return self.transcript(payload, envelope + schemas(given))
+        told = filter(None, (view.get("instructions") for view in views))
+        return map(Text, islice(told, 1))
 
     def view(self, original: object) -> Mapping[str, Any]:
         """The message with its parts as JSON objects, each item of a user's prompt as a part."""
@@ -142,6 +133,11 @@ class PydanticAI(FrameworkWire, BlockWire):
         """The parts in order."""
         for k, part in objects_at(message, self.content, place):
             yield _part(part, f"{place}.parts[{k}]", ("parts", k))
+
+    def id_path(self, message: Mapping[str, Any], part: int) -> Path:
+        """The path of the id of this call or result."""
+        del message
+        return ("parts", part, "tool_call_id")
 
     def only_text(self, block: Mapping[str, Any]) -> str | None:
         """The text of a part of a user's, the system's or the model's."""

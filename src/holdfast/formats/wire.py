@@ -12,8 +12,17 @@ from holdfast.kernel.messages import Annotated, Message, Opaque, Part, Role
 from holdfast.kernel.transcript import Transcript
 
 from .asides import LABEL, said, unread
-from .paths import Located, rewritten
-from .payloads import MESSAGES, ROLES, body_of, messages_of, role_of
+from .payloads import (
+    MESSAGES,
+    ROLES,
+    Located,
+    Path,
+    body_of,
+    messages_of,
+    rewritten,
+    role_of,
+    schemas,
+)
 from .values import compact, is_list, is_object
 
 SPOKEN = frozenset({"role", "content"})
@@ -45,6 +54,11 @@ class ObjectWire(Annotated, ABC):
     @abstractmethod
     def locate(self, message: Mapping[str, Any], place: str) -> Located:
         """The parts in order, each with the path of its text; errors name ``place``."""
+
+    def id_path(self, message: Mapping[str, Any], part: int) -> Path | None:
+        """The path of the id of this call or result; None if it has no field."""
+        del message, part
+        return None
 
     def extra_texts(self, message: Mapping[str, Any]) -> Iterator[str]:
         """The texts of the message that are in no part."""
@@ -123,12 +137,22 @@ class ObjectWire(Annotated, ABC):
         """The role of the message."""
         return self.named_role(self.view(original), "message")
 
-    def transcript(self, payload: object, envelope: tuple[Part, ...]) -> Transcript:
-        """The messages of the payload with this envelope, and the rules of this format."""
-        messages = self._messages(payload)
-        envelope += tuple(_settings(body_of(payload), self.enveloped))
+    def prompt(self, payload: object) -> Iterator[Part]:
+        """What a body has besides its messages and tools; the model reads it first."""
+        del payload
+        return iter(())
+
+    def offered(self, body: Mapping[str, Any], tools: object) -> tuple[Part, ...]:
+        """The schemas of these tools, by default those of the body."""
+        return schemas(body.get("tools") if tools is None else tools)
+
+    def read(self, payload: object, tools: object = None) -> Transcript:
+        """The transcript, with the rules of this format; the rest of a body is its envelope."""
+        body = body_of(payload)
+        settings = _settings(body, self.enveloped)
+        envelope = (*self.prompt(payload), *self.offered(body, tools), *settings)
         rules = tuple(rule for rule in self.rules if not rule.doors or self.name in rule.doors)
-        return Transcript(messages, self, rules, envelope)
+        return Transcript(self._messages(payload), self, rules, envelope)
 
     def _messages(self, payload: object) -> tuple[Message, ...]:
         messages: list[Message] = []
@@ -200,11 +224,11 @@ class FrameworkWire(ObjectWire):
         found: object = body.get(self.field) if body else payload
         return is_list(found) and bool(found) and bool(self.fields(found[0]))
 
-    def transcript(self, payload: object, envelope: tuple[Part, ...]) -> Transcript:
+    def read(self, payload: object, tools: object = None) -> Transcript:
         """As in every format; if one message is an object, new messages are objects too."""
         if self.objects or all(map(is_object, self.listed(payload))):
-            return super().transcript(payload, envelope)
-        return type(self)(objects=True).transcript(payload, envelope)
+            return super().read(payload, tools)
+        return type(self)(objects=True).read(payload, tools)
 
     def compose(self, role: Role, text: str) -> object:
         """A new message."""

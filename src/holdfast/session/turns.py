@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from holdfast.compressors.select.notes import notes_of
 from holdfast.content import recognise
-from holdfast.formats.rules.pairing import paired
+from holdfast.formats.rules.exchanges import paired
 from holdfast.kernel.messages import Message, Role, Text, ToolCall, ToolResult
 from holdfast.memory.entities import add_names, named_in, names_beside, with_names
 from holdfast.memory.excerpts import speaker_of

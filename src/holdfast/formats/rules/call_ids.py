@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
-from holdfast.formats.paths import Path, rewritten
+from holdfast.formats.payloads import Path, rewritten
 from holdfast.kernel.integrity import Violation
 from holdfast.kernel.messages import Message, ToolCall
 
-from .changes import RewritingRule, made, original
-from .pairing import Place, paired
-
-IdPath = Callable[[Mapping[str, Any], int], Path | None]
-"""Takes a message and the index of a call or a result in it; returns the path of its id, or
-None.
-"""
+from .changes import RewritingRule, made, original, wire_of
+from .exchanges import Place, paired
 
 
 class _WrongId(NamedTuple):
@@ -30,9 +25,6 @@ class _WrongId(NamedTuple):
 
 class _CallIdRule(RewritingRule):
     """A rule whose repair gives calls and their results other ids."""
-
-    def __init__(self, id_path: IdPath) -> None:
-        self._id_path = id_path
 
     @abstractmethod
     def _wrong(self, messages: Sequence[Message]) -> Iterator[_WrongId]:
@@ -51,7 +43,7 @@ class _CallIdRule(RewritingRule):
         names |= {result: names[call] for result, call in answers.items()}
         changes: dict[int, dict[Path, str]] = {}
         for (i, k), name in names.items():
-            path = self._id_path(original(messages[i]), k)
+            path = wire_of(messages[i]).id_path(original(messages[i]), k)
             if path is not None:
                 changes.setdefault(i, {})[path] = name
         for i, message in enumerate(messages):
@@ -66,8 +58,7 @@ class UniqueCallIds(_CallIdRule):
 
     name = "call_ids_unique"
 
-    def __init__(self, id_path: IdPath, *, everywhere: bool) -> None:
-        super().__init__(id_path)
+    def __init__(self, *, everywhere: bool) -> None:
         self._everywhere = everywhere
         self.alone = not everywhere
 
@@ -93,8 +84,7 @@ class SpelledCallIds(_CallIdRule):
     alone = True
     _problem = "characters beyond A-Z, 0-9, _, -"
 
-    def __init__(self, id_path: IdPath, also: str = "") -> None:
-        super().__init__(id_path)
+    def __init__(self, also: str = "") -> None:
         self._foreign = re.compile(f"[^a-zA-Z0-9_{re.escape(also)}-]")
 
     def _wrong(self, messages: Sequence[Message]) -> Iterator[_WrongId]:
@@ -114,8 +104,8 @@ class ShortCallIds(SpelledCallIds):
 
     name = "call_ids_short"
 
-    def __init__(self, id_path: IdPath, most: int) -> None:
-        super().__init__(id_path)
+    def __init__(self, most: int) -> None:
+        super().__init__()
         self._most, self._problem = most, f"more than {most} characters"
 
     def _spelled(self, call_id: str) -> str:

@@ -53,7 +53,7 @@ class MessageByMessage(RewritingRule):
 
 def original(message: Message) -> Mapping[str, Any]:
     """The caller's message as its wire views it: always a mapping."""
-    return _wire(message).view(message.original)
+    return wire_of(message).view(message.original)
 
 
 def made(wire: Wire, value: Mapping[str, Any], was: Message | None = None) -> Message:
@@ -75,7 +75,7 @@ def without_field(message: Message, name: str) -> Message:
 
 def blocks(message: Message) -> list[Block]:
     """The content blocks of a message, one for each part; a plain text counts as one block."""
-    content: object = original(message).get(_wire(message).content)
+    content: object = original(message).get(wire_of(message).content)
     if isinstance(content, str):
         return [block_of(message, Text(content))]
     return list(cast("Sequence[Block]", content or ()))
@@ -85,7 +85,7 @@ def with_blocks(message: Message, now: Sequence[Block]) -> Message:
     """The message with these blocks; the same message if they are its own."""
     if list(now) == blocks(message):
         return message
-    return with_fields(message, **{_wire(message).content: list(now)})
+    return with_fields(message, **{wire_of(message).content: list(now)})
 
 
 def joined(first: Message, second: Message) -> Message:
@@ -95,15 +95,16 @@ def joined(first: Message, second: Message) -> Message:
 
 def block_of(beside: Message, part: Part, name: str = "") -> Block:
     """A new block on the wire of ``beside``; ``name`` is the tool of a result."""
-    return _wire(beside).block(part, name) or {}
+    return wire_of(beside).block(part, name) or {}
 
 
 def message_of(beside: Message, role: Role, now: Sequence[Block]) -> Message:
     """A new message of these blocks, on the wire of ``beside``."""
-    return made(beside.wire, _wire(beside).holding(role, now))
+    return made(beside.wire, wire_of(beside).holding(role, now))
 
 
-def _wire(message: Message) -> BlockWire:
+def wire_of(message: Message) -> BlockWire:
+    """The wire of the message; the rules that need blocks are those of such formats only."""
     return cast("BlockWire", message.wire)
 
 

@@ -10,7 +10,7 @@ from holdfast.kernel.integrity import Rule, Violation
 from holdfast.kernel.messages import Message, Reasoning, ToolCall, ToolResult
 
 from .changes import RewritingRule, made, original, without_field
-from .pairing import NO_NAME, NO_RESULT, paired
+from .exchanges import NO_NAME, NO_RESULT, paired
 
 _REFERENCE = "item_reference"
 _COMPACTION = "compaction"

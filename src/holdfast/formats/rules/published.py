@@ -8,10 +8,20 @@ from typing import Any
 
 from holdfast.formats.schemas import Problem, Schema, published
 from holdfast.formats.values import is_list, is_object
-from holdfast.kernel.integrity import Violation
+from holdfast.kernel.integrity import Rule, Violation
 from holdfast.kernel.messages import Message
 
+from .call_ids import ShortCallIds
 from .changes import MessageByMessage, RewritingRule, made, original, with_fields
+
+
+def published_rules(
+    wire: str, kind: Callable[[Mapping[str, Any]], object] = itemgetter("role")
+) -> tuple[Rule, ...]:
+    """The rules on published fields, and on the length of call ids if the vendor limits it."""
+    most = published(wire).limits.get("call_id")
+    return (AsPublished(wire, kind=kind), *([ShortCallIds(most)] if most else ()))
+
 
 REQUEST = -1
 """The index of a violation outside the messages."""

@@ -1,0 +1,328 @@
+"""Tool exchanges: which result answers which call, and where each provider wants results."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from holdfast.formats.values import is_object
+from holdfast.kernel.integrity import ToolExchanges, Violation
+from holdfast.kernel.messages import Message, Opaque, Text, ToolCall, ToolResult
+from holdfast.kernel.transcript import speaks
+
+from .changes import (
+    Block,
+    MessageByMessage,
+    RewritingRule,
+    block_of,
+    blocks,
+    made,
+    message_of,
+    original,
+    with_blocks,
+)
+
+Place = tuple[int, int]
+"""The indices of a message and of a part of it."""
+
+NO_RESULT = "[no result was recorded]"
+NO_NAME = "unknown_tool"
+
+
+def paired(messages: Sequence[Message]) -> dict[Place, Place]:
+    """The place of the call for the place of each result that has one.
+
+    A result answers the first open call with its id in the nearest message before it, or else in
+    the nearest message after it.
+    """
+    calls: dict[str, list[Place]] = {}
+    results: list[tuple[str, Place]] = []
+    for i, message in enumerate(messages):
+        for k, part in enumerate(message.parts):
+            if isinstance(part, ToolCall) and message.role == "assistant":
+                calls.setdefault(part.id, []).append((i, k))
+            elif isinstance(part, ToolResult):
+                results.append((part.call_id, (i, k)))
+    pairs: dict[Place, Place] = {}
+    for call_id, place in results:
+        waiting = calls.get(call_id)
+        if waiting:
+            nearest = waiting[max(0, bisect_left(waiting, place) - 1)]
+            pairs[place] = waiting.pop(bisect_left(waiting, (nearest[0], 0)))
+    return pairs
+
+
+def answers(pairs: dict[Place, Place]) -> dict[int, dict[Place, Place]]:
+    """For each message with calls, the places of its answered calls and of their results."""
+    found: dict[int, dict[Place, Place]] = {}
+    for result, call in sorted(pairs.items()):
+        found.setdefault(call[0], {})[call] = result
+    return found
+
+
+class _ResultsOpenNext(RewritingRule):
+    """A rule whose repair moves every result to the start of the message after its call."""
+
+    def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
+        """The messages, regrouped.
+
+        A call without a result is answered by a note that says so, and a result without a call gets
+        a call without arguments, so that nothing is lost.
+        """
+        pairs = paired(messages)
+        found = answers(pairs)
+        results: list[Block] = []
+        for i, message in enumerate(messages):
+            is_users = message.role == "user"
+            orphans, rest = _parted(message, i, pairs)
+            if results and (orphans or not is_users):
+                yield message_of(message, "user", results)
+                results = []
+            if orphans:
+                calls = [ToolCall(result.call_id, _named(block), "{}") for result, block in orphans]
+                yield message_of(message, "assistant", [block_of(message, c) for c in calls])
+                results = [block for _, block in orphans]
+                if not is_users:
+                    yield message_of(message, "user", results)
+                    results = []
+            if results or rest or not message.parts:
+                yield with_blocks(message, results + rest)
+            results = [] if is_users else _results(messages, i, found.get(i, {}))
+        if results:
+            yield message_of(messages[-1], "user", results)
+
+
+def _named(block: Block) -> str:
+    """The name of the tool, if the block of its result has it."""
+    inner = (value.get("name") for value in block.values() if is_object(value))
+    return next((name for name in inner if isinstance(name, str) and name), NO_NAME)
+
+
+class BlockExchanges(_ResultsOpenNext, ToolExchanges):
+    """A call and all its results are one unit."""
+
+
+class ResultsInNextMessage(_ResultsOpenNext):
+    """All results of a message are together in the message right after it."""
+
+    name = "results_in_next_message"
+
+    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+        """Results of an open call that are further away."""
+        waiting: dict[str, int] = {}
+        for i, message in enumerate(messages):
+            results = message.results
+            if any(waiting.pop(result.call_id, i - 1) != i - 1 for result in results):
+                problem = "its tool results are not in the message right after their calls"
+                yield Violation(self.name, i, problem)
+            if not results:
+                waiting = {call.id: i for call in message.calls}
+
+
+class ResultsLead(_ResultsOpenNext, MessageByMessage):
+    """Tool results are in the user's role, before everything else in their message."""
+
+    name = "results_lead_their_message"
+
+    def problem(self, message: Message) -> str:
+        """A result in the assistant's role, or after another part."""
+        if message.role == "assistant":
+            misplaced = message.plain is None and any(map(_is_result, message.parts))
+            return "a tool result is in a message of the assistant" if misplaced else ""
+        if not message.results:
+            return ""
+        late = any(
+            _is_result(part) and not _is_result(before) for before, part in pairwise(message.parts)
+        )
+        return "a tool result is after other content of its message" if late else ""
+
+
+class CallsEnd(MessageByMessage):
+    """No text follows a tool call in its message."""
+
+    name = "calls_end_their_message"
+
+    def problem(self, message: Message) -> str:
+        """Text right after a call."""
+        late = message.calls and any(
+            isinstance(before, ToolCall) and isinstance(part, Text)
+            for before, part in pairwise(message.parts)
+        )
+        return "text follows a tool call in its message" if late else ""
+
+    def mended(self, message: Message) -> Message:
+        """The message with its calls at the end; everything else keeps its order."""
+        found = list(zip(message.parts, blocks(message), strict=True))
+        calls = [block for part, block in found if isinstance(part, ToolCall)]
+        others = [block for part, block in found if not isinstance(part, ToolCall)]
+        return with_blocks(message, others + calls)
+
+
+def _is_result(part: object) -> bool:
+    return isinstance(part, ToolResult)
+
+
+def _parted(
+    message: Message, i: int, pairs: Mapping[Place, Place]
+) -> tuple[list[tuple[ToolResult, Block]], list[Block]]:
+    """The results without a call, and the other blocks."""
+    orphans: list[tuple[ToolResult, Block]] = []
+    rest: list[Block] = []
+    for k, (part, block) in enumerate(zip(message.parts, blocks(message), strict=True)):
+        if not isinstance(part, ToolResult):
+            rest.append(block)
+        elif (i, k) not in pairs:
+            orphans.append((part, block))
+    return orphans, rest
+
+
+def _results(messages: Sequence[Message], i: int, answered: Mapping[Place, Place]) -> list[Block]:
+    """The results of message ``i``'s calls: the existing ones, then notes for missing ones."""
+    caller = messages[i]
+    results = [blocks(messages[at])[k] for at, k in answered.values()]
+    for k, part in enumerate(caller.parts if caller.calls else ()):
+        if isinstance(part, ToolCall) and (i, k) not in answered:
+            results.append(block_of(caller, ToolResult(part.id, NO_RESULT), part.name))
+    return results
+
+
+FUNCTION_ID = "function:"
+"""Prefix of the id of an old function call, which has none of its own, before the function's name:
+its result is found by that name.
+"""
+
+
+class _ResultsBehindCalls(RewritingRule):
+    """A rule whose repair moves every result right after its call."""
+
+    def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
+        """The messages, regrouped.
+
+        A call without a result is answered by a note that says so, and a result without a call gets
+        a call without arguments, so that nothing is lost.
+        """
+        pairs = paired(messages)
+        found = answers(pairs)
+        for i, message in enumerate(messages):
+            result = next(iter(message.results), None)
+            if result is None:
+                yield message
+                answered = found.get(i, {})
+                yield from (messages[place[0]] for place in answered.values())
+                for k, part in enumerate(message.parts if message.calls else ()):
+                    if isinstance(part, ToolCall) and (i, k) not in answered:
+                        yield made(message.wire, _result_for(part, original(message)))
+            elif (i, 0) not in pairs:
+                yield made(message.wire, _call_for(result, original(message)))
+                yield message
+
+
+class OpenAIExchanges(_ResultsBehindCalls, ToolExchanges):
+    """A call and all its results are one unit."""
+
+
+class ResultsRightAfter(_ResultsBehindCalls):
+    """Nothing is between a call and its results, not even a system message."""
+
+    name = "results_right_after_call"
+
+    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+        """System messages inside an exchange; any other message would end it."""
+        waiting: set[str] = set()
+        for i, message in enumerate(messages):
+            if message.role == "tool":
+                waiting.difference_update(result.call_id for result in message.results)
+            elif message.role != "system":
+                waiting = {call.id for call in message.calls}
+            elif waiting:
+                yield Violation(self.name, i, "it is between a tool call and its result")
+
+
+def _call_for(result: ToolResult, message: Mapping[str, Any]) -> dict[str, Any]:
+    function = {"name": message.get("name") or NO_NAME, "arguments": "{}"}
+    if message["role"] == "function":
+        return {"role": "assistant", "content": None, "function_call": function}
+    call = {"id": result.call_id, "type": "function", "function": function}
+    return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+
+def _result_for(call: ToolCall, message: Mapping[str, Any]) -> dict[str, Any]:
+    if message.get("function_call") and call.id == FUNCTION_ID + call.name:
+        return {"role": "function", "name": call.name, "content": NO_RESULT}
+    return {"role": "tool", "tool_call_id": call.id, "content": NO_RESULT}
+
+
+class ServerToolExchanges(RewritingRule):
+    """Each result of a server tool has its call before it, and each such call has a result.
+
+    Both are blocks of the assistant, in one message or in several. A call may stay open until the
+    user speaks: the vendor continues a turn that it paused, and answers code after the calls that
+    the code made.
+    """
+
+    name = "server_tool_exchange_whole"
+    alone = True
+
+    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+        """Results without a call, and calls without a result when the user speaks again."""
+        _, broken = _pairs(messages)
+        for (i, _), problem in sorted(broken.items()):
+            yield Violation(self.name, i, problem)
+
+    def welds(self, messages: Sequence[Message]) -> Iterable[int]:
+        """Every position from a call to its result."""
+        pairs, _ = _pairs(messages)
+        return {i for call, result in pairs for i in range(call + 1, result + 1)}
+
+    def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
+        """The messages without unpaired calls and results, since only the vendor makes these."""
+        _, broken = _pairs(messages)
+        touched = {i for i, _ in broken}
+        for i, message in enumerate(messages):
+            if i not in touched:
+                yield message
+                continue
+            now = [block for k, block in enumerate(blocks(message)) if (i, k) not in broken]
+            if now:
+                yield with_blocks(message, now)
+
+
+def _pairs(messages: Sequence[Message]) -> tuple[list[tuple[int, int]], dict[Place, str]]:
+    """Pairs of messages with a call and its result, and the problem of each unpaired block."""
+    pairs: list[tuple[int, int]] = []
+    broken: dict[Place, str] = {}
+    waiting: dict[str, Place] = {}
+    overdue: set[Place] = set()
+    for i, message in enumerate(messages):
+        if speaks(message):
+            overdue.update(waiting.values())
+        for k, call_id, is_result in _server_blocks(message):
+            if not is_result:
+                if call_id in waiting:
+                    broken[waiting[call_id]] = _unanswered(call_id)
+                waiting[call_id] = i, k
+            elif call := waiting.pop(call_id, None):
+                pairs.append((call[0], i))
+            else:
+                broken[i, k] = f"the server tool result {call_id!r} has no call before it"
+    broken |= {place: _unanswered(name) for name, place in waiting.items() if place in overdue}
+    return pairs, broken
+
+
+def _unanswered(call_id: str) -> str:
+    return f"the server tool call {call_id!r} has no result"
+
+
+def _server_blocks(message: Message) -> Iterator[tuple[int, str, bool]]:
+    """The index, the call id, and whether it is a result, of each block of a server tool."""
+    if message.plain is not None or message.role != "assistant":
+        return
+    for k, (part, block) in enumerate(zip(message.parts, blocks(message), strict=True)):
+        if isinstance(part, Opaque):
+            call_id, answered = block.get("id"), block.get("tool_use_id")
+            if isinstance(answered, str):
+                yield k, answered, True
+            elif "input" in block and isinstance(call_id, str):
+                yield k, call_id, False
