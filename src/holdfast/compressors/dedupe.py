@@ -2,19 +2,17 @@
 
 Vectors hardly reflect a number, a name or a "not", so the texts are compared too, and sentences
 that only one message has are kept. Clustering is greedy and in order: each vector joins the first
-leader that is similar enough, or becomes a leader. With numpy, blocks of vectors are compared at
-once. Without it, pairs whose signs differ too often are skipped, which leaves few cosines to
-compute.
+leader that is similar enough, or becomes a leader. Pairs whose signs differ too often are skipped,
+which leaves few cosines to compute.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from math import acos, pi
 from operator import mul
-from typing import cast
+from typing import NamedTuple, cast
 
 from holdfast.compressors.cuts import legal, preferred, start_of_newest
 from holdfast.compressors.knobs import Configured, check_knobs
@@ -23,11 +21,10 @@ from holdfast.compressors.verification import stands
 from holdfast.kernel.budget import Allowance, Meter
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
-from holdfast.kernel.errors import MissingExtraError, ModelError
+from holdfast.kernel.errors import ModelError
 from holdfast.kernel.flow import ask
 from holdfast.kernel.messages import Message, Text, ToolCall, ToolResult
 from holdfast.kernel.ports import Embed
-from holdfast.kernel.registry import Registry
 from holdfast.kernel.transcript import Transcript
 from holdfast.text.identifiers import named
 from holdfast.text.memo import Memo
@@ -177,77 +174,43 @@ from rounding algorithms", 2002): 0.18 at a cosine of 0.85, with a standard devi
 """
 
 
-def by_signs(units: Sequence[Sequence[float]], cosine: float) -> list[int]:
-    """For each vector, the index of the first leader that is similar enough."""
-    signs = [_signs(vector) for vector in units]
-    positive = [each.bit_count() for each in signs]
-    share = (
-        acos(max(-1.0, min(1.0, cosine))) / pi + _SLACK if units and len(units[0]) >= _MANY else 1.0
-    )
-    found: list[int] = []
-    heads: list[int] = []
-    for place, vector in enumerate(units):
-        own, count = signs[place], positive[place]
-        near = (
-            head
-            for head in heads
-            if (signs[head] ^ own).bit_count() <= share * (positive[head] + count)
-        )
-        leader = next(
-            (head for head in near if sum(map(mul, units[head], vector)) >= cosine), place
-        )
-        if leader == place:
-            heads.append(place)
-        found.append(leader)
+_ROUNDING = 1e-9  # the computed cosine of equal vectors may be slightly below 1
+
+
+class _Leader(NamedTuple):
+    """The first vector of a cluster: its index, its numbers at length 1, and their signs."""
+
+    place: int
+    numbers: Sequence[float]
+    signs: int
+    differing: float
+    """Its part of the signs that may differ from those of another vector."""
+
+
+def leaders(vectors: Sequence[Vector], threshold: float) -> list[int]:
+    """For each vector, the index of its leader; its own if it leads or is zero."""
+    found = list(range(len(vectors)))
+    share = acos(max(-1.0, min(1.0, threshold))) / pi + _SLACK
+    known: dict[int, list[_Leader]] = {}
+    for place, vector in enumerate(vectors):
+        numbers = unit(vector)
+        if numbers is None:
+            continue
+        signs, among = _signs(numbers), known.setdefault(len(numbers), [])
+        own = signs.bit_count() * (share if len(numbers) >= _MANY else 1.0)
+        for leader, others, other, differing in among:
+            is_near = (other ^ signs).bit_count() <= own + differing
+            if is_near and sum(map(mul, others, numbers)) >= threshold - _ROUNDING:
+                found[place] = leader
+                break
+        else:
+            among.append(_Leader(place, numbers, signs, own))
     return found
 
 
 def _signs(vector: Sequence[float]) -> int:
     """An integer with one bit for each number, set if the number is positive."""
     return int("".join(["1" if number > 0 else "0" for number in vector]), 2)
-
-
-Clustering = Callable[[Sequence[Sequence[float]], float], list[int]]
-"""Takes vectors of length 1 and a cosine; returns the index of each vector's leader."""
-
-CLUSTERINGS = Registry(
-    noun="clustering",
-    group="clusterings",
-    table={
-        "matrix": "holdfast.compressors.dedupe_matrix:leaders",
-        "signs": "holdfast.compressors.dedupe:by_signs",
-    },
-)
-
-_ROUNDING = 1e-9  # the computed cosine of equal vectors may be slightly below 1
-
-
-def leaders(
-    vectors: Sequence[Vector], threshold: float, clustering: Clustering | None = None
-) -> list[int]:
-    """For each vector, the index of its leader; its own if it leads or is zero."""
-    found = list(range(len(vectors)))
-    sizes: dict[int, tuple[list[int], list[list[float]]]] = {}
-    for place, vector in enumerate(vectors):
-        direction = unit(vector)
-        if direction is not None:
-            places, units = sizes.setdefault(len(vector), ([], []))
-            places.append(place)
-            units.append(direction)
-    for places, units in sizes.values():
-        for place, leader in zip(
-            places, (clustering or _best())(units, threshold - _ROUNDING), strict=True
-        ):
-            found[place] = places[leader]
-    return found
-
-
-@cache
-def _best() -> Clustering:
-    try:
-        return cast("Clustering", CLUSTERINGS.load("matrix"))
-    except MissingExtraError:
-        return cast("Clustering", CLUSTERINGS.load("signs"))
 
 
 _OPENING, _CLOSING = "[also said: ", "]"

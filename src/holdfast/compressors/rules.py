@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from copy import deepcopy
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, Literal, Protocol
+from typing import Literal
 
 from holdfast.compressors.knobs import Configured, check_knobs
 from holdfast.compressors.prose_rules import (
@@ -22,10 +20,10 @@ from holdfast.kernel.apply import apply
 from holdfast.kernel.budget import Allowance, Meter
 from holdfast.kernel.compressor import Attempt, Flow, Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
-from holdfast.kernel.errors import ConfigError, IntegrityError, StrategyError
+from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.flow import ask
-from holdfast.kernel.messages import Message, Part, Role, Text, ToolCall, ToolResult
-from holdfast.kernel.transcript import Transcript, speaks
+from holdfast.kernel.messages import Message, Part, Role, Text, ToolResult
+from holdfast.kernel.transcript import Transcript
 
 # an edit can make another one possible; a text that still changes after this many is left alone
 _MOST_PASSES = 4
@@ -130,127 +128,9 @@ def _is_example(message: Message) -> bool:
     return any(word in low for word in _TELLING) and not standing(text)
 
 
-@dataclass(frozen=True, slots=True)
-class MessageRule:
-    """A rule that rewrites or drops messages of assistants and tools.
+_Rule = TextRule | ConsolidateExamples
 
-    It is refused if it changes a user's or system message, if it changes more than the texts of a
-    message, or if applying it twice differs from applying it once.
-    """
-
-    name: str
-    """The name of the rule."""
-
-    function: Callable[[list[Any]], Sequence[Any]]
-    """Takes copies of the caller's messages, and returns those that stay, in order."""
-
-    def describe(self) -> Mapping[str, object]:
-        """The name: a function has no better description."""
-        return {"name": self.name}
-
-    def edits(
-        self, transcript: Transcript, meter: Meter, roles: AbstractSet[Role]
-    ) -> Iterator[Edit]:
-        """The function's edits. Raises StrategyError or IntegrityError if the rule is refused."""
-        del meter, roles
-        given = [deepcopy(message.original) for message in transcript.messages]
-        places = {id(message): i for i, message in enumerate(given)}
-        made = list(self.function(list(given)))
-        if list(self.function(deepcopy(made))) != made:
-            raise StrategyError(self.name, "doing it twice is not the same as doing it once")
-        origins = self._origins([places.get(id(message)) for message in made], transcript, made)
-        gone = sorted(set(range(len(transcript))).difference(origins))
-        for i in gone:
-            if speaks(transcript.messages[i]):
-                raise IntegrityError(
-                    "a rule may not drop a user's message", rule="words_are_kept", index=i
-                )
-        if gone:
-            yield Drop(tuple(gone), self.name)
-        for i, message in zip(origins, made, strict=True):
-            if message != transcript.messages[i].original:
-                if i in transcript.pinned:
-                    raise IntegrityError(
-                        "a pinned message stays as it is", rule="words_are_kept", index=i
-                    )
-                yield from self._texts(i, transcript.messages[i], message)
-
-    def _origins(
-        self, known: list[int | None], transcript: Transcript, made: Sequence[object]
-    ) -> list[int]:
-        """The transcript position of each returned message: by identity, equality or place."""
-        if None in known and len(known) != len(transcript):
-            equal = _equal_ones(transcript, made)
-            known = [
-                place if place is not None else other
-                for place, other in zip(known, equal, strict=True)
-            ]
-        fixed = [
-            (-1, -1),
-            *((j, i) for j, i in enumerate(known) if i is not None),
-            (len(known), len(transcript)),
-        ]
-        origins: list[int] = []
-        for (j, i), (next_j, next_i) in pairwise(fixed):
-            if next_i <= i:
-                raise StrategyError(self.name, "it changes the order of the messages")
-            new = next_j - j - 1
-            if new and new != next_i - i - 1:
-                problem = "it is not clear which messages it replaced; "
-                raise StrategyError(self.name, problem + "it should return the ones that it got")
-            origins += range(i + 1, i + 1 + new)
-            origins += [next_i] if next_j < len(known) else []
-        return origins
-
-    def _texts(self, index: int, message: Message, made: object) -> Iterator[Edit]:
-        """A Replace for each text that has changed."""
-        parts = message.wire.parts(made)
-        changed = {
-            at: new.text if not isinstance(new, ToolCall) else new.arguments
-            for at, (old, new) in enumerate(zip(message.parts, parts, strict=False))
-            if old != new and isinstance(new, Text | ToolResult | ToolCall)
-        }
-        if message.wire.render(message.original, changed) != made:
-            problem = "a rule may change the texts of a message and nothing else of it"
-            raise IntegrityError(problem, rule="words_are_kept", index=index)
-        for at, text in changed.items():
-            yield Replace(index, at, text, self.name)
-
-
-Rule = MessageRule
-"""Its earlier name."""
-
-
-def _equal_ones(transcript: Transcript, made: Sequence[object]) -> list[int | None]:
-    """For each returned message, the next message of the transcript with the same parts."""
-    places: dict[object, list[int]] = {}
-    for i in range(len(transcript) - 1, -1, -1):
-        places.setdefault(transcript.messages[i].parts, []).append(i)
-    found: list[int | None] = []
-    last = -1
-    for message in made:
-        waiting = places.get(transcript.wire.parts(message), [])
-        while waiting and waiting[-1] <= last:
-            waiting.pop()
-        found.append(waiting.pop() if waiting else None)
-        last = last if found[-1] is None else found[-1]
-    return found
-
-
-class _Edits(Protocol):
-    """The method that all kinds of rules share."""
-
-    @property
-    def name(self) -> str: ...
-
-    def edits(
-        self, transcript: Transcript, meter: Meter, roles: AbstractSet[Role]
-    ) -> Iterator[Edit]:
-        """The edits of the rule for messages of these roles."""
-        ...
-
-
-_BUILT_IN: Mapping[str, _Edits] = {
+_BUILT_IN: Mapping[str, _Rule] = {
     rule.name: rule
     for rule in (
         TextRule("filler_words", without_fillers),
@@ -272,7 +152,7 @@ class Rules(Configured):
     changed.
     """
 
-    rules: tuple[str | TextRule | MessageRule, ...] = RULES[:3]
+    rules: tuple[str | TextRule, ...] = RULES[:3]
     """The rules in order: names of built-in rules, or rules of your own."""
 
     roles: tuple[Literal["assistant", "tool"], ...] = ("assistant",)
@@ -313,7 +193,7 @@ class Rules(Configured):
 class _Tried:
     """One rule as a strategy, so that its failure leaves the other rules working."""
 
-    rule: _Edits
+    rule: _Rule
     roles: frozenset[Role]
 
     @property
@@ -341,8 +221,4 @@ def _between(before: Transcript, after: Transcript, origins: tuple[int, ...]) ->
         if message is not old:
             for at, (part, other) in enumerate(zip(old.parts, message.parts, strict=True)):
                 if part != other:
-                    yield Replace(i, at, _said(other), "reworded by a rule")
-
-
-def _said(part: Part) -> str:
-    return getattr(part, "arguments", None) or part.text
+                    yield Replace(i, at, other.text, "reworded by a rule")
