@@ -7,10 +7,11 @@ memos below.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from holdfast.compressors.arguments import brief
 from holdfast.compressors.cuts import preferred
 from holdfast.compressors.knobs import Configured, Fraction, check_knobs
 from holdfast.compressors.output_summaries import OutputSummaries
@@ -22,7 +23,6 @@ from holdfast.compressors.shrink_candidates import (
     Shrinkable,
     candidates_of,
     repeats,
-    shortened,
     superseded,
 )
 from holdfast.compressors.summaries import WorkingStore
@@ -284,10 +284,8 @@ class _ShrinkWork:
     def _clamp(self, candidate: Shrinkable, tokens: int) -> _Asking:
         key = yield from self._originals.save(candidate.text, "json")
         reference = self._note(candidate, "arguments", key) if key else ""
-        text = clamped((candidate.text, tokens, self._allowance.meter.text, reference))
-        if text is not None:
-            reason = "long arguments of an old call: their middle is left out"
-            self._keep(candidate, text, reason, key)
+        text = brief(candidate.text, tokens, self._allowance.meter.text, reference)
+        self._keep(candidate, text, "long arguments of an old call: their middle is left out", key)
 
     def _give_way(self, found: Iterable[tuple[Shrinkable, str]], reason: str) -> _Asking:
         for candidate, told in found:
@@ -336,10 +334,6 @@ def _read(reading: tuple[str, Room, str, str]) -> Shrunk | None:
     return referenced(kind, text, room, key, tool) if key else kind.shrink(text, room)
 
 
-def _clamped(arguments: tuple[str, int, Callable[[str], int], str]) -> str | None:
-    return shortened(*arguments)
-
-
 def _compacted(text: str) -> str | None:
     return recognise(text).compact(text)
 
@@ -369,8 +363,5 @@ read = Memo(
 """Takes a text, its room, the key of its original and the name of the recall tool; returns the
 shortened text, None if it does not fit with its reference.
 """
-
-clamped = Memo(_clamped, lambda arguments, short: len(arguments[0]) + len(short or ""), _CHARACTERS)
-"""The arguments, still JSON, with long texts cut to so many tokens; None without long texts."""
 
 _asked = Memo(_asked_of, lambda key, _: len(key[0]) + len(key[1]), _CHARACTERS)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import translate
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
+from holdfast.compressors.arguments import fields, strings
 from holdfast.compressors.output_summaries import is_summary
 from holdfast.compressors.references import key_in
-from holdfast.content.structured.values import Literal, Value, dump, parse
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.messages import Message, Text, ToolCall, ToolResult
 from holdfast.kernel.transcript import Seal, Transcript
-from holdfast.text.fit import head_tail
 from holdfast.text.memo import Memo
 
 if TYPE_CHECKING:
@@ -153,24 +151,6 @@ def _any_of(patterns: _Patterns) -> re.Pattern[str]:
     return re.compile("|".join(translate(pattern.lower()) for pattern in patterns) or r"(?!)")
 
 
-def fields(arguments: str) -> dict[str, object]:
-    """The fields of a call's arguments; none if they are not a JSON object."""
-    try:
-        found: object = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return {}
-    return cast("dict[str, object]", found) if isinstance(found, dict) else {}
-
-
-def strings(arguments: str) -> Iterator[str]:
-    """The texts in the fields of a call's arguments, also within lists."""
-    for value in fields(arguments).values():
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, list):
-            yield from (item for item in cast("list[object]", value) if isinstance(item, str))
-
-
 _PATH_FIELDS = (
     "path",
     "file_path",
@@ -212,11 +192,7 @@ def superseded(
 
     ``messages`` are all messages of the conversation. Calls that returned an error did nothing.
     """
-    reads = [
-        (c, c.call, deed)
-        for c in candidates
-        if c.call and (deed := _deed(c.call)).is_read and deed.path
-    ]
+    reads = [(c, c.call, deed) for c in candidates if c.call and (deed := _deed(c.call)).is_read]
     if not reads:
         return
     last: dict[tuple[str, str], tuple[int, ToolCall]] = {}
@@ -240,29 +216,23 @@ class _Deed(NamedTuple):
     ``does`` is ``write``, or the arguments of a read, and ``whole`` if it reads the whole file.
     """
 
-    path: str
-    does: tuple[str, ...]
-    is_read: bool
+    path: str = ""
+    does: tuple[str, ...] = ()
+
+    @property
+    def is_read(self) -> bool:
+        """Whether it reads a file and does not change it."""
+        return self.does not in ((), (_WRITE,))
 
 
 def _deed(call: ToolCall) -> _Deed:
-    return _deed_of((call.name, call.arguments))
-
-
-def _worked_out(call: tuple[str, str]) -> _Deed:
-    name, arguments = call
-    found = fields(arguments)
+    found, name = fields(call.arguments), _CAMEL.sub("_", call.name)
     path = next((value for field in _PATH_FIELDS if isinstance(value := found.get(field), str)), "")
-    spread = _CAMEL.sub("_", name)
-    is_read = _READS.search(spread) is not None
-    if _WRITES.search(spread):
-        return _Deed(path, (_WRITE,), is_read)
-    reads = (arguments, _WHOLE) if len(found) == 1 else (arguments,)
-    return _Deed(path, reads if is_read else (), is_read)
-
-
-# characters in the memo, with 64 for each entry
-_deed_of = Memo(_worked_out, lambda call, _: len(call[0]) + len(call[1]) + 64, 8_000_000)
+    if path and _WRITES.search(name):
+        return _Deed(path, (_WRITE,))
+    if path and _READS.search(name):
+        return _Deed(path, (call.arguments, _WHOLE) if len(found) == 1 else (call.arguments,))
+    return _Deed()
 
 
 def _done(messages: Sequence[Message], start: int) -> Iterator[tuple[int, ToolCall]]:
@@ -278,61 +248,3 @@ def _note(path: str, later: ToolCall, *, changed: bool) -> str:
     if changed:
         return f"[Left out: {name} as it was before {later.name} changed it later.]"
     return f"[Left out: {name} was read again later.]"
-
-
-_WORTH_CLAMPING = 40  # tokens; shorter texts are left whole
-
-
-class _LongValue(NamedTuple):
-    """A long text with the object and the key that hold it."""
-
-    holder: dict[str, Value]
-    key: str
-    text: str
-    tokens: int
-
-
-def shortened(
-    arguments: str, tokens: int, count: Callable[[str], int], reference: str = ""
-) -> str | None:
-    """The arguments with their long texts cut to fit, and the reference after the last one.
-
-    None if they are not JSON, or have no long text. Numbers and the order of keys do not change.
-    """
-    try:
-        found = parse(arguments)
-    except ValueError:
-        return None
-    long = list(_long(found[0], count)) if len(found) == 1 else []
-    if not long:
-        return None
-    in_long = sum(each.tokens for each in long)
-    room = tokens - (count(arguments) - in_long) - count(reference)
-    for each in long:
-        part = max(_WORTH_CLAMPING // 2, room * each.tokens // in_long)
-        if part < each.tokens:
-            each.holder[each.key] = head_tail(each.text, part, count)
-    if reference:
-        last = long[-1]
-        last.holder[last.key] = f"{last.holder[last.key]}\n{reference}"
-    return dump(found[0])
-
-
-def _long(values: Value, count: Callable[[str], int]) -> Iterator[_LongValue]:
-    """The long texts in objects, at any depth."""
-    waiting = [values]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, dict):
-            texts = {
-                k: v for k, v in value.items() if isinstance(v, str) and not isinstance(v, Literal)
-            }
-            sizes = {key: count(text) for key, text in texts.items() if len(text) > _WORTH_CLAMPING}
-            yield from (
-                _LongValue(value, key, texts[key], size)
-                for key, size in sizes.items()
-                if size > _WORTH_CLAMPING
-            )
-            waiting += reversed(value.values())
-        elif isinstance(value, list):
-            waiting += reversed(value)

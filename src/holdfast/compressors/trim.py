@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
+from holdfast.compressors.arguments import brief, cut
 from holdfast.compressors.cuts import (
     NOT_ENDED,
     ends_with_user,
@@ -18,13 +19,12 @@ from holdfast.compressors.cuts import (
 from holdfast.compressors.knobs import Configured
 from holdfast.compressors.references import parted
 from holdfast.compressors.summaries import body_of, mark
-from holdfast.content.structured.values import dump, parse
 from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
 from holdfast.kernel.messages import Media, Message, Part, Text, ToolCall, ToolResult
 from holdfast.kernel.transcript import Seal, Transcript
-from holdfast.text.fit import head_tail, water_level
+from holdfast.text.fit import water_level
 
 Place = tuple[int, int]
 """The indices of a message and of a part of it."""
@@ -37,7 +37,6 @@ _FLOOR = 8  # no text is cut below this share while something else can be cut or
 # Tokens.
 _LEAST = 64  # nor below this;
 _LAST = 16  # a mark and a few words: the rest of a text if the budget cannot be met
-_SHORT = 4  # shorter arguments stay, since a mark in quotes takes as much
 
 _MIDDLE = "too long for the budget: its middle is left out"
 _WORDS = "the words of a user are too long for the budget: their middle is left out"
@@ -299,13 +298,13 @@ def _clamped(
     body, media = body_of(message), _media(part)
     if body is not None:
         room = level - count(mark("", message.role))
-        return mark(_cut(body, room, count), message.role)
+        return mark(cut(body, room, count), message.role)
     if not media:
         return _shortened(part.text, level, count, seal)
     noun = "image" if all(medium.kind == "image" for medium in media) else "attachment"
     note = f"[… {len(media)} {noun}{'s' if len(media) > 1 else ''} left out …]"
     room = level - count(note)
-    text = _cut(part.text, room - 1, count) if room > 1 else ""
+    text = cut(part.text, room - 1, count) if room > 1 else ""
     return f"{text}\n{note}".lstrip("\n") if room >= 0 else "…"
 
 
@@ -317,53 +316,11 @@ def _shortened(text: str, level: int, count: Callable[[str], int], seal: Seal | 
     """
     said, reference = parted(text, seal)
     if not reference:
-        return _cut(text, level, count)
+        return cut(text, level, count)
     room = level - count(f"\n{reference}")
     if room < level // 2:
-        return _cut(said, level, count)
-    return f"{_cut(said, room, count)}\n{reference}"
-
-
-def brief(arguments: str, tokens: int, count: Callable[[str], int]) -> str:
-    """The JSON object of a call's arguments with its longest values cut, under the same keys.
-
-    A value that is not text is cut as its JSON. Empty if the arguments are not a JSON object, or an
-    empty one.
-    """
-    try:
-        found = parse(arguments)
-    except ValueError:
-        return ""
-    values = found[0] if len(found) == 1 else None
-    if not isinstance(values, dict) or not values:
-        return ""
-    lengths = {key: count(dump(value)) for key, value in values.items()}
-
-    def shortened_to(level: int) -> str:
-        room = level if level > _SHORT else 0
-        now = dict(values)
-        for key, value in values.items():
-            if lengths[key] > level:
-                now[key] = _cut(value if isinstance(value, str) else dump(value), room, count)
-        return dump(now)
-
-    low, high = _SHORT, max(tokens, _SHORT)
-    while low < high:
-        level = (low + high + 1) // 2
-        if count(shortened_to(level)) <= tokens:
-            low = level
-        else:
-            high = level - 1
-    return shortened_to(low)
-
-
-def _cut(text: str, tokens: int, count: Callable[[str], int]) -> str:
-    """The start and end of the text around a mark, or the mark alone if no more fits.
-
-    There is no white space at the end: some vendors refuse it in the last message.
-    """
-    cut = head_tail(text, tokens, count) if tokens > 0 else ""
-    return cut.rstrip() if "…" in cut or cut == text else "…"
+        return cut(said, level, count)
+    return f"{cut(said, room, count)}\n{reference}"
 
 
 def _media(part: Part) -> tuple[Media, ...]:

@@ -1,0 +1,74 @@
+"""The arguments of a call: their fields, the texts in them, and a shorter form."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import cast
+
+from holdfast.content.structured.values import dump, parse
+from holdfast.text.fit import head_tail
+
+_SHORT = 4  # tokens; shorter values stay, since a mark in quotes takes as much
+
+
+def fields(arguments: str) -> dict[str, object]:
+    """The fields of a call's arguments; none if they are not a JSON object."""
+    try:
+        found: object = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return {}
+    return cast("dict[str, object]", found) if isinstance(found, dict) else {}
+
+
+def strings(arguments: str) -> Iterator[str]:
+    """The texts in the fields of a call's arguments, also within lists."""
+    for value in fields(arguments).values():
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, list):
+            yield from (item for item in cast("list[object]", value) if isinstance(item, str))
+
+
+def brief(arguments: str, tokens: int, count: Callable[[str], int], reference: str = "") -> str:
+    """The JSON object of a call's arguments with its longest values cut, under the same keys.
+
+    A value that is not text is cut as its JSON. The reference is the last line of the longest
+    value, if that is cut. Empty if the arguments are not a JSON object, or an empty one.
+    """
+    try:
+        found = parse(arguments)
+    except ValueError:
+        return ""
+    values = found[0] if len(found) == 1 else None
+    if not isinstance(values, dict) or not values:
+        return ""
+    lengths = {key: count(dump(value)) for key, value in values.items()}
+    longest = max(lengths, key=lengths.__getitem__)
+
+    def shortened_to(level: int) -> str:
+        room = level if level > _SHORT else 0
+        now = dict(values)
+        for key, value in values.items():
+            if lengths[key] > level:
+                text = cut(value if isinstance(value, str) else dump(value), room, count)
+                now[key] = f"{text}\n{reference}" if reference and key == longest else text
+        return dump(now)
+
+    low, high = _SHORT, max(tokens, _SHORT)
+    while low < high:
+        level = (low + high + 1) // 2
+        if count(shortened_to(level)) <= tokens:
+            low = level
+        else:
+            high = level - 1
+    return shortened_to(low)
+
+
+def cut(text: str, tokens: int, count: Callable[[str], int]) -> str:
+    """The start and end of the text around a mark, or the mark alone if no more fits.
+
+    There is no white space at the end: some vendors refuse it in the last message.
+    """
+    short = head_tail(text, tokens, count) if tokens > 0 else ""
+    return short.rstrip() if "…" in short or short == text else "…"
