@@ -30,11 +30,18 @@ def strings(arguments: str) -> Iterator[str]:
             yield from (item for item in cast("list[object]", value) if isinstance(item, str))
 
 
-def brief(arguments: str, tokens: int, count: Callable[[str], int], reference: str = "") -> str:
+def brief(
+    arguments: str,
+    tokens: int,
+    count: Callable[[str], int],
+    least: int = _SHORT,
+    reference: str = "",
+) -> str:
     """The JSON object of a call's arguments with its longest values cut, under the same keys.
 
-    A value that is not text is cut as its JSON. The reference is the last line of the longest
-    value, if that is cut. Empty if the arguments are not a JSON object, or an empty one.
+    No value is cut below ``least`` tokens. A value that is not text is cut as its JSON. The
+    reference is the last line of the longest value, if that is cut. Empty if the arguments are not
+    a JSON object, or an empty one.
     """
     try:
         found = parse(arguments)
@@ -55,7 +62,7 @@ def brief(arguments: str, tokens: int, count: Callable[[str], int], reference: s
                 now[key] = f"{text}\n{reference}" if reference and key == longest else text
         return dump(now)
 
-    low, high = _SHORT, max(tokens, _SHORT)
+    low, high = least, max(tokens, least)
     while low < high:
         level = (low + high + 1) // 2
         if count(shortened_to(level)) <= tokens:

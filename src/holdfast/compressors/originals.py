@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from holdfast.compressors.summaries import HISTORY, WorkingStore, body_of
 from holdfast.kernel.budget import Allowance
+from holdfast.kernel.flow import Asking
 from holdfast.kernel.messages import Message, Text, ToolCall, ToolResult
-from holdfast.kernel.ports import Ask
 from holdfast.kernel.transcript import Transcript
 
 Place = tuple[int, int]
@@ -17,7 +16,7 @@ Place = tuple[int, int]
 
 def save_messages(
     transcript: Transcript, going: Sequence[int], allowance: Allowance
-) -> Generator[Ask[Any], Any, tuple[tuple[str, ...], str]]:
+) -> Asking[tuple[tuple[str, ...], str]]:
     """Save the messages at ``going``; return the lines that name them, and the problem, if any.
 
     Without a store, or if it fails, there are no lines.
@@ -35,7 +34,7 @@ def save_messages(
 
 def kept(
     parts: Iterable[tuple[Place, str, str]], name: Callable[[Place, str, str], None]
-) -> Generator[Ask[Any], Any, str]:
+) -> Asking[str]:
     """Save each ``(place, text, kind)``, and pass its place, kind and key to ``name``.
 
     Returns the problem, or an empty text.

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from holdfast.compressors.references import note
 from holdfast.compressors.summaries import WorkingStore
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.errors import ModelError
-from holdfast.kernel.ports import Ask
+from holdfast.kernel.flow import Asking
 from holdfast.kernel.registry import imported
 
 _BESIDE = 100  # tokens of the opening and the reference at most
@@ -50,7 +50,7 @@ class OutputSummaries:
 
     def of(
         self, text: str, tokens: int, position: int, tool: str, room: int
-    ) -> Generator[Ask[Any], Any, ToldOutput | None]:
+    ) -> Asking[ToldOutput | None]:
         """A summary of the output with a reference to it, in at most ``room`` tokens.
 
         ``tokens`` is the size of the text, ``position`` that of its message, ``tool`` empty if the
@@ -62,7 +62,7 @@ class OutputSummaries:
         if not self.may_ask or self.tokens + count(opening) >= tokens:
             return None
         # imported when a model is asked, since clearing outputs does not need it
-        tell: Callable[..., Generator[Ask[Any], Any, tuple[str, str]]] = imported(
+        tell: Callable[..., Asking[tuple[str, str]]] = imported(
             "holdfast.compressors.writer:output_summary"
         )
         try:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from holdfast.compressors.cuts import legal, newest, preferred
 from holdfast.compressors.knobs import Configured, Fraction, check_knobs
@@ -16,8 +16,8 @@ from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
 from holdfast.kernel.errors import ConfigError, HoldfastError, ModelError
+from holdfast.kernel.flow import Asking
 from holdfast.kernel.messages import Role, Text, ToolResult
-from holdfast.kernel.ports import Ask
 from holdfast.kernel.transcript import Transcript
 from holdfast.text.identifiers import named
 from holdfast.text.importance import PRESETS, Weights, has_importance_marker
@@ -169,9 +169,7 @@ class _Ranking:
             return None
         return None if body_of(message) else longest
 
-    def condensed(
-        self, places: Mapping[int, _LongText], tokens: int
-    ) -> Generator[Ask[Any], Any, dict[int, str]]:
+    def condensed(self, places: Mapping[int, _LongText], tokens: int) -> Asking[dict[int, str]]:
         """The condensed texts by message, in at most so many tokens each.
 
         A text that could not be condensed is left out.

@@ -7,9 +7,8 @@ memos below.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from holdfast.compressors.arguments import brief
 from holdfast.compressors.cuts import preferred
@@ -31,7 +30,8 @@ from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.edits import Offload, Replace
 from holdfast.kernel.errors import ConfigError
-from holdfast.kernel.ports import Ask, Room, Shrunk
+from holdfast.kernel.flow import Asking
+from holdfast.kernel.ports import Room, Shrunk
 from holdfast.kernel.transcript import Transcript
 from holdfast.text.memo import Memo
 from holdfast.text.question import Question
@@ -46,6 +46,7 @@ _SHORTEST_FORM = 0.4  # share of a text; in less room no lossless form is tried
 _NEWEST = 0.5  # share of the room; a newest exchange up to this stays whole before any history
 _FINE = 1_000  # tokens; a shorter text gets any room, not only one of the few sizes
 _STEP = 61, 64  # ratio of neighbouring rooms of a longer text: wastes 2.4 % on average
+_LEAST_VALUE = 20  # tokens; a shorter value of arguments is left whole
 _SMALL = 1_000  # tokens; in a shorter text a question without names or numbers selects little
 
 
@@ -117,10 +118,6 @@ class Shrink(Configured):
         return Plan(edits, reason="shrunk", detail=f"{texts} shrunk{trouble}")
 
 
-_Asking = Generator[Ask[object], Any, None]
-"""A running step; its requests go to the runtime."""
-
-
 class _ShrinkWork:
     """The excess, and the edits so far."""
 
@@ -187,7 +184,7 @@ class _ShrinkWork:
         told = [*self._summaries.troubles, self._originals.trouble]
         return "; ".join(dict.fromkeys(filter(None, told)))
 
-    def done(self) -> _Asking:
+    def done(self) -> Asking[None]:
         """Run the steps in order until the target is met."""
         rules = self._knobs.rules
         if "repeats" in rules:
@@ -218,7 +215,7 @@ class _ShrinkWork:
         self._keep(candidate, short, f"{kind}: the same value in a shorter form")
         return True
 
-    def _lossy(self) -> _Asking:
+    def _lossy(self) -> Asking[None]:
         """Shorten each text to its room."""
         rules = self._knobs.rules
         wanted = [
@@ -258,7 +255,7 @@ class _ShrinkWork:
                     left -= now - room
         return given
 
-    def _shrink(self, candidate: Shrinkable, tokens: int) -> _Asking:
+    def _shrink(self, candidate: Shrinkable, tokens: int) -> Asking[None]:
         text = candidate.text
         if tokens >= _SHORTEST_FORM * candidate.tokens and self._compact(candidate, tokens):
             return
@@ -281,13 +278,13 @@ class _ShrinkWork:
         else:
             self._keep(candidate, shrunk.text, f"{kind}: {shrunk.omitted or 'shortened'}", key)
 
-    def _clamp(self, candidate: Shrinkable, tokens: int) -> _Asking:
+    def _clamp(self, candidate: Shrinkable, tokens: int) -> Asking[None]:
         key = yield from self._originals.save(candidate.text, "json")
         reference = self._note(candidate, "arguments", key) if key else ""
-        text = brief(candidate.text, tokens, self._allowance.meter.text, reference)
+        text = brief(candidate.text, tokens, self._allowance.meter.text, _LEAST_VALUE, reference)
         self._keep(candidate, text, "long arguments of an old call: their middle is left out", key)
 
-    def _give_way(self, found: Iterable[tuple[Shrinkable, str]], reason: str) -> _Asking:
+    def _give_way(self, found: Iterable[tuple[Shrinkable, str]], reason: str) -> Asking[None]:
         for candidate, told in found:
             if self._excess <= 0:
                 return

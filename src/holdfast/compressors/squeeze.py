@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 
 from holdfast.compressors.knobs import Configured
 from holdfast.compressors.summaries import body_of, concealed, mark
@@ -15,7 +14,7 @@ from holdfast.kernel.edits import Replace
 from holdfast.kernel.errors import HoldfastError, ModelError
 from holdfast.kernel.flow import ask
 from holdfast.kernel.messages import Role
-from holdfast.kernel.ports import All, Ask
+from holdfast.kernel.ports import All
 from holdfast.kernel.transcript import Transcript
 
 # Chosen by hand:
@@ -62,7 +61,7 @@ class Squeeze(Configured):
         )
         edits: list[Replace] = []
         try:
-            answers = yield from ask(All(cast("tuple[Ask[object], ...]", asks)))
+            answers = yield from ask(All(asks))
             for i, answer, room in zip(found, answers, rooms, strict=True):
                 role = transcript.messages[i].role
                 text = _shorter(role, *found[i], answer, room, count)

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Generator, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, TypeVar, cast
 
 from holdfast.kernel.errors import StoreError
-from holdfast.kernel.flow import ask
+from holdfast.kernel.flow import Asking, ask
 from holdfast.kernel.integrity import Rule, keeps, may_follow
 from holdfast.kernel.messages import SUMMARY, Message, Role, Text
 from holdfast.kernel.ports import Ask, Read, Save, Write
@@ -246,29 +246,29 @@ class WorkingStore:
         kind: str = "text",
         *,
         open: bool = False,  # noqa: A002 - the name that Save has
-    ) -> Generator[Ask[Any], Any, str]:
+    ) -> Asking[str]:
         """Save an original and return its key, empty if it is not saved."""
         key = yield from self._asked(
             Save(text, kind, open=open), "no original was saved from then on"
         )
         return key or ""
 
-    def read(self, key: str) -> Generator[Ask[Any], Any, str | None]:
+    def read(self, key: str) -> Asking[str | None]:
         """The value of the key, or None if there is none or the store fails."""
         return (yield from self._asked(Read(key), "summaries are not kept"))
 
-    def write(self, key: str, value: str | None) -> Generator[Ask[Any], Any, None]:
+    def write(self, key: str, value: str | None) -> Asking[None]:
         """Set the value of the key; None deletes it."""
         yield from self._asked(Write(key, value), "summaries are not kept")
 
-    def add(self, key: str, numbers: Iterable[int]) -> Generator[Ask[Any], Any, None]:
+    def add(self, key: str, numbers: Iterable[int]) -> Asking[None]:
         """Add the numbers to the list under the key, each once."""
         known = as_list((yield from self.read(key)))
         new = [number for number in numbers if number not in known]
         if new:
             yield from self.write(key, json.dumps([*known, *new]))
 
-    def _asked(self, request: Ask[T], problem: str) -> Generator[Ask[Any], Any, T | None]:
+    def _asked(self, request: Ask[T], problem: str) -> Asking[T | None]:
         if not self.works:
             return None
         try:

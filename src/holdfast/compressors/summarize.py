@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Literal
 
 from holdfast.compressors.cuts import NOT_ENDED, ends_with_user, voice
 from holdfast.compressors.knobs import Configured, check_knobs
@@ -27,8 +27,8 @@ from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.edits import Drop, Edit, Insert, Replace
 from holdfast.kernel.errors import ConfigError, HoldfastError, IntegrityError, ModelError
+from holdfast.kernel.flow import Asking
 from holdfast.kernel.messages import Message
-from holdfast.kernel.ports import Ask
 from holdfast.kernel.registry import moved_names
 from holdfast.kernel.transcript import Transcript
 
@@ -227,7 +227,7 @@ class _Telling:
         yield from self.memory.keep(envelope)
         return self.plan(envelope, new[-1], "summarized")
 
-    def _written(self, known: Known | None, new: list[int]) -> Generator[Ask[Any], Any, Envelope]:
+    def _written(self, known: Known | None, new: list[int]) -> Asking[Envelope]:
         """The summary of the known summary and the new messages. Raises ModelError."""
         allowance, cap = self.history.allowance, self._cap(new[-1])
         count = allowance.meter.text
@@ -256,7 +256,7 @@ class _Telling:
             return earlier > cap * (_OF_THE_MODEL - _ADDED)
         return self.form.combine == "model"
 
-    def put_off(self, known: Known, new: list[int]) -> Generator[Ask[Any], Any, Plan | None]:
+    def put_off(self, known: Known, new: list[int]) -> Asking[Plan | None]:
         """The plan in which the new messages wait in the store for the model.
 
         The present summary is extended by the user's words and exact details of the new messages.

@@ -8,7 +8,7 @@ hash of the messages that it covers equals that of the present messages.
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from time import time
@@ -27,9 +27,9 @@ from holdfast.compressors.summaries import (
 )
 from holdfast.compressors.summary_text import parsed
 from holdfast.kernel.budget import Allowance
+from holdfast.kernel.flow import Asking
 from holdfast.kernel.forks import cached_property
 from holdfast.kernel.messages import Media, Message
-from holdfast.kernel.ports import Ask
 from holdfast.kernel.transcript import Transcript
 from holdfast.text.concealed import redacted_text
 
@@ -251,10 +251,6 @@ def _content(part: object) -> object:
     return (part.kind, part.media_type, part.source) if isinstance(part, Media) else part
 
 
-Asking = Generator[Ask[Any], Any, None]
-Looking = Generator[Ask[Any], Any, "Known | None"]
-
-
 @dataclass(frozen=True, slots=True)
 class Known:
     """A summary that covers this conversation up to a position, and may already be in it."""
@@ -284,7 +280,7 @@ class Memory:
     def __post_init__(self) -> None:
         self.shelf = WorkingStore(self.history.allowance.stored)
 
-    def look(self, start: int) -> Looking:
+    def look(self, start: int) -> Asking[Known | None]:
         """The longest summary that ends before ``start``, else the shortest that ends after.
 
         The second is tried only if ``start`` is not fixed.
@@ -308,7 +304,7 @@ class Memory:
         """Whether there is a store, and it has not failed."""
         return self.shelf.works
 
-    def keep(self, envelope: Envelope, waiting: Sequence[str] = ()) -> Asking:
+    def keep(self, envelope: Envelope, waiting: Sequence[str] = ()) -> Asking[None]:
         """Store a summary and the messages that wait for the model, then add them to the list."""
         if not self.keeps:
             return
@@ -354,7 +350,7 @@ class Memory:
         ]
         return sorted(shorter, key=lambda each: each.end)[:-_SPARE]
 
-    def _folded(self) -> Generator[Ask[Any], Any, list[Range]]:
+    def _folded(self) -> Asking[list[Range]]:
         """Take the earlier summary that began with ``opening``, not a mark, out of its list."""
         said = self.history.messages[self.history.places[0]].content_text or ""
         if not self.opening or not said.startswith(self.opening):
@@ -368,7 +364,7 @@ class Memory:
         yield from self.shelf.write(listing, _listed(left) if left else None)
         return [each for each in found if each.mark == mark]
 
-    def waiting(self, envelope: Envelope) -> Generator[Ask[Any], Any, list[str]]:
+    def waiting(self, envelope: Envelope) -> Asking[list[str]]:
         """The messages that a summary covers and the model has not seen."""
         found: list[str] = []
         for key in envelope.waiting:
@@ -385,7 +381,7 @@ class Memory:
             return position
         return self._base.envelope.end + position - self._base.upto
 
-    def _open(self) -> Asking:
+    def _open(self) -> Asking[None]:
         """Find the summary in the conversation, and the list of ranges."""
         thread, stored = self.history.allowance.thread, self.history.allowance.stored
         standing = self.history.summaries
@@ -399,7 +395,7 @@ class Memory:
             envelope = yield from self._standing(body)
             self._base = Known(self._with_others(envelope), standing[0], stands=True)
 
-    def _standing(self, body: str) -> Generator[Ask[Any], Any, Envelope]:
+    def _standing(self, body: str) -> Asking[Envelope]:
         """The envelope of a summary in the conversation, made from its text if none is stored."""
         for found in reversed(self._ranges):  # the newest, since two may have one text
             if found.mark == earlier_key(body):
@@ -443,7 +439,7 @@ class Memory:
         for i in self.history.places:
             covers = self._chain[i] = chained(covers, self.history.messages[i])
 
-    def _has_all(self, waiting: Sequence[str]) -> Generator[Ask[Any], Any, bool]:
+    def _has_all(self, waiting: Sequence[str]) -> Asking[bool]:
         for key in waiting:
             if (yield from self.shelf.read(key)) is None:
                 return False
@@ -453,10 +449,10 @@ class Memory:
         fresh = self.keep_seconds is None or time() - envelope.made < self.keep_seconds
         return envelope.writer == self.writer and fresh
 
-    def _envelope(self, key: str) -> Generator[Ask[Any], Any, Envelope | None]:
+    def _envelope(self, key: str) -> Asking[Envelope | None]:
         return Envelope.of_json((yield from self._read(key)))
 
-    def _read(self, key: str) -> Generator[Ask[Any], Any, str | None]:
+    def _read(self, key: str) -> Asking[str | None]:
         value = yield from self.shelf.read(key)
         return None if value is None else self.history.repeatable(value)
 

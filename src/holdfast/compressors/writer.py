@@ -7,19 +7,19 @@ it looks like a request.
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from string import Template
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import NamedTuple, TypeVar
 
 from holdfast.compressors.summaries import WorkingStore, as_object, message_key, messages_key
 from holdfast.compressors.verification import Count, accepted, details_of, with_missing
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.errors import ContextOverflowError, HoldfastError, ModelError
-from holdfast.kernel.flow import ask
+from holdfast.kernel.flow import Asking, ask
 from holdfast.kernel.messages import Media, Message, Role, Text, ToolCall, ToolResult
 from holdfast.kernel.ports import All, Ask, Complete
 from holdfast.text.fit import clip, fits
@@ -78,8 +78,6 @@ def _told_by(message: Message, tools: Mapping[str, str]) -> Iterator[str]:
             yield f"[{part.kind}]"
 
 
-Writing = Generator[Ask[Any], Any, str]
-
 # Chosen by hand:
 _LEAST_INPUT = 256  # tokens of material in one call, however small the stated window
 _WORDING = 600  # tokens for the prompts; the longest has some 400
@@ -110,7 +108,7 @@ class WritingTask:
         return max(_LEAST_INPUT, int(self.window * _ERRING) - taken)
 
 
-def written(task: WritingTask, blocks: Sequence[str], earlier: str = "") -> Writing:
+def written(task: WritingTask, blocks: Sequence[str], earlier: str = "") -> Asking[str]:
     """The notes on the blocks, together with ``earlier`` notes if given. Raises ModelError."""
     room, left = task.room(earlier), _ATTEMPTS
     while True:
@@ -124,7 +122,9 @@ def written(task: WritingTask, blocks: Sequence[str], earlier: str = "") -> Writ
             room = max(_LEAST_INPUT, min(room or whole, fault.limit or whole, whole) // 2)
 
 
-def _written_in_room(task: WritingTask, blocks: Sequence[str], earlier: str, room: int) -> Writing:
+def _written_in_room(
+    task: WritingTask, blocks: Sequence[str], earlier: str, room: int
+) -> Asking[str]:
     chunks = _packed(blocks, room, task.count)
     if len(chunks) == 1:
         (notes,) = yield from _each(task, "extend" if earlier else task.prompt, chunks, earlier)
@@ -134,7 +134,7 @@ def _written_in_room(task: WritingTask, blocks: Sequence[str], earlier: str, roo
     return (yield from _merged(task, parts, room))
 
 
-def _merged(task: WritingTask, parts: Sequence[str], room: int) -> Writing:
+def _merged(task: WritingTask, parts: Sequence[str], room: int) -> Asking[str]:
     """One set of notes made of several, in rounds that each leave fewer."""
     while len(parts) > 1:
         groups = _packed([quoted(part) for part in parts], room, task.count)
@@ -146,14 +146,14 @@ def _merged(task: WritingTask, parts: Sequence[str], room: int) -> Writing:
 
 def _each(
     task: WritingTask, prompt: str, materials: Sequence[str], earlier: str = ""
-) -> Generator[Ask[Any], Any, list[str]]:
+) -> Asking[list[str]]:
     """The accepted reply to the prompt for each of the materials. Raises ModelError."""
     values = {**task.values, "earlier": quoted(earlier)}
     asks = [request(prompt, task.tokens, {**values, "messages": each}) for each in materials]
     if len(asks) == 1:
         answers: Sequence[object] = [(yield from ask(asks[0]))]
     else:
-        answers = yield from ask(All(cast("tuple[Ask[object], ...]", tuple(asks))))
+        answers = yield from ask(All(tuple(asks)))
     for answer in answers:
         if isinstance(answer, Exception):
             raise answer
@@ -209,9 +209,6 @@ class MessageSummary(NamedTuple):
     trouble: str = ""
 
 
-Summing = Generator[Ask[Any], Any, MessageSummary]
-
-
 @dataclass(frozen=True, slots=True)
 class Single:
     """A text to be summarized by itself; ``source`` describes it, such as ``output of grep``."""
@@ -224,7 +221,7 @@ class Single:
 
 def message_summary(
     single: Single, tokens: int, allowance: Allowance, question: str = ""
-) -> Summing:
+) -> Asking[MessageSummary]:
     """A model's summary of the text in at most ``tokens``, with exact things that it left out.
 
     It is stored by thread and position or by content, and found again while the text, the prompts,
@@ -262,7 +259,9 @@ def message_summary(
     return MessageSummary(text, shelf.trouble)
 
 
-def output_summary(text: str, index: int, tool: str, tokens: int, allowance: Allowance) -> Summing:
+def output_summary(
+    text: str, index: int, tool: str, tokens: int, allowance: Allowance
+) -> Asking[MessageSummary]:
     """Like ``message_summary``, for the output of a tool; ``tool`` is empty if it is not known."""
     single = Single(text, "tool", index, f"output of {tool or 'a tool'}")
     return message_summary(single, tokens, allowance)
@@ -283,8 +282,8 @@ T = TypeVar("T")
 
 
 def together(
-    flows: Sequence[Generator[Ask[Any], Any, T]],
-) -> Generator[Ask[Any], Any, list[T | HoldfastError]]:
+    flows: Sequence[Asking[T]],
+) -> Asking[list[T | HoldfastError]]:
     """Run flows together; return each one's value, or the HoldfastError that ended it."""
     ended: dict[int, T | HoldfastError] = {}
     answers: Mapping[int, object] = dict.fromkeys(range(len(flows)))

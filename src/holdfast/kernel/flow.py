@@ -11,6 +11,8 @@ from .ports import Ask
 R = TypeVar("R")
 T = TypeVar("T")
 Rounds = Generator[list[tuple[int, Ask[object]]], Sequence[object], list[Plan]]
+Asking = Generator[Ask[Any], Any, T]
+"""A generator that yields requests, is sent their answers, and returns a value."""
 
 
 def ask(request: Ask[T]) -> Generator[Ask[T], Any, T]:
