@@ -198,6 +198,18 @@ def test_importing_the_package_loads_nothing_that_is_heavy():
     assert heavy.isdisjoint(ran.stdout.split())
 
 
+def test_a_session_that_asks_no_model_loads_no_event_loop():
+    script = """
+import sys, holdfast
+session = holdfast.Session("t", budget=100)
+session.append({"role": "user", "content": "hello"})
+session.fit()
+print(*sys.modules)
+"""
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert "asyncio" not in ran.stdout.split()
+
+
 def test_an_interrupt_finds_little_of_the_package_before_the_command_line_waits_for_it():
     """``python -m holdfast`` imports the package before the first line of ours that can catch
     anything.

@@ -242,7 +242,7 @@ def _damaged(file: Path, rng: Random) -> None:
             content = bytearray(body)
             content[rng.randrange(len(content))] ^= rng.choice((1, 2, 4, 32))
             connection.execute("UPDATE lines SET body = ? WHERE number = ?", (bytes(content), at))
-    except sqlite3.Error:
+    except (sqlite3.Error, UnicodeDecodeError):  # in the quotation of a schema
         return  # it was damaged so that nothing reads it
 
 

@@ -12,14 +12,12 @@ import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from contextvars import copy_context
-from functools import cache, wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+from functools import cache
+from typing import Any, TypeVar
 
 from holdfast.kernel.errors import ConfigError
 from holdfast.stores.answers import Opened, Pending, Work, instantly
 
-S = TypeVar("S")
-P = ParamSpec("P")
 T = TypeVar("T")
 _NAME = "holdfast-loop"
 
@@ -86,21 +84,3 @@ async def asked(store: Opened, work: Work) -> object:
             store.waits = True
             await met.settled()
     return await store.begun(work)
-
-
-def awaited(
-    method: Callable[Concatenate[S, P], T],
-) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
-    """The asynchronous form of a method, which runs it in a thread.
-
-    The method is looked up by its name, so that a subclass that overrides it overrides both.
-    """
-    name = method.__name__
-
-    @wraps(method)
-    async def waits(self: S, /, *args: P.args, **named: P.kwargs) -> T:
-        return cast("T", await asyncio.to_thread(getattr(self, name), *args, **named))
-
-    waits.__name__ = f"a{name}"
-    waits.__qualname__ = f"{method.__qualname__.removesuffix(name)}a{name}"
-    return waits

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from asyncio import to_thread
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import replace
@@ -17,7 +16,6 @@ from typing import (
     Self,
 )
 
-from holdfast.calls.event_loop import awaited
 from holdfast.calls.lineup import CallLimits
 from holdfast.cost import Costs
 from holdfast.kernel.budget import Budget, BudgetLike, Meter
@@ -45,6 +43,7 @@ from holdfast.text.visible import amount
 
 from . import arguments
 from .arguments import SessionOptions, Which
+from .async_methods import awaited
 from .log import Thread, exchanges, inverse, own_id
 from .maintenance import Exclusive, FormRequests, Upkeep
 from .recall import FactReader, Meaning, Past, Recalled
@@ -504,10 +503,7 @@ class Session:
     apin = awaited(pin)
     aundo = awaited(undo)
     aclose = awaited(close)
-
-    async def afork(self, thread: str) -> Self:
-        """Like ``fork``."""
-        return await to_thread(self.fork, thread)
+    afork = awaited(fork)
 
     async def __aenter__(self) -> Self:
         return self
