@@ -13,6 +13,9 @@ DEEP: list = []
 for _ in range(5_000):
     DEEP = [DEEP]
 
+HOLDING: dict = {"role": "user"}
+HOLDING["content"] = [HOLDING]
+
 
 class Needy:
     """A counter that cannot be made from nothing."""
@@ -247,8 +250,9 @@ def test_an_argument_that_is_wrong_is_named_in_one_line_with_what_to_do(given, t
             [assistant({"type": "tool_use", "id": "a", "name": "f", "input": {"deep": DEEP}})],
             "messages[0].content[0]",
         ),
+        ([HOLDING], "a message is nested too deeply, or holds itself"),
     ],
-    ids=range(18),
+    ids=range(19),
 )
 @pytest.mark.parametrize(
     "door", [lambda m: holdfast.compress(m, 100), holdfast.count, holdfast.validate]
@@ -290,6 +294,13 @@ def test_content_null_on_a_call_is_no_trouble():
     messages = [user("go"), calling("a"), tool("a", words(500)), {"role": "user", "content": None}]
     done = holdfast.compress(messages, 60, strategy="trim")
     assert done.messages[-1] is messages[-1]
+
+
+@pytest.mark.parametrize("name", [7, None, 2.5, ("a", "b")])
+def test_a_field_with_a_name_that_is_no_text_is_no_trouble(name):
+    messages = [user("go"), {**user(words(500)), name: 1, "metadata": {name: "x"}}, user("on")]
+    assert holdfast.count(messages).total > holdfast.count([user("go"), user("on")]).total
+    assert holdfast.restore(holdfast.compress(messages, 60)) == messages
 
 
 def test_two_thousand_messages_with_pins_between_them_are_mended_at_once():

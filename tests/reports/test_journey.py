@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast import compress
 from holdfast.kernel.edits import Drop, Edit, Insert, Offload, Replace
 from holdfast.reports.account import Touch, journeys, sources
 from holdfast.result import CompressionResult, restore
@@ -37,6 +38,12 @@ def test_a_dropped_message_stands_where_it_was_and_those_after_it_move_up():
     assert found[0].decided == Touch("trim", "dropped", "old")
     assert found[0].original == user("question 0")
     assert found[0].final is None
+
+
+def test_a_body_whose_input_is_a_text_has_one_message():
+    body = {"model": "gpt-4o", "input": "It waits for the order. " * 500}
+    (way,) = journeys(compress(body, 300))
+    assert (way.state, way.original) == ("changed", user(body["input"]))
 
 
 def test_positions_of_a_later_step_are_those_that_the_earlier_steps_left():

@@ -47,8 +47,8 @@ def said(value: object, field: str = "") -> Iterator[str]:
     elif is_object(value):
         for name, inner in value.items():
             if name not in _SKIPPED:
-                if len(name) > LABEL:
-                    yield name
+                if len(str(name)) > LABEL:  # dictionaries of others may have a number as a name
+                    yield str(name)
                 yield from said(inner, name)
     elif is_list(value):
         for item in value:
@@ -61,8 +61,8 @@ def unread(holder: object, taken: frozenset[str]) -> Iterator[str]:
         for field, value in holder.items():
             if field in taken or field in _SKIPPED:
                 continue
-            if len(field) > LABEL:
-                yield field
+            if len(str(field)) > LABEL:
+                yield str(field)
             is_label = field in _LABELS and type(value) is str and len(value) <= LABEL
             if not is_label:  # true of most
                 yield from said(value, field)

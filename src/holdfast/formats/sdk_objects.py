@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from operator import is_
 from typing import Any, Protocol, runtime_checkable
 
+from holdfast.kernel.errors import FormatError
 from holdfast.kernel.registry import imported
 
 from .payloads import MESSAGES
@@ -34,11 +35,16 @@ def as_sent(payload: Any) -> Any:
     """The payload with dictionaries for such objects; the same payload if it has none.
 
     Unset fields are left out, as the packages of OpenAI and Anthropic do when they send the object.
+    Raises FormatError for a message that contains itself.
     """
     found: object = payload.get(MESSAGES) if is_object(payload) else payload
     if not is_list(found):
         return payload
-    messages = [_item(message) for message in found]
+    try:
+        messages = [_item(message) for message in found]
+    except RecursionError as fault:
+        problem = "a message is nested too deeply, or holds itself"
+        raise FormatError(problem, advice="give it less deeply nested") from fault
     if all(map(is_, messages, found)):
         return payload
     made = tuple(messages) if isinstance(found, tuple) else messages

@@ -119,6 +119,7 @@ def importances(
     around, asked = _bag(context.text[:_LONGEST_READ]), _bag(context.query[:_LONGEST_READ])
     used = entities.exact(context.text[-_LONGEST_READ:])
     holders = Counter(chain.from_iterable(traits.words for traits in seen))
+    rarity = {word: 1 / count for word, count in holders.items()}
     found: list[Importance] = []
     for segment, traits in zip(segments, seen, strict=True):
         bag, meaning = traits.words, context.meaning.get(segment.id)
@@ -130,7 +131,7 @@ def importances(
             "access": access(now - segment.accessed, segment.access_count, weights),
             "semantic": _overlap(bag, around) if meaning is None else max(0.0, meaning),
             "entity": min(1.0, shared),
-            "uniqueness": math.fsum(1 / holders[word] for word in bag) / max(1, len(bag)),
+            "uniqueness": math.fsum(map(rarity.__getitem__, bag)) / max(1, len(bag)),
             "query": _overlap(bag, asked),
             "open_ends": 0.5 * traits.open + 0.5 * (not used.isdisjoint(traits.exact)),
         }

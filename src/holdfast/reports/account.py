@@ -14,7 +14,7 @@ from holdfast.kernel.budget import Meter
 from holdfast.kernel.edits import Drop, Edit, Insert, Offload
 from holdfast.kernel.messages import Media, Message, Part, Reasoning, Role, ToolCall, ToolResult
 from holdfast.kernel.transcript import Format, speaks
-from holdfast.result import CompressionResult, Step, bare, message_list, restore
+from holdfast.result import CompressionResult, Step, bare, listed, message_list, restore
 from holdfast.text.concealed import redacted_texts
 from holdfast.text.visible import plain
 
@@ -75,7 +75,7 @@ def journeys(result: CompressionResult) -> list[Journey]:
     Dropped messages are listed at their original place.
     """
     original = bare(restore(result))
-    originals: Sequence[object] = original[result.key] if result.key else original
+    originals = listed(original[result.key] if result.key else original)
     found = [Journey(i, original=message) for i, message in enumerate(originals)]
     for step in result.steps:
         if step.applied:
