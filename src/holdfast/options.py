@@ -112,16 +112,28 @@ _TEXTS: Mapping[str, tuple[type, ...]] = {
 """The types of options that take text."""
 
 
-def lists_options(function: F) -> F:
-    """Replace ``**options`` in the signature of a function by each option, for help and tools."""
-    own = signature(function)
-    named = [each for each in own.parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
-    options = [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=_DEFAULTS.get(name), annotation=hint)
-        for name, hint in Options.__annotations__.items()
-    ]
-    cast("Any", function).__signature__ = own.replace(parameters=[*named, *options])
-    return function
+def listing(declared: type, defaults: Mapping[str, object]) -> Callable[[F], F]:
+    """Replace ``**options`` in a signature by each declared option, for help and tools."""
+
+    def listed(function: F) -> F:
+        own = signature(function)
+        named = [each for each in own.parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
+        options = [
+            Parameter(
+                name,
+                Parameter.KEYWORD_ONLY,
+                default=defaults.get(name),
+                annotation=getattr(hint, "__forward_arg__", hint),
+            )
+            for name, hint in declared.__annotations__.items()
+        ]
+        cast("Any", function).__signature__ = own.replace(parameters=[*named, *options])
+        return function
+
+    return listed
+
+
+lists_options = listing(Options, _DEFAULTS)
 
 
 def check(options: Options) -> None:

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import datetime
 from os import PathLike
-from typing import TYPE_CHECKING, TypedDict, get_args
+from time import time
+from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack, cast, get_args
 
 from holdfast.calls.lineup import CallLimits, Lineup
 from holdfast.choice import chosen, costs_of
 from holdfast.cost import Costs
 from holdfast.formats.values import is_list, is_object
-from holdfast.kernel.budget import Budget, Meter, Share, is_number, is_whole
+from holdfast.kernel.budget import Budget, is_number, is_whole
 from holdfast.kernel.errors import ConfigError
 from holdfast.memory.forms import AskingCondenser, Condenser
 from holdfast.memory.relevance import Relevance
 from holdfast.memory.tiers import Segmentation, TierSizes
 from holdfast.meter import Counter, meter_for
 from holdfast.names import ProfileName
-from holdfast.options import Options, Provider, Strategy, check
+from holdfast.options import USUAL_PROFILE, Options, Provider, Strategy, check
 from holdfast.profiles import Profile
 from holdfast.providers import EmbedderSpec, ModelSpec
 from holdfast.text.visible import amount
@@ -33,6 +33,8 @@ from .turns import TurnCondenser
 if TYPE_CHECKING:
     from holdfast.calls.cache import CompressionCache
 
+
+T = TypeVar("T")
 
 _FIRST, _END = -62_135_510_400, 253_402_214_400
 """Seconds since 1970 UTC within which the year is 1 to 9999 in every time zone."""
@@ -172,10 +174,11 @@ def names(value: Sequence[object], number: int) -> list[str]:
     return given
 
 
-def an(kind: type, place: str, value: object, advice: str) -> None:
-    """Raise ConfigError unless the value is of the type."""
+def an(kind: type[T], place: str, value: object, advice: str) -> T:
+    """A value of the type."""
     if not isinstance(value, kind):
         raise _refused(place, value, f"is not a {kind.__name__}", advice)
+    return value
 
 
 def able(method: str, place: str, value: object, advice: str) -> None:
@@ -213,79 +216,83 @@ class ThreadOptions(TypedDict, total=False):
     clock: Callable[[], float]
 
 
-@dataclass(slots=True)
+DEFAULTS: ThreadOptions = {
+    "profile": USUAL_PROFILE,
+    "tiers": TierSizes(),
+    "condenser": TurnCondenser(),
+    "segmentation": "turns",
+    "background": False,
+    "clock": time,
+}
+"""Options whose default is not None."""
+
+_OWN = frozenset({"format", "llm", "costs"})
+"""Options of ``compress`` too, which a session passes on in its own way."""
+
+
 class SessionOptions:
     """The checked options of a session, and values derived from them.
 
-    Raises ConfigError for a wrong value.
+    Raises TypeError for an unknown option, and ConfigError for a wrong value.
     """
 
-    asked: Options = field(default_factory=Options)
-    """The options of ``compress`` that were given to the session."""
-
-    budget: Budget | None = None
-    llm: ModelSpec | None = None
-    costs: Costs | None = None
-    tiers: TierSizes = field(default_factory=TierSizes)
-    vectors: bool | None = None
-    """Whether messages are also found by meaning; None means if the extra ``local`` is
-    installed.
-    """
-
-    condenser: Condenser = field(default_factory=TurnCondenser)
-    background: bool = False
-    relevance: Relevance | None = None
-    segmentation: Segmentation = "turns"
-    recall_score: float | None = None
-    recall_messages: int | None = None
-    meter: Meter = field(init=False)
-    window: int | None = field(init=False)
-    """The context window of the model in tokens, if it is known."""
-
-    lineup: Lineup = field(init=False)
-    """The model that writes forms of segments, and the embedder that compares segments."""
-
-    redacts: bool = field(init=False)
-    """Whether secrets are masked before a model sees them, as the profile or the caller says."""
-
-    trigger: Share = field(init=False)
-    """The profile's trigger of a compaction, for a budget without one."""
-
-    known: Costs | None = field(init=False)
-    """The costs that decide on a compaction between trigger and limit, with the model's price."""
-
-    def __post_init__(self) -> None:
-        an(TierSizes, "tiers", self.tiers, "give holdfast.memory.tiers.TierSizes(hot=..., ...)")
+    def __init__(self, budget: Budget | None = None, **options: Unpack[ThreadOptions]) -> None:
+        if unknown := options.keys() - ThreadOptions.__annotations__:
+            raise TypeError(f"a session has no option {min(unknown)!r}")
+        stated = {name: value for name, value in options.items() if value is not None}
+        given = cast("ThreadOptions", {**DEFAULTS, **stated})
+        self.budget, self.format, self.clock = budget, given.get("format"), given["clock"]
+        able("__call__", "clock", self.clock, "give a function that tells seconds since 1970 UTC")
+        advice = "give holdfast.memory.tiers.TierSizes(hot=..., ...)"
+        self.tiers = an(TierSizes, "tiers", given["tiers"], advice)
+        self.relevance = given.get("relevance")
         if self.relevance is not None:
             an(Relevance, "relevance", self.relevance, "give holdfast.memory.relevance.Relevance")
+        self.segmentation: Segmentation = given["segmentation"]
+        self.recall_score = given.get("recall_score")
+        self.recall_messages = given.get("recall_messages")
         check_views(self.segmentation, self.recall_score, self.recall_messages)
+        self.vectors, self.background = given.get("vectors"), given["background"]
         one_of("vectors", self.vectors, (True, False, None))
         one_of("background", self.background, (True, False))
+        self.condenser = cast("Condenser", given["condenser"])
         advice = "give an object with condense(text, level, count)"
         able("condense", "condenser", self.condenser, advice)
-        if self.llm is None and isinstance(self.condenser, AskingCondenser):
+        self._llm, costs = given.get("llm"), given.get("costs")
+        if self._llm is None and isinstance(self.condenser, AskingCondenser):
             raise ConfigError(
                 "it asks a model, and there is none", place="condenser", advice="give llm="
             )
-        asked: Options = {**self.asked, "costs": self.costs}
+        shared = Options.__annotations__.keys() - _OWN
+        self.asked = cast("Options", {name: each for name, each in given.items() if name in shared})
+        """The options of ``compress`` that were given to the session."""
+        asked: Options = {**self.asked, "costs": costs}
         check(asked)
-        model, embedder = self.asked.get("model"), self.asked.get("embedder")
-        cache, limits = self.asked.get("cache"), self.asked.get("limits")
-        self.meter = meter_for(model, self.asked.get("counter"))
+        model, cache = asked.get("model"), asked.get("cache")
+        embedder, limits = asked.get("embedder"), asked.get("limits")
+        self.meter = meter_for(model, asked.get("counter"))
         self.lineup = Lineup.of(
-            self.meter.text, self.llm, embedder, cache=cache, limits=limits, opens=True
+            self.meter.text, self._llm, embedder, cache=cache, limits=limits, opens=True
         )
+        """The model that writes forms of segments, and the embedder that compares segments."""
         self.window = window_of(model) if model else None
-        if self.budget is not None:
-            self.budget.tokens(self.window)  # a budget without a limit is refused before any fit
+        """The context window of the model in tokens, if it is known."""
+        if budget is not None:
+            budget.tokens(self.window)  # a budget without a limit is refused before any fit
         _, profile = chosen(asked)
-        self.redacts, self.trigger = profile.redact, profile.trigger
+        self.redacts = profile.redact
+        """Whether secrets are masked before a model sees them, as the profile or the caller says.
+        """
+        self.trigger = profile.trigger
+        """The profile's trigger of a compaction, for a budget without one."""
         self.known = costs_of(asked, profile, model)
+        """The costs that decide on a compaction between trigger and limit, with the model's price.
+        """
 
     @property
     def asking(self) -> AskingCondenser | None:
         """The condenser that asks the model; None without a model."""
-        if self.llm is None:
+        if self._llm is None:
             return None
         if isinstance(self.condenser, AskingCondenser):
             return self.condenser

@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from os import PathLike
-from time import perf_counter, time
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Literal,
-    Self,
-)
+from time import perf_counter
+from typing import Any, Literal, Self, Unpack
 
-from holdfast.calls.lineup import CallLimits
-from holdfast.cost import Costs
 from holdfast.kernel.budget import Budget, BudgetLike, Meter
 from holdfast.kernel.errors import BudgetError, ConfigError, NotFoundError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Format
 from holdfast.memory.facts import Fact, Ledger
-from holdfast.memory.forms import Condenser
-from holdfast.memory.relevance import Relevance
-from holdfast.memory.tiers import Segmentation, Tier, Tiers, TierSizes, TierStatistics
-from holdfast.meter import Counter
-from holdfast.names import ProfileName, ReportForm
-from holdfast.options import Options, Provider, Strategy
-from holdfast.profiles import Profile
-from holdfast.providers import EmbedderSpec, ModelSpec
+from holdfast.memory.tiers import Tier, Tiers, TierStatistics
+from holdfast.names import ReportForm
+from holdfast.options import listing
 from holdfast.recovery import line_range, recall
 from holdfast.renamed import renamed_argument
 from holdfast.stores import open_store
@@ -42,7 +29,7 @@ from holdfast.stores.protocols import Closes
 from holdfast.text.visible import amount
 
 from . import arguments
-from .arguments import SessionOptions, Which
+from .arguments import SessionOptions, ThreadOptions, Which
 from .async_methods import awaited
 from .log import Thread, exchanges, inverse, own_id
 from .maintenance import Exclusive, FormRequests, Upkeep
@@ -51,11 +38,7 @@ from .recent import LastFit
 from .report import Stats, Story, html_page, masked, recalled_positions, stats_of, text_page
 from .state import Event
 from .tiers import Likeness, ThreadTiers
-from .turns import TurnCondenser
 from .view import View, ViewMaker, copied
-
-if TYPE_CHECKING:
-    from holdfast.calls.cache import CompressionCache
 
 Expand = Literal["model"]
 """Who may reconstruct a note whose original is lost."""
@@ -95,62 +78,18 @@ class Session:
     with ``a`` and which runs the method in a thread.
     """
 
+    @listing(ThreadOptions, arguments.DEFAULTS)
     def __init__(
         self,
         thread: str,
         *,
         store: str | KeyValueStore | None = None,
         budget: BudgetLike = None,
-        model: str | None = None,
-        format: Provider = None,  # noqa: A002 - the name that users know for it
-        profile: ProfileName | PathLike[str] | Profile = "balanced",
-        strategy: Strategy = None,
-        counter: Counter = None,
-        redact: bool | None = None,
-        tiers: TierSizes | None = None,
-        vectors: bool | None = None,
-        condenser: Condenser | None = None,
-        llm: ModelSpec | None = None,
-        embedder: EmbedderSpec | None = None,
-        cache: CompressionCache | None = None,
-        limits: CallLimits | None = None,
-        costs: Costs | None = None,
-        relevance: Relevance | None = None,
-        segmentation: Segmentation = "turns",
-        recall_score: float | None = None,
-        recall_messages: int | None = None,
-        background: bool = False,
-        clock: Callable[[], float] = time,
+        **options: Unpack[ThreadOptions],
     ) -> None:
-        arguments.able(
-            "__call__", "clock", clock, "give a function that tells seconds since 1970 UTC"
-        )
-        asked: Options = {
-            "model": model,
-            "profile": profile,
-            "strategy": strategy,
-            "counter": counter,
-            "redact": redact,
-            "embedder": embedder,
-            "cache": cache,
-            "limits": limits,
-        }
-        self._options = SessionOptions(
-            asked,
-            None if budget is None else Budget.of(budget),
-            llm,
-            costs,
-            TierSizes() if tiers is None else tiers,
-            vectors,
-            TurnCondenser() if condenser is None else condenser,
-            background,
-            relevance,
-            segmentation,
-            recall_score,
-            recall_messages,
-        )
+        stated = None if budget is None else Budget.of(budget)
+        self._options = SessionOptions(stated, **options)
         kept = InProcessStore() if store is None else LogsOverKeys.over(open_store(store))
-        self._clock, self._format = clock, format
         self._owns = isinstance(store, str)
         self._begin(thread, kept)
 
@@ -535,8 +474,8 @@ class Session:
     def _open(self, thread: str, store: KeyValueStore) -> None:
         """Read everything that is kept in memory from the store."""
         options = self._options
-        clock = arguments.clock(self._clock)
-        self._thread = Thread(arguments.thread(thread), store, clock, options.meter, self._format)
+        clock = arguments.clock(options.clock)
+        self._thread = Thread(arguments.thread(thread), store, clock, options.meter, options.format)
         vectors = Meaning.of(self._thread, wanted=options.vectors)
         self._past = Past(self._thread, vectors, redacts=options.redacts)
         self._desk = LastFit(grows=self._thread.state.messages > 0)
