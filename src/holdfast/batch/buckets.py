@@ -85,6 +85,3 @@ def _as_input_errors(url: str) -> Generator[None]:
     except (BaseError, OSError) as fault:
         problem = " ".join(str(fault).partition("Debug source")[0].split())[:300]
         raise InputError(problem, place=url, advice="check the bucket and who asks") from fault
-
-
-BUCKETS = Buckets()

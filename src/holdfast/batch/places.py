@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from glob import glob, has_magic
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, cast
 
 from holdfast.formats.values import is_object
 from holdfast.kernel.errors import InputError
@@ -18,6 +19,8 @@ from holdfast.kernel.registry import imported
 
 if TYPE_CHECKING:
     from . import Bad
+    from .buckets import Buckets
+    from .tables import Tables
 
 _LINES = (".jsonl", ".ndjson")
 _PARQUET = ".parquet"
@@ -27,24 +30,12 @@ _COLUMN = "messages"
 PutBack = Callable[[Any], str]
 
 
-class _Tables(Protocol):
-    def rows(self, file: Path) -> Iterator[dict[str, Any]]: ...
-    def write(self, files: Sequence[Path], outputs: Iterable[str], target: Path) -> None: ...
+def _tables() -> Tables:
+    return cast("Tables", imported("holdfast.batch.tables:Tables")())
 
 
-class _Buckets(Protocol):
-    def matching(self, url: str) -> list[tuple[str, str]]: ...
-    def fetch(self, url: str, file: Path) -> None: ...
-    def store(self, file: Path, url: str) -> None: ...
-    def exists(self, url: str) -> bool: ...
-
-
-def _tables() -> _Tables:
-    return cast("_Tables", imported("holdfast.batch.tables:TABLES"))
-
-
-def _buckets() -> _Buckets:
-    return cast("_Buckets", imported("holdfast.batch.buckets:BUCKETS"))
+def _buckets() -> Buckets:
+    return cast("Buckets", imported("holdfast.batch.buckets:Buckets")())
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,25 +125,16 @@ class Source:
                 ) from fault
 
 
-class _at_hand:  # noqa: N801 - it stands where a function would
-    """The file of a source; one in a bucket is fetched into a temporary file."""
-
-    def __init__(self, source: Source) -> None:
-        self._source = source
-        self._fetched: Path | None = None
-
-    def __enter__(self) -> Path:
-        if self._source.file is not None:
-            return self._source.file
-        handle, name = tempfile.mkstemp(suffix=Path(self._source.name).suffix)
-        os.close(handle)
-        self._fetched = Path(name)
-        _buckets().fetch(self._source.name, self._fetched)
-        return self._fetched
-
-    def __exit__(self, *fault: object) -> None:
-        if self._fetched is not None:
-            self._fetched.unlink(missing_ok=True)
+@contextmanager
+def _at_hand(source: Source) -> Generator[Path]:
+    """The file of a source; one in a bucket is fetched into a temporary folder."""
+    if source.file is not None:
+        yield source.file
+        return
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "source").with_suffix(Path(source.name).suffix)
+        _buckets().fetch(source.name, file)
+        yield file
 
 
 def _form(name: str) -> str:

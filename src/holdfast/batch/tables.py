@@ -84,6 +84,3 @@ def _given(message: object) -> object:
     if not is_object(message):
         return message
     return {name: value for name, value in message.items() if value is not None}
-
-
-TABLES = Tables()

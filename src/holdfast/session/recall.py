@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from heapq import nlargest
 from itertools import groupby, islice
 from operator import itemgetter
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, cast
 
 from holdfast.kernel.errors import MissingExtraError, StoreError
 from holdfast.kernel.registry import imported
@@ -16,7 +16,7 @@ from holdfast.memory.entities import COURTESY
 from holdfast.memory.excerpts import pack, written
 from holdfast.memory.facts import Fact, Ledger, facts_in
 from holdfast.memory.index import Retrieval
-from holdfast.memory.messages import GrowingVectors, Remembered, VectorSource
+from holdfast.memory.messages import Remembered, VectorSource
 from holdfast.providers import open_embedder
 from holdfast.stores.answers import settled
 from holdfast.stores.protocols import GetsBytes, SetsBytes
@@ -28,6 +28,9 @@ from holdfast.text.words import STOP_WORDS, stem, words
 from .log import Kept, Thread, words_of
 from .state import Span, holds
 from .turns import all_remembered, as_remembered, author, bear_names, with_authors
+
+if TYPE_CHECKING:
+    from holdfast.memory.vectors import WordEmbedder, WordVectors
 
 _WORK = 8  # newest messages that show the current work
 _COMMON, _LEAST_HOLDERS, _COMMON_AT = 0.2, 4, 60
@@ -325,22 +328,12 @@ _OUTPUT = 400  # the same for a tool's output, all of which is found by its word
 _NEAREST = 40  # nearest messages, each of which is read with its neighbours
 
 
-class _Vectors(GrowingVectors, Protocol):
-    def to_bytes(self) -> bytes: ...
-
-
-class _Kind(Protocol):
-    def __call__(self, embedder: object) -> _Vectors: ...
-
-    def from_bytes(self, embedder: object, kept: bytes) -> _Vectors: ...
-
-
 class Meaning:
     """The vectors of one thread's messages, in blocks; full blocks are in the store."""
 
-    def __init__(self, thread: Thread, kind: _Kind, embedder: object) -> None:
+    def __init__(self, thread: Thread, kind: type[WordVectors], embedder: WordEmbedder) -> None:
         self._thread, self._kind, self._embedder = thread, kind, embedder
-        self._blocks: dict[int, _Vectors] = {}
+        self._blocks: dict[int, WordVectors] = {}
         self._next = 0
 
     @classmethod
@@ -352,8 +345,8 @@ class Meaning:
         if wanted is False:
             return None
         try:
-            kind: _Kind = imported("holdfast.memory.vectors:WordVectors")  # needs numpy
-            return cls(thread, kind, open_embedder("local"))
+            kind: type[WordVectors] = imported("holdfast.memory.vectors:WordVectors")  # needs numpy
+            return cls(thread, kind, cast("WordEmbedder", open_embedder("local")))
         except MissingExtraError:
             if wanted:
                 raise
