@@ -29,7 +29,7 @@ from holdfast.kernel.ports import All, Complete, Embed
 from holdfast.meter import meter_for
 from holdfast.model_usage import NO_CALLS, ModelUsage
 from holdfast.providers import EmbedderSpec, ModelSpec
-from holdfast.reports.table import table_page
+from holdfast.reports.pages import table_page
 from holdfast.result import CompressionResult, bare, restore
 from holdfast.runtime import Runtime
 from holdfast.selection.pieces import clauses

@@ -12,7 +12,7 @@ from holdfast.kernel.errors import ConfigError, NotFoundError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.memory.tiers import TIERS
 from holdfast.names import ReportForm
-from holdfast.reports.table import table_page
+from holdfast.reports.pages import table_page
 from holdfast.session import Session
 from holdfast.session.arguments import ThreadOptions
 from holdfast.session.log import STATE

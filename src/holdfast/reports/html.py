@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Iterable, Iterator
-from hashlib import sha256
 from html import escape
-from importlib.resources import files
-from string import Template
 
 from holdfast.reports.account import STATES, Account, MessageAccount, Touch
+from holdfast.reports.pages import asset, fact_list, page, shown
 from holdfast.reports.text import (
     DiffPiece,
     difference,
@@ -22,7 +19,7 @@ from holdfast.reports.text import (
     worth,
 )
 from holdfast.result import CompressionResult
-from holdfast.text.visible import amount, one_line, plain, visible
+from holdfast.text.visible import amount, one_line, plain
 
 _HEIGHT = 26  # pixels of one bar
 _DENSE = 120  # messages; with more, edges are not drawn
@@ -95,20 +92,16 @@ _PREVIEW = 160
 
 def html_report(account: Account) -> str:
     """The page."""
-    result, style, script = account.result, asset("page.css"), asset("page.js")
-    largest = _largest(account.entries)
-    return Template(asset("page.html")).substitute(
-        policy=f"default-src 'none'; style-src '{fingerprint(style)}'; "
-        f"script-src '{fingerprint(script)}'; "
-        "base-uri 'none'; form-action 'none'",
-        style=style,
-        script=script,
-        strategy=_shown(result.strategy_name),
-        format=_shown(result.format),
+    result, largest = account.result, _largest(account.entries)
+    return page(
+        asset("reports", "page", "page.html"),
+        script=asset("reports", "page", "page.js"),
+        strategy=shown(result.strategy_name),
+        format=shown(result.format),
         before=f"{result.metrics.tokens_before:,}",
         after=f"{result.metrics.tokens_after:,}",
         met="met" if result.budget_met else "missed",
-        verdict=_shown(f"Budget of {result.spent.limit:,} tokens {verdict(result)}"),
+        verdict=shown(f"Budget of {result.spent.limit:,} tokens {verdict(result)}"),
         ribbon=ribbon(account),
         facts=_facts(account),
         steps=_steps(result),
@@ -118,20 +111,6 @@ def html_report(account: Account) -> str:
         left=_left([entry for entry in account.entries if not _stands(entry)], largest),
         originals=_originals(account),
     )
-
-
-def asset(name: str) -> str:
-    """A file of the page."""
-    return files("holdfast.reports").joinpath("page", name).read_text("utf-8")
-
-
-def fingerprint(content: str) -> str:
-    """The hash with which the page's policy allows its own style and script only."""
-    return f"sha256-{b64encode(sha256(content.encode()).digest()).decode()}"
-
-
-def _shown(text: str) -> str:
-    return escape(visible(text))
 
 
 def _facts(account: Account) -> str:
@@ -148,18 +127,15 @@ def _facts(account: Account) -> str:
         facts["single messages"] = f"counted by {account.counter}, not as the totals"
     elif account.beside:
         facts["beside the messages"] = f"{account.beside:,} tokens"
-    return "".join(
-        f"<div><dt>{_shown(name)}</dt><dd>{_shown(value)}</dd></div>"
-        for name, value in facts.items()
-    )
+    return fact_list(facts)
 
 
 def _steps(result: CompressionResult) -> str:
     if not result.steps:
         return '<tr><td colspan="4">No step was needed.</td></tr>'
     return "\n".join(
-        f'<tr class="{step.status}"><th scope="row">{_shown(step.name)}</th>'
-        f"<td>{step.before:,}</td><td>{step.after:,}</td><td>{_shown(outcome(step))}</td></tr>"
+        f'<tr class="{step.status}"><th scope="row">{shown(step.name)}</th>'
+        f"<td>{step.before:,}</td><td>{step.after:,}</td><td>{shown(outcome(step))}</td></tr>"
         for step in result.steps
     )
 
@@ -230,9 +206,9 @@ def _inside(entry: MessageAccount) -> Iterator[str]:
 
 
 def _touch(touch: Touch) -> str:
-    kept = f"; the original is kept under <code>{_shown(touch.key)}</code>" if touch.key else ""
-    reason = f": {_shown(plain(touch.reason))}" if touch.reason else ""
-    return f"<li><b>{_shown(touch.step)}</b> {touch.state} it{reason}{kept}</li>"
+    kept = f"; the original is kept under <code>{shown(touch.key)}</code>" if touch.key else ""
+    reason = f": {shown(plain(touch.reason))}" if touch.reason else ""
+    return f"<li><b>{shown(touch.step)}</b> {touch.state} it{reason}{kept}</li>"
 
 
 def _text(text: str) -> str:
@@ -241,9 +217,7 @@ def _text(text: str) -> str:
     if left_out > 0:
         gap = f"\n\n… {left_out:,} characters are left out of this page …\n\n"
         text = f"{text[: _MOST - _MOST // 3]}{gap}{text[-(_MOST // 3) :]}"
-    return (
-        f'<pre dir="auto" tabindex="0">{_shown(text)}</pre>' if text else "<p>It has no text.</p>"
-    )
+    return f'<pre dir="auto" tabindex="0">{shown(text)}</pre>' if text else "<p>It has no text.</p>"
 
 
 def _difference(entry: MessageAccount) -> str:
@@ -253,7 +227,7 @@ def _difference(entry: MessageAccount) -> str:
 
 
 def _piece(piece: DiffPiece) -> str:
-    text = _shown(piece.text)
+    text = shown(piece.text)
     if piece.kind == "left_out":
         return f"<p>{text}</p>"
     tag = {"gone": "del", "new": "ins", "same": "span"}[piece.kind]

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from hashlib import sha256
 from html import escape
-from importlib.resources import files
-from string import Template
 from typing import Any
 
 from holdfast.memory.tiers import TIERS, Tier, TierStatistics
+from holdfast.reports.pages import asset, fact_list, page, shown
 from holdfast.text.concealed import redacted_text
-from holdfast.text.visible import amount, one_line, visible
+from holdfast.text.visible import amount, one_line
 
 from .log import Thread
 from .recent import LastFit
@@ -292,15 +289,11 @@ Point = tuple[float, float]
 
 def html_page(story: Story) -> str:
     """The page."""
-    style = files("holdfast.reports").joinpath("page", "page.css").read_text("utf-8")
-    style += files("holdfast.session").joinpath("page.css").read_text("utf-8")
-    fingerprint = b64encode(sha256(style.encode()).digest()).decode()
     stats = story.stats
-    return Template(files("holdfast.session").joinpath("page.html").read_text("utf-8")).substitute(
-        policy=f"default-src 'none'; style-src 'sha256-{fingerprint}'; base-uri 'none'; "
-        f"form-action 'none'",
-        style=style,
-        thread=_shown(one_line(stats.thread, _CELLS)) or "(no name)",
+    return page(
+        asset("session", "page.html"),
+        asset("session", "page.css"),
+        thread=shown(one_line(stats.thread, _CELLS)) or "(no name)",
         messages=amount(stats.messages, "message"),
         tokens=f"{stats.tokens:,}",
         facts=_facts(story),
@@ -311,10 +304,6 @@ def html_page(story: Story) -> str:
         recalls="\n".join(_recall(story, event) for event in reversed(story.recalls[-MOST_SHOWN:]))
         or "<p>Nothing was recalled yet.</p>",
     )
-
-
-def _shown(text: str) -> str:
-    return escape(visible(text))
 
 
 def _facts(story: Story) -> str:
@@ -335,9 +324,7 @@ def _facts(story: Story) -> str:
         facts["failures"] = (
             f"{amount(len(faults), 'time')}, last: {one_line(faults[-1].reason, _CELLS)}"
         )
-    return "".join(
-        f"<div><dt>{name}</dt><dd>{_shown(value)}</dd></div>" for name, value in facts.items()
-    )
+    return fact_list(facts)
 
 
 def _sent(story: Story) -> str:
@@ -427,7 +414,7 @@ def _compaction(event: Event) -> str:
     facts = event.facts
     return (
         f'<tr><th scope="row">{event.at:,}</th><td>{facts["from"]:,} → {facts["to"]:,}</td>'
-        f"<td>{_shown(event.reason)}</td></tr>"
+        f"<td>{shown(event.reason)}</td></tr>"
     )
 
 
@@ -439,7 +426,7 @@ def _recall(story: Story, event: Event) -> str:
         if len(chosen) > MOST_TOLD
         else ""
     )
-    question = _shown(one_line(event.facts["question"], _CELLS))
+    question = shown(one_line(event.facts["question"], _CELLS))
     return (
         f'<details><summary><span class="at">{event.at:,}</span><span class="words" '
         f'dir="auto">{question}</span>'
@@ -452,7 +439,7 @@ def _recall(story: Story, event: Event) -> str:
 
 def _chosen(story: Story, position: int, score: float, why: dict[str, float]) -> str:
     """One recalled message, with the factors of its score as a bar."""
-    told = _shown(story.preview(position))
+    told = shown(story.preview(position))
     names = escape(reasons(why))
     return (
         f'<tr><th scope="row">{position:,}</th><td><svg class="gauge" role="img" '

@@ -2,7 +2,7 @@
 
 import re
 
-from holdfast.reports.table import table_page
+from holdfast.reports.pages import table_page
 
 PAGE = table_page("store", "2 threads", ("name", "tokens", "net <$>"), [("a", "1,234", "0.5")] * 2)
 
