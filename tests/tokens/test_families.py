@@ -5,7 +5,7 @@ import tiktoken.model
 
 from holdfast.tokens import family_of
 from holdfast.tokens.families import STAND_INS
-from holdfast.tokens.names import plain_name
+from holdfast.tokens.models import plain_name
 
 MODELS = """
 gpt-4o                                                   o200k_base     exact

@@ -21,8 +21,8 @@ from .custom import Custom
 from .families import EXACT, STAND_INS, Family, family_of
 from .formulas import Fixed
 from .media import MediaCounter, document_tokens, media_tokens
+from .models import window_of
 from .vision import image_tokens
-from .windows import window_of
 
 if TYPE_CHECKING:
     from .bpe import Bpe

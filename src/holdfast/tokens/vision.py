@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from math import ceil, floor, sqrt
 
-from .names import plain_name
+from .models import first
 
 ImageRule = Callable[[int, int, str], int]
 """Tokens from width and height in pixels and the hint on detail (``low``, ``high`` or empty)."""
@@ -81,41 +80,17 @@ class Vision:
     page: int
 
 
-_OPENAI = Vision(
-    tiles, unsized=765, page=2_000
-)  # 1,024 x 1,024 px; a page goes in as text and as an image
-_MANY_PATCHES = partial(patches, factor=1.2, most=10_000)  # 1.2 fits reported usage
-_SHARP_AREA = partial(area, edge=2576, most=4784)  # the Vision guide on Opus 4.7 and later
-_VISIONS: tuple[tuple[str, Vision], ...] = (
-    # a page's text, and the page as an image
-    (r"gpt-4o-mini", Vision(partial(tiles, base=2_833, tile=5_667), unsized=25_501, page=26_700)),
-    (
-        r"gpt-(?:4\.1|5)-mini",
-        Vision(partial(patches, factor=1.62, most=1_536), unsized=1_659, page=2_500),
-    ),
-    (
-        r"gpt-(?:4\.1|5)-nano",
-        Vision(partial(patches, factor=2.46, most=1_536), unsized=2_520, page=3_500),
-    ),
-    (r"o4-mini", Vision(partial(patches, factor=1.72, most=1_536), unsized=1_762, page=2_500)),
-    (r"gpt-(?:5\.[4-9]|[6-9])", Vision(_MANY_PATCHES, unsized=1_229, page=2_500)),
-    (r"gpt-5", Vision(partial(tiles, base=70, tile=140), unsized=630, page=2_000)),
-    (r"o[13](?![a-z0-9])", Vision(partial(tiles, base=75, tile=150), unsized=675, page=2_000)),
-    # 1,500 to 3,000 tokens of text a page (PDF support), and the page as an image
-    (
-        r"claude-(?:[a-z]+-)?(?:4[.-][7-9]|[5-9])(?!\d)",
-        Vision(_SHARP_AREA, unsized=4_784, page=4_800),
-    ),
-    (r"claude", Vision(area, unsized=1_600, page=3_800)),
-    (r"gemini-[3-9]", Vision(media_resolution, unsized=1_120, page=560)),
-    (r"gemini|gemma", Vision(large_tiles, unsized=1_032, page=258)),
-)
+_RULES: Mapping[str, Callable[..., int]] = {
+    rule.__name__: rule for rule in (tiles, patches, area, large_tiles, media_resolution)
+}
 
 
+@lru_cache(maxsize=256)
 def vision_of(model: str | None) -> Vision:
     """The rules for a model; OpenAI's tiles for an unknown one."""
-    name = plain_name(model or "")
-    return next((vision for pattern, vision in _VISIONS if re.match(pattern, name)), _OPENAI)
+    known = first("images", model)
+    numbers = {name: known[name] for name in known.keys() - {"rule", "unsized", "page"}}
+    return Vision(partial(_RULES[known["rule"]], **numbers), known["unsized"], known["page"])
 
 
 def image_tokens(width: int, height: int, *, model: str | None = None, detail: str = "") -> int:
