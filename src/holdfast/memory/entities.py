@@ -298,9 +298,17 @@ _TELLING = frozenset({"name", "email", "url", "path", "env", "quantity", "hash"}
 def names_beside(text: str, said: Mapping[str, str]) -> dict[str, str]:
     """What is ``said``, with what the outputs quoted in a text name, except bare numbers."""
     read = _READ(_said(text))
-    telling = {entity.text for entity in read.entities if entity.kind in _TELLING}
+    telling = {entity.text for entity in read.entities if _tells(entity)}
     found = {name: label for name, label in named_in(text).items() if name in telling}
     return {**found, **said}
+
+
+def _tells(entity: Entity) -> bool:
+    """Whether it says something without its surroundings; a quoted code does, a field does not."""
+    if entity.kind != "quoted":
+        return entity.kind in _TELLING
+    inside = find(entity.text) if _DIGITS.search(entity.text) else []
+    return [one.text for one in inside if one.kind in _TELLING] == [entity.text]
 
 
 def with_names(form: str, named: Mapping[str, str], head: str = _NAMED) -> str:
