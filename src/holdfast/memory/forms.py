@@ -114,7 +114,8 @@ def _form(key: tuple[str, int, Count]) -> str:
         kind = recognise(sampled(text[start:], _WINDOWS, _WIDE))
         if kind.name != "prose" and not (kind.name == "dense" and has_unspaced(text)):
             left = max(1, int(size / FACTORS[level][0]) - count(text[:start]))
-            return text[:start] + kind.shrink(text[start:], Room(left, count)).text
+            made = text[:start] + kind.shrink(text[start:], Room(left, count)).text
+            return add_names(made, names_beside(text, {}), room_for(size, level), count)
     made = _extract(text, level, size, count)
     return made if made and count(made) <= size else text
 
