@@ -111,6 +111,27 @@ def test_what_a_tool_returned_is_shrunk_by_its_kind(level):
     assert count(form) <= count(text) / 3
 
 
+@pytest.mark.parametrize(("level", "least", "share"), [(LIGHT, 3, 0.8), (HEAVY, 8, 0.5)])
+def test_what_a_pasted_output_names_is_kept(level, least, share):
+    models = [f"orca-{n}b" for n in range(7, 57)]
+    rows = [
+        ",".join([model, *(str(n * prime % 9_973) for prime in range(37, 557, 32))])
+        for n, model in enumerate(models)
+    ]
+    text = "\n".join(["User: model" + ",rate" * 17, *rows])
+    form = RuleCondenser().condense(text, level, count)
+    assert sum(model in form for model in models) >= share * len(models)
+    assert count(form) <= count(text) / least
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['It says {"owner": "Nadia Brandt"}.', r"It says {\"owner\": \"Nadia Brandt\"}."],
+)
+def test_a_field_is_not_named_and_its_value_is(text):
+    assert [*named_in(text)] == ["Nadia Brandt"]
+
+
 SIZES = "\n".join(f"{n * 37} {n / 7:.2f} {n * 3}" for n in range(120))
 PASTED = f"""User: The holds are read from the ledger. The pool stays at 12, that is DBA-552.
 Here are the sizes of last night, >= 0.5 GB each:

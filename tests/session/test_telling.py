@@ -149,6 +149,20 @@ def test_forms_keep_the_amounts_that_an_output_gives(level, share):
     assert sum(seconds in form for seconds in took) >= share * len(took)
 
 
+@pytest.mark.parametrize(("level", "share"), [(LIGHT, 0.8), (HEAVY, 0.5)])
+def test_forms_keep_the_codes_that_an_output_quotes(level, share):
+    orders = [f"ord-{n * 7919 % 997}-{'abcdefgh'[n % 8]}" for n in range(24)]
+    lines = [
+        json.dumps({"level": 30, "time": 1743578297231 + n, "orderId": order}) + f"\n** {end}"
+        for n, order in enumerate(orders)
+        for end in ("an order comes in for the desk", "the desk has seen the order and is done")
+    ]
+    text = "User: Look.\nCall: logs({})\nResult: " + "\n".join(lines) + "\nAssistant: Seen."
+    form = TurnCondenser().condense(text, level, COUNT)
+    assert sum(order in form for order in orders) >= share * len(orders)
+    assert COUNT(form) <= COUNT(text) / (3 if level == LIGHT else 8)
+
+
 def test_the_segments_of_a_session_tell_what_was_called():
     with Session("t", budget=4_000) as session:
         session.append(

@@ -156,8 +156,8 @@ def glimpsed(text: str) -> str:
 
 
 def _said(text: str) -> str:
-    """The text without who says it, and with its escaped line breaks as line breaks."""
-    return HEAD.sub("", text.replace("\\n", "\n"))
+    """The text without who says it, and with its escaped line breaks and quotes as such."""
+    return HEAD.sub("", text.replace("\\n", "\n").replace('\\"', '"'))
 
 
 def exact(text: str) -> frozenset[str]:
@@ -272,7 +272,7 @@ def named_in(text: str) -> dict[str, str]:
 
     A number is listed with the word that it counts, or with the words before it. Without such words
     an amount with a unit is listed alone, and a bare number is left out. What is mostly signs is
-    left out too, and so are speakers that are not mentioned.
+    left out too, and so are fields, and speakers that are not mentioned.
     """
     read = _READ(_said(text))
     starts = {one: start for start, one in reversed(read.places)}
@@ -281,6 +281,9 @@ def named_in(text: str) -> dict[str, str]:
     for entity in read.entities:
         name = entity.text
         if spoken[name] >= entity.times or 2 * sum(map(str.isalnum, name)) < len(name):
+            continue
+        end = starts.get(name, len(read.said)) + len(name)
+        if entity.kind == "quoted" and read.said.startswith(":", end + 1):
             continue
         bare = entity.kind in _COUNTED and name in starts and not _LETTERS.search(name)
         label = _with_context(read.said, starts[name], name) if bare else name

@@ -42,10 +42,13 @@ Count = Callable[[str], int]
 Said = tuple[str, str]
 """The speaker's name with a colon, or empty, and the words."""
 
+SHOWN = 0.5
+"""The least share of a shortened output, or of notes, in a form that also lists names."""
+
 _SMALL = 24  # tokens that every form may have; fewer leave no room for a name
 _SAID, _LEAST_SAID = 0.35, 0.25  # least shares of what is said in a form that also lists names
 _WINDOWS, _WIDE = 2, 500  # samples by which a kind is recognised, and the characters of each
-_CLOSELY = 3  # times the room of a form: so much of a long text is read closely,
+_CLOSELY = 4  # times the room of a form: so much of a long text is read closely,
 _READ = 1_500  # and at least so many characters
 _OUTPUT = 600  # characters above which a fenced text is shortened by its kind
 _CLAUSE = 80  # characters up to which no statement is cut into clauses
@@ -113,9 +116,11 @@ def _form(key: tuple[str, int, Count]) -> str:
     if size >= _SMALL and not HEAD.search(text, start):
         kind = recognise(sampled(text[start:], _WINDOWS, _WIDE))
         if kind.name != "prose" and not (kind.name == "dense" and has_unspaced(text)):
-            left = max(1, int(size / FACTORS[level][0]) - count(text[:start]))
-            made = text[:start] + kind.shrink(text[start:], Room(left, count)).text
-            return add_names(made, names_beside(text, {}), room_for(size, level), count)
+            room, named = room_for(size, level), names_beside(text, {})
+            shown = max(int(SHOWN * room), room - count(with_names("", named)))
+            left = min(int(size / FACTORS[level][0]), shown) - count(text[:start])
+            made = kind.shrink(text[start:], Room(max(1, left), count)).text
+            return add_names(text[:start] + made, named, room, count)
     made = _extract(text, level, size, count)
     return made if made and count(made) <= size else text
 

@@ -18,7 +18,7 @@ from holdfast.formats.rules.exchanges import paired
 from holdfast.kernel.messages import Message, Role, Text, ToolCall, ToolResult
 from holdfast.memory.entities import add_names, named_in, names_beside, with_names
 from holdfast.memory.excerpts import speaker_of
-from holdfast.memory.forms import Count, RuleCondenser, room_for
+from holdfast.memory.forms import SHOWN, Count, RuleCondenser, room_for
 from holdfast.memory.messages import Remembered
 from holdfast.memory.tiers import CUTS, Segment, Segmentation, original_of
 from holdfast.stream.events import StreamEvent
@@ -216,8 +216,6 @@ def events_in(text: str) -> list[StreamEvent] | None:
     return found
 
 
-_NOTED = 0.5
-"""Least share of a form that is notes, where it also lists decisions and names."""
 _DECIDED = "decided"
 
 
@@ -250,7 +248,7 @@ def _notes(key: tuple[str, int, Count]) -> str:
     whole = with_names(with_names(notes, decided, _DECIDED), named)
     if notes and count(whole) > room:
         listed = count(whole) - count(notes)
-        notes = notes_of(events, max(int(room * _NOTED), room - listed), count) or notes
+        notes = notes_of(events, max(int(room * SHOWN), room - listed), count) or notes
     if not notes:
         return ""
     notes = add_names(notes, decided, room, count, head=_DECIDED)
