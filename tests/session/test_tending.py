@@ -113,6 +113,25 @@ def test_what_is_found_again_and_again_stays_where_what_is_as_old_leaves(tended)
     assert newer.id not in hot
 
 
+@pytest.mark.parametrize("reopened", [False, True])
+def test_a_segment_counts_every_view_that_recalls_it(reopened, store):
+    vault = {"role": "user", "content": "The password vault Zephyrine is kept in Trondheim."}
+    options = {"store": store, "budget": 1_500, "tiers": TierSizes(hot=400, warm=800, cold=4_000)}
+    session = Session("t", **options)
+    session.append(*chatter(4), vault, *chatter(200, 5))
+    recalled = 0
+    for n in range(6):
+        if reopened:
+            session.close()
+            session = Session("t", **options)
+        session.append({"role": "user", "content": f"Where is the vault Zephyrine, {n}?"})
+        recalled += 4 in [each.position for each in session.fit().recalled]
+        session.append({"role": "assistant", "content": "In Trondheim."})
+    (counted,) = [each for each in session.tiers().all() if 4 in covered(each)]
+    assert counted.access_count == recalled > 3
+    assert counted.level < 2
+
+
 def spans(session):
     return [each.origin for tier in TIERS for each in session.tiers().of(tier)]
 

@@ -271,10 +271,10 @@ def expansion(segment: Segment, now: float) -> dict[str, object]:
     }
 
 
-def record_access(segment: Segment, now: float) -> Segment:
-    """The segment with one more access."""
+def record_access(segment: Segment, now: float, times: int = 1) -> Segment:
+    """The segment with so many accesses more."""
     last = max(now, segment.accessed)
-    return replace(segment, accessed=last, access_count=segment.access_count + 1)
+    return replace(segment, accessed=last, access_count=segment.access_count + times)
 
 
 def split(segment: Segment, most: int, count: Count) -> list[Segment]:
@@ -527,13 +527,14 @@ class Maintenance:
         return leaving
 
     def promote(
-        self, tiers: Tiers, segment_id: str, now: float, *, critical: bool = False
+        self, tiers: Tiers, segment_id: str, now: float, *, critical: bool = False, times: int = 1
     ) -> Maintained:
-        """Move a segment that was found one tier up, or to hot if it is ``critical`` (V.20)."""
+        """Move a segment found so many ``times`` one tier up, a ``critical`` one to hot (V.20)."""
         found = tiers.find(segment_id)
         if found is None:
             return Maintained(tiers, ())
         source, segment = found
+        segment = record_access(segment, now, times - 1)
         if source == "cold" and not critical:
             to: Tier = "warm"
             after = self._demoted(segment, record_access(segment, now), LIGHT, now)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar, cast
@@ -202,6 +202,11 @@ class Thread:
     def record_view(self, tokens: int, net: float, seconds: float) -> None:
         """Record a view; the store learns of it with the next saved state."""
         self.state.record_view(tokens, net, seconds)
+        self._unsaved += 1
+
+    def record_found(self, positions: Collection[int]) -> None:
+        """Record that these messages were found; the store learns of it as of a view."""
+        self.state.record_found(positions)
         self._unsaved += 1
 
     def save(self) -> None:

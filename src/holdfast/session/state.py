@@ -131,7 +131,7 @@ class Made:
     """Messages before this position are searched only for the user's questions."""
 
 
-_LATER = frozenset({"fits", "spared", "net", "slowest"})
+_LATER = frozenset({"found", "fits", "spared", "net", "slowest"})
 """Fields that states saved by earlier versions lack."""
 
 
@@ -221,6 +221,9 @@ class State:
     happened: dict[str, int] = field(default_factory=dict[str, int])
     """The number of events of each kind."""
 
+    found: dict[int, int] = field(default_factory=dict[int, int])
+    """How often messages were found since the tiers were last maintained, by position."""
+
     fits: int = 0
     """The number of views."""
 
@@ -303,6 +306,16 @@ class State:
     def recall(self, recalled: Mapping[str, Any]) -> None:
         """Record what was recalled for the newest input, which stays in later views."""
         self.recalled = {**recalled, "for": self.spoke}
+
+    def record_found(self, positions: Iterable[int]) -> None:
+        """Record that these messages were found."""
+        for position in positions:
+            self.found[position] = self.found.get(position, 0) + 1
+
+    def take_found(self) -> dict[int, int]:
+        """How often messages were found since this was last asked, by position."""
+        found, self.found = self.found, {}
+        return found
 
     def record_view(self, tokens: int, net: float, seconds: float) -> None:
         """Record a view with this many tokens."""

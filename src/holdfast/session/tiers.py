@@ -235,7 +235,6 @@ class ThreadTiers:
         )
         self._store = TierStore(thread)
         self._looked = 0
-        self._wanted = Counter[int]()
         self._forms: dict[WantedForm, tuple[str, Form]] = {}
 
     @property
@@ -278,7 +277,7 @@ class ThreadTiers:
         """
         wanted = set(positions)
         out = {position for position in wanted if holds(self.thread.state.evicted, position)}
-        self._wanted.update(wanted - out)
+        self.thread.record_found(wanted - out)
         if out:
             with self._changing() as moves:
                 moves.extend(self._readmit(sorted(out)))
@@ -324,8 +323,9 @@ class ThreadTiers:
         """
         now = self.thread.now()
         with self._changing() as moves:
-            moves.extend([*self._use_forms(now), *self._add_changed(), *self._promote(now)])
+            moves.extend([*self._use_forms(now), *self._add_changed()])
             self._put(self.tiers.adding(*self._new_turns(some=some, brief=brief)))
+            moves.extend(self._promote(now))
             done = self._maintenance.run(self.tiers, self._importances, now, force=force)
             self._put(done.tiers)
             moves.extend(done.moves)
@@ -440,22 +440,23 @@ class ThreadTiers:
     def _promote(self, now: float) -> list[Move]:
         """Move segments found since the last run up one tier, or to hot if marked as important."""
         moves: list[Move] = []
-        wanted, self._wanted = self._wanted, Counter[int]()
-        for segment in self.tiers.all() if wanted else ():
-            times = max((wanted[position] for position in covered(segment)), default=0)
-            if times and segment.level == VERBATIM:
-                used = replace(
-                    record_access(segment, now), access_count=segment.access_count + times
-                )
-                self._put(self.tiers.placing("hot", used))
-            elif times:
-                critical = segment.pinned
-                if segment.level == HEAVY and not critical:
-                    whole = original_of(segment, self._turns.text(segment.origin))
-                    critical = has_importance_marker(whole)
-                done = self._maintenance.promote(self.tiers, segment.id, now, critical=critical)
-                self._put(done.tiers)
-                moves += done.moves
+        found = self.thread.state.take_found()
+        for segment in self.tiers.all() if found else ():
+            times = max((found.get(position, 0) for position in covered(segment)), default=0)
+            if not times:
+                continue
+            if segment.level == VERBATIM:
+                self._put(self.tiers.placing("hot", record_access(segment, now, times)))
+                continue
+            critical = segment.pinned
+            if segment.level == HEAVY and not critical:
+                whole = original_of(segment, self._turns.text(segment.origin))
+                critical = has_importance_marker(whole)
+            done = self._maintenance.promote(
+                self.tiers, segment.id, now, critical=critical, times=times
+            )
+            self._put(done.tiers)
+            moves += done.moves
         return moves
 
     def _new_turns(self, *, some: bool, brief: bool) -> list[Segment]:
