@@ -161,7 +161,8 @@ _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE
 _SHORTEST = 12  # characters of a key or token that only its name reveals
 _LONG = 20  # characters of one that follows a name without a sign between them
 _RUN = re.compile(r"[A-Za-z0-9]+")
-_SHORTEST_RUN = 10  # characters; fewer do not tell a random key from a name
+# fewer characters do not tell a random key from a name
+_LONG_RUN = re.compile(r"[A-Za-z0-9]{10,}")
 _MIXED = re.compile("(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9]).*")
 _CAMEL = re.compile("[A-Z]?[a-z]+(?:[A-Z][a-z]{2,})*[0-9]*")  # a name, and no part of a secret
 # bits a character; English words have about 2.5 at such lengths, random hex 3.3, base64 more
@@ -325,15 +326,16 @@ def _is_secret(name: str, value: str, *, quoted: bool) -> bool:
         return False
     if len(value) < _SHORTEST or " " in value:
         return False
-    return _is_random(value) or any(
-        _MIXED.fullmatch(run) and not _CAMEL.fullmatch(run) for run in _RUN.findall(value)
+    return _is_random(value) or (
+        _MIXED.fullmatch(value) is not None
+        and any(_MIXED.fullmatch(run) and not _CAMEL.fullmatch(run) for run in _RUN.findall(value))
     )
 
 
 def _is_random(value: str) -> bool:
     """Whether the value looks random: a long run of many different letters and digits."""
-    run = max(_RUN.findall(value), key=len, default="")
-    if len(run) < _SHORTEST_RUN or run.isalpha() or run.isdigit():
+    run = max(_LONG_RUN.findall(value), key=len, default="")
+    if not run or run.isalpha() or run.isdigit():
         return False
     sample = value[:200]
     shares = [times / len(sample) for times in Counter(sample).values()]
