@@ -53,6 +53,25 @@ def test_plain_words_are_not_exact(text):
     assert find(text) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("请检查订单ORD-1777的状态,金额284.50元。", ["ORD-1777", "284.50"]),
+        ("注文ORD-1777の状態を確認してください。", ["ORD-1777"]),
+        ("주문 ORD-1777의 상태를 확인하세요.", ["ORD-1777"]),
+        (
+            "见https://shop.example/a1。文件在src/app/main.py里",
+            ["https://shop.example/a1", "src/app/main.py"],
+        ),
+        ("在 /home/用户/报告.pdf 里", ["/home/用户/报告.pdf"]),
+        ("地址北京市朝阳区", []),
+    ],
+)
+def test_what_is_exact_stands_beside_scripts_without_spaces(text, found):
+    assert [one.text for one in find(text)] == found
+    assert all(text.startswith(one.text, one.start) for one in find(text))
+
+
 def test_of_an_assignment_the_value_is_exact():
     assert [(one.text, one.kind) for one in find("retry=3 user:ann_k")] == [
         ("3", "number"),

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal, NamedTuple, cast
 
+from .words import UNSPACED
+
 Kind = Literal[
     "url",
     "email",
@@ -46,6 +48,9 @@ _SHORT = 80  # characters of a chunk whose judgement is cached
 _EDGES = ".:!?-=+&~"
 # a chunk without one of these is a plain word
 _TELLING = re.compile(r"[\d_@/\\#$]|[a-z][A-Z]|\w\w\.\w\w|::")
+_SPELLED = re.compile(rf"[^{UNSPACED}\uac00-\ud7a3]+")
+"""Scripts without spaces, and Korean with its endings, stand directly beside identifiers."""
+_ROOTED = re.compile(r"[/~]|[A-Za-z]:[/\\]|[A-Za-z][\w+.-]{1,20}://")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][\w.-]*+(?:=(?!=)|:(?![:/\\]))")
 
 _MONTHS = (
@@ -133,10 +138,12 @@ def _spread(text: str) -> Iterator[Identifier]:
 
 def _between(text: str, start: int, end: int) -> Iterator[Identifier]:
     for chunk in _CHUNK.finditer(text, start, end):
-        word = chunk.group()
-        one = _known(word) if len(word) <= _SHORT else _judged(word)
-        if one is not None:
-            yield Identifier(one.kind, one.text, chunk.start() + one.start)
+        whole = chunk.group().isascii() or _ROOTED.match(chunk.group())
+        for part in [chunk] if whole else _SPELLED.finditer(text, *chunk.span()):
+            word = part.group()
+            one = _known(word) if len(word) <= _SHORT else _judged(word)
+            if one is not None:
+                yield Identifier(one.kind, one.text, part.start() + one.start)
 
 
 def _judged(chunk: str) -> Identifier | None:
