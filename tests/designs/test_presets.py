@@ -205,7 +205,7 @@ def test_the_strategy_of_a_result_makes_a_list_in_steps_again(step):
     messages = [{"role": "user", "content": f"hello {n}"} for n in range(60)]
     given = {"strategy": ["prune", "sliding_window", "trim"], "step": step}
     result = holdfast.compress(messages, 120, **given)
-    made = read_step(json.loads(json.dumps(result.strategy)), "told")
+    made = read_step(json.loads(json.dumps(result.strategy)))
     assert holdfast.compress(messages, 120, strategy=made).messages == result.messages
 
 

@@ -175,7 +175,7 @@ def _names_of(step: Mapping[str, object]) -> set[str]:
         return {called}
 
 
-def read_step(data: object, place: str) -> Compressor:
+def read_step(data: object, place: str = "strategy") -> Compressor:
     """The strategy that a table describes, or the ``strategy`` of a result, with its knobs.
 
     ``as`` is its name in records, ``strategies`` are the steps of a pipeline, and ``step`` is that
