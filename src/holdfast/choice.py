@@ -13,9 +13,7 @@ from holdfast.kernel.budget import Budget
 from holdfast.kernel.compressor import Compressor
 from holdfast.kernel.errors import ConfigError
 from holdfast.options import Options
-from holdfast.profiles import Profile, has_profile, load_profile, read_step
-
-_RESCUE = {"strategy": "trim", "clamp_users_last": True}
+from holdfast.profiles import Profile, has_profile, load_profile, preset_names, read_step
 
 
 def chosen(options: Options) -> tuple[Compressor, Profile]:
@@ -29,8 +27,9 @@ def chosen(options: Options) -> tuple[Compressor, Profile]:
     if strategy is None or (isinstance(strategy, str) and has_profile(strategy)):
         profile = load_profile(strategy or options.get("profile", "balanced"))
         if strategy is None or strategy not in COMPRESSORS:
-            pipeline = Pipeline(profile.steps, profile.name)
-            return pipeline, profile if redact is None else replace(profile, redact=redact)
+            profile = profile if redact is None else replace(profile, redact=redact)
+            alone = options.get("on_failure") == "fit" and profile.name in preset_names()
+            return Pipeline(profile.steps, profile.name, _rescue() if alone else None), profile
         settings = replace(settings, counter=profile.counter)
     if isinstance(strategy, str | bytes) or not isinstance(strategy, Sequence):
         only = strategy_of(strategy)
@@ -38,8 +37,13 @@ def chosen(options: Options) -> tuple[Compressor, Profile]:
     else:
         pipeline = Pipeline(tuple(strategy_of(each) for each in strategy))
     if options.get("on_failure") == "fit":
-        pipeline = replace(pipeline, rescue=read_step(_RESCUE, "on_failure"))
+        pipeline = replace(pipeline, rescue=_rescue())
     return pipeline, settings
+
+
+def _rescue() -> Compressor:
+    """What meets the budget after a failure of strategies that need not meet it."""
+    return read_step({"strategy": "trim", "clamp_users_last": True}, "on_failure")
 
 
 def with_settings(budget: Budget, profile: Profile) -> Budget:

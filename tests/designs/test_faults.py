@@ -12,6 +12,7 @@ import holdfast
 from holdfast.cli import app
 from holdfast.compressors.prune import Prune
 from holdfast.compressors.rank import Hierarchical
+from holdfast.http import Budgets, Fitter
 from holdfast.kernel.errors import ModelError, StoreError
 from holdfast.providers.scripted import Scripted
 from holdfast.stores.in_process import InProcessStore
@@ -41,9 +42,17 @@ def test_a_strategy_alone_that_does_nothing_says_itself_why():
     assert "no step removes more" not in result.detail
 
 
-@pytest.mark.parametrize("strategy", ["summarizing", ["summarizing", "squeeze"]])
-def test_where_a_summary_fails_a_trim_meets_the_budget_if_asked(strategy):
-    options = {"strategy": strategy, "llm": _failing()}
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"strategy": "summarizing"},
+        {"strategy": ["summarizing", "squeeze"]},
+        {"strategy": "mofa_summarizing"},
+        {"profile": "mofa_summarizing", "counter": "o200k_base"},
+    ],
+)
+def test_where_a_summary_fails_a_trim_meets_the_budget_if_asked(chosen):
+    options = {**chosen, "llm": _failing()}
     left = holdfast.compress(TALK, 1_000, **options)
     assert (left.budget_met, left.degraded) == (False, True)
     fitted = holdfast.compress(TALK, 1_000, **options, on_failure="fit")
@@ -66,6 +75,16 @@ def test_the_command_line_fits_where_a_summary_fails(tmp_path, monkeypatch):
     done = CliRunner().invoke(app, [*asked, "--llm", "openai:any"])
     assert done.exit_code == 0, done.output
     assert holdfast.count(json.loads(done.stdout)).total <= 1_000
+    monkeypatch.setenv("HOLDFAST_ON_FAILURE", "degrade")
+    assert CliRunner().invoke(app, [*asked, "--llm", "openai:any"]).exit_code == 1
+
+
+def test_every_request_is_fitted_where_a_summary_fails():
+    raw = json.dumps({"model": "gpt-4o", "messages": TALK}).encode()
+    fitter = Fitter(Budgets("1k"), {"strategy": "summarizing", "llm": _failing()})
+    fitted = fitter.fit("/v1/chat/completions", raw)
+    assert holdfast.count(json.loads(fitted.body), model="gpt-4o").total <= 1_000
+    assert fitted.result.degraded
 
 
 def test_condensing_calls_that_all_fail_make_the_result_degraded():

@@ -363,14 +363,13 @@ def options_of(given: Mapping[str, Any]) -> Options:
         **given,
         "format": given["form"],
         "strategy": strategy[0] if len(strategy) == 1 else strategy or None,
-        "on_failure": "fit",
     }
     taken = Options.__annotations__.keys() - {"store", "tools"}
     said = {name: named[name] for name in taken if named.get(name) is not None}
     below = {name: value for name, value in configured().options.items() if name in taken}
     if said.keys() & _PIPELINES:
         below = {name: value for name, value in below.items() if name not in _PIPELINES}
-    return cast("Options", below | said)
+    return cast("Options", {"on_failure": "fit"} | below | said)
 
 
 _PIPELINES = frozenset({"profile", "strategy"})

@@ -116,7 +116,8 @@ class Fitter:
         check(options)
         self._reads = reads
         self.redacts = chosen(options)[1].redact
-        self.budgets, self.options, self.views = budgets, options, Views()
+        self.budgets, self.views = budgets, Views()
+        self.options: Options = {"on_failure": "fit", **options}
         self._learned: dict[str, int] = {}
         """Tokens that a model accepts, known from its refusals for length."""
         self._quick: dict[str, int] = {}
