@@ -9,19 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from holdfast.calls.lineup import Lineup
 from holdfast.compressors.prune import Prune
 from holdfast.designs.tunacode import tunacode
-from holdfast.formats import read
+from holdfast.formats import named, read
 from holdfast.kernel.apply import apply
 from holdfast.kernel.budget import Allowance, Meter
 from holdfast.kernel.compressor import Attempt
 from holdfast.kernel.edits import Offload, Replace
-from holdfast.kernel.errors import ConfigError, FormatError, InputError
+from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.flow import run, run_batch
-from holdfast.kernel.messages import Message, Opaque, Part, Role, Text, ToolCall, ToolResult
+from holdfast.kernel.messages import Message, Role
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Transcript
 from holdfast.meter import Counter, meter_for
@@ -158,39 +158,12 @@ def _saved(transcript: Transcript, edit: Replace | Offload, meter: Meter) -> int
     )
 
 
-class _Objects:
-    """Reads objects with parts; they are changed in place and never rendered."""
-
-    name = "objects"
-
-    def parts(self, original: object) -> tuple[Part, ...]:
-        """One part for each part of the object."""
-        return tuple(_part(part) for part in cast("Any", original).parts)
-
-    def render(self, original: object, texts: Mapping[int, str]) -> object:
-        """Raise FormatError: an object is changed in place."""
-        del texts
-        raise FormatError(f"a {type(original).__name__} is changed in place, not rendered")
-
-    def compose(self, role: Role, text: str) -> object:
-        """Raise FormatError: nothing is inserted."""
-        del text
-        raise FormatError(f"a {role} message cannot be made of this kind of object")
-
-    def role(self, original: object) -> Role:
-        """The role, from the kinds of its parts."""
-        return _role(original)
-
-
-def _part(part: Any) -> Part:
-    kind, content = getattr(part, "part_kind", ""), getattr(part, "content", None)
-    text = content if isinstance(content, str) else "" if content is None else str(content)
-    if kind == "tool-return" and hasattr(part, "content"):
-        return ToolResult(str(getattr(part, "tool_call_id", "")), text)
-    if kind == "tool-call":
-        name, arguments = getattr(part, "tool_name", ""), getattr(part, "args", "")
-        return ToolCall(str(getattr(part, "tool_call_id", "")), str(name), str(arguments))
-    return Text(text) if kind in ("user-prompt", "system-prompt", "text") else Opaque(text)
+def _read_objects(messages: Sequence[Any]) -> Transcript:
+    """The objects as messages of blocks, one block for each part; these are never written."""
+    wire = named("anthropic")
+    blocks = [{"role": "user", "content": [_block(part) for part in m.parts]} for m in messages]
+    pairs = zip(messages, blocks, strict=True)
+    return Transcript(tuple(Message(_role(m), block, wire) for m, block in pairs), wire)
 
 
 def _role(message: Any) -> Role:
@@ -202,6 +175,13 @@ def _role(message: Any) -> Role:
     return "system" if kinds == {"system-prompt"} else "assistant"
 
 
-def _read_objects(messages: Sequence[Any]) -> Transcript:
-    wire = _Objects()
-    return Transcript(tuple(Message(_role(message), message, wire) for message in messages), wire)
+def _block(part: Any) -> Mapping[str, Any]:
+    kind, content = getattr(part, "part_kind", ""), getattr(part, "content", None)
+    call_id = str(getattr(part, "tool_call_id", None) or "unknown")
+    if kind == "tool-return" and hasattr(part, "content"):
+        text = content if isinstance(content, str) else "" if content is None else str(content)
+        return {"type": "tool_result", "tool_use_id": call_id, "content": text}
+    if kind == "tool-call":
+        name = str(getattr(part, "tool_name", ""))
+        return {"type": "tool_use", "id": call_id, "name": name, "input": {}}
+    return {"type": "text", "text": ""}
