@@ -18,8 +18,9 @@ from time import process_time
 from typing import Any
 from unittest.mock import patch
 
+from benchmarks.message_index import Index
 from holdfast.kernel.errors import MissingExtraError
-from holdfast.memory import FactorWeights, Index, Remembered, pack, remembered, written
+from holdfast.memory import FactorWeights, Remembered, pack, remembered, written
 from holdfast.memory.index import REACH, WORDS_ALONE
 from holdfast.meter import meter_for
 

@@ -5,7 +5,8 @@ from functools import partial
 from typing import Any
 
 import holdfast
-from holdfast.memory import Index, pack, remembered, written
+from benchmarks.message_index import Index
+from holdfast.memory import pack, remembered, written
 from holdfast.memory.entities import importance
 from holdfast.memory.forms import RuleCondenser
 from holdfast.memory.relevance import (

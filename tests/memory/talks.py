@@ -1,6 +1,7 @@
 """A talk of two people over some months, invented for the tests of memory."""
 
-from holdfast.memory import Index, remembered
+from benchmarks.message_index import Index
+from holdfast.memory import remembered
 
 DAYS = {
     "(10:00 am on 3 March, 2024)": [

@@ -3,7 +3,8 @@ import random
 
 import pytest
 
-from holdfast.memory import Index, remembered
+from benchmarks.message_index import Index
+from holdfast.memory import remembered
 from holdfast.memory.index import Answers
 from holdfast.memory.question import Asked
 from holdfast.memory.times import DAY, moment

@@ -1,12 +1,10 @@
 """Memory: finding and choosing what to bring back of the past. Functions and values only.
 
-``remembered`` reads the speaker and time of a message. ``Index.add`` adds it, and ``Index.search``
-finds messages for a question. ``pack`` chooses the smallest text of each that answers, within a
-budget of tokens, and ``written`` joins them to one text for the conversation.
+``remembered`` reads the speaker and time of a message. ``Retrieval`` finds messages for a question
+through three protocols: the full-text index of a store is the ``LexicalSource``, its log the
+``MessageSource``, its vectors the ``VectorSource``. ``pack`` chooses the smallest text of each that
+answers, within a budget of tokens, and ``written`` joins them to one text for the conversation.
 ``vectors.WordVectors`` adds search by meaning; it alone needs numpy.
-
-If messages are in a store, ``Retrieval`` searches it through three protocols: its full-text index
-is the ``LexicalSource``, its log the ``MessageSource``, its vectors the ``VectorSource``.
 
 Older messages are also cut into segments, which ``relevance`` scores and ``tiers`` moves from tier
 to tier; a ``Condenser`` of ``forms`` makes their warm and cold forms, and ``facts`` are extracted
@@ -16,7 +14,7 @@ from them.
 from __future__ import annotations
 
 from .excerpts import Excerpt, pack, written
-from .index import FactorWeights, Hit, Index, Retrieval
+from .index import FactorWeights, Hit, Retrieval
 from .messages import (
     GrowingVectors,
     LexicalSource,
@@ -31,7 +29,6 @@ __all__ = [
     "FactorWeights",
     "GrowingVectors",
     "Hit",
-    "Index",
     "LexicalSource",
     "MessageSource",
     "Remembered",

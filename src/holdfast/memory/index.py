@@ -12,9 +12,7 @@ from operator import itemgetter
 from holdfast.text.words import stem, terms
 
 from .messages import (
-    GrowingVectors,
     LexicalSource,
-    MessageIndex,
     MessageSource,
     Remembered,
     VectorSource,
@@ -303,24 +301,3 @@ def _scaled(scores: Mapping[int, float], least: float = 0.0) -> dict[int, float]
     """The scores divided by the highest, or by ``least`` if that is higher."""
     highest = max([*scores.values(), least])
     return {position: score / highest for position, score in scores.items()} if highest else {}
-
-
-class Index:
-    """A search index in memory."""
-
-    def __init__(
-        self, vectors: GrowingVectors | None = None, weights: FactorWeights | None = None
-    ) -> None:
-        self.messages = MessageIndex()
-        self._vectors = vectors
-        self._retrieval = Retrieval(self.messages, self.messages, vectors, weights)
-
-    def add(self, message: Remembered) -> None:
-        """Add a message; the cost does not depend on the others."""
-        self.messages.add(message)
-        if self._vectors is not None:
-            self._vectors.add(message)
-
-    def search(self, question: str, limit: int, now: float | None = None) -> list[Hit]:
-        """Return the messages that answer best, best first; ``now`` as in ``Retrieval.search``."""
-        return self._retrieval.search(question, limit, now)

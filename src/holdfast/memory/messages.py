@@ -1,18 +1,14 @@
 """Messages with speaker and time, and the sources in which they are searched.
 
-A session's source is its store; ``MessageIndex`` is a source in memory.
+A session's source is its store.
 """
 
 from __future__ import annotations
 
-import heapq
 import re
-from bisect import bisect_left, bisect_right, insort
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
-
-from holdfast.text.similarity import Lexical
 
 from .times import moment
 
@@ -121,48 +117,3 @@ class MessageSource(Protocol):
     def speakers(self) -> Sequence[str]:
         """The names of the speakers, each once."""
         ...
-
-
-class MessageIndex:
-    """A LexicalSource and a MessageSource in memory."""
-
-    def __init__(self) -> None:
-        self._lexical = Lexical()
-        self._positions: list[int] = []
-        self._messages: dict[int, Remembered] = {}
-        self._moments: list[tuple[float, int]] = []
-        self._speakers: dict[str, None] = {}
-
-    def add(self, message: Remembered) -> None:
-        """Add a message; the cost does not depend on the others."""
-        self._lexical.add(message.told)
-        self._positions.append(message.position)
-        self._messages[message.position] = message
-        if message.said is not None:
-            insort(self._moments, (message.said, message.position))
-        if message.speaker:
-            self._speakers[message.speaker] = None
-
-    def candidates(self, terms: Sequence[str], limit: int) -> Mapping[int, float]:
-        """BM25 scores of the best messages with any of the words."""
-        best = self._lexical.best_of(terms, limit)
-        return {self._positions[place]: score for place, score in best if score > 0}
-
-    def read(self, positions: Sequence[int]) -> Mapping[int, Remembered]:
-        """The existing messages at these positions."""
-        held = self._messages
-        return {position: held[position] for position in positions if position in held}
-
-    def between(self, first: float, last: float, limit: int) -> Sequence[int]:
-        """The positions of the messages in this period, the earliest first."""
-        start = bisect_left(self._moments, (first,))
-        end = bisect_right(self._moments, last, key=lambda entry: entry[0])
-        return [position for _, position in self._moments[start : min(end, start + limit)]]
-
-    def newest(self, limit: int) -> Sequence[int]:
-        """The positions of the newest messages, the newest first."""
-        return heapq.nlargest(limit, self._messages)
-
-    def speakers(self) -> Sequence[str]:
-        """The names of the speakers."""
-        return list(self._speakers)
