@@ -329,12 +329,7 @@ def _messages(conversation: Any) -> Sequence[Message]:
 
 def _texts(messages: Sequence[Message]) -> list[str]:
     """The text of each message with its calls and results."""
-    found: list[str] = []
-    for message in messages:
-        calls = [f"{call.name} {call.arguments}" for call in message.calls]
-        results = [result.text for result in message.results]
-        found.append("\n".join([message.content_text or "", *calls, *results]))
-    return found
+    return ["\n".join(text for _, text in message.said) for message in messages]
 
 
 class _Told:

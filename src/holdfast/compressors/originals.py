@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from holdfast.compressors.summaries import HISTORY, WorkingStore, body_of
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.flow import Asking
-from holdfast.kernel.messages import Message, Text, ToolCall, ToolResult
+from holdfast.kernel.messages import Message
 from holdfast.kernel.transcript import Transcript
+from holdfast.text.visible import amount
 
 Place = tuple[int, int]
 """The indices of a message and of a part of it."""
@@ -69,20 +70,11 @@ def _pieces(
 
 
 def _as_text(piece: Sequence[Message], tokens: int) -> tuple[str, str]:
-    plural = "s" if len(piece) > 1 else ""
-    return transcribed(piece), f"{len(piece):,} message{plural}, {tokens:,} tokens"
+    return transcribed(piece), f"{amount(len(piece), 'message')}, {tokens:,} tokens"
 
 
 def transcribed(messages: Sequence[Message]) -> str:
     """The messages as text: the role, then each text and each call with its arguments."""
     return "\n\n".join(
-        f"{message.role}: {text}" for message in messages for text in _texts(message)
+        f"{message.role}: {text}" for message in messages for _, text in message.said if text
     )
-
-
-def _texts(message: Message) -> Iterator[str]:
-    for part in message.parts:
-        if isinstance(part, ToolCall):
-            yield f"{part.name}({part.arguments})"
-        elif isinstance(part, Text | ToolResult) and part.text:
-            yield part.text

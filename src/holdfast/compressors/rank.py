@@ -22,6 +22,7 @@ from holdfast.kernel.transcript import Transcript
 from holdfast.text.identifiers import named
 from holdfast.text.importance import PRESETS, Weights, has_importance_marker
 from holdfast.text.sentences import sentences
+from holdfast.text.visible import amount
 from holdfast.text.words import terms
 
 MARK = "[Compressed] "
@@ -71,8 +72,7 @@ class Hierarchical(Configured):
         edits = ranking.edits({i: (long[i].part, text) for i, text in texts.items()})
         faults, failed = ranking.faults, ""
         if faults:
-            plural = "s" if len(faults) > 1 else ""
-            failed = f"{len(faults):,} text{plural} could not be condensed: {faults[0]}"
+            failed = f"{amount(len(faults), 'text')} could not be condensed: {faults[0]}"
         detail = "; ".join(filter(None, (failed, ranking.trouble)))
         if not edits:
             return Plan.skip("nothing_may_go", detail or "every message must stay")

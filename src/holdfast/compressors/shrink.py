@@ -35,6 +35,7 @@ from holdfast.kernel.ports import Room, Shrunk
 from holdfast.kernel.transcript import Transcript
 from holdfast.text.memo import Memo
 from holdfast.text.question import Question
+from holdfast.text.visible import amount
 
 RULES = ("lossless", "repeats", "superseded", "lossy", "arguments")
 
@@ -113,7 +114,7 @@ class Shrink(Configured):
         trouble = f"; {work.trouble}" if work.trouble else ""
         if not work.edits:
             return Plan.skip("nothing_to_shrink", f"no tool output became smaller{trouble}")
-        texts = f"{len(work.edits):,} text{'s' if len(work.edits) > 1 else ''}"
+        texts = amount(len(work.edits), "text")
         edits = tuple(work.edits[place] for place in sorted(work.edits))
         return Plan(edits, reason="shrunk", detail=f"{texts} shrunk{trouble}")
 

@@ -25,6 +25,7 @@ from holdfast.kernel.edits import Drop, Edit, Replace
 from holdfast.kernel.messages import Media, Message, Part, Text, ToolCall, ToolResult
 from holdfast.kernel.transcript import Seal, Transcript
 from holdfast.text.fit import water_level
+from holdfast.text.visible import amount
 
 Place = tuple[int, int]
 """The indices of a message and of a part of it."""
@@ -302,7 +303,7 @@ def _clamped(
     if not media:
         return _shortened(part.text, level, count, seal)
     noun = "image" if all(medium.kind == "image" for medium in media) else "attachment"
-    note = f"[… {len(media)} {noun}{'s' if len(media) > 1 else ''} left out …]"
+    note = f"[… {amount(len(media), noun)} left out …]"
     room = level - count(note)
     text = cut(part.text, room - 1, count) if room > 1 else ""
     return f"{text}\n{note}".lstrip("\n") if room >= 0 else "…"

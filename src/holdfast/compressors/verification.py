@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from holdfast.kernel.errors import ModelError
-from holdfast.kernel.messages import Message, Role, Text, ToolCall, ToolResult
+from holdfast.kernel.messages import Message, Role
 from holdfast.text.fit import choose, fits
 from holdfast.text.identifiers import Identifier, find
 from holdfast.text.importance import signals
@@ -123,7 +123,7 @@ def details(messages: Iterable[Message]) -> list[Detail]:
     return [
         detail
         for message in messages
-        for role, text in _texts(message)
+        for role, text in message.said
         for detail in details_of(role, text)
     ]
 
@@ -206,16 +206,6 @@ def _worth(detail: Detail, uses: Counter[str]) -> float:
 def _repeated(line: str, said: Sequence[frozenset[str]]) -> bool:
     wanted = frozenset(terms(line))
     return any(len(wanted & words) >= _SHARED * len(wanted) for words in said)
-
-
-def _texts(message: Message) -> Iterator[tuple[Role, str]]:
-    for part in message.parts:
-        if isinstance(part, Text):
-            yield message.role, part.text
-        elif isinstance(part, ToolCall):
-            yield "assistant", f"{part.name}({part.arguments})"
-        elif isinstance(part, ToolResult):
-            yield "tool", part.text
 
 
 def _read(key: tuple[Role, str]) -> tuple[Detail, ...]:

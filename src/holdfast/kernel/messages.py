@@ -6,7 +6,7 @@ the same object.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
@@ -237,6 +237,17 @@ class Message:
             return self.plain
         texts = [part.text for part in self.parts if isinstance(part, Text | ToolResult)]
         return "\n".join(texts) if texts else None
+
+    @property
+    def said(self) -> Iterator[tuple[Role, str]]:
+        """Each text, call (``name(arguments)``) and result, with the role of who said it."""
+        for part in self.parts:
+            if isinstance(part, Text):
+                yield self.role, part.text
+            elif isinstance(part, ToolCall):
+                yield "assistant", f"{part.name}({part.arguments})"
+            elif isinstance(part, ToolResult):
+                yield "tool", part.text
 
     def saying(self, texts: Mapping[int, str]) -> Message:
         """A copy with other texts in the parts at these indices."""
