@@ -11,7 +11,7 @@ from itertools import groupby
 from holdfast.selection.pieces import Piece, Reading
 
 from .lossy import LossyKind, by_lines
-from .shares import sampled
+from .shares import rows, sampled
 
 _HUNK = re.compile(r"@@+ -\d+(?:,(\d+))? (?:-\d+(?:,\d+)? )*\+\d+(?:,(\d+))? @@+")
 _HEAD = re.compile(
@@ -68,7 +68,7 @@ class Diff(LossyKind):
 
     def fit(self, text: str) -> float:
         """The share of the lines from the first file on that belong to files and hunks."""
-        parts = [part for part, _ in _rows(sampled(text))]
+        parts = [part for part, _ in _typed(sampled(text))]
         if _Part.HUNK not in parts and "\ndiff --git" not in f"\n{text}":
             return 0.0
         parts = parts[parts.index(_Part.FILE) :]
@@ -79,13 +79,13 @@ class Diff(LossyKind):
 
         Under them, adjacent changes are one piece, with the lines around them.
         """
-        rows = _rows(text)
+        typed = _typed(text)
         pieces: list[Piece] = []
         above = dict.fromkeys(_Part, -1)  # the newest piece of each type
         # the lines before the first change of a hunk, which go with it
         waiting: list[int] = []
         for (part, _), members in groupby(
-            enumerate(rows),
+            enumerate(typed),
             lambda row: (row[1][0], row[0] if row[1][0] in {_Part.FILE, _Part.HUNK} else -1),
         ):
             lines = list(members)
@@ -99,16 +99,16 @@ class Diff(LossyKind):
             above.update(
                 (each, len(pieces) - 1 if each is part else -1) for each in _Part if each >= part
             )
-        return Reading(pieces, len(rows))
+        return Reading(pieces, len(typed))
 
 
-def _rows(text: str) -> Sequence[tuple[_Part, str]]:
+def _typed(text: str) -> Sequence[tuple[_Part, str]]:
     """The lines with their types; each file's head is one line.
 
     Lines before the first file and between commits are text.
     """
-    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
-    rows: list[tuple[_Part, str]] = []
+    lines = rows(text)
+    found: list[tuple[_Part, str]] = []
     files: dict[int, _File] = {}
     file, old, new = _File(), 0, 0  # with the number of old and new lines left in the open hunk
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
@@ -117,23 +117,23 @@ def _rows(text: str) -> Sequence[tuple[_Part, str]]:
             file.added += sign == "+"
             file.removed += sign == "-"
             old, new = old - (sign in "- "), new - (sign in "+ ")
-            rows.append((_Part.CHANGE if sign in {"+", "-"} else _Part.CONTEXT, line))
+            found.append((_Part.CHANGE if sign in {"+", "-"} else _Part.CONTEXT, line))
             continue
         old = new = 0
-        in_head = bool(rows) and rows[-1][0] is _Part.FILE
+        in_head = bool(found) and found[-1][0] is _Part.FILE
         opened = _HUNK.match(line) if files else None
         named = line.startswith("--- ")
         if opened:
             old, new = (int(count) if count else 1 for count in opened.groups())
-            rows.append((_Part.HUNK, line))
+            found.append((_Part.HUNK, line))
         elif line.startswith(_MARKS) and (
             not named or (following.startswith("+++ ") and not in_head)
         ):
-            file = files[len(rows)] = _File()
+            file = files[len(found)] = _File()
             file.takes(line)
-            rows.append((_Part.FILE, ""))
+            found.append((_Part.FILE, ""))
         elif not (in_head and file.takes(line)) and line.strip() and sign != "\\":
-            rows.append((_Part.TEXT, line))
+            found.append((_Part.TEXT, line))
     return [
-        (part, files[at].text() if at in files else line) for at, (part, line) in enumerate(rows)
+        (part, files[at].text() if at in files else line) for at, (part, line) in enumerate(found)
     ]

@@ -14,7 +14,7 @@ from holdfast.selection.pieces import Reading
 
 from .lossy import LossyKind, by_lines, under
 from .once import Once
-from .shares import enough, sampled
+from .shares import enough, rows, sampled
 
 _SHARE = 0.8  # share of the lines that must be entries
 _NAMED = 0.5  # share of bare names that must have an extension
@@ -97,7 +97,7 @@ class Listing(LossyKind):
 
 def _lines(text: str) -> list[str]:
     """The lines without empty ones and totals."""
-    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
+    lines = rows(text)
     return [line[:_LONGEST] for line in lines if line.strip() and not _TOTAL.match(line)]
 
 
@@ -124,7 +124,7 @@ def _line(entry: Entry) -> str:
 def form_of(lines: Sequence[str]) -> str:
     """The form of the listing; empty for other texts."""
     headings = "".join(line for line in lines if _FOLDER.match(line))
-    asked = [line for line in lines if not _FOLDER.match(line)] if headings else lines
+    asked = [line for line in lines if not _FOLDER.match(line)]
     least = max(_FEWEST, _SHARE * len(asked))
     for form, pattern in _FORMS.items():
         found = [] if form == "paths" and headings else enough(asked, pattern.match, least)

@@ -14,6 +14,8 @@ from holdfast.text import fit
 from holdfast.text.memo import Memo
 from holdfast.text.opaque import elide
 
+from .shares import rows
+
 MOST = 0.5
 """The least share of a text that must read as a kind."""
 
@@ -80,7 +82,7 @@ _READINGS: Memo[tuple[LossyKind, str], Reading] = Memo(
 
 def by_lines(text: str) -> Reading:
     """Short neighbouring lines of a paragraph together, long ones clause by clause."""
-    lines = text.replace("\r\n", "\n").split("\n")
+    lines = rows(text)
     return in_lines(_pieces(lines), lines)
 
 

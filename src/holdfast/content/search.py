@@ -11,7 +11,7 @@ from holdfast.selection.pieces import Reading
 from .code import numbered
 from .lossy import LossyKind, by_lines, under
 from .once import Once
-from .shares import enough, sampled
+from .shares import enough, rows, sampled
 
 _SHARE = 0.7  # share of the lines that must be hits
 _FEWEST = 3
@@ -37,7 +37,7 @@ class Search(LossyKind):
 
     def fit(self, text: str) -> float:
         """The share of the lines that are a hit: a path or a line number, and the found text."""
-        lines = _lines(sampled(text))
+        lines = rows(sampled(text))
         form = _form(lines)
         found = list(_hits(lines, form)) if form else []
         # separators between hits, and headings
@@ -53,7 +53,7 @@ class Search(LossyKind):
 
     def read(self, text: str) -> Reading:
         """A piece for each path, and its hits under it."""
-        lines = _lines(text)
+        lines = rows(text)
         files: dict[str, list[str]] = {}
         for path, rest in _hits(lines, _form(lines)):
             found = _NUMBER.match(rest)
@@ -63,10 +63,6 @@ class Search(LossyKind):
             (f"{p} ({len(hits):,} hits)" if len(hits) > 1 else p, hits) for p, hits in files.items()
         ]
         return under(told, "hit") if told else by_lines(text)
-
-
-def _lines(text: str) -> list[str]:
-    return text.removeprefix("\ufeff").replace("\r\n", "\n").removesuffix("\n").split("\n")
 
 
 def _form(lines: Sequence[str]) -> str:
@@ -106,13 +102,11 @@ def _path_and_number(line: str) -> re.Match[str] | None:
 
 def _hits(lines: Sequence[str], form: str) -> Iterator[_Hit]:
     """Each line with its path; a line with a number alone gets the path of the heading above it."""
-    path, heading = "", " "
+    heading = " "
     for line in lines:
         if form == "numbered":
-            # a path may contain ``-12-``: the path of the line above is tried first
-            again = path and line.startswith(path) and re.match(r"([:-])\d+\1", line[len(path) :])
-            found = None if again else _path_and_number(line)
-            path = path if again else found[1] if found else ""
+            found = _path_and_number(line)
+            path = found[1] if found else ""
             yield path, line[len(path) :]
         elif form == "plain":
             match = _PLAIN.match(line)

@@ -1,4 +1,4 @@
-"""The share of lines that a kind matches, counted only until the answer is known."""
+"""The lines of a text or of samples of it, and those that a kind matches."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from typing import TypeVar
 T = TypeVar("T")
 
 _WINDOWS, _WIDE = 16, 4_000  # samples of a long text, and the characters of each
+
+
+def rows(text: str) -> list[str]:
+    """The lines, without a byte-order mark and carriage returns at their ends."""
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
 
 
 def sampled(text: str, windows: int = _WINDOWS, wide: int = _WIDE) -> str:

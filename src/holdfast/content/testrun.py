@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from .lossy import MOST, LossyKind
+from .shares import rows
 
 _SAMPLE = 64_000  # characters that are examined, half of them from the end
 _FEWEST = 3  # matching lines
@@ -83,9 +84,7 @@ class TestRun(LossyKind):
         """The share of the lines with an outcome, a failed or passed test, or a diagnostic."""
         half = _SAMPLE // 2
         looked_at = text if len(text) <= _SAMPLE else f"{text[:half]}\n{text[-half:]}"
-        lines = [
-            line[:_LONGEST] for line in looked_at.replace("\r\n", "\n").split("\n") if line.strip()
-        ]
+        lines = [line[:_LONGEST] for line in rows(looked_at) if line.strip()]
         outcomes, diagnosed, failed, passed = (
             sum(pattern.match(line) is not None for line in lines)
             for pattern in (OUTCOME, _DIAGNOSTIC, _FAILED, _PASSED)

@@ -7,6 +7,7 @@ import re
 from holdfast.selection.pieces import Reading
 
 from .lossy import LossyKind, by_lines
+from .shares import rows
 from .testrun import OUTCOME
 
 _SAMPLE = 64_000  # characters that are examined
@@ -60,7 +61,7 @@ class Traceback(LossyKind):
 
     def fit(self, text: str) -> float:
         """The share of the lines that are frames or errors; 0 for a test run or a log."""
-        lines = [line for line in text[:_SAMPLE].replace("\r\n", "\n").split("\n") if line.strip()]
+        lines = [line for line in rows(text[:_SAMPLE]) if line.strip()]
         bare = [line.lstrip(_LEAD)[:_LONGEST].rstrip() for line in lines]
         frames = sum(_FRAME.match(line) is not None for line in bare)
         if frames < max(_FEWEST, _FRAMES * len(lines)):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from holdfast.selection.pieces import Reading
 
 from .lossy import LossyKind
-from .shares import sampled
+from .shares import rows, sampled
 from .structured.records import Pieces
 from .structured.values import Value
 
@@ -36,7 +36,7 @@ class Yaml(LossyKind):
         """The share of the lines that are keys with their values, or entries of lists."""
         shaped = keyed = seen = 0
         keys: Counter[str] = Counter()
-        for line in _outside_blocks(sampled(text.removeprefix("\ufeff")).split("\n")):
+        for line in _outside_blocks(rows(sampled(text))):
             bare = line.strip()
             if not bare or bare.startswith("#"):
                 continue
@@ -57,7 +57,7 @@ class Yaml(LossyKind):
     def read(self, text: str) -> Reading:
         """The pieces of the records, as for JSON; comments are left out."""
         pieces = Pieces()
-        pieces.add(list(_documents(text.removeprefix("\ufeff").splitlines())) or [""])
+        pieces.add(list(_documents(rows(text))) or [""])
         return pieces.reading()
 
 
