@@ -15,7 +15,7 @@ from holdfast.compressors.summaries import (
     ranges_key,
     thread_prefix,
 )
-from holdfast.compressors.summary_memory import Envelope, ranges_of
+from holdfast.compressors.summary_memory import ranges_of
 from holdfast.engine import RECALL_TOOL
 from holdfast.formats.tool_schemas import tool_schema
 from holdfast.kernel.budget import is_whole
@@ -267,14 +267,12 @@ async def _keys(store: KeyValueStore, thread: str) -> AsyncIterator[str]:
         for key in list(await answered(store.keys(thread_prefix(thread)))):
             yield key
         return
-    for found in ranges_of(await answered(store.get(ranges_key(thread)))):
-        envelope = Envelope.of_json(await answered(store.get(found.key)))
-        if envelope is not None:
-            for key in (*envelope.waiting, found.key):
-                yield key
-    for index in as_list(await answered(store.get(messages_key(thread)))):
+    keys = [ranges_key(thread), messages_key(thread)]
+    for found in ranges_of(await answered(store.get(keys[0]))):
+        keys += [found.key, f"{found.key}:waiting"]  # where an earlier version kept them
+    for index in as_list(await answered(store.get(keys[1]))):
         if isinstance(index, int):
-            yield message_key(thread, index)
-    for key in (ranges_key(thread), messages_key(thread)):
+            keys.append(message_key(thread, index))
+    for key in keys:
         if await answered(store.get(key)) is not None:
             yield key

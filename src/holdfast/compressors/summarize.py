@@ -236,7 +236,7 @@ class _Telling:
         share = _ADDED if earlier and not anew else _OF_THE_MODEL
         wish = self.form.instructions.strip()
         values = {"instructions": f"{wish}\n"} if wish else {}
-        blocks = (yield from self.memory.waiting(known.envelope)) if known else []
+        blocks = [*known.envelope.waiting] if known else []
         task = WritingTask(
             "summarize", max(_LEAST, int(cap * share)), allowance.writer_window, count, values
         )
@@ -265,10 +265,10 @@ class _Telling:
         before = known.envelope
         later = self._envelope(known, new, before.texts, self._cap(new[-1]))
         waits = before.waits + self.history.size(new)
-        later = replace(later, waiting=before.waiting, waits=waits)
+        later = replace(later, waiting=(*before.waiting, *self._blocks(new)), waits=waits)
         if not self._is_smaller(later, new[-1]):
             return None
-        yield from self.memory.keep(later, self._blocks(new))
+        yield from self.memory.keep(later)
         if not self.memory.keeps:
             return Plan.skip("nothing_kept", self.memory.shelf.trouble)
         return self.plan(later, new[-1], "told_by_rule")

@@ -159,8 +159,8 @@ class Envelope:
     ``count`` is the number of covered messages; pinned ones between stay where they are. ``covers``
     is the hash of the covered messages, ``writer`` that of the prompts and the model. ``texts`` are
     the model's, oldest first, ``said`` are users' words, ``details`` lines of the source, and
-    ``body`` is the text made of them. Messages that the model has not seen yet are stored under the
-    keys in ``waiting``, and have ``waits`` tokens together. ``made`` is the time in seconds.
+    ``body`` is the text made of them. ``waiting`` are the messages that the model has not seen yet,
+    as blocks of text, and ``waits`` are their tokens. ``made`` is the time in seconds.
     """
 
     start: int
@@ -216,11 +216,6 @@ _OPENING = "summary:opening:"
 _MARK = "summary:mark:"
 """Prefix of the key under which the key of a list is found by the mark of a summary."""
 _MOST_RANGES = 500  # the newest of a list; older summaries are written again when needed
-
-
-def _waiting_key(key: str) -> str:
-    """The key of the messages that a summary covers and no model has seen."""
-    return f"{key}:waiting"
 
 
 def ranges_of(value: str | None) -> list[Range]:
@@ -293,9 +288,7 @@ class Memory:
         beyond = [] if self.history.exact else [(at, found) for at, found in reached if at >= start]
         for at, found in (*sorted(within, key=_end, reverse=True), *sorted(beyond, key=_end)):
             envelope = yield from self._envelope(found.key)
-            if not envelope or envelope.covers != found.covers or not self._is_good(envelope):
-                continue
-            if (yield from self._has_all(envelope.waiting)):
+            if envelope and envelope.covers == found.covers and self._is_good(envelope):
                 return Known(envelope, at, stands=False)
         return self._base
 
@@ -304,8 +297,8 @@ class Memory:
         """Whether there is a store, and it has not failed."""
         return self.shelf.works
 
-    def keep(self, envelope: Envelope, waiting: Sequence[str] = ()) -> Asking[None]:
-        """Store a summary and the messages that wait for the model, then add them to the list."""
+    def keep(self, envelope: Envelope) -> Asking[None]:
+        """Store a summary and add it to the list."""
         if not self.keeps:
             return
         thread = self.history.allowance.thread
@@ -314,10 +307,6 @@ class Memory:
             if thread
             else f"summary:{envelope.covers}"
         )
-        if waiting:
-            envelope = replace(envelope, waiting=(*envelope.waiting, _waiting_key(key)))
-            listed = json.dumps(list(waiting), ensure_ascii=False)
-            yield from self.shelf.write(_waiting_key(key), listed)
         known = earlier_key(envelope.body)
         new = Range(envelope.start, envelope.end, envelope.covers, known, key)
         yield from self.shelf.write(
@@ -330,8 +319,6 @@ class Memory:
             yield from self.shelf.write(_MARK + known, self._list)
         for old in gone:
             yield from self.shelf.write(old.key, None)
-            if _waiting_key(old.key) not in envelope.waiting:
-                yield from self.shelf.write(_waiting_key(old.key), None)
             if old.mark != known and not thread:
                 yield from self.shelf.write(_MARK + old.mark, None)
 
@@ -363,13 +350,6 @@ class Memory:
         left = [each for each in found if each.mark != mark]
         yield from self.shelf.write(listing, _listed(left) if left else None)
         return [each for each in found if each.mark == mark]
-
-    def waiting(self, envelope: Envelope) -> Asking[list[str]]:
-        """The messages that a summary covers and the model has not seen."""
-        found: list[str] = []
-        for key in envelope.waiting:
-            found += map(str, as_list((yield from self._read(key))))
-        return found
 
     def covers(self, position: int) -> str:
         """The hash of everything that may be summarized up to the position."""
@@ -439,18 +419,15 @@ class Memory:
         for i in self.history.places:
             covers = self._chain[i] = chained(covers, self.history.messages[i])
 
-    def _has_all(self, waiting: Sequence[str]) -> Asking[bool]:
-        for key in waiting:
-            if (yield from self.shelf.read(key)) is None:
-                return False
-        return True
-
     def _is_good(self, envelope: Envelope) -> bool:
         fresh = self.keep_seconds is None or time() - envelope.made < self.keep_seconds
         return envelope.writer == self.writer and fresh
 
     def _envelope(self, key: str) -> Asking[Envelope | None]:
-        return Envelope.of_json((yield from self._read(key)))
+        envelope = Envelope.of_json((yield from self._read(key)))
+        # an earlier version listed keys of the messages that wait, and keys have one line
+        is_whole = envelope and all("\n" in each for each in envelope.waiting)
+        return envelope if is_whole else None
 
     def _read(self, key: str) -> Asking[str | None]:
         value = yield from self.shelf.read(key)
