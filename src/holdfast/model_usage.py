@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, field
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,20 +101,6 @@ class ModelUsage:
             "cache": None if self.cache is None else asdict(self.cache),
             **{name: getattr(self, name) for name in _TOTALS},
         }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> ModelUsage:
-        """The inverse of ``to_dict``."""
-        calls = tuple(
-            ModelCall(**{f.name: call[f.name] for f in fields(ModelCall) if f.name in call})
-            for call in data["calls"]
-        )
-        if data["cache"] is None:
-            return cls(calls)
-        return cls(
-            calls,
-            CacheStatistics(**{kind: CacheFigures(**told) for kind, told in data["cache"].items()}),
-        )
 
 
 _TOTALS = ("requests", "failures", "cached", "input_tokens", "output_tokens", "seconds", "cost")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from math import ceil, inf
 from os import PathLike, fspath
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Generic, cast
+from typing import TYPE_CHECKING, Any, Generic, cast, get_type_hints
 from warnings import warn
 
 from holdfast.files import read_whole, write_all
@@ -98,7 +98,8 @@ class CompressionMetrics:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> CompressionMetrics:
         """The inverse of ``to_dict``."""
-        return cls(**{f.name: data[f.name] for f in fields(cls)})
+        found: CompressionMetrics = imported("msgspec:convert")(data, cls)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +185,18 @@ class Step:
         """The messages before the step, given those after it."""
         return undo(after, self.edits, self.taken)
 
+    def check(self, before: int) -> None:
+        """Raise ValueError if its edits do not fit the number of messages before the step."""
+        inserts, others = set[int](), set[int]()
+        for edit in self.edits:
+            if isinstance(edit, Insert):
+                inserts.add(edit.at)
+            else:
+                others.update(edit.indices if isinstance(edit, Drop) else (edit.index,))
+        known = others == set(self.taken) and others <= set(range(before))
+        if not known or not inserts <= set(range(before + 1)):
+            raise ValueError(f"the edits of the step {self.name!r} do not fit its messages")
+
     def to_dict(self) -> dict[str, object]:
         """The step as JSON has it, without ``messages``, which the edits give back."""
         return {
@@ -197,8 +210,8 @@ class Step:
     def from_dict(cls, data: Mapping[str, Any]) -> Step:
         """The inverse of ``to_dict``, without ``messages``."""
         return cls(
-            **{name: data[name] for name in _STEP},
-            edits=tuple(_edit(edit) for edit in data["edits"]),
+            **_read(cls, data, _STEP),
+            edits=tuple(imported("msgspec:convert")(e, _EDITS[e["edit"]]) for e in data["edits"]),
             taken={int(i): original for i, original in data["taken"].items()},
         )
 
@@ -207,14 +220,12 @@ _STEP = ("name", "before", "after", "status", "reason", "detail")
 """The fields of a step that JSON holds as they are."""
 
 
-def _edit(data: Mapping[str, Any]) -> Edit:
-    kind = _EDITS[data["edit"]]
-    values = {f.name: _tupled(data[f.name]) for f in fields(kind)}
-    return cast("Edit", cast("Any", kind)(**values))
-
-
-def _tupled(value: object) -> object:
-    return tuple(cast("list[object]", value)) if isinstance(value, list) else value
+def _read(cls: type, data: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """The fields of these names from JSON, each of the type that the class gives it."""
+    types = get_type_hints(cls)
+    form = imported("typing:TypedDict")(cls.__name__, {name: types[name] for name in names})
+    found: dict[str, Any] = imported("msgspec:convert")(data, form)
+    return found
 
 
 _FORMS: Mapping[str, ReportForm] = {".html": "html", ".htm": "html", ".txt": "text"}
@@ -444,21 +455,14 @@ class CompressionResult(Generic[M]):
         talk, messages = data["conversation"], data["messages"]
         plain: CompressionResult[Any] = cls(
             messages=cast("M", Conversation(messages=messages, **talk) if talk else messages),
-            metrics=CompressionMetrics.from_dict(data["metrics"]),
-            spent=TokenUsage(data["usage"]["tokens"], data["usage"]["limit"]),
-            **{name: data[name] for name in _RESULT},
-            accuracy=Accuracy(data["accuracy"]["kind"], data["accuracy"]["error"]),
-            strategy=data["strategy"],
-            masked=tuple(data["masked"]),
-            redacted=data["redacted"],
-            model_usage=ModelUsage.from_dict(data["model_usage"]),
-            net=Net(**data["net"]) if data.get("net") else None,
+            **_read(cls, {"net": None, **data, "spent": data["usage"]}, (*_RESULT, *_RECORDS)),
         )
         steps: list[Step] = []
         after = message_list(plain)
         for record in reversed([Step.from_dict(step) for step in data["steps"]]):
             steps.append(replace(record, messages=tuple(after)))
             after = record.undone(after)
+            record.check(len(after))
         return replace(plain, steps=tuple(reversed(steps)))
 
 
@@ -474,6 +478,18 @@ _RESULT = (
     "key",
 )
 """The fields of a result that JSON holds as they are."""
+
+_RECORDS = (
+    "accuracy",
+    "masked",
+    "metrics",
+    "model_usage",
+    "net",
+    "redacted",
+    "spent",
+    "strategy",
+)
+"""The other fields of a result except its messages and steps."""
 
 
 def bare(messages: Any) -> Any:
