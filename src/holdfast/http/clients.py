@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
-from typing import Any, Literal, Unpack, cast
+from typing import Any, Literal, Unpack
 from urllib.request import getproxies
 
 from holdfast.http.budgets import Budgets, Size
@@ -39,13 +39,7 @@ def client(
     MissingExtraError if neither library is installed.
     """
     fitter = Fitter(Budgets(budget, budgets or {}), options)
-    chosen = _library(library)
-    inner = _part(chosen, "HTTPTransport")
-    return _part(chosen, "Client")(
-        transport=Transport(inner(), fitter, observe),
-        mounts=_mounts(lambda proxy: Transport(inner(proxy=proxy), fitter, observe)),
-        follow_redirects=True,
-    )
+    return _client(library, "", lambda inner: Transport(inner, fitter, observe))
 
 
 @lists_options
@@ -59,28 +53,26 @@ def async_client(
 ) -> Any:
     """Like ``client``, for ``openai.AsyncOpenAI(http_client=...)`` and similar."""
     fitter = Fitter(Budgets(budget, budgets or {}), options)
-    chosen = _library(library)
-    inner = _part(chosen, "AsyncHTTPTransport")
-    return _part(chosen, "AsyncClient")(
-        transport=AsyncTransport(inner(), fitter, observe),
-        mounts=_mounts(lambda proxy: AsyncTransport(inner(proxy=proxy), fitter, observe)),
+    return _client(library, "Async", lambda inner: AsyncTransport(inner, fitter, observe))
+
+
+def _client(library: Library | None, kind: str, around: Callable[[Any], object]) -> Any:
+    """A client whose transports ``around`` wraps; both libraries have the same names."""
+    used = library or _installed()
+    inner = imported(f"{used}:{kind}HTTPTransport")
+    return imported(f"{used}:{kind}Client")(
+        transport=around(inner()),
+        mounts=_mounts(lambda proxy: around(inner(proxy=proxy))),
         follow_redirects=True,
     )
 
 
-def _library(named: Library | None) -> Library:
-    if named is not None:
-        return named
+def _installed() -> Library:
     known: tuple[Library, ...] = ("httpx2", "httpx")
     for library in known:
         if find_spec(library):
             return library
     raise MissingExtraError("a client of httpx", "openai")
-
-
-def _part(library: Library, name: str) -> Callable[..., Any]:
-    """Both libraries have the same names; only the used one is imported."""
-    return cast("Callable[..., Any]", imported(f"{library}:{name}"))
 
 
 def _mounts(through: Callable[[str], Any]) -> dict[str, Any]:

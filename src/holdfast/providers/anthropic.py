@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from typing import Unpack
 
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.ports import Reply
 from holdfast.providers.prices import Price
-from holdfast.providers.vendor import Faults, key_of, named, shared, translated
+from holdfast.providers.vendor import Account, Faults, key_of, named, shared, translated
 
 try:
     import anthropic
@@ -37,16 +38,15 @@ class AnthropicModel:
         self,
         name: str,
         *,
-        api_key: str | None = None,
-        base_url: str | None = None,
-        timeout: float = 60.0,
         window: int = 0,
         price: Price | None = None,
+        **account: Unpack[Account],
     ) -> None:
         self.name = named(name, "anthropic:claude-haiku-4-5")
         self.window, self.price = window, price
-        address = base_url or os.environ.get("ANTHROPIC_BASE_URL")
-        self._client = _client(key_of("Anthropic", api_key, "ANTHROPIC_API_KEY"), address, timeout)
+        address = account.get("base_url") or os.environ.get("ANTHROPIC_BASE_URL")
+        key = key_of("Anthropic", account.get("api_key"), "ANTHROPIC_API_KEY")
+        self._client = _client(key, address, account.get("timeout", 60.0))
 
     def complete(self, prompt: str, *, system: str = "", max_tokens: int = 512) -> Reply:
         """The model's reply. Raises ModelError, TransientError or ContextOverflowError."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, Unpack, cast
 
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.ports import Reply
 from holdfast.providers.prices import Price
-from holdfast.providers.vendor import key_of, named, reading, refusal, shared
+from holdfast.providers.vendor import Account, key_of, named, reading, refusal, shared
 
 try:
     import httpx
@@ -42,15 +42,13 @@ class GeminiModel:
         self,
         name: str,
         *,
-        api_key: str | None = None,
-        base_url: str | None = None,
-        timeout: float = 60.0,
         window: int = 0,
         thought: int | None = None,
         price: Price | None = None,
+        **account: Unpack[Account],
     ) -> None:
         self.name, self.window, self.price = named(name, "gemini:gemini-2.5-flash"), window, price
-        self._models = _opened(api_key, base_url, timeout)
+        self._models = _opened(**account)
         self._thought = (
             (_THOUGHT if name.startswith(_THINKING) else 0) if thought is None else thought
         )
@@ -79,13 +77,11 @@ class GeminiEmbedder:
         self,
         name: str = "gemini-embedding-001",
         *,
-        api_key: str | None = None,
-        base_url: str | None = None,
-        timeout: float = 60.0,
         price: Price | None = None,
+        **account: Unpack[Account],
     ) -> None:
         self.name, self.price = name or "gemini-embedding-001", price
-        self._models = _opened(api_key, base_url, timeout)
+        self._models = _opened(**account)
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector for each text. Raises ModelError, TransientError or ContextOverflowError."""
@@ -114,7 +110,9 @@ class _Models(Protocol):
     ) -> types.EmbedContentResponse: ...
 
 
-def _opened(api_key: str | None, base_url: str | None, timeout: float) -> _Models:
+def _opened(
+    api_key: str | None = None, base_url: str | None = None, timeout: float = 60.0
+) -> _Models:
     key = key_of("Google", api_key, "GEMINI_API_KEY", "GOOGLE_API_KEY")
     client = _client(key, base_url or os.environ.get("GOOGLE_GEMINI_BASE_URL"), timeout)
     return cast("_Models", client.models)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import Unpack
 
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.ports import Reply
 from holdfast.providers.prices import Price
-from holdfast.providers.vendor import Faults, key_of, named, shared, translated
+from holdfast.providers.vendor import Account, Faults, key_of, named, shared, translated
 
 try:
     import openai
@@ -44,15 +45,13 @@ class OpenAIModel:
         self,
         name: str,
         *,
-        api_key: str | None = None,
-        base_url: str | None = None,
-        timeout: float = 60.0,
         window: int = 0,
         thought: int | None = None,
         price: Price | None = None,
+        **account: Unpack[Account],
     ) -> None:
         self.name, self.window, self.price = named(name, "openai:gpt-4o-mini"), window, price
-        self._client, self._own = _opened(api_key, base_url, timeout)
+        self._client, self._own = _opened(**account)
         self._thought = (
             (_THOUGHT if name.startswith(_REASONING) else 0) if thought is None else thought
         )
@@ -88,13 +87,11 @@ class OpenAIEmbedder:
         self,
         name: str = "text-embedding-3-small",
         *,
-        api_key: str | None = None,
-        base_url: str | None = None,
-        timeout: float = 60.0,
         price: Price | None = None,
+        **account: Unpack[Account],
     ) -> None:
         self.name, self.price = name or "text-embedding-3-small", price
-        self._client, _ = _opened(api_key, base_url, timeout)
+        self._client, _ = _opened(**account)
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector for each text. Raises ModelError, TransientError or ContextOverflowError."""
@@ -108,7 +105,7 @@ class OpenAIEmbedder:
 
 
 def _opened(
-    api_key: str | None, base_url: str | None, timeout: float
+    api_key: str | None = None, base_url: str | None = None, timeout: float = 60.0
 ) -> tuple[openai.OpenAI, bool]:
     """The client, and whether its server is OpenAI's."""
     address = base_url or os.environ.get("OPENAI_BASE_URL")

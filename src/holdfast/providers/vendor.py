@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
-from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
+from typing import Any, NamedTuple, ParamSpec, TypedDict, TypeVar, cast
 
 from holdfast.kernel.errors import ConfigError, ContextOverflowError, HoldfastError, ModelError
 
@@ -152,6 +152,15 @@ class Faults(NamedTuple):
     refused: type[Exception]
     unreadable: type[Exception]
     anything: type[Exception]
+
+
+class Account(TypedDict, total=False):
+    """How a server is asked; by default as the vendor's variables of the environment say."""
+
+    api_key: str | None
+    base_url: str | None
+    timeout: float
+    """In seconds; by default 60."""
 
 
 def named(name: str, example: str) -> str:

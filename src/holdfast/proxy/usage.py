@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_INPUT = re.compile(rb'"(?:input_tokens|prompt_tokens|promptTokenCount)"\s{0,4}:\s{0,4}(\d{1,12})')
-_CACHED = re.compile(
-    rb'"(?:cache_read_input_tokens|cached_tokens|cachedContentTokenCount)"\s{0,4}:\s{0,4}(\d{1,12})'
-)
-_OUTPUT = re.compile(
-    rb'"(?:output_tokens|completion_tokens|candidatesTokenCount)"\s{0,4}:\s{0,4}(\d{1,12})'
+_FIGURE = re.compile(
+    rb'"(?:(?P<read>input_tokens|prompt_tokens|promptTokenCount)'
+    rb"|(?P<cached>cache_read_input_tokens|cached_tokens|cachedContentTokenCount)"
+    rb'|(?P<written>output_tokens|completion_tokens|candidatesTokenCount))"\s{0,4}:'
+    rb"\s{0,4}(?P<tokens>\d{1,12})"
 )
 _MARK = b"oken"  # part of the names of all figures
 _TAIL = 64  # bytes at the end of a chunk that may begin a figure
@@ -30,12 +29,7 @@ class Usage:
         if _MARK not in chunk and not self._tail:
             return
         text = self._tail + chunk
-        self.read = _last(_INPUT, text, self.read)
-        self.cached = _last(_CACHED, text, self.cached)
-        self.written = _last(_OUTPUT, text, self.written)
+        for figure in _FIGURE.finditer(text):
+            name = next(name for name, value in figure.groupdict().items() if value)
+            setattr(self, name, int(figure["tokens"]))
         self._tail = text[-_TAIL:] if b"oken" in text[-_TAIL:] else b""
-
-
-def _last(pattern: re.Pattern[bytes], text: bytes, known: int) -> int:
-    found = pattern.findall(text)
-    return int(found[-1]) if found else known

@@ -502,14 +502,13 @@ def with_calls(thread: Thread, position: int) -> dict[int, Kept]:
     return thread.read(exchanges(thread, [position])) if gives else said
 
 
-Facts = Mapping[str, Any]
-
-_INVERSES: Mapping[str, tuple[EventKind, Callable[[Facts], dict[str, Any]]]] = {
-    "compaction": ("compaction", lambda facts: {"from": facts["to"], "to": facts["from"]}),
-    "edit": ("revert", lambda facts: {"position": facts["position"], "to": facts["before"]}),
-    "delete": ("keep", lambda facts: {"positions": facts["positions"]}),
-    "pin": ("unpin", lambda facts: {"positions": facts["positions"]}),
+_INVERSES: Mapping[str, tuple[EventKind, Mapping[str, str]]] = {
+    "compaction": ("compaction", {"from": "to", "to": "from"}),
+    "edit": ("revert", {"position": "position", "to": "before"}),
+    "delete": ("keep", {"positions": "positions"}),
+    "pin": ("unpin", {"positions": "positions"}),
 }
+"""The event that undoes one of this kind, and which of its facts becomes which."""
 
 _CAN_BE = "a compaction, an edit, a deletion or a pin can be; a note is let go of by forget"
 
@@ -527,8 +526,9 @@ def inverse(thread: Thread, number: int | None = None) -> tuple[EventKind, dict[
         what = "there is nothing to undo" if number is None else f"event {number} cannot be undone"
         known = ", ".join(str(event.number) for event in open_to_it[-5:])
         raise InputError(what, advice=f"the newest that can be are {known}" if known else _CAN_BE)
-    kind, facts_of = _INVERSES[chosen[-1].kind]
-    return kind, facts_of(chosen[-1].facts) | {"undoes": chosen[-1].number}
+    kind, names = _INVERSES[chosen[-1].kind]
+    facts = {name: chosen[-1].facts[before] for name, before in names.items()}
+    return kind, facts | {"undoes": chosen[-1].number}
 
 
 def _can_be(event: Event) -> bool:

@@ -12,9 +12,11 @@ there, 59 % at worst.
 from __future__ import annotations
 
 import re
+import tomllib
 from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from holdfast.kernel.ports import Accuracy
 
@@ -29,33 +31,9 @@ _SHORT, _MIDDLE, _LONG, _LETTER = 0.74, 0.97, 1.7, 0.2
 # fitted as the module says, like those above
 _THREE_DIGITS, _SIGN, _FURTHER_SIGN, _GAP, _BLANK = 1.3, 0.7, 0.16, 1.3, 0.01
 
-_SCRIPTS: tuple[tuple[int, float], ...] = (
-    (0x0080, 1.2),
-    (0x00C0, 1.2),  # accents, added to the word around them
-    (0x0250, 1.2),
-    (0x0370, 0.4),  # Greek
-    (0x0400, 0.36),  # Cyrillic
-    (0x0530, 0.38),  # Armenian
-    (0x0590, 0.49),  # Hebrew
-    (0x0600, 0.38),  # Arabic
-    (0x0700, 1.2),
-    (0x0900, 0.39),  # the scripts of India
-    (0x0E00, 0.45),  # Thai
-    (0x0E80, 1.2),
-    (0x10A0, 0.37),  # Georgian
-    (0x1100, 1.2),
-    (0x1E00, 0.0),  # Vietnamese: the word around them has the whole weight
-    (0x1F00, 1.2),
-    (0x3040, 0.7),  # kana
-    (0x3100, 1.2),
-    (0x3400, 0.9),  # Han
-    (0xA000, 1.2),
-    (0xAC00, 0.78),  # Hangul
-    (0xD7B0, 1.2),
-    (0xF900, 0.9),  # Han
-    (0xFB00, 1.2),
-    (0x10000, 2.0),  # emoji and rare scripts
-)
+_SCRIPTS: list[tuple[int, float]] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text("utf-8")
+)["scripts"]
 """Tokens of a character, from this code point on."""
 _STARTS = [start for start, _ in _SCRIPTS]
 
