@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 from os import PathLike, fspath
-from typing import Self, Unpack, cast
+from typing import Unpack, cast
 
 from holdfast.compressors.summaries import thread_prefix
 from holdfast.kernel.budget import BudgetLike
@@ -21,7 +21,14 @@ from holdfast.stores import open_store
 from holdfast.stores.answers import settled
 from holdfast.stores.artifacts import CONTENT
 from holdfast.stores.key_logs import EVENTS, MESSAGES, LogsOverKeys
-from holdfast.stores.protocols import Closes, Compacts, ErasesLogs, KeepsLogs, ListsKeys
+from holdfast.stores.protocols import (
+    ClosedAfterUse,
+    Closes,
+    Compacts,
+    ErasesLogs,
+    KeepsLogs,
+    ListsKeys,
+)
 from holdfast.stores.secret import KEY as SECRET
 from holdfast.text.keyed import is_known, of_thread
 from holdfast.text.visible import amount, one_line
@@ -33,7 +40,7 @@ _HEADS = (
 )
 
 
-class ThreadStore:
+class ThreadStore(ClosedAfterUse):
     """The threads of one store, each opened as a ``Session``.
 
     May be shared by threads of execution and processes. Use it as a context manager, or call
@@ -99,12 +106,6 @@ class ThreadStore:
         """Close the store."""
         if isinstance(self.store, Closes):
             settled(self.store.close())
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *fault: object) -> None:
-        self.close()
 
 
 def erase(store: KeyValueStore, name: str) -> tuple[int, int]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from holdfast.formats.rules.changes import longest_rising
 from holdfast.kernel.edits import Drop, Edit, Insert, Offload
 from holdfast.kernel.ports import Accuracy
 from holdfast.reports.account import Account, MessageAccount
@@ -91,28 +91,7 @@ def _anchors(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]:
     times_a, times_b = Counter(a), Counter(b)
     place = {line: i for i, line in enumerate(b) if times_b[line] == 1}
     pairs = [(i, place[line]) for i, line in enumerate(a) if times_a[line] == 1 and line in place]
-    ends: list[int] = []  # for each length of a run, the smallest position in b at its end
-    last: list[int] = []  # and the last pair of that run
-    previous: list[int] = []
-    for n, (_, j) in enumerate(pairs):
-        length = bisect_left(ends, j)
-        previous.append(last[length - 1] if length else -1)
-        if length == len(ends):
-            ends.append(j)
-            last.append(n)
-        else:
-            ends[length], last[length] = j, n
-    return _followed_back(pairs, previous, last[-1] if last else -1)
-
-
-def _followed_back(
-    pairs: list[tuple[int, int]], previous: list[int], n: int
-) -> list[tuple[int, int]]:
-    run: list[tuple[int, int]] = []
-    while n >= 0:
-        run.append(pairs[n])
-        n = previous[n]
-    return run[::-1]
+    return [pairs[n] for n in sorted(longest_rising([j for _, j in pairs]))]
 
 
 def _between(old: str, new: str) -> Iterator[DiffPiece]:

@@ -25,7 +25,7 @@ from holdfast.stores.answers import settled
 from holdfast.stores.excerpts import excerpt
 from holdfast.stores.in_process import InProcessStore
 from holdfast.stores.key_logs import LogsOverKeys
-from holdfast.stores.protocols import Closes
+from holdfast.stores.protocols import ClosedAfterUse, Closes
 from holdfast.text.visible import amount
 
 from . import arguments
@@ -49,7 +49,7 @@ _PARTED = (
 _LIFTED = 10  # messages of a view whose segments are promoted, as many as V.18 retrieves
 
 
-class Session:
+class Session(ClosedAfterUse):
     """A conversation that is stored whole and seen through a view that fits.
 
     ``thread`` is any text, and names the conversation in its store. A store can have many threads,
@@ -449,12 +449,6 @@ class Session:
 
     async def __aexit__(self, *fault: object) -> None:
         await self.aclose()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *fault: object) -> None:
-        self.close()
 
     def _exchanges(self, which: Sequence[Which]) -> dict[str, list[int]]:
         """The facts of an event on these messages and the messages that belong to them."""

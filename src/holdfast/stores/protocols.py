@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
 from holdfast.kernel.errors import StoreError
 
@@ -108,6 +108,19 @@ class Closes(Protocol):
     def close(self) -> Answer[object]:
         """Close it."""
         ...
+
+
+class ClosedAfterUse:
+    """What is closed at the end of a ``with`` block."""
+
+    def close(self) -> object:
+        """Close it."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *fault: object) -> None:
+        self.close()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,12 +18,12 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from time import time
-from typing import Any, Self
+from typing import Any
 
 from holdfast.kernel.errors import ConfigError, CorruptError, StoreError
 from holdfast.stores.entries import EntryStore
 from holdfast.stores.postings import POSTING, Tallied, Wanted, blocks, tallied, waiting_words
-from holdfast.stores.protocols import Line, to_bytes, to_text
+from holdfast.stores.protocols import ClosedAfterUse, Line, to_bytes, to_text
 from holdfast.stores.sqlite_file import DatabaseFile, Synchronous, code_of, sealed, unsealed
 
 MOST_WAITING = 64
@@ -294,7 +294,7 @@ _ERASED = (
 )
 
 
-class SqliteStore(EntryStore):
+class SqliteStore(EntryStore, ClosedAfterUse):
     """One file with a write-ahead log, safe with many threads and processes on one machine.
 
     A write is on the disk before the call returns, and is complete or absent if a process is
@@ -398,12 +398,6 @@ class SqliteStore(EntryStore):
     def close(self) -> None:
         """Close the file; the next use opens it again."""
         self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *fault: object) -> None:
-        self.close()
 
     def _names(self, query: str, prefix: str, *facts: float) -> list[str]:
         start = to_bytes(prefix)

@@ -115,7 +115,7 @@ def edits_between(before: Sequence[Message], after: Sequence[Message], reason: s
     inserted again.
     """
     place = {id(message): i for i, message in enumerate(before)}
-    kept = _longest_rising([place.get(id(message), -1) for message in after])
+    kept = longest_rising([place.get(id(message), -1) for message in after])
     staying = {place[id(after[k])] for k in kept}
     gone = tuple(i for i in range(len(before)) if i not in staying)
     edits: list[Edit] = [Drop(gone, reason)] if gone else []
@@ -129,7 +129,7 @@ def edits_between(before: Sequence[Message], after: Sequence[Message], reason: s
     return edits
 
 
-def _longest_rising(places: Sequence[int]) -> set[int]:
+def longest_rising(places: Sequence[int]) -> set[int]:
     """Indices of a longest increasing subsequence, by patience sorting; -1 is skipped."""
     tops: list[int] = []
     ends: list[int] = []
