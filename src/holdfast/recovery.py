@@ -17,7 +17,7 @@ from holdfast.compressors.summaries import (
 )
 from holdfast.compressors.summary_memory import ranges_of
 from holdfast.engine import RECALL_TOOL
-from holdfast.formats.tool_schemas import tool_schema
+from holdfast.formats.convert import tool_schema
 from holdfast.kernel.budget import is_whole
 from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.ports import KeyValueStore

@@ -15,8 +15,7 @@ import zstandard
 
 import holdfast
 from holdfast.formats import named
-from holdfast.formats.convert import convert
-from holdfast.formats.tool_schemas import described
+from holdfast.formats.convert import convert, described
 from holdfast.kernel.errors import ConfigError
 from holdfast.proxy.recalls import _alone
 from holdfast.proxy.settings import Settings

@@ -19,7 +19,7 @@ from typing import (
 
 import msgspec
 
-from holdfast.formats.tool_schemas import tool_schema
+from holdfast.formats.convert import tool_schema
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.names import ToolProvider
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeGuard
 
 from holdfast.content import shrink
-from holdfast.formats.convert import Turn, written
+from holdfast.formats.convert import Turn, tool_schema, written
 from holdfast.formats.payloads import named
-from holdfast.formats.tool_schemas import tool_schema
 from holdfast.formats.values import compact, is_list, is_object
 from holdfast.kernel.budget import is_whole
 from holdfast.kernel.errors import ConfigError, HoldfastError

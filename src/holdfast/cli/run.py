@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from holdfast.cli.proxy_options import part, proxy_options, settings_of, upstreams_of
+from holdfast.cli.serve import part, proxy_options, settings_of, upstreams_of
 from holdfast.http.endpoints import Vendor
 from holdfast.kernel.errors import InputError
 from holdfast.proxy.settings import UPSTREAMS

@@ -3,7 +3,8 @@
 System messages become the system prompt if the format has one beside the messages. Reasoning is
 dropped, because it is signed by its vendor or has no field; so are empty messages. Sound, video and
 unknown parts become their JSON if the format has no field for them. Ids that two calls share, or
-whose characters the format does not allow, are changed.
+whose characters the format does not allow, are changed. Schemas of tools are written in the form of
+each provider.
 """
 
 from __future__ import annotations
@@ -25,10 +26,9 @@ from holdfast.kernel.messages import (
 )
 from holdfast.kernel.transcript import Format
 
-from . import named, read
-from .payloads import body_of, data_of, is_address
+from . import FORMATS, named, read
+from .payloads import body_of, data_of, is_address, objects_in
 from .rules.changes import original
-from .tool_schemas import described, tool_schema
 from .values import compact, is_object
 from .wire import BlockWire, ObjectWire
 
@@ -315,3 +315,57 @@ _PROMPTS: Mapping[str, tuple[str, Callable[[str], object]]] = {
     "converse": ("system", lambda text: [{"text": text}]),
 }
 """The field of the system prompt and how to write it, for formats with it beside the messages."""
+
+
+_TOOLS: Mapping[str, tuple[str, Callable[[Object], Object]]] = {
+    "openai_chat": ("parameters", lambda tool: {"type": "function", "function": tool}),
+    "openai_responses": ("parameters", lambda tool: {"type": "function", **tool}),
+    "anthropic": ("input_schema", dict),
+    "gemini": ("parameters", lambda tool: {"functionDeclarations": [tool]}),
+    "converse": ("inputSchema", lambda tool: {"toolSpec": tool}),
+    "pydantic_ai": ("parameters_json_schema", dict),
+}
+"""The field of a tool for the schema of its arguments, and the provider's form of a tool."""
+_LIKE = {"bedrock": "anthropic", "langchain": "openai_chat"}
+"""Providers with the same form as another."""
+_DECLARATIONS = ("functionDeclarations", "function_declarations")
+_PARAMETERS = (
+    "parameters",
+    "input_schema",
+    "inputSchema",
+    "parametersJsonSchema",
+    "parameters_json_schema",
+)
+
+
+def tool_schema(provider: str, name: str, purpose: str, parameters: Mapping[str, Any]) -> Object:
+    """The schema of a tool for the provider; ``parameters`` is the JSON schema of its arguments.
+
+    Raises ConfigError for an unknown provider.
+    """
+    form = FORMATS.aliases.get(provider, provider)
+    form = _LIKE.get(form, form)
+    if form not in _TOOLS:
+        advice = f"known are {', '.join(sorted({'openai', *_TOOLS, *_LIKE}))}"
+        problem = f"{provider!r} has no form of tools here"
+        raise ConfigError(problem, place="provider", advice=advice)
+    field, written_as = _TOOLS[form]
+    told = {"description": purpose} if purpose else {}
+    given = {"json": parameters} if form == "converse" else parameters
+    return written_as({"name": name, **told, field: given})
+
+
+def described(tools: object) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """The name, purpose and parameters of each function in schemas of any provider.
+
+    A vendor's built-in tools are left out, because other vendors do not have them.
+    """
+    for tool in objects_in(tools):
+        inner = next((tool[field] for field in _DECLARATIONS if field in tool), tool.get("tools"))
+        if inner is not None:
+            yield from described(inner)
+            continue
+        held = tool.get("function", tool.get("toolSpec", tool))
+        if is_object(held) and isinstance(held.get("name"), str):
+            given: Any = next(filter(is_object, map(held.get, _PARAMETERS)), {"type": "object"})
+            yield held["name"], str(held.get("description") or ""), given.get("json", given)

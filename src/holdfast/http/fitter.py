@@ -19,8 +19,7 @@ from holdfast.formats.values import is_list, is_object
 from holdfast.http.bodies import model_of_text, plain, read_object, written
 from holdfast.http.budgets import Budgets, roomy
 from holdfast.http.endpoints import Endpoint, endpoint_of
-from holdfast.http.growth import Sent, Views, chain_of, grown, positions
-from holdfast.http.threads import named_in_body, thread_of
+from holdfast.http.threads import Sent, Views, chain_of, grown, named_in_body, positions, thread_of
 from holdfast.kernel.budget import Allowance, Budget
 from holdfast.kernel.compressor import Plan
 from holdfast.kernel.errors import ContextOverflowError, HoldfastError

@@ -17,19 +17,18 @@ from typing import Any, cast
 import aiohttp
 from yarl import URL
 
-from holdfast.http.bodies import plain
+from holdfast.http.bodies import plain, written
+from holdfast.http.budgets import Budgets
 from holdfast.http.endpoints import Vendor, vendor_of
 from holdfast.http.fitter import Fitted, Fitter, RequestRefusedError
 from holdfast.http.threads import HEADER, Origin, origin_of
 from holdfast.kernel.errors import HoldfastError
 from holdfast.providers.vendor import REFUSED
 from holdfast.proxy.asgi import Fields, Gone, Receive, Scope, Send, body_of, refuse
-from holdfast.proxy.figures import Figures, Row
+from holdfast.proxy.figures import Figures, Row, Usage
 from holdfast.proxy.pages import Pages
 from holdfast.proxy.recalls import Recalls
 from holdfast.proxy.settings import Settings
-from holdfast.proxy.usage import Usage
-from holdfast.proxy.warmth import warm
 
 log = logging.getLogger("holdfast.proxy")
 
@@ -374,3 +373,29 @@ async def _no_socket(scope: Scope, receive: Receive, send: Send) -> None:
     headers = [(b"content-length", b"0"), (b"connection", b"close")]
     await send({"type": f"{kind}.response.start", "status": 426, "headers": headers})
     await send({"type": f"{kind}.response.body", "body": b""})
+
+
+_ROUNDS = 12  # outputs, enough for a conversation that must be fitted
+_BUDGET = 600  # tokens; so few that the conversation must be fitted
+
+
+def warm() -> None:
+    """Fit a small conversation in each format, with the vocabularies of the common models."""
+    fitter = Fitter(Budgets(_BUDGET), {})
+    line = "2026-01-01 12:00:00 INFO worker {} of {} took 17 ms, status ok\n"
+    outputs = ["".join(line.format(i, n) for i in range(20)) for n in range(_ROUNDS)]
+    begin = {"role": "user", "content": "What is wrong with the workers?"}
+    chat: list[object] = [begin]
+    claude: list[object] = [begin]
+    for n, output in enumerate(outputs):
+        function = {"name": "read", "arguments": "{}"}
+        call = {"id": f"c{n}", "type": "function", "function": function}
+        chat.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        chat.append({"role": "tool", "tool_call_id": f"c{n}", "content": output})
+        use = {"type": "tool_use", "id": f"c{n}", "name": "read", "input": {"n": n}}
+        claude.append({"role": "assistant", "content": [use]})
+        result = {"type": "tool_result", "tool_use_id": f"c{n}", "content": output}
+        claude.append({"role": "user", "content": [result]})
+    for model in ("gpt-4o", "gpt-4"):
+        fitter.fit("/v1/chat/completions", written({"model": model, "messages": chat}))
+    fitter.fit("/v1/messages", written({"model": "claude-opus-4-8", "messages": claude}))

@@ -1,10 +1,12 @@
 """The proxy's figures: counters for Prometheus, and the last requests for its page.
 
-Only the reports of the last few requests have text of messages, and only in memory.
+The usage that a provider reports is read from answers and streams as they pass. Only the reports of
+the last few requests have text of messages, and only in memory.
 """
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict, deque
 from dataclasses import asdict, dataclass
 from threading import Lock
@@ -14,8 +16,37 @@ from typing import Any
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from holdfast.http.fitter import Fitted
-from holdfast.proxy.usage import Usage
 from holdfast.result import CompressionResult
+
+_FIGURE = re.compile(
+    rb'"(?:(?P<read>input_tokens|prompt_tokens|promptTokenCount)'
+    rb"|(?P<cached>cache_read_input_tokens|cached_tokens|cachedContentTokenCount)"
+    rb'|(?P<written>output_tokens|completion_tokens|candidatesTokenCount))"\s{0,4}:'
+    rb"\s{0,4}(?P<tokens>\d{1,12})"
+)
+_MARK = b"oken"  # part of the names of all figures
+_TAIL = 64  # bytes at the end of a chunk that may begin a figure
+
+
+@dataclass(slots=True)
+class Usage:
+    """Tokens by the provider's count: input, input read from its cache, and output."""
+
+    read: int = 0
+    cached: int = 0
+    written: int = 0
+    _tail: bytes = b""
+
+    def see(self, chunk: bytes) -> None:
+        """Read the next bytes of the answer; the last figure of each kind counts."""
+        if _MARK not in chunk and not self._tail:
+            return
+        text = self._tail + chunk
+        for figure in _FIGURE.finditer(text):
+            name = next(name for name, value in figure.groupdict().items() if value)
+            setattr(self, name, int(figure["tokens"]))
+        self._tail = text[-_TAIL:] if b"oken" in text[-_TAIL:] else b""
+
 
 CACHED = 0.1
 """The price of a cached token relative to an uncached one, as Anthropic and OpenAI publish it for

@@ -16,7 +16,7 @@ STORES = Registry(
     table={
         "memory": "holdfast.stores.in_process:InProcessStore",
         "sqlite": "holdfast.stores.sqlite:SqliteStore",
-        "file": "holdfast.stores.folder:FolderStore",
+        "file": "holdfast.stores.objects:FolderStore",
         "postgresql": "holdfast.stores.postgres:PostgresStore",
         "postgres": "holdfast.stores.postgres:PostgresStore",
         "redis": "holdfast.stores.redis:RedisStore",

@@ -1,6 +1,7 @@
 """A store of objects: S3, Google Cloud Storage, Azure Blob Storage, or files in a directory.
 
-For artifacts: it has no logs, nothing expires, and each entry is one round trip.
+It has no logs, nothing expires, and each entry is one round trip: it suits artifacts, which
+``FolderStore`` keeps so beside a SQLite file.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, cast
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from holdfast.kernel.errors import ConfigError, MissingExtraError, StoreError
 from holdfast.kernel.forks import cached_property
 from holdfast.stores.entries import BytesStore
 from holdfast.stores.protocols import shown, to_bytes, to_text
+from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.wrappers import RoutedStore
 
 try:
     import obstore
@@ -186,3 +189,33 @@ def _flushed(file: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+FILE, ARTIFACTS = "holdfast.db", "artifacts"
+
+
+class FolderStore(RoutedStore):
+    """Keys and logs in ``holdfast.db``, with the guarantees of SqliteStore; artifacts in a folder.
+
+    Each artifact is a file of its own, which a backup copies once and a program can read. The
+    folder is created at the first use, readable only by its owner.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self._folder = Path(folder)
+        super().__init__(
+            SqliteStore(self._folder / FILE, makes_folder=True),
+            ObjectStore.in_folder(self._folder / ARTIFACTS),
+        )
+
+    @classmethod
+    def from_url(cls, url: str) -> FolderStore:
+        """The store of ``file:///absolute/folder`` or ``file://./relative/folder``."""
+        parts = urlsplit(url)
+        if parts.netloc not in ("", ".") or not parts.path.strip("/") or parts.query:
+            raise ConfigError(
+                f"{url!r} names no folder",
+                place="store",
+                advice="write 'file:///var/holdfast', or 'file://./holdfast' for a relative path",
+            )
+        return cls(unquote(parts.netloc + parts.path))
