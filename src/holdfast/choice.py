@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import cast
 
 from holdfast.compressors import COMPRESSORS
+from holdfast.compressors.knobs import is_strategy
 from holdfast.compressors.pipeline import Pipeline
 from holdfast.cost import Costs
 from holdfast.kernel.budget import Budget
@@ -66,9 +67,7 @@ def strategy_of(strategy: str | Compressor) -> Compressor:
             raise ConfigError(
                 f"it cannot be made from nothing ({fault})", place="strategy", advice=advice
             ) from fault
-    if not callable(getattr(found, "plan", None)) or not isinstance(
-        getattr(found, "name", None), str
-    ):
+    if not is_strategy(found):
         advice = (
             "give a name, an object with name and plan(transcript, allowance), or a list of them"
         )

@@ -18,6 +18,7 @@ from html import escape
 from itertools import pairwise
 from math import ceil
 from operator import mul
+from statistics import fmean
 from typing import Any, Literal, NamedTuple, cast, get_args
 
 from holdfast.calls.lineup import CallLimits, Lineup
@@ -140,12 +141,8 @@ class Evaluation:
     @cached_property
     def kinds(self) -> dict[Kind, float]:
         """The share that is kept of each kind that has facts."""
-        found: dict[Kind, float] = {}
-        for kind in KINDS:
-            held = [fact.kept for fact in self.facts if fact.kind == kind]
-            if held:
-                found[kind] = sum(held) / len(held)
-        return found
+        held = {kind: [fact.kept for fact in self.facts if fact.kind == kind] for kind in KINDS}
+        return {kind: fmean(kept) for kind, kept in held.items() if kept}
 
     @property
     def score(self) -> float:
@@ -153,13 +150,12 @@ class Evaluation:
         shares = list(self.kinds.values())
         if self.probes:
             shares.append(self.answerable)
-        return sum(shares) / len(shares) if shares else 1.0
+        return fmean(shares) if shares else 1.0
 
     @property
     def answerable(self) -> float:
         """The share of the probes that can still be answered; 1 if there are none."""
-        held = [probe.answerable for probe in self.probes]
-        return sum(held) / len(held) if held else 1.0
+        return fmean(probe.answerable for probe in self.probes) if self.probes else 1.0
 
     @property
     def judged(self) -> float | None:
@@ -168,7 +164,7 @@ class Evaluation:
         None without a judge, or if it answered none.
         """
         held = [probe.judged[1] for probe in self.probes if probe.judged[0] and probe.answers]
-        return sum(held) / len(held) if held else None
+        return fmean(held) if held else None
 
     @property
     def lost(self) -> tuple[CheckedFact, ...]:

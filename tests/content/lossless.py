@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from holdfast.content import files, repeats, search
+from holdfast.content import files, logs, search
 from holdfast.content.structured import keys_once
 from holdfast.content.structured.shapes import Many, Same
 from holdfast.content.structured.values import dump, parse
@@ -33,7 +33,7 @@ def _of_table(compacted: str) -> str:
 
 def _of_log(short: str) -> str:
     heading, _, body = short.partition("\n")
-    if heading != repeats._HEADING:
+    if heading != logs._SHORT_FORM:
         return short
     return "\n".join(_repeated(body.split("\n")))
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from holdfast.compressors.cuts import legal, placed
 from holdfast.compressors.knobs import Configured, Fraction
-from holdfast.compressors.originals import save_messages
+from holdfast.compressors.references import save_messages
 from holdfast.compressors.select import HEADING
 from holdfast.compressors.select.notes import notes_of
 from holdfast.compressors.structured_info import StructuredInfo, without_facts

@@ -39,6 +39,12 @@ def check_knobs(strategy: object) -> None:
             )
 
 
+def is_strategy(value: object) -> bool:
+    """Whether this object can plan and has a name."""
+    plans = not isinstance(value, type) and callable(getattr(value, "plan", None))
+    return plans and isinstance(getattr(value, "name", None), str)
+
+
 @cache
 def _hints(strategy: Hashable) -> dict[str, Any]:
     kind = cast("Any", strategy)
@@ -63,8 +69,7 @@ def _is(value: object, hint: Any) -> bool:
     if hint in (int, float):
         return isinstance(value, (int, hint)) and not isinstance(value, bool) and value >= 0
     if hint is Compressor:
-        plans = not isinstance(value, type) and callable(getattr(value, "plan", None))
-        return plans and isinstance(getattr(value, "name", None), str)
+        return is_strategy(value)
     return isinstance(value, hint)
 
 

@@ -111,13 +111,11 @@ def _left_of_phrase(match: re.Match[str]) -> str:
 _PAUSE = r"[Uu][mh]"
 _FILLER = rf"(?:{_PAUSE}|[Ww]ell|[Yy]ou know|[Ll]ike|[Aa]ctually|[Bb]asically)"
 _RUN = rf"(?:(?:{_FILLER},|{_PAUSE}) ){{0,9}}{_FILLER}"
-_SPOKEN = (
-    re.compile(r"(?<![\w'-])um(?![\w'-])"),
-    re.compile(r"(?<![\w'-])uh(?![\w'-])"),
-    *(
-        re.compile(rf"(?:^|[.!?…:]\s|, ){word},|, {word}[.!?…]", re.MULTILINE)
-        for word in ("well", "you know", "like")
-    ),
+_SPOKEN = re.compile(
+    r"(?<![\w'-])(?:um|uh)(?![\w'-])"
+    r"|(?:^|(?<=[.!?…:]\s)|(?<=, ))(?:well|you know|like)(?=,)"
+    r"|(?<=, )(?:well|you know|like)(?=[.!?…])",
+    re.MULTILINE,
 )
 _PHRASES = ("let me think", "so basically", "i mean")
 _FEWEST_FILLERS = 2  # one alone may be meant
@@ -153,7 +151,7 @@ def _is_spoken(text: str) -> bool:
     low = text.lower()
     if any(phrase in low for phrase in _PHRASES):
         return True
-    return sum(1 for filler in _SPOKEN if filler.search(low)) >= _FEWEST_FILLERS
+    return len(set(_SPOKEN.findall(low))) >= _FEWEST_FILLERS
 
 
 def _is_precise(text: str) -> bool:

@@ -83,9 +83,8 @@ class _LongText(NamedTuple):
     """The longest text of a message: the index of its part, the text and its tokens."""
 
     part: int
-    text: str
+    single: Single
     tokens: int
-    is_output: bool
 
 
 _Said = tuple[int, str]
@@ -163,9 +162,10 @@ class _Ranking:
             if spoken or (isinstance(part, ToolResult) and not part.media):
                 tokens = self._meter.text(part.text)
                 if longest is None or tokens > longest.tokens:
-                    is_output = isinstance(part, ToolResult) or message.role == "tool"
-                    longest = _LongText(at, part.text, tokens, is_output)
-        if longest is None or longest.tokens <= LEAST or longest.text.startswith(MARK):
+                    role: Role = message.role if isinstance(part, Text) else "tool"
+                    single = Single(part.text, role, index, _SOURCES[role])
+                    longest = _LongText(at, single, tokens)
+        if longest is None or longest.tokens <= LEAST or longest.single.text.startswith(MARK):
             return None
         return None if body_of(message) else longest
 
@@ -176,7 +176,7 @@ class _Ranking:
         """
         allowance, count = self._allowance, self._meter.text
         room = max(1, tokens - count(MARK))
-        asked = [message_summary(_single(i, long), room, allowance) for i, long in places.items()]
+        asked = [message_summary(long.single, room, allowance) for long in places.values()]
         answers = yield from together(asked)
         found: dict[int, str] = {}
         for (i, long), answer in zip(places.items(), answers, strict=True):
@@ -218,11 +218,11 @@ class _Ranking:
         return (*drops, *replaces)
 
 
-def _single(index: int, long: _LongText) -> Single:
-    if long.is_output:
-        return Single(long.text, "tool", index, "the output of a tool")
-    return Single(long.text, "assistant", index, "a message of the assistant")
-
+_SOURCES: Mapping[Role, str] = {
+    "tool": "the output of a tool",
+    "assistant": "a message of the assistant",
+}
+"""How a model is told what a text is."""
 
 # The scores of roles and the length of a dense text are those of the MoFA design.
 _ROLES: Mapping[Role, float] = {"system": 1.0, "assistant": 0.7, "user": 0.5}

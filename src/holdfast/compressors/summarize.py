@@ -173,9 +173,9 @@ class _Telling:
         known = yield from memory.look(start)
         kept = self._spoken(known.upto) if known and not known.stands else None
         if known and kept and not history.exact:
-            reused = kept.reused(known, self.most)
-            if self._meets(reused):
-                return reused
+            size = min(self._text_tokens(known.envelope.body), self.most)
+            if size <= self._cap(known.upto):
+                return kept.reused(known, self.most)
         place = self._placed(start - 1, known.upto if known else -1)
         new: list[int] = []
         if place is not None:
@@ -346,13 +346,6 @@ class _Telling:
     def _is_smaller(self, envelope: Envelope, upto: int) -> bool:
         """Whether the summary is smaller than what it replaces."""
         return self._message_tokens(self._text(envelope.body)) < self.history.size(self._gone(upto))
-
-    def _meets(self, plan: Plan) -> bool:
-        """Whether the plan meets the target with its summary."""
-        gone = [i for edit in plan.edits if isinstance(edit, Drop) for i in edit.indices]
-        texts = [edit.text for edit in plan.edits if isinstance(edit, Insert)]
-        after = self.history.total - self.history.size(gone) + sum(map(self._message_tokens, texts))
-        return after <= self.history.allowance.target
 
     def _placed(self, wanted: int, after: int) -> tuple[_Telling, int] | None:
         """The possible end nearest to ``wanted``, and the summary with a role that may stand there.

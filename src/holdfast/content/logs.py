@@ -19,7 +19,6 @@ from holdfast.selection.pieces import Piece, Reading, clauses
 from holdfast.text.importance import TROUBLE, alarm
 
 from .lossy import LossyKind
-from .repeats import compacted
 from .shares import sampled
 
 _ROWS = 200  # lines in which the columns are found
@@ -378,13 +377,16 @@ def _joint_form(values: Sequence[str], most: int) -> str:
 def _shared(values: Sequence[str]) -> str:
     """The common beginning of the values, up to the end of a word."""
     low, high = min(values)[:_MOST_LISTED], max(values)
-    end = next(
-        (at for at, (one, other) in enumerate(zip(low, high, strict=False)) if one != other),
-        len(low),
-    )
+    end = _common(low, high)
     while end and low[end - 1].isalnum():
         end -= 1
     return low[:end]
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """The number of equal items at the beginning of both."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (mine, its) in pairs if mine != its), min(len(one), len(other)))
 
 
 def _tag(tags: Counter[str]) -> str:
@@ -423,7 +425,7 @@ class Log(LossyKind):
 
     def compact(self, text: str) -> str | None:
         """The lines without what repeats the line above; None if that saves little."""
-        return compacted(text)
+        return _compacted(text)
 
     def read(self, text: str) -> Reading:
         """Each kind of event with its count, by component, and under it the lines."""
@@ -465,3 +467,45 @@ def lines_of(text: str) -> list[str]:
     """The lines without byte-order mark, carriage returns, colours and control characters."""
     text = _COLOUR.sub("", text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
     return _UNPRINTABLE.sub("\ufffd", text).removesuffix("\n").split("\n")
+
+
+_SHORT_FORM = "[log: ″n stands for the first n words of the line above, ×n for n more of that line]"
+_DITTO, _TIMES = "″", "×"
+_WORTH_DITTO = 12  # characters that a mark must save
+_LEAST_SAVING = 0.1  # share of the text that must be saved
+
+
+def _compacted(text: str) -> str | None:
+    """The lines without the words that they share with the line above, and without repeats.
+
+    ``″5 rest`` is a line whose first five words are those of the line above; ``×3`` stands for
+    three repetitions of the line above. Words end at single spaces, so every line is restored
+    exactly.
+    None if that saves little or a line looks like one of the marks.
+    """
+    lines = text.split("\n")
+    if any(line.startswith((_DITTO, _TIMES, _SHORT_FORM)) for line in lines):
+        return None
+    short = "\n".join([_SHORT_FORM, *_shortened(lines)])
+    return short if len(short) <= (1 - _LEAST_SAVING) * len(text) else None
+
+
+def _shortened(lines: Sequence[str]) -> Iterator[str]:
+    above: list[str] = []
+    previous: str | None = None
+    repeats = 0
+    for line in lines:
+        if line == previous and line:
+            repeats += 1
+            continue
+        if repeats:
+            yield f"{_TIMES}{repeats}"
+            repeats = 0
+        words = line.split(" ")
+        shared = _common(above, words)
+        rest = words[shared:]
+        saved = sum(map(len, words[:shared])) + shared
+        yield f"{_DITTO}{shared} {' '.join(rest)}" if saved >= _WORTH_DITTO and rest else line
+        above, previous = words, line
+    if repeats:
+        yield f"{_TIMES}{repeats}"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from holdfast.compressors.knobs import Fraction, check_knobs, knobs
-from holdfast.compressors.originals import kept, save_messages
+from holdfast.compressors.references import kept, save_messages
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.transcript import Transcript
