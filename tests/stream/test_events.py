@@ -51,6 +51,83 @@ def test_acts_that_are_written_as_text_are_told_from_words_and_so_is_what_they_r
     assert [function for function, _ in found[1:]] == ["words", "act", "outcome"] * 5
 
 
+OUTPUTS = [
+    "total 9\ndrwxr-x 2 ops 4096 logs/\n-rw-r-- 1 ops 912 totals.csv",
+    "14 orders.csv\n9 totals.csv\n23 total",
+    "rows = list(csv.reader(open('totals.csv')))\nn = 0\nprint(sum(int(r[1]) for r in rows))",
+    "{'north': 812, 'south': 77}\n{'north': 811, 'south': 77}\n{'west': 4}",
+    "+++ totals.csv\n@@ -1,2 +1,2 @@\n-north,812",
+]
+
+
+@pytest.mark.parametrize(
+    ("act", "around"),
+    [
+        ("```sh\ncat {}.txt\n```", "Out: {}"),
+        ("Befehl: cat {}.txt", "Ausgabe: {}"),
+        ("<call>cat {}.txt</call>", "<result>\n{}\n</result>"),
+        ("I need [[READ: {}.txt]] next.", "[[READ]]\n{}"),
+        ("```sh\ncat {}.txt\n```", "{}"),
+        ("$ cat {}.txt", "{}"),
+    ],
+    ids=["short label", "another language", "elements", "brackets", "bare outputs", "prompt"],
+)
+def test_outputs_are_known_however_short_their_common_opening_is(act, around):
+    messages = [{"role": "user", "content": "Why do the totals differ? Please look."}]
+    for number, output in enumerate(OUTPUTS):
+        messages += [
+            {"role": "assistant", "content": f"Now part {number}.\n\n{act.format(number)}"},
+            {"role": "user", "content": around.format(output)},
+        ]
+    messages += [
+        {"role": "assistant", "content": f"The last part.\n\n{act.format(9)}"},
+        {"role": "user", "content": "Please leave the file of the west alone."},
+    ]
+
+    found = functions(messages)
+    assert found.count(("outcome", "tool")) == len(OUTPUTS)
+    assert [place for place, each in enumerate(found) if each == ("words", "user")] == [
+        0,
+        len(found) - 1,
+    ]
+
+
+def test_an_output_that_failed_is_known_behind_the_line_that_opens_it():
+    messages = as_text("<run>cat part{}.txt</run>", "[output]\nrow {}")
+    messages[-1]["content"] = "[output]\ncat: part5.txt: No such file or directory"
+    _, _, transcript = read(messages, "openai", None)
+    found = events_of(transcript.messages, range(len(transcript)), {})
+    assert [each.failed for each in found if each.function == "outcome"] == [False] * 4 + [True]
+
+
+@pytest.mark.parametrize(
+    ("asked", "answers"),
+    [
+        ("All done.", ["[Ana] Thanks, and the invoice?", "[Ana] Send it.", "[Ana] Bye!"] * 3),
+        ("Good.\n\nYour e-mail: ", ["ana@umbra.example", "Lisbon 22", "B", "+351 21 0000"] * 2),
+        ("```sh\nmake\n```", ["好的。", "它失败了。\n请再看看日志。\n然后告诉我原因。"] * 4),
+        ("```sh\nmake\n```", ["Yes, go on.\nBut not\nthe tests.", "Why?", "I see.", "Stop."] * 2),
+    ],
+    ids=["named speakers", "short answers", "Chinese", "several lines"],
+)
+def test_what_people_type_is_words_whatever_it_answers(asked, answers):
+    messages = []
+    for answer in answers:
+        messages += [
+            {"role": "assistant", "content": asked},
+            {"role": "user", "content": answer},
+        ]
+
+    assert {each for each in functions(messages) if each[1] != "assistant" and each[1]} == {
+        ("words", "user")
+    }
+
+
+def test_a_long_message_in_a_script_without_spaces_is_words():
+    steps = "检查服务器。\n停止服务。\n备份a.yaml。\n升级版本。\n启动服务。\n通知团队。\n关闭。"
+    assert functions([{"role": "user", "content": steps}]) == [("words", "user")]
+
+
 def test_acts_that_are_written_as_text_are_known_where_a_message_has_several_texts():
     messages = as_text("```bash\ncat part{}.txt\n```", "Exit code: 0\nrow {}")
     for message in messages:

@@ -1,42 +1,63 @@
 """Acts that agents write as text, found by their regularity, without a vendor's syntax.
 
-Without tool calls, an agent ends its messages in a command (a fenced block, an element with tags, a
-labelled line, a JSON object), and the output comes back in a user message. Whatever the syntax, the
-agent repeats it; and outputs begin alike, which a person's messages do not.
+Without tool calls, an agent writes a command (a fenced block, an element with tags, a labelled
+line, a JSON object), and the output comes back in a user message. Whatever the syntax, the agent
+repeats it; and outputs begin alike or do not read as words, unlike a person's messages.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
+from os.path import commonprefix
+from sys import maxunicode
 from typing import NamedTuple
 
 from holdfast.kernel.messages import Message, Text, ToolCall
 
+from .material import has_unworded_ends, is_all_words, is_pasted, without_numbers
+
 _FEWEST = 3  # times that a regularity must appear
 _SHARE = 0.5  # least share of the messages that could show it
-_OPENING = 12  # characters that outputs have in common at their start
-_NUMBER = re.compile(r"\d+")
+_BARE = 0.25  # least share of outputs of several lines if there is no common opening
+_LINES = 2  # line breaks; people answer in fewer, except in sentences
+_OPENING = 60  # characters at the start of outputs that are compared
+_LONG = 12  # characters; a shorter opening needs a closed sign where no acts are known
+_FENCES = ("```", "~~~")
 _FENCE = re.compile(r"^(?:```|~~~)", re.MULTILINE)
 _CLOSING = re.compile(r"</([A-Za-z][\w.-]*)>\Z")
-_LABEL = re.compile(r"^([A-Z][A-Za-z ]{0,24}):", re.MULTILINE)
+_LABEL = re.compile(r"^(?:[^\W\d_][\w ]{0,24}:|[$%&!/@=]+(?= ))", re.MULTILINE)
 _LONGEST_NAME = 64  # characters of a closing tag
+_CLOSED = re.compile(r"\[+[^\]]+\]|<[^>]+>|\{[^:]+:")
+_SIGN = re.compile(r"[][<>(){}=/\\|@#$%^&*+~`:;_]")
+"""What a program puts into the opening of its outputs, and few people into theirs."""
 
 Syntax = str
 """How an act is written: ``fence``, ``object``, ``<name>`` of an element, ``Label:`` of a line."""
 
 
 class Protocol(NamedTuple):
-    """The regular forms in a conversation: how acts end messages, and how outcomes begin."""
+    """The regular forms in a conversation: how acts are written, and how outcomes begin."""
 
     syntaxes: frozenset[Syntax]
-    openings: frozenset[str]
+    openings: tuple[str, ...]
+    is_bare: bool = False
+    """Whether outputs have no common opening, so that what answers an act may be one."""
 
     def is_outcome(self, text: str) -> bool:
-        """Whether a user message begins like an output."""
-        return opening(text) in self.openings
+        """Whether a user message is an output."""
+        return without_numbers(text, _OPENING).startswith(self.openings) or (
+            self.is_bare and (has_unworded_ends(text) or is_pasted(text))
+        )
+
+    def returned(self, text: str) -> str:
+        """An output without its first line, if that is only an opening."""
+        first, _, rest = text.lstrip().partition("\n")
+        start = without_numbers(first, _OPENING)
+        return rest if any(opening.startswith(start) for opening in self.openings) else text
 
     def parted(self, text: str) -> tuple[str, str]:
         """Split a message into the agent's words and the act at its end, which may be empty."""
@@ -46,7 +67,7 @@ class Protocol(NamedTuple):
         return text[:start].rstrip(), text[start:].strip()
 
 
-NATIVE = Protocol(frozenset(), frozenset())
+NATIVE = Protocol(frozenset(), ())
 """A conversation without acts as text."""
 
 
@@ -61,52 +82,82 @@ def protocol_of(messages: Sequence[Message]) -> Protocol:
         for part in message.parts
         if isinstance(part, Text) and part.text
     ]
-    agents = [text for role, text in said if role == "assistant"]
-    if len(agents) < _FEWEST:
+    ends = Counter(ending(text)[0] for role, text in said if role == "assistant")
+    if ends.total() < _FEWEST:
         return NATIVE
-    ends = Counter(ending(text)[0] for text in agents)
-    least = max(_FEWEST, _SHARE * len(agents))
-    many = {syntax for syntax, times in ends.items() if syntax and times >= _FEWEST}
-    if sum(ends[syntax] for syntax in many) < least:
-        many = set[str]()
-    return Protocol(frozenset(many), _openings(said, frozenset(many)))
+    repeated = frozenset(syntax for syntax, times in ends.items() if syntax and times >= _FEWEST)
+    is_regular = sum(ends[syntax] for syntax in repeated) >= max(_FEWEST, _SHARE * ends.total())
+    return _with_answers(said, repeated if is_regular else frozenset())
 
 
-def _openings(said: Sequence[tuple[str, str]], syntaxes: frozenset[Syntax]) -> frozenset[str]:
-    """The common beginnings of user messages that follow an act."""
-    answers = Counter[str]()
-    for (role, text), (next_role, answer) in pairwise(said):
-        if role == "assistant" and next_role == "user":
-            acted = ending(text)[0] in syntaxes
-            if acted or not syntaxes:
-                answers[opening(answer)] += 1
-    users = sum(answers.values())
-    if not syntaxes and users:  # no sign of acts: only a very regular beginning counts
-        return frozenset(o for o, n in answers.items() if n >= _FEWEST and not o[:1].isalpha())
-    return frozenset(o for o, n in answers.items() if n >= _FEWEST)
+def _with_answers(said: Sequence[tuple[str, str]], syntaxes: frozenset[Syntax]) -> Protocol:
+    """The protocol with these acts, and what the user messages after them have in common."""
+    answers = [
+        answer
+        for (role, text), (next_role, answer) in pairwise(said)
+        if role == "assistant" and next_role == "user"
+        if not syntaxes or ending(text)[0] in syntaxes
+    ]
+    openings = _openings(answers, have_acts=bool(syntaxes))
+    others = [text for text in answers if not without_numbers(text, _OPENING).startswith(openings)]
+    untyped = [text for text in others if text.count("\n") >= _LINES and has_unworded_ends(text)]
+    is_bare = bool(syntaxes) and len(untyped) >= max(_FEWEST, _BARE * len(answers))
+    return Protocol(syntaxes, openings, is_bare)
+
+
+def _openings(answers: Sequence[str], *, have_acts: bool) -> tuple[str, ...]:
+    """The openings that several answers have in common and no person's messages have.
+
+    Such answers are neighbours when they are sorted. Without acts, a group whose answers mostly
+    read as words is people's: they may be named in front of what they say.
+    """
+    texts = sorted((without_numbers(text, _OPENING), text) for text in answers)
+    starts = [start for start, _ in texts]
+    pairs = zip(starts, starts[_FEWEST - 1 :], strict=False)
+    found: list[str] = []
+    seen = ""
+    for opening in sorted({commonprefix(pair) for pair in pairs}):  # noqa: RUF071
+        if (seen and opening.startswith(seen)) or not _is_of_programs(opening, have_acts):
+            continue
+        seen = opening
+        end = bisect_right(starts, opening + chr(maxunicode))
+        group = texts[bisect_left(starts, opening) : end]
+        worded = 0 if have_acts else sum(is_all_words(text) for _, text in group)
+        if worded <= _SHARE * len(group):
+            found.append(opening)
+    return tuple(found)
+
+
+def _is_of_programs(opening: str, have_acts: bool) -> bool:
+    if have_acts:
+        return _SIGN.search(opening) is not None
+    is_long = len(opening) >= _LONG and not opening[0].isalpha()
+    return is_long or _CLOSED.match(opening) is not None
 
 
 def ending(text: str) -> tuple[Syntax, int]:
-    """The syntax at the end of a text and its start; empty if the text ends in words."""
+    """The syntax of the act at the end of a text and its start; empty if there is none."""
     stripped = text.rstrip()
-    if stripped.endswith(("```", "~~~")):
+    if stripped.endswith(_FENCES):
         fences = [found.start() for found in _FENCE.finditer(stripped)]
         return ("fence", fences[-2]) if len(fences) > 1 else ("", len(text))
     closing = _CLOSING.search(stripped[-_LONGEST_NAME:])
     if closing:
-        start = stripped.rfind(f"<{closing.group(1)}")
-        return (f"<{closing.group(1)}>", start) if start >= 0 else ("", len(text))
+        start = stripped.rfind(f"<{closing[1]}")
+        return (f"<{closing[1]}>", start) if start >= 0 else ("", len(text))
     if stripped.endswith("}"):
-        start = 0 if stripped.startswith("{") else stripped.find("\n{") + 1
-        if start or stripped.startswith("{"):
-            return "object", start
+        opened = 0 if stripped.startswith("{") else stripped.find("\n{") + 1
+        if opened or stripped.startswith("{"):
+            return "object", opened
     paragraph = stripped.rfind("\n\n") + 2 if "\n\n" in stripped else 0
     labels = list(_LABEL.finditer(stripped, paragraph))
     if labels:
-        return f"{labels[-1].group(1)}:", labels[0].start()
+        return labels[-1].group(), labels[0].start()
     return "", len(text)
 
 
-def opening(text: str) -> str:
-    """The first characters of a text, without what varies."""
-    return _NUMBER.sub("0", text.lstrip()[:_OPENING])
+def unfenced(act: str) -> str:
+    """The act without the fence around it."""
+    lines = act.split("\n")
+    is_fenced = len(lines) > 2 and lines[0].startswith(_FENCES) and lines[-1] in _FENCES
+    return "\n".join(lines[1:-1]) if is_fenced else act

@@ -56,6 +56,7 @@ def events_of(
     the ``envelope`` comes first, as where it is a message.
     """
     protocol = protocol_of(messages)
+    elsewhere = protocol._replace(is_bare=False)  # than directly after an act
     system = [part.text for part in envelope if isinstance(part, Text)]
     found = [StreamEvent("instruction", "system", text, BESIDE, 0) for text in system]
     calls: dict[str, int] = {}
@@ -64,7 +65,8 @@ def events_of(
         if at in notes:
             found.append(StreamEvent("notes", message.role, notes[at], at, 0))
             continue
-        for event in _of_message(message, at, protocol, calls, last_act):
+        known = protocol if last_act == len(found) - 1 else elsewhere
+        for event in _of_message(message, at, known, calls, last_act):
             if event.function == "act":
                 last_act = len(found)
                 if isinstance(part := message.parts[event.part], ToolCall):
@@ -96,7 +98,8 @@ def _of_text(
     if role == "system":
         yield StreamEvent("instruction", role, text, at, number)
     elif role == "tool" or (role == "user" and protocol.is_outcome(text)):
-        yield StreamEvent("outcome", "tool", text, at, number, last_act, _reports_failure(text))
+        failed = _reports_failure(protocol.returned(text))
+        yield StreamEvent("outcome", "tool", text, at, number, last_act, failed)
     elif role == "assistant":
         words, act = protocol.parted(text)
         for is_material, passage in passages_of(words) if words else ():

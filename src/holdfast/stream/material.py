@@ -5,14 +5,16 @@ If it is unclear, a passage counts as words: words are never shortened while any
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from holdfast.text.memo import Memo
 from holdfast.text.sentences import reads_as_words
 
-from .acts import opening
-
 _FENCES = ("```", "~~~")
+_NUMBER = re.compile(r"\d+")
+_OPENING = 12  # characters that lines of a log have in common at their start
+_ENDS = tuple(".!?:,。！？：")
 _QUOTED = 3  # spaces at most before the sign of a quotation
 _FEWEST = 6  # lines in a row that are not sentences; fewer may be a list, an address, a poem
 
@@ -62,7 +64,7 @@ def _lines(text: str) -> Iterator[tuple[bool, str]]:
         if bare.startswith(">") and len(line) - len(bare) <= _QUOTED:
             marks[number] = True
         elif bare:
-            opens_as = opening(bare)
+            opens_as = without_numbers(bare, _OPENING)
             if reads_as_words(line):
                 unworded.clear()
             else:
@@ -75,3 +77,31 @@ def _lines(text: str) -> Iterator[tuple[bool, str]]:
                 for each in run if len(run) == _FEWEST else run[-1:] if len(run) > _FEWEST else ():
                     marks[each] = True
     return zip(marks, lines, strict=True)
+
+
+def without_numbers(text: str, most: int) -> str:
+    """The first characters of a text, each number as 0."""
+    return _NUMBER.sub("0", text.lstrip()[:most])
+
+
+def is_all_words(text: str) -> bool:
+    """Whether each line reads as words."""
+    return all(reads_as_words(line) for line in text.split("\n") if line)
+
+
+def has_unworded_ends(text: str) -> bool:
+    """Whether neither the first nor the last line reads as words; a person says what is pasted."""
+    lines = text.strip().split("\n")
+    return not reads_as_words(lines[0]) and not reads_as_words(lines[-1])
+
+
+def is_pasted(text: str) -> bool:
+    """Whether a text has material, and no sentence before or after it that a person would type."""
+    lines = text.strip().split("\n")
+    has_material = any(is_material for is_material, _ in passages_of(text))
+    return has_material and not _is_sentence(lines[0]) and not _is_sentence(lines[-1])
+
+
+def _is_sentence(line: str) -> bool:
+    ends = line.rstrip().endswith(_ENDS)
+    return ends and line[0].isalpha() and len(line.split()) > 1 and reads_as_words(line)

@@ -16,6 +16,7 @@ from holdfast.selection.shortlist import shortlist
 from holdfast.selection.things import quoted, things
 from holdfast.text.memo import Memo
 
+from .acts import unfenced
 from .events import StreamEvent
 
 _ARGUMENT = 100  # characters of an argument that are shown beside the name of the call
@@ -104,7 +105,7 @@ def _act(name: str, text: str) -> Iterator[Piece]:
     """
     arguments = _fields(text) if name else None
     if arguments is None:
-        first, *rest = passages(text).pieces or (Piece("", 0),)
+        first, *rest = passages(unfenced(text)).pieces or (Piece("", 0),)
         yield first._replace(text=f"{name} {first.text}".strip())
         yield from (piece._replace(under=0) for piece in rest)
         return
