@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
+from functools import partial, wraps
 from time import perf_counter
-from typing import Any, Literal, Self, Unpack
+from typing import Any, Concatenate, Literal, ParamSpec, Self, TypeVar, Unpack, cast
 
 from holdfast.kernel.budget import Budget, BudgetLike, Meter
 from holdfast.kernel.errors import BudgetError, ConfigError, NotFoundError
 from holdfast.kernel.ports import KeyValueStore
+from holdfast.kernel.registry import imported
 from holdfast.kernel.transcript import Format
 from holdfast.memory.facts import Fact, Ledger
 from holdfast.memory.tiers import Tier, Tiers, TierStatistics
@@ -30,7 +31,6 @@ from holdfast.text.visible import amount
 
 from . import arguments
 from .arguments import SessionOptions, ThreadOptions, Which
-from .async_methods import awaited
 from .log import Thread, exchanges, inverse, own_id
 from .maintenance import Exclusive, FormRequests, Upkeep
 from .recall import FactReader, Meaning, Past, Recalled
@@ -46,7 +46,30 @@ Expand = Literal["model"]
 _PARTED = (
     "a call and its result were appended apart from each other; all is kept, and views mend it"
 )
+S = TypeVar("S")
+P = ParamSpec("P")
+T = TypeVar("T")
+
 _LIFTED = 10  # messages of a view whose segments are promoted, as many as V.18 retrieves
+
+
+def awaited(
+    method: Callable[Concatenate[S, P], T],
+) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
+    """The asynchronous form of a method, which runs it in a thread.
+
+    The method is looked up by its name, so that a subclass that overrides it overrides both.
+    """
+    name = method.__name__
+
+    @wraps(method)
+    async def waits(self: S, /, *args: P.args, **named: P.kwargs) -> T:
+        to_thread = imported("asyncio:to_thread")  # importing it takes 40 ms
+        return cast("T", await to_thread(getattr(self, name), *args, **named))
+
+    waits.__name__ = f"a{name}"
+    waits.__qualname__ = f"{method.__qualname__.removesuffix(name)}a{name}"
+    return waits
 
 
 class Session(ClosedAfterUse):
