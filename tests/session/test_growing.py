@@ -141,9 +141,9 @@ def test_a_deletion_may_make_everything_fit_again():
         assert session.fit().messages == chatter(4)
 
 
-UNTOLD = {"recalled": None, "made": None, "fits": 0, "spared": 0, "slowest": 0.0}
-"""What no event tells: views are made without one, and their number is kept with the state
-alone.
+UNTOLD = {"recalled": None, "made": None, "found": {}, "fits": 0, "spared": 0, "slowest": 0.0}
+"""What no event tells: views are made without one, and their number and what they recalled are
+kept with the state alone.
 """
 
 
