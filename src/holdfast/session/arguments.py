@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import datetime
 from os import PathLike
 from time import time
-from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack, cast, get_args
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack, cast, get_args
 
 from holdfast.calls.lineup import CallLimits, Lineup
 from holdfast.choice import chosen, costs_of
@@ -239,26 +239,29 @@ class SessionOptions:
     def __init__(self, budget: Budget | None = None, **options: Unpack[ThreadOptions]) -> None:
         if unknown := options.keys() - ThreadOptions.__annotations__:
             raise TypeError(f"a session has no option {min(unknown)!r}")
-        stated = {name: value for name, value in options.items() if value is not None}
-        given = cast("ThreadOptions", {**DEFAULTS, **stated})
-        self.budget, self.format, self.clock = budget, given.get("format"), given["clock"]
+        given: dict[str, Any] = {**DEFAULTS}
+        given |= {name: value for name, value in options.items() if value is not None}
+        self.budget = budget
+        self.format: Provider = given.get("format")
+        self.clock: Callable[[], object] = given["clock"]
         able("__call__", "clock", self.clock, "give a function that tells seconds since 1970 UTC")
         advice = "give holdfast.memory.tiers.TierSizes(hot=..., ...)"
         self.tiers = an(TierSizes, "tiers", given["tiers"], advice)
-        self.relevance = given.get("relevance")
+        self.relevance: Relevance | None = given.get("relevance")
         if self.relevance is not None:
             an(Relevance, "relevance", self.relevance, "give holdfast.memory.relevance.Relevance")
         self.segmentation: Segmentation = given["segmentation"]
-        self.recall_score = given.get("recall_score")
-        self.recall_messages = given.get("recall_messages")
+        self.recall_score: float | None = given.get("recall_score")
+        self.recall_messages: int | None = given.get("recall_messages")
         check_views(self.segmentation, self.recall_score, self.recall_messages)
-        self.vectors, self.background = given.get("vectors"), given["background"]
+        self.vectors: bool | None = given.get("vectors")
+        self.background: bool = given["background"]
         one_of("vectors", self.vectors, (True, False, None))
         one_of("background", self.background, (True, False))
-        self.condenser = cast("Condenser", given["condenser"])
+        self.condenser: Condenser = given["condenser"]
         advice = "give an object with condense(text, level, count)"
         able("condense", "condenser", self.condenser, advice)
-        self._llm, costs = given.get("llm"), given.get("costs")
+        self._llm: ModelSpec | None = given.get("llm")
         if self._llm is None and isinstance(self.condenser, AskingCondenser):
             raise ConfigError(
                 "it asks a model, and there is none", place="condenser", advice="give llm="
@@ -266,7 +269,7 @@ class SessionOptions:
         shared = Options.__annotations__.keys() - _OWN
         self.asked = cast("Options", {name: each for name, each in given.items() if name in shared})
         """The options of ``compress`` that were given to the session."""
-        asked: Options = {**self.asked, "costs": costs}
+        asked: Options = {**self.asked, "costs": given.get("costs")}
         check(asked)
         model, cache = asked.get("model"), asked.get("cache")
         embedder, limits = asked.get("embedder"), asked.get("limits")
