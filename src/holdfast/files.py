@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from stat import S_IMODE
@@ -39,6 +39,16 @@ def write_all(contents: Mapping[str, bytes]) -> None:
     finally:
         for _, part in staged:
             part.unlink(missing_ok=True)
+
+
+def write_lines(file: Path, lines: Iterable[str]) -> None:
+    """Write lines of text to a file, completely or not at all, and flush it to the disk."""
+    part = file.with_name(f"{file.name}.{os.getpid()}.part")
+    with part.open("w", encoding="utf-8", newline="\n") as out:
+        out.writelines(f"{line}\n" for line in lines)
+        out.flush()
+        os.fsync(out.fileno())
+    part.replace(file)
 
 
 def read_whole(file: str | os.PathLike[str]) -> bytes:

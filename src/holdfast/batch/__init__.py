@@ -9,7 +9,6 @@ is complete or absent.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
@@ -21,6 +20,7 @@ from time import perf_counter, process_time
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 from holdfast.api import compress, compress_many
+from holdfast.files import write_lines
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError, HoldfastError, InputError
 from holdfast.kernel.registry import Registry
@@ -253,7 +253,7 @@ class _WorkFolder:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if not told.exists():
-                _write(told, [run])
+                write_lines(told, [run])
             if told.read_text().rstrip("\n") != run:
                 raise InputError(
                     "it holds the work of other inputs or options",
@@ -276,7 +276,7 @@ class _WorkFolder:
     def keep(self, piece: Chunk, done: Done) -> None:
         """Write the file of a finished chunk."""
         head = {"summary": asdict(done.summary), "bad": [asdict(each) for each in done.bad]}
-        _write(self._file(piece.number), [json.dumps(head), *done.outputs])
+        write_lines(self._file(piece.number), [json.dumps(head), *done.outputs])
         self._done.add(piece.number)
 
     def headers(self) -> Iterator[Summary]:
@@ -307,16 +307,6 @@ class _WorkFolder:
 
     def _file(self, number: int) -> Path:
         return self._folder / f"{number:08}.jsonl"
-
-
-def _write(file: Path, lines: Iterable[str]) -> None:
-    """Write the file completely or not at all, and flush it to the disk."""
-    part = file.with_name(f"{file.name}.{os.getpid()}.part")
-    with part.open("w", encoding="utf-8", newline="\n") as out:
-        out.writelines(f"{line}\n" for line in lines)
-        out.flush()
-        os.fsync(out.fileno())
-    part.replace(file)
 
 
 def _fitted_some(

@@ -14,6 +14,7 @@ from holdfast.cli import group
 from holdfast.cli.files import STDOUT, obstacle
 from holdfast.cli.options import STORE_KEY, YES, having, kept_in
 from holdfast.cli.terminal import mention, progress, say
+from holdfast.files import write_lines
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.stores import open_store
@@ -98,12 +99,13 @@ def copy(source: str, target: str, source_key: str | None, target_key: str | Non
 def export(store: str, file: str, store_key: str | None) -> int:
     """Write everything in the store to FILE as JSON lines (- is standard output)."""
     with _opened(store, store_key) as opened:
-        lines = (f"{line}\n" for line in upkeep.exported(opened, _progress("written")))
+        lines = upkeep.exported(opened, _progress("written"))
         if file == STDOUT:
             for line in lines:
-                say(line)
+                say(f"{line}\n")
         else:
-            _write(Path(file), lines)
+            _check_new(Path(file))
+            write_lines(Path(file), lines)
     return 0
 
 
@@ -157,15 +159,11 @@ def _tell(moved: upkeep.Moved) -> None:
     )
 
 
-def _write(file: Path, lines: object) -> None:
+def _check_new(file: Path) -> None:
     problem, advice = obstacle(file)
     if problem or file.exists():
         problem, advice = problem or "it exists already", advice or "name another file"
         raise InputError(problem, place=str(file), advice=advice)
-    part = file.with_name(f"{file.name}.part")
-    with part.open("w", encoding="utf-8", newline="\n") as out:
-        out.writelines(cast("list[str]", lines))
-    part.replace(file)
 
 
 def _progress(done: str) -> Callable[[int], None] | None:

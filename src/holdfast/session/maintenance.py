@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from threading import Lock, RLock, Thread
@@ -112,24 +112,11 @@ class Worker:
             return self._busy
 
 
-@dataclass(frozen=True, slots=True)
-class FormRound:
-    """The answers of one round of requests, and the model's usage."""
+Forms = dict[WantedForm, Form]
+"""The forms that the model returned."""
 
-    answers: Mapping[WantedForm, Form | HoldfastError]
-    usage: ModelUsage
-
-    @property
-    def forms(self) -> dict[WantedForm, Form]:
-        """The forms that the model returned."""
-        return {owed: found for owed, found in self.answers.items() if isinstance(found, Form)}
-
-    @property
-    def failed(self) -> dict[WantedForm, HoldfastError]:
-        """The requests that failed, and why."""
-        return {
-            owed: found for owed, found in self.answers.items() if isinstance(found, HoldfastError)
-        }
+Failures = dict[WantedForm, HoldfastError]
+"""The requests that failed, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +127,7 @@ class FormRequests:
     lineup: Lineup
     redacts: bool = False
 
-    def asked(self, owed: Sequence[WantedForm]) -> FormRound:
+    def asked(self, owed: Sequence[WantedForm]) -> tuple[Forms, Failures, ModelUsage]:
         """Ask for these forms together. Failures of the model are not raised."""
         texts = [redacted_text(each.text)[0] if self.redacts else each.text for each in owed]
         count = self.lineup.count
@@ -149,7 +136,13 @@ class FormRequests:
             for text, each in zip(texts, owed, strict=True)
         ]
         found, usage = self._answered(flows)
-        return FormRound(dict(zip(owed, found, strict=True)), usage)
+        forms, failed = Forms(), Failures()
+        for each, answer in zip(owed, found, strict=True):
+            if isinstance(answer, HoldfastError):
+                failed[each] = answer
+            else:
+                forms[each] = answer
+        return forms, failed, usage
 
     def expanded(self, segment: Segment, now: float) -> str:
         """The note of a segment reconstructed by the model, and marked so. Raises ModelError."""
@@ -327,24 +320,25 @@ class Upkeep:
                 owed = self._tiers.wanted_forms(_AT_ONCE, given_up) if not self._closed else []
             if not owed:
                 return False
-            done = self._forming.asked(owed)
+            forms, failed, usage = self._forming.asked(owed)
             with self._turn:
                 if self._closed:
                     return False
-                self._failed.update((each.id, each.level) for each in done.failed)
-                self._model.record(answered=bool(done.forms))
-                self._tiers.take(done.forms, self._forming.lineup.writer)
-                self._record_round(done)
-        return bool(done.forms)
+                self._failed.update((each.id, each.level) for each in failed)
+                self._model.record(answered=bool(forms))
+                self._tiers.take(forms, self._forming.lineup.writer)
+                self._record_round(list(forms.values()), list(failed.values()), usage)
+        return bool(forms)
 
-    def _record_round(self, done: FormRound) -> None:
-        failed, usage = list(done.failed.values()), done.usage
+    def _record_round(
+        self, forms: Sequence[Form], failed: Sequence[HoldfastError], usage: ModelUsage
+    ) -> None:
         if failed:
             self._record_fault(str(failed[0]))
         if not usage.calls:
             return
-        asked = len(failed) + sum(form.asked for form in done.forms.values())
-        refused = sum(bool(form.refused) for form in done.forms.values())
+        asked = len(failed) + sum(form.asked for form in forms)
+        refused = sum(bool(form.refused) for form in forms)
         taken = asked - len(failed) - refused
         facts = {
             "taken": taken,
