@@ -15,7 +15,7 @@ from holdfast.kernel.transcript import Publishing
 
 WORDS = "one two three four " * 250
 FREE = {"url", "image_url", "data", "file_data", "signature", "cited_text"}
-"""What ``formats.asides`` names with its reasons; of citations nothing counts."""
+"""What ``formats.wire`` names with its reasons; of citations nothing counts."""
 
 EXAMPLE = [
     ("system", "",

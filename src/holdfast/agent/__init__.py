@@ -1,8 +1,7 @@
 """An agent loop over a session: fits the view, calls the model, runs its tools."""
 
-from holdfast.agent.functions import PlainTool, tool
 from holdfast.agent.loop import AgentLoop, ChatModel, Trigger, overflow
-from holdfast.agent.tools import FunctionTool, Tool, remember_tool, search_tool
+from holdfast.agent.tools import FunctionTool, PlainTool, Tool, remember_tool, search_tool, tool
 
 __all__ = [
     "AgentLoop",

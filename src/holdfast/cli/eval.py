@@ -11,7 +11,7 @@ import click
 from holdfast.cli import DONE, UNMET
 from holdfast.cli.files import object_in, read_conversation, read_json, within
 from holdfast.cli.options import JSON, share
-from holdfast.cli.session_place import place_of
+from holdfast.cli.session import place_of
 from holdfast.cli.terminal import mention, say, say_json
 from holdfast.evaluation import Evaluation, Probe, evaluate, evaluation_page
 from holdfast.files import write_all

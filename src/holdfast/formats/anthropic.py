@@ -25,7 +25,6 @@ from holdfast.kernel.messages import (
     ToolResult,
 )
 
-from .asides import unread
 from .payloads import (
     Located,
     Path,
@@ -56,7 +55,7 @@ from .rules.order import AtLeastOne, FirstIsUser, KnownRoles, RolesAlternate
 from .rules.published import AsPublished, CacheControls
 from .rules.thinking import ThinkingLeads, ThinkingSigned, ThinkingStays
 from .values import compact, is_list, parsed_object
-from .wire import SPOKEN, BlockWire
+from .wire import SPOKEN, BlockWire, unread
 
 _OWN_BLOCKS = (
     "tool_use",

@@ -23,7 +23,6 @@ from holdfast.kernel.messages import (
     ToolResult,
 )
 
-from .asides import unread
 from .payloads import (
     Located,
     Path,
@@ -46,7 +45,7 @@ from .rules.order import AtLeastOne, FirstIsUser, KnownRoles, RolesAlternate
 from .rules.published import published_rules
 from .rules.thinking import ThinkingStays
 from .values import compact, is_object, parsed_object
-from .wire import SPOKEN, BlockWire
+from .wire import SPOKEN, BlockWire, unread
 
 _MEDIA: Mapping[str, MediaKind] = {
     "image": "image",

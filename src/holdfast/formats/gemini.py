@@ -24,7 +24,6 @@ from holdfast.kernel.messages import (
     ToolResult,
 )
 
-from .asides import unread
 from .payloads import (
     Located,
     Path,
@@ -42,7 +41,7 @@ from .rules.exchanges import BlockExchanges, ResultsInNextMessage
 from .rules.order import AtLeastOne, CallsFollowUsers, KnownRoles
 from .rules.published import published_rules
 from .values import compact, is_list, is_object, parsed_object
-from .wire import BlockWire
+from .wire import BlockWire, unread
 
 _SNAKE = {
     "functionCall": "function_call",

@@ -13,7 +13,6 @@ from typing import Any
 from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import Media, Part, Reasoning, Text, ToolCall, ToolResult
 
-from .asides import unread, unread_in
 from .payloads import (
     ROLES,
     Located,
@@ -37,7 +36,7 @@ from .rules.exchanges import FUNCTION_ID, OpenAIExchanges, ResultsRightAfter
 from .rules.order import AtLeastOne, KnownRoles
 from .rules.published import published_rules
 from .values import compact, is_list, is_object
-from .wire import SPOKEN, ObjectWire
+from .wire import SPOKEN, ObjectWire, unread, unread_in
 
 _CARRIERS = frozenset(
     {"tool_calls", "function_call", "refusal", "reasoning_content", "reasoning", "audio"}

@@ -24,7 +24,6 @@ from holdfast.kernel.messages import (
 )
 from holdfast.result import listed
 
-from .asides import unread, unread_in
 from .payloads import (
     Located,
     Path,
@@ -44,7 +43,7 @@ from .rules.items import CompactionStays, ItemExchanges, ReasoningLeadsOn, Uniqu
 from .rules.order import AtLeastOne, KnownRoles
 from .rules.published import published_rules
 from .values import compact, is_list, is_object, parsed_object
-from .wire import SPOKEN, ObjectWire
+from .wire import SPOKEN, ObjectWire, unread, unread_in
 
 CALLS: Mapping[str, str] = {
     "function_call": "arguments",
