@@ -157,3 +157,16 @@ def test_parts_of_other_wires_do_not_tell_this_one(form):
 def test_what_is_wrong_is_named_with_its_place(content, error):
     with pytest.raises(FormatError, match=error):
         named("gemini").read([content])
+
+
+def test_parts_that_are_a_text_are_read_as_one_text():
+    told = {"role": "user", "parts": "The order waits. " * 200}
+    whole = holdfast.count([told], format="gemini").total
+    assert whole == holdfast.count([user(told["parts"])], format="gemini").total
+    done = holdfast.compress([told], 100, format="gemini")
+    assert done.budget_met
+    assert done.restore() == [told]
+    session = holdfast.Session("t", budget=100, format="gemini")
+    session.append(told)
+    assert session.fit().budget_met
+    assert session.restore() == [told]

@@ -425,3 +425,23 @@ def test_a_call_is_found_as_it_was_made_and_a_message_that_says_nothing_is_not(s
     found = [each.text for each in session.search("port of the archive in file-7.txt")]
     assert 'Call: read({"path": "file-7.txt"})' in found
     assert all(found)
+
+
+class Picky:
+    """A counter that cannot count one text."""
+
+    name, accuracy = "picky", holdfast.count([]).accuracy
+
+    def count(self, text):
+        if "bad" in text:
+            raise ZeroDivisionError
+        return len(text.split())
+
+
+def test_a_message_that_cannot_be_counted_is_not_stored(store):
+    sound = {"role": "user", "content": "good"}
+    with Session("t", store=store, budget=BUDGET, counter=Picky()) as session:
+        session.append(sound)
+        with pytest.raises(ConfigError, match="ZeroDivisionError"):
+            session.append(sound, {"role": "user", "content": "bad"})
+        assert session.restore() == session.fit().messages == [sound]

@@ -28,6 +28,7 @@ from .payloads import (
     Located,
     Path,
     body_of,
+    content_at,
     data_of,
     object_at,
     objects_at,
@@ -119,10 +120,13 @@ class Gemini(BlockWire):
         return super().named_role(original, place)
 
     def locate(self, message: Mapping[str, Any], place: str) -> Located:
-        """The parts in order."""
+        """The parts in order; ``parts`` that are a string are one."""
         calls, results = Counter[str](), Counter[str]()
-        for k, part in objects_at(message, self.content, place):
-            yield _part(part, f"{place}.parts[{k}]", ("parts", k), calls, results)
+
+        def read(part: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
+            return _part(part, place, path, calls, results)
+
+        return content_at(message, self.content, place, read, "give a list of objects")
 
     def only_text(self, block: Mapping[str, Any]) -> str | None:
         """The text of a part that has nothing else."""

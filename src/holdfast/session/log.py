@@ -240,6 +240,8 @@ class Thread:
         form, start = self.form(copies), self.state.messages
         messages = form.read(copies).messages
         check(copies, messages, form, None if self._named else self.state)
+        for message in messages:
+            self.meter.message(message)  # what cannot be counted is refused before it is stored
         fresh = [
             kept_of(start + i, moment, copy, message, len(body))
             for i, (copy, message, body) in enumerate(zip(copies, messages, bodies, strict=True))
