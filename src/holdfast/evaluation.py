@@ -141,7 +141,9 @@ class Evaluation:
     @cached_property
     def kinds(self) -> dict[Kind, float]:
         """The share that is kept of each kind that has facts."""
-        held = {kind: [fact.kept for fact in self.facts if fact.kind == kind] for kind in KINDS}
+        held: dict[Kind, list[bool]] = {
+            kind: [fact.kept for fact in self.facts if fact.kind == kind] for kind in KINDS
+        }
         return {kind: fmean(kept) for kind, kept in held.items() if kept}
 
     @property

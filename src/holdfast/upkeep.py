@@ -10,7 +10,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from holdfast.formats import named
 from holdfast.kernel.errors import ConfigError, InputError, StoreError
@@ -46,16 +46,14 @@ Progress = Callable[[int], object]
 _Logs = Callable[[str], Any]
 
 
-@dataclass(frozen=True, slots=True)
-class KeyBytes:
+class KeyBytes(NamedTuple):
     """A key and its value as bytes."""
 
     key: str
     value: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
+class Lines(NamedTuple):
     """Consecutive lines of a log, the first at position ``at``."""
 
     log: str
@@ -283,7 +281,7 @@ def _read(lines: Iterable[str]) -> Iterator[KeyBytes | Lines]:
                 f"{fault}", place=f"line {number:,}", advice="give what store export has written"
             ) from fault
         if isinstance(part, Lines) and waiting is not None and _follows(waiting, part):
-            waiting = replace(waiting, lines=[*waiting.lines, *part.lines])
+            waiting = waiting._replace(lines=[*waiting.lines, *part.lines])
             continue
         if waiting is not None:
             yield waiting

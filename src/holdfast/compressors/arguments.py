@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import cast
 
 from holdfast.content.structured.values import dump, parse
-from holdfast.text.fit import head_tail
+from holdfast.text.fit import Count, head_tail
 
 _SHORT = 4  # tokens; shorter values stay, since a mark in quotes takes as much
 
@@ -33,7 +33,7 @@ def strings(arguments: str) -> Iterator[str]:
 def brief(
     arguments: str,
     tokens: int,
-    count: Callable[[str], int],
+    count: Count,
     least: int = _SHORT,
     reference: str = "",
 ) -> str:
@@ -72,7 +72,7 @@ def brief(
     return shortened_to(low)
 
 
-def cut(text: str, tokens: int, count: Callable[[str], int]) -> str:
+def cut(text: str, tokens: int, count: Count) -> str:
     """The start and end of the text around a mark, or the mark alone if no more fits.
 
     There is no white space at the end: some vendors refuse it in the last message.

@@ -283,8 +283,7 @@ def contrasts(one: str, other: str) -> bool:
 _WORDS = Memo(words, lambda text, found: len(text) + 60 * len(found), 16_000_000)
 
 
-@dataclass(frozen=True, slots=True)
-class Saying:
+class Saying(NamedTuple):
     """The text of a unit; only sayings of one ``kind`` are compared."""
 
     unit: range

@@ -6,7 +6,7 @@ that of llm4s.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -24,6 +24,7 @@ from holdfast.kernel.messages import Message
 from holdfast.kernel.registry import moved_names
 from holdfast.kernel.transcript import Transcript, speaks
 from holdfast.stream.events import events_of
+from holdfast.text.fit import Count
 
 # Chosen by hand:
 _LEAST = 24  # tokens; shorter notes are of no use
@@ -117,7 +118,7 @@ class Digest(Configured):
         )
         return Plan(edits, reason="history_folded", detail=trouble)
 
-    def _notes(self, told: Sequence[Message], room: int, count: Callable[[str], int]) -> str:
+    def _notes(self, told: Sequence[Message], room: int, count: Count) -> str:
         """Notes on the messages, followed by exact things that the notes do not name."""
         # without the words around it, a listed secret could not be recognised and masked
         info = StructuredInfo.of(list(map(concealed, told))) if self.facts else StructuredInfo()
@@ -131,7 +132,7 @@ class Digest(Configured):
         return "\n".join(filter(None, (notes, rest)))
 
 
-def _counted(count: Callable[[str], int]) -> Callable[[str], int]:
+def _counted(count: Count) -> Count:
     """The count plus one token, because joined texts may count more than their parts."""
     return lambda text: count(text) + 1
 

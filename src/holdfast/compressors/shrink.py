@@ -14,11 +14,10 @@ from holdfast.compressors.arguments import brief
 from holdfast.compressors.cuts import preferred
 from holdfast.compressors.knobs import Configured, Fraction, check_knobs
 from holdfast.compressors.output_summaries import OutputSummaries
-from holdfast.compressors.references import note, referenced
+from holdfast.compressors.references import Place, note, referenced
 from holdfast.compressors.shrink_candidates import (
     INSTRUCTION_FILES,
     INSTRUCTION_TOOLS,
-    Place,
     Shrinkable,
     candidates_of,
     repeats,

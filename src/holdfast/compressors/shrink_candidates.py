@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.compressors.arguments import fields, strings
 from holdfast.compressors.output_summaries import is_summary
-from holdfast.compressors.references import key_in
+from holdfast.compressors.references import Place, key_in
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.messages import Message, Text, ToolCall, ToolResult
 from holdfast.kernel.transcript import Seal, Transcript
@@ -34,9 +34,6 @@ INSTRUCTION_FILES = (
 
 INSTRUCTION_TOOLS = ("skill", "*_skill", "skill_*", "load_instructions")
 """Tools that return instructions."""
-
-Place = tuple[int, int]
-"""The indices of a message and of a part of it."""
 
 _WORD = re.compile(r"[^\s\"'`,;:=()\[\]{}<>|&]+")
 _OMISSION = re.compile(r"\[[^\[\]\n]*\bleft out\b[^\[\]\n]*\]\s*\Z")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from holdfast.compressors.knobs import Configured
 from holdfast.compressors.summaries import body_of, concealed, mark
-from holdfast.compressors.verification import Count, accepted, details_of, with_missing
+from holdfast.compressors.verification import accepted, details_of, with_missing
 from holdfast.compressors.writer import quoted, request
 from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Flow, Plan
@@ -16,6 +16,7 @@ from holdfast.kernel.flow import ask
 from holdfast.kernel.messages import Role
 from holdfast.kernel.ports import All
 from holdfast.kernel.transcript import Transcript
+from holdfast.text.fit import Count
 
 # Chosen by hand:
 _HALF = 2  # the model is asked for a summary's size divided by this

@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from holdfast.compressors.summaries import body_of
 from holdfast.compressors.verification import stands
 from holdfast.kernel.messages import Message, ToolCall
+from holdfast.text.fit import Count
 from holdfast.text.identifiers import find
 from holdfast.text.importance import FAILURE, signals
 from holdfast.text.sentences import sentences
@@ -65,7 +66,7 @@ class StructuredInfo:
                     _read(part.text, found)
         return cls(**{kind: tuple(values) for kind, values in found.items()})
 
-    def render(self, beside: str, room: int, count: Callable[[str], int]) -> str:
+    def render(self, beside: str, room: int, count: Count) -> str:
         """The things that the text ``beside`` lacks, by kind, in at most ``room`` tokens.
 
         Each kind has a line. If not all its values fit, the newest are shown.

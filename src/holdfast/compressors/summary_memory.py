@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from time import time
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from holdfast.compressors.cuts import start_of_newest
 from holdfast.compressors.summaries import (
@@ -246,8 +246,7 @@ def _content(part: object) -> object:
     return (part.kind, part.media_type, part.source) if isinstance(part, Media) else part
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(NamedTuple):
     """A summary that covers this conversation up to a position, and may already be in it."""
 
     envelope: Envelope

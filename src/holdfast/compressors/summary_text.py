@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from holdfast.compressors.verification import Count, Detail, bullets, chosen, listed, missing
+from holdfast.compressors.verification import Detail, bullets, chosen, listed, missing
 from holdfast.content.order import order
-from holdfast.text.fit import choose, clip, fits
+from holdfast.text.fit import Count, choose, clip, fits
 from holdfast.text.importance import signals
 from holdfast.text.sentences import sentences
 
@@ -19,8 +20,7 @@ _LEFT_OUT = "[… "
 _MOST = 8  # texts that are kept apart; older ones are merged
 
 
-@dataclass(frozen=True, slots=True)
-class _Note:
+class _Note(NamedTuple):
     """A sentence or a list item with its heading; ``age`` is the number of later texts."""
 
     heading: str
@@ -122,8 +122,7 @@ class Parts:
     details: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(NamedTuple):
     """The text of a summary, and the details that fit."""
 
     text: str

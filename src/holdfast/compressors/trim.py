@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
@@ -17,18 +17,15 @@ from holdfast.compressors.cuts import (
     unit_of,
 )
 from holdfast.compressors.knobs import Configured
-from holdfast.compressors.references import parted
+from holdfast.compressors.references import Place, parted
 from holdfast.compressors.summaries import body_of, mark
 from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
 from holdfast.kernel.messages import Media, Message, Part, Text, ToolCall, ToolResult
 from holdfast.kernel.transcript import Seal, Transcript
-from holdfast.text.fit import water_level
+from holdfast.text.fit import Count, water_level
 from holdfast.text.visible import amount
-
-Place = tuple[int, int]
-"""The indices of a message and of a part of it."""
 
 # Shares of the target, as divisors: found by experiments on recorded conversations.
 _OVERSIZE = 2  # the middle of a longer message is cut out before anything is dropped for it
@@ -288,9 +285,7 @@ class _TrimWork:
         return tuple(found)
 
 
-def _clamped(
-    message: Message, part: Part, level: int, count: Callable[[str], int], seal: Seal | None
-) -> str:
+def _clamped(message: Message, part: Part, level: int, count: Count, seal: Seal | None) -> str:
     """The start and end of the text of a part, in about ``level`` tokens.
 
     The mark of a summary is renewed, because it depends on the text. The media of a result are
@@ -309,7 +304,7 @@ def _clamped(
     return f"{text}\n{note}".lstrip("\n") if room >= 0 else "…"
 
 
-def _shortened(text: str, level: int, count: Callable[[str], int], seal: Seal | None) -> str:
+def _shortened(text: str, level: int, count: Count, seal: Seal | None) -> str:
     """The start and end of the text.
 
     The reference at its end stays whole or is dropped: half of one cannot be resolved, and one

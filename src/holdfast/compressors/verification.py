@@ -10,11 +10,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from holdfast.kernel.errors import ModelError
 from holdfast.kernel.messages import Message, Role
-from holdfast.text.fit import choose, fits
+from holdfast.text.fit import Count, choose, fits
 from holdfast.text.identifiers import Identifier, find
 from holdfast.text.importance import signals
 from holdfast.text.memo import Memo
@@ -61,8 +61,6 @@ _OWN_WORDS = 0.4  # share of a reply's words that are from the text; a reply off
 _SPELLED_OUT = 2  # digits of a number that the text may have in words
 _OVERHEAD = 20  # characters that each line costs besides its text
 
-Count = Callable[[str], int]
-
 
 def accepted(reply: str, tokens: int, count: Count) -> str:
     """The reply as it may be used. Raises ModelError, with the reason, if it is refused.
@@ -105,8 +103,7 @@ def unfounded(reply: str, text: str) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True)
-class Detail:
+class Detail(NamedTuple):
     """A sentence or a line of the source, and the exact things in it.
 
     ``constrains``: it is a user's constraint.

@@ -16,13 +16,13 @@ from string import Template
 from typing import NamedTuple, TypeVar
 
 from holdfast.compressors.summaries import WorkingStore, as_object, message_key, messages_key
-from holdfast.compressors.verification import Count, accepted, details_of, with_missing
+from holdfast.compressors.verification import accepted, details_of, with_missing
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.errors import ContextOverflowError, HoldfastError, ModelError
 from holdfast.kernel.flow import Asking, ask
 from holdfast.kernel.messages import Media, Message, Role, Text, ToolCall, ToolResult
 from holdfast.kernel.ports import All, Ask, Complete
-from holdfast.text.fit import clip, fits
+from holdfast.text.fit import Count, clip, fits
 from holdfast.text.visible import encodable
 
 _HERE = Path(__file__).parent / "prompts"

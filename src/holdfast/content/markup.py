@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import unescape
 from itertools import groupby
-from typing import Literal
+from typing import Literal, NamedTuple
 from urllib.parse import unquote
 
 from holdfast.selection.pieces import Reading, passages
@@ -91,8 +91,7 @@ def _is_page(text: str) -> bool:
 Event = Literal["open", "close", "text"]
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A start tag, end tag or text; ``value`` is the tag's name or the text, entities resolved."""
 
     event: Event

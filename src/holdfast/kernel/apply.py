@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from .edits import Drop, Edit, Insert, Offload, Replace
 from .errors import IntegrityError
@@ -27,8 +28,7 @@ class Applied:
     """Position after -> position before, None for an inserted message."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Batch:
+class _Batch(NamedTuple):
     """Edits sorted by kind and checked against the transcript that they refer to."""
 
     dropped: set[int]

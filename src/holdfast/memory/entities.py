@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
 from math import fsum
+from typing import NamedTuple
 
 from holdfast.content.shares import sampled
+from holdfast.text.fit import Count
 from holdfast.text.identifiers import Identifier, find
 from holdfast.text.memo import Memo
 from holdfast.text.sentences import sentences
@@ -56,16 +58,14 @@ _BRIEF = 24  # characters of such a word at most
 _STOPS = (",", ";", ".", "!", "?", ")", "|", '"')  # words before these do not belong to a number
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(NamedTuple):
     """A name as the text spells it, and where it starts."""
 
     text: str
     start: int
 
 
-@dataclass(frozen=True, slots=True)
-class Entity:
+class Entity(NamedTuple):
     """A ``name``, a ``phrase``, or an identifier such as a ``date``, in a text."""
 
     text: str
@@ -73,8 +73,7 @@ class Entity:
     times: int
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
+class Relation(NamedTuple):
     """Two entities of one sentence, and the word between them."""
 
     subject: str
@@ -327,7 +326,7 @@ def add_names(
     form: str,
     named: Mapping[str, str],
     room: int,
-    count: Callable[[str], int],
+    count: Count,
     first: Collection[str] = (),
     head: str = _NAMED,
 ) -> str:

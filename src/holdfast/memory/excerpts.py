@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from holdfast.content import shrink
 from holdfast.kernel.ports import Room
-from holdfast.text.fit import choose, fits
+from holdfast.text.fit import Count, choose, fits
 from holdfast.text.memo import Memo
 from holdfast.text.question import Question
 from holdfast.text.sentences import sentences
@@ -50,10 +50,10 @@ def pack(
     positions: Iterable[int],
     messages: Mapping[int, Remembered],
     budget: int,
-    count: Callable[[str], int],
+    count: Count,
     *,
     question: str = "",
-    whole: Callable[[str], int] | None = None,
+    whole: Count | None = None,
     name: Callable[[Remembered], str] = speaker_of,
 ) -> list[Excerpt]:
     """Choose as many excerpts of the messages at these positions as ``written`` fits in the budget.
@@ -131,7 +131,7 @@ def _cut(message: Remembered, body: str, room: Room) -> str:
     return chosen.text if chosen else ""
 
 
-def _tokens(name: str, said: str, count: Callable[[str], int]) -> int:
+def _tokens(name: str, said: str, count: Count) -> int:
     """Tokens of the line with its line break; an estimate for several lines.
 
     A single line is counted as it is written, so that a cache of counts by line has it.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from holdfast.text.sentences import sentences
 from holdfast.text.words import STOP_WORDS, words
@@ -38,8 +39,7 @@ _STILL = rf"(?! (?:now |just |been )*{_CHANGES}\b)"
 _WHOM = r"(?=$|[.,;!]| (?:while|when|whenever|until|till|from|for|at|in|and|since|now|as|during)\b)"
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
+class _Form(NamedTuple):
     """A pattern for one kind of fact, and the name of its relation.
 
     Of a ``single`` fact only the newest value is current. An ``exact`` one needs a name or a number

@@ -7,6 +7,7 @@ import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from holdfast.text.question import IDENTIFIER, PHRASE, Question
 from holdfast.text.words import STOP_WORDS, words
@@ -34,8 +35,7 @@ _SHORT_NAME = 3  # first letters of a name that stand for the name
 _NEAR = 0.01  # least nearness to the requested time
 
 
-@dataclass(frozen=True, slots=True)
-class Exact:
+class Exact(NamedTuple):
     """An identifier or a quoted phrase: ``needle`` in lower case, and its words."""
 
     needle: str

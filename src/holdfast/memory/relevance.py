@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import chain
+from typing import NamedTuple
 
 from holdfast.kernel.budget import is_number
 from holdfast.kernel.errors import ConfigError
@@ -98,8 +99,7 @@ class Context:
         return cls(text, query, named, everywhere or {})
 
 
-@dataclass(frozen=True, slots=True)
-class Importance:
+class Importance(NamedTuple):
     """A score from 0 to 1 and the share of each factor.
 
     ``marked``: the text itself says that it is important.
@@ -158,8 +158,7 @@ def access(idle: float, count: int, relevance: Relevance) -> float:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Traits:
+class _Traits(NamedTuple):
     """What a text says, independent of the context."""
 
     words: frozenset[str]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from calendar import timegm
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 _MONTHS = (
     "january february march april may june july august september october november december".split()
@@ -58,8 +58,7 @@ DAY = 86_400.0
 """Seconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Period:
+class Period(NamedTuple):
     """A period of time, in seconds since 1970 UTC."""
 
     first: float

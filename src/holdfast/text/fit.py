@@ -10,8 +10,8 @@ from __future__ import annotations
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
+from typing import NamedTuple
 
 Count = Callable[[str], int]
 Render = Callable[[Sequence[int]], str]
@@ -88,8 +88,7 @@ def head_tail(text: str, tokens: int, count: Count) -> str:
     return clip(text, tokens, count, mark="…")
 
 
-@dataclass(frozen=True, slots=True)
-class Pick:
+class Pick(NamedTuple):
     """The chosen pieces in ascending order, and their text."""
 
     pieces: Sequence[int]

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate
+from typing import NamedTuple
 
 from holdfast.text.words import STOP_WORDS, has_unspaced, stem, words
 
@@ -44,8 +45,7 @@ _RUN = re.compile(r"[^\W_]+")
 _JOINED = re.compile(r"\w[./\\:@#=+~-]\w|::|->")
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """A term to search: ``needle`` in lower case; a ``plain`` word also matches its other forms."""
 
     needle: str
