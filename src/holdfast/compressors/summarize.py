@@ -176,12 +176,11 @@ class _Telling:
             size = min(self._text_tokens(known.envelope.body), self.most)
             if size <= self._cap(known.upto):
                 return kept.reused(known, self.most)
-        place = self._placed(start - 1, known.upto if known else -1)
-        new: list[int] = []
-        if place is not None:
-            first = known.upto if known else -1
-            new = [i for i in history.places if first < i <= place[1]]
-        if place is None or not self._is_worth_it(new):
+        first = known.upto if known else -1
+        tellings = ((self._spoken(end), end) for end in self._ends(start - 1, first))
+        telling, end = next((each for each in tellings if each[0]), (None, first))
+        new = [i for i in history.places if first < i <= end]
+        if telling is None or not self._is_worth_it(new):
             if known and kept:
                 return kept.reused(known, self._cap(known.upto))
             if start == 0:
@@ -189,7 +188,6 @@ class _Telling:
             return Plan.skip(
                 "nothing_older", "nothing that may be removed is older than what stays"
             )
-        telling = place[0]
         if known and not history.exact and memory.keeps:
             waits = known.envelope.waits + history.size(new)
             if waits < tokens_of(self.form.min_new, history.allowance.target):
@@ -347,20 +345,12 @@ class _Telling:
         """Whether the summary is smaller than what it replaces."""
         return self._message_tokens(self._text(envelope.body)) < self.history.size(self._gone(upto))
 
-    def _placed(self, wanted: int, after: int) -> tuple[_Telling, int] | None:
-        """The possible end nearest to ``wanted``, and the summary with a role that may stand there.
-
-        Earlier ends are tried first, since they keep more messages. If an earlier summary covers
-        everything up to ``after``, later ends are not tried, because that summary can stay. None if
-        there is none.
-        """
-        for end in self._ends(wanted, after):
-            telling = self._spoken(end)
-            if telling:
-                return telling, end
-        return None
-
     def _ends(self, wanted: int, after: int) -> Iterator[int]:
+        """The possible ends of the summary that are nearest to ``wanted``.
+
+        Earlier ends come first, since they keep more messages. If an earlier summary covers
+        everything up to ``after``, later ends are left out, because that summary can stay.
+        """
         places = frozenset(self.history.places)
         units = self.history.transcript.units
         ends = [u.stop - 1 for u in units if u.start > after and u.start in places]

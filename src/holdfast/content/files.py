@@ -73,7 +73,8 @@ class Listing(LossyKind):
         lines = _lines(sampled(text))
         form = form_of(lines)
         asked = [line for line in lines if not _FOLDER.match(line)]
-        return min(1.0, len(entries(lines, form)) / len(asked)) if form else 0.0
+        found = sum(1 for _ in entries(lines, form))
+        return min(1.0, found / len(asked)) if found else 0.0
 
     def compact(self, text: str) -> str | None:
         """For paths: each folder once, its names below it; None if that saves little."""
@@ -137,12 +138,10 @@ def form_of(lines: Sequence[str]) -> str:
     return ""
 
 
-def entries(lines: Sequence[str], form: str) -> list[Entry]:
-    """The entries in order."""
-    return list(_entries(lines, form)) if form else []
-
-
-def _entries(lines: Sequence[str], form: str) -> Iterator[Entry]:
+def entries(lines: Sequence[str], form: str) -> Iterator[Entry]:
+    """The entries in order; none without a form."""
+    if not form:
+        return
     heading = ""
     around: list[str] = []  # the open folders of a tree
     found = [_FORMS[form].match(line) for line in lines]
