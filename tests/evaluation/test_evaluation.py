@@ -260,6 +260,8 @@ def test_every_thread_of_a_store_is_held_against_its_view_and_shown_on_one_page(
             "chat.json: [0]: this is not a probe",
         ),
         (["."], "this is not a result"),
+        (["gone.json"], "holdfast: gone.json: there is no such file"),
+        (["chat.json", "gone.json"], "holdfast: gone.json: there is no such file"),
     ],
 )
 def test_what_cannot_be_evaluated_is_told_in_one_line(folder, capsys, arguments, line):

@@ -113,10 +113,12 @@ def _viewed(threads: ThreadStore, name: str, budget: str | None, told: Telling) 
 
 
 def _evaluated(before: str, after: str | None, told: Telling) -> Evaluation:
+    if after is not None:
+        both = [read_conversation(file).payload for file in (before, after)]
+        with within(f"{before} and {after}"):
+            return told(*both)
+    document = read_json(before)
     with within(before):
-        if after is not None:
-            return told(read_conversation(before).payload, read_conversation(after).payload)
-        document = read_json(before)
         if "holdfast" not in object_in(document):
             advice = "give AFTER too, or a file of `holdfast compress --result`"
             raise InputError("this is not a result", advice=advice)
