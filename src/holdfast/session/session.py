@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Generator, Iterable, Sequence
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from datetime import datetime
@@ -195,23 +196,21 @@ class Session(ClosedAfterUse):
         sendable = noted.encode(
             "utf-8", "replace"
         ).decode()  # lone surrogates would be in every view
-        with self._turn:
-            self._thread.refresh()
-            return self._thread.record("note", f"asked by the {whose}", {"text": sendable})
+        with self._refreshed() as own:
+            return own.record("note", f"asked by the {whose}", {"text": sendable})
 
     def forget(self, note: Event | int | Fact) -> Event:
         """Remove a note or a fact from views; the log keeps it.
 
         Raises NotFoundError if there is no such note.
         """
-        with self._turn:
-            self._thread.refresh()
+        with self._refreshed() as own:
             if isinstance(note, Fact):
-                return self._thread.record("forget", "asked by the user", {"fact": list(note.key)})
+                return own.record("forget", "asked by the user", {"fact": list(note.key)})
             number = arguments.event(note)
-            if number not in self._thread.state.notes:
+            if number not in own.state.notes:
                 raise NotFoundError(str(number), where=f"the notes of thread {self.thread!r}")
-            return self._thread.record("forget", "asked by the user", {"note": number})
+            return own.record("forget", "asked by the user", {"note": number})
 
     def undo(self, event: Event | int | None = None) -> Event:
         """Undo a compaction, an edit, a deletion or a pin, by default the newest of them.
@@ -220,21 +219,19 @@ class Session(ClosedAfterUse):
         the older turns show them again. Raises InputError if there is nothing to undo.
         """
         number = None if event is None else arguments.event(event)
-        with self._turn:
-            self._thread.refresh()
-            kind, facts = inverse(self._thread, number)
-            return self._thread.record(kind, f"event {facts['undoes']} is undone", facts)
+        with self._refreshed() as own:
+            kind, facts = inverse(own, number)
+            return own.record(kind, f"event {facts['undoes']} is undone", facts)
 
     def fork(self, thread: str) -> Self:
         """Copy the thread to a new one in the same store, and return its session.
 
         Raises ConfigError if that thread is not empty.
         """
-        with self._turn:
-            self._thread.refresh()
+        with self._refreshed() as own:
             made = copy(self)
-            made._begin(thread, self._thread.store)  # noqa: SLF001 - one of ours, in the making
-            self._thread.copy_to(made._thread)  # noqa: SLF001 - as above
+            made._begin(thread, own.store)  # noqa: SLF001 - one of ours, in the making
+            own.copy_to(made._thread)  # noqa: SLF001 - as above
             return made
 
     @property
@@ -250,9 +247,8 @@ class Session(ClosedAfterUse):
     @property
     def revision(self) -> tuple[int, int]:
         """The numbers of messages and of changes to them; a view belongs to one revision."""
-        with self._turn:
-            self._thread.refresh()
-            return self._thread.state.messages, self._thread.state.rewordings
+        with self._refreshed() as own:
+            return own.state.messages, own.state.rewordings
 
     @property
     def meter(self) -> Meter:
@@ -326,21 +322,18 @@ class Session(ClosedAfterUse):
 
     def messages(self) -> list[Any]:
         """All messages of the thread, with edits applied and without deleted ones."""
-        with self._turn:
-            self._thread.refresh()
-            return [copied(kept.original) for kept in self._thread.forwards()]
+        with self._refreshed() as own:
+            return [copied(kept.original) for kept in own.forwards()]
 
     def restore(self) -> list[Any]:
         """Everything that was appended, unedited."""
-        with self._turn:
-            self._thread.refresh()
-            return [original for _, original in self._thread.originals()]
+        with self._refreshed() as own:
+            return [original for _, original in own.originals()]
 
     def history(self) -> list[Event]:
         """Edits, compactions, recalls and other events, in order, each with its reason."""
-        with self._turn:
-            self._thread.refresh()
-            return list(self._thread.events())
+        with self._refreshed() as own:
+            return list(own.events())
 
     def stats(self) -> Stats:
         """The thread in numbers, after its tiers are brought up to date."""
@@ -361,8 +354,7 @@ class Session(ClosedAfterUse):
         """
         arguments.text("query", query)
         arguments.positive("limit", limit, "messages")
-        with self._turn:
-            self._thread.refresh()
+        with self._refreshed():
             found = self._past.search(query, limit)
             self._lift(found)
             return found
@@ -385,10 +377,9 @@ class Session(ClosedAfterUse):
         arguments.one_of("expand", expand, ("model", None))
         arguments.maybe_text("pattern", pattern)
         arguments.maybe_text("field", field)
-        with self._turn:
-            self._thread.refresh()
+        with self._refreshed() as own:
             position = self._position(key)
-            kept = None if position is None else self._thread.read([position]).get(position)
+            kept = None if position is None else own.read([position]).get(position)
             text = None if kept is None else kept.message.content_text or ""
             note = (
                 self._tiers.note_of(position)
@@ -408,15 +399,13 @@ class Session(ClosedAfterUse):
 
     def facts(self) -> Ledger:
         """The durable facts in the thread, and those that they contradict, with dates."""
-        with self._turn:
-            self._thread.refresh()
+        with self._refreshed():
             return self._knowing.ledger()
 
     def notes(self) -> dict[int, str]:
         """The notes of ``remember``, by the number of their event."""
-        with self._turn:
-            self._thread.refresh()
-            return dict(self._thread.state.notes)
+        with self._refreshed() as own:
+            return dict(own.state.notes)
 
     @renamed_argument("format", "form")
     def report(self, form: ReportForm = "text") -> str:
@@ -472,6 +461,13 @@ class Session(ClosedAfterUse):
 
     async def __aexit__(self, *fault: object) -> None:
         await self.aclose()
+
+    @contextmanager
+    def _refreshed(self) -> Generator[Thread]:
+        """The thread, with what others appended; no other use of it begins meanwhile."""
+        with self._turn:
+            self._thread.refresh()
+            yield self._thread
 
     def _exchanges(self, which: Sequence[Which]) -> dict[str, list[int]]:
         """The facts of an event on these messages and the messages that belong to them."""
