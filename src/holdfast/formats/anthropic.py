@@ -8,7 +8,7 @@ assistant, and are not changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 from holdfast.kernel.errors import FormatError
@@ -131,7 +131,7 @@ class Anthropic(BlockWire):
         """The body's system prompt."""
         body = body_of(payload)
         yield from (part for part, _ in _content(body, "system", "body"))
-        if beside := "\n".join(_beside({"content": body.get("system")}, frozenset({"content"}))):
+        if beside := "\n".join(_beside({"content": body.get("system")}, ("content",))):
             yield Opaque(beside)
 
     def published(self, payload: object) -> tuple[Rule, ...]:
@@ -205,7 +205,7 @@ def _block(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path
     return reader(block, place, path) if reader else (unknown(block, place), path)
 
 
-def _beside(holder: Mapping[str, Any], taken: frozenset[str]) -> Iterator[str]:
+def _beside(holder: Mapping[str, Any], taken: Container[str]) -> Iterator[str]:
     """The texts of a message or a block outside its parts, also within nested blocks."""
     yield from unread(holder, taken)
     content = holder.get("content") if "content" in taken else ()
@@ -286,13 +286,13 @@ _READERS = {
 """Types of blocks that are read; any other is passed through."""
 
 
-_TAKEN = {
-    "text": frozenset({"type", "text"}),
-    "image": frozenset[str](),  # the shown fields of its source are not text
-    "document": frozenset({"source"}),
-    "thinking": frozenset({"thinking"}),
-    "redacted_thinking": frozenset({"data"}),
-    "tool_use": frozenset({"name", "input"}),
-    "tool_result": frozenset({"content"}),
+_TAKEN: Mapping[str, Container[str]] = {
+    "text": ("type", "text"),
+    "image": (),  # the shown fields of its source are not text
+    "document": ("source",),
+    "thinking": ("thinking",),
+    "redacted_thinking": ("data",),
+    "tool_use": ("name", "input"),
+    "tool_result": ("content",),
 }
 """The fields of each type that are read."""

@@ -57,7 +57,6 @@ _OWN_BLOCKS = frozenset({"toolUse", "toolResult", "reasoningContent", "cachePoin
 _OWN_BODY_FIELDS = frozenset(
     {"toolConfig", "inferenceConfig", "modelId", "additionalModelRequestFields"}
 )
-_CALLED = frozenset({"name", "input"})
 
 
 class Converse(BlockWire):
@@ -124,11 +123,11 @@ class Converse(BlockWire):
         for block in objects_in(message.get("content")):
             for kind, held in block.items():
                 if kind == "toolUse":
-                    yield from unread(held, _CALLED)
+                    yield from unread(held, ("name", "input"))
                 elif kind == "toolResult":
                     yield from unread(held, SPOKEN)
                 elif kind in _MEDIA:
-                    yield from unread(held, frozenset({"source", "format"}))
+                    yield from unread(held, ("source", "format"))
 
     def compose(self, role: Role, text: str) -> object:
         """A new message; the system role becomes the user's."""

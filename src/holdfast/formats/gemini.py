@@ -59,9 +59,6 @@ _ID = "function:"
 _SAID = ("result", "output", "error", "content", "text")
 """Fields whose text is the whole response, if it has no other field."""
 _FAMILIES: Mapping[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
-_PLACE = frozenset({"role", "parts"})
-_CALLED = frozenset({"name", "args"})
-_ANSWERED = frozenset({"response", "parts"})
 
 
 def _field(holder: Mapping[str, Any], name: str) -> str:
@@ -135,13 +132,13 @@ class Gemini(BlockWire):
 
     def extra_texts(self, message: Mapping[str, Any]) -> Iterator[str]:
         """Function names of responses, and all other text outside the parts."""
-        yield from unread(message, _PLACE)
+        yield from unread(message, ("role", "parts"))
         for part in objects_in(message.get(self.content)):
             call, response = _field(part, "functionCall"), _field(part, "functionResponse")
             data, file = _field(part, "inlineData"), _field(part, "fileData")
-            yield from unread(part, frozenset({"text", call, response, data, file}))
-            yield from unread(part.get(call), _CALLED)
-            yield from unread(part.get(response), _ANSWERED)
+            yield from unread(part, ("text", call, response, data, file))
+            yield from unread(part.get(call), ("name", "args"))
+            yield from unread(part.get(response), ("response", "parts"))
 
     def compose(self, role: Role, text: str) -> object:
         """A new message; the system role becomes the user's."""

@@ -44,14 +44,13 @@ _CARRIERS = frozenset(
 _BESIDE_CALLS = _CARRIERS - {"tool_calls"}
 _REASONING = ("reasoning_content", "reasoning")
 _READ = frozenset({"role", "content", "refusal", "tool_calls", "function_call", *_REASONING})
-_KINDS = {"function": frozenset({"function"}), "custom": frozenset({"custom"})}
-_CALLED = frozenset({"name", "arguments"})
-_PARTS = {
-    "text": frozenset({"text"}),
-    "refusal": frozenset({"refusal"}),
-    "image_url": frozenset[str](),
-    "input_audio": frozenset[str](),
-    "file": frozenset[str](),
+_KINDS = {"function": ("function",), "custom": ("custom",)}
+_PARTS: Mapping[str, tuple[str, ...]] = {
+    "text": ("text",),
+    "refusal": ("refusal",),
+    "image_url": (),
+    "input_audio": (),
+    "file": (),
 }
 """Types of parts that are read, and the fields of their text."""
 _OWN_FIELDS = _CARRIERS | {"tool_call_id", "annotations"}
@@ -159,9 +158,9 @@ class OpenAIChat(ObjectWire):
         for call in message.get("tool_calls") or ():
             kind, field = _kind(call)
             yield from unread(call, _KINDS[kind])
-            yield from unread(call[kind], frozenset({"name", field}))
+            yield from unread(call[kind], ("name", field))
         if message.get("function_call"):
-            yield from unread(message["function_call"], _CALLED)
+            yield from unread(message["function_call"], ("name", "arguments"))
 
     def quick_parts(self, message: Mapping[str, Any]) -> tuple[Part, ...] | None:
         """The parts of a result, or of calls beside text, which are half of an agent's messages."""

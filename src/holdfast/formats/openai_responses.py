@@ -8,7 +8,7 @@ reasoning is an item that belongs to the items after it; tools may be among the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from holdfast.kernel.integrity import Rule
@@ -76,19 +76,18 @@ _OWN_TYPES = frozenset(
 )
 _OWN_PARTS = frozenset({"input_text", "input_image", "input_file", "output_text"})
 _CONTINUES = ("previous_response_id", "conversation")
-_PARTS = {
-    "input_text": frozenset({"text"}),
-    "output_text": frozenset({"text", "annotations", "logprobs"}),
-    "text": frozenset({"text"}),
-    "refusal": frozenset({"refusal"}),
-    "input_image": frozenset[str](),
-    "input_file": frozenset[str](),
-    "input_audio": frozenset[str](),
+_PARTS: Mapping[str, tuple[str, ...]] = {
+    "input_text": ("text",),
+    "output_text": ("text", "annotations", "logprobs"),
+    "text": ("text",),
+    "refusal": ("refusal",),
+    "input_image": (),
+    "input_file": (),
+    "input_audio": (),
 }
 """Types of parts that are read, and the fields of their text."""
 _TOLD = ("text", "refusal")
 _STREAMS = ("stdout", "stderr")
-_REASONED = frozenset({"summary", "content"})
 
 
 def kind_of(item: Mapping[str, Any]) -> str:
@@ -214,13 +213,13 @@ def _reshaped(before: Mapping[str, Any], now: Mapping[str, Any]) -> Mapping[str,
     return {**before, **same}
 
 
-def _read_of(kind: str, item: Mapping[str, Any]) -> frozenset[str]:
+def _read_of(kind: str, item: Mapping[str, Any]) -> Container[str]:
     """The fields of an item from which its part is made."""
     if kind in CALLS:
-        return frozenset({"name", CALLS[kind]})
+        return ("name", CALLS[kind])
     if kind in OUTPUTS:
-        return frozenset({"output"})
-    return _REASONED if kind == "reasoning" else frozenset(item)
+        return ("output",)
+    return ("summary", "content") if kind == "reasoning" else item
 
 
 def _item(item: Mapping[str, Any], kind: str, place: str) -> tuple[Part, Path]:

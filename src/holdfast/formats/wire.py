@@ -10,7 +10,7 @@ types and names are longer.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, cast
 
 from holdfast.kernel.errors import FormatError
@@ -74,7 +74,7 @@ def said(value: object, field: str = "") -> Iterator[str]:
             yield from said(item, field)
 
 
-def unread(holder: object, taken: frozenset[str]) -> Iterator[str]:
+def unread(holder: object, taken: Container[str]) -> Iterator[str]:
     """The texts in the object's fields that became no part."""
     if is_object(holder):
         for field, value in holder.items():
@@ -87,7 +87,7 @@ def unread(holder: object, taken: frozenset[str]) -> Iterator[str]:
                 yield from said(value, field)
 
 
-def unread_in(content: object, taken: Mapping[str, frozenset[str]]) -> Iterator[str]:
+def unread_in(content: object, taken: Mapping[str, Container[str]]) -> Iterator[str]:
     """The texts outside the parts of a content.
 
     ``taken`` gives the fields that were read, for each type of part.
@@ -323,7 +323,7 @@ class BlockWire(ObjectWire):
         return {"role": role, self.content: list(blocks)}
 
 
-def _settings(body: Mapping[str, Any], counted: frozenset[str]) -> Iterator[Part]:
+def _settings(body: Mapping[str, Any], counted: Container[str]) -> Iterator[Part]:
     """Fields of a request that the model reads: schemas of its answer, and longer texts."""
     for field, value in body.items():
         if field in counted or not value:
