@@ -2,9 +2,9 @@
 
 A name or a number is kept if it appears with half of the words that surround one of its places, as
 the quality benchmark matches. A statement is kept if one message has four fifths of its words. An
-act is kept if one message has its name and the names in its arguments; whether it is still reported
-as failed is not checked. Copies in system messages count. A statement that appears with another
-number, or negated, is a contradiction and not kept.
+act is kept if one message has its name and the names in its arguments, and one has the line that
+reported its failure, if it failed with one line. Copies in system messages count. A statement that
+appears with another number, or negated, is a contradiction and not kept.
 """
 
 from __future__ import annotations
@@ -515,11 +515,13 @@ def _facts(
         if look != "capitalised" or _is_name(thing, texts, stands):
             around = _around(texts, thing, stands, _AROUND)
             yield CheckedFact(_KINDS[look], thing, is_whole[thing] or told.names(thing, around))
-    for event in events:
+    failures = {event.act: event.text for event in events if event.failed}
+    for at, event in enumerate(events):
         if event.function == "words":
             yield from _statements(event, told, denied)
         elif event.function == "act":
-            yield CheckedFact("acts", _line(f"{event.by} {event.text}"), _is_done(event, told))
+            kept = _is_done(event, failures.get(at, ""), told)
+            yield CheckedFact("acts", _line(f"{event.by} {event.text}"), kept)
 
 
 def _is_name(thing: str, texts: Sequence[str], places: Iterable[_Place]) -> bool:
@@ -547,9 +549,12 @@ def _statements(event: StreamEvent, told: _Told, denied: Container[str]) -> Iter
             yield CheckedFact(kind, _line(sentence), kept)
 
 
-def _is_done(event: StreamEvent, told: _Told) -> bool:
-    """Whether one message has the act's name and the names in its arguments."""
-    return told.says(f"{event.by} {' '.join(things(event.text))}")
+def _is_done(event: StreamEvent, failure: str, told: _Told) -> bool:
+    """Whether one message has the act with the names in its arguments, and one its failure."""
+    reports = len(failure) > _LONGEST or "\n" in failure.strip() or not terms(failure)
+    return told.says(f"{event.by} {' '.join(things(event.text))}") and (
+        reports or told.says(failure)
+    )
 
 
 def _line(text: str) -> str:

@@ -72,6 +72,19 @@ def test_a_fact_that_is_gone_lowers_its_own_kind_and_no_other(words, kinds):
     assert len(lost) == 1
 
 
+def test_an_act_whose_failure_is_no_longer_reported_is_not_kept():
+    call = {"id": "a", "type": "function", "function": {"name": "run_tests", "arguments": "{}"}}
+    talk = [
+        {"role": "user", "content": "Try it."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "a", "content": "error: the disk of the desk is full"},
+        {"role": "user", "content": "Go on."},
+    ]
+    assert evaluate(talk, talk).kinds["acts"] == 1
+    quiet = [*talk[:2], {**talk[2], "content": "It ran."}, talk[3]]
+    assert evaluate(talk, quiet).kinds["acts"] == 0
+
+
 def test_a_number_that_no_longer_says_what_it_is_is_not_kept():
     bag = [*TALK[:3], {**TALK[3], "content": "payments-core eth0"}, *TALK[4:], {"role": "user",
      "content": "12345 zebra"}]  # fmt: skip
