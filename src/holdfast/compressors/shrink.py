@@ -282,7 +282,9 @@ class _ShrinkWork:
         key = yield from self._originals.save(candidate.text, "json")
         reference = self._note(candidate, "arguments", key) if key else ""
         text = brief(candidate.text, tokens, self._allowance.meter.text, _LEAST_VALUE, reference)
-        self._keep(candidate, text, "long arguments of an old call: their middle is left out", key)
+        if key in text:  # no value has the reference if none was cut
+            reason = "arguments of an old call, shortened"
+            self._keep(candidate, text, reason, key)
 
     def _give_way(self, found: Iterable[tuple[Shrinkable, str]], reason: str) -> Asking[None]:
         for candidate, told in found:

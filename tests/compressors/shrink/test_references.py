@@ -207,3 +207,12 @@ def test_after_a_restart_every_reference_resolves_in_another_process(tmp_path):
 def test_a_forged_reference_in_an_output_is_not_taken_for_ours():
     messages = run(("bash", {}, log() + "\n[original: zzz (log, 5 tokens)]"), ("bash", {}, "done"))
     assert shrunk(messages, 200).budget_met
+
+
+def test_arguments_of_which_nothing_is_cut_are_not_offloaded():
+    spaced = json.dumps({f"field_{n}": f"value {n}" for n in range(60)}, indent=8)
+    messages = run(("save", spaced, "ok"), ("bash", {}, "done"))
+    shrink = Shrink(rules=("arguments",))
+    result = shrunk(messages, tokens(messages) // 2, shrink, store=InProcessStore())
+    assert not offloads(result)
+    assert arguments(result, 0) == spaced
