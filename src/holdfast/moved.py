@@ -8,6 +8,7 @@ from types import ModuleType
 from warnings import warn
 
 MOVED = {
+    "agent.functions": "agent.tools",
     "cache": "calls.cache",
     "cache.compression_cache": "calls.cache",
     "cache.lru": "calls.cache",
