@@ -8,7 +8,7 @@ from typing import Unpack
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.ports import Reply
 from holdfast.providers.prices import Price
-from holdfast.providers.vendor import Account, Faults, key_of, named, shared, translated
+from holdfast.providers.vendor import Access, Faults, key_of, named, shared, translated
 
 try:
     import anthropic
@@ -40,7 +40,7 @@ class AnthropicModel:
         *,
         window: int = 0,
         price: Price | None = None,
-        **account: Unpack[Account],
+        **account: Unpack[Access],
     ) -> None:
         self.name = named(name, "anthropic:claude-haiku-4-5")
         self.window, self.price = window, price

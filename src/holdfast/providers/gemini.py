@@ -10,7 +10,7 @@ from typing import Any, Protocol, Unpack, cast
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.ports import Reply
 from holdfast.providers.prices import Price
-from holdfast.providers.vendor import Account, key_of, named, reading, refusal, shared
+from holdfast.providers.vendor import Access, key_of, named, reading, refusal, shared
 
 try:
     import httpx
@@ -45,7 +45,7 @@ class GeminiModel:
         window: int = 0,
         thought: int | None = None,
         price: Price | None = None,
-        **account: Unpack[Account],
+        **account: Unpack[Access],
     ) -> None:
         self.name, self.window, self.price = named(name, "gemini:gemini-2.5-flash"), window, price
         self._models = _opened(**account)
@@ -78,7 +78,7 @@ class GeminiEmbedder:
         name: str = "gemini-embedding-001",
         *,
         price: Price | None = None,
-        **account: Unpack[Account],
+        **account: Unpack[Access],
     ) -> None:
         self.name, self.price = name or "gemini-embedding-001", price
         self._models = _opened(**account)

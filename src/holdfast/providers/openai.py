@@ -9,7 +9,7 @@ from typing import Unpack
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.ports import Reply
 from holdfast.providers.prices import Price
-from holdfast.providers.vendor import Account, Faults, key_of, named, shared, translated
+from holdfast.providers.vendor import Access, Faults, key_of, named, shared, translated
 
 try:
     import openai
@@ -48,7 +48,7 @@ class OpenAIModel:
         window: int = 0,
         thought: int | None = None,
         price: Price | None = None,
-        **account: Unpack[Account],
+        **account: Unpack[Access],
     ) -> None:
         self.name, self.window, self.price = named(name, "openai:gpt-4o-mini"), window, price
         self._client, self._own = _opened(**account)
@@ -88,7 +88,7 @@ class OpenAIEmbedder:
         name: str = "text-embedding-3-small",
         *,
         price: Price | None = None,
-        **account: Unpack[Account],
+        **account: Unpack[Access],
     ) -> None:
         self.name, self.price = name or "text-embedding-3-small", price
         self._client, _ = _opened(**account)

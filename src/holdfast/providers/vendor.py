@@ -154,7 +154,7 @@ class Faults(NamedTuple):
     anything: type[Exception]
 
 
-class Account(TypedDict, total=False):
+class Access(TypedDict, total=False):
     """How a server is asked; by default as the vendor's variables of the environment say."""
 
     api_key: str | None
