@@ -20,6 +20,7 @@ from .weights import table, worth_in_one_text
 _MOST = 8  # characters per token of the candidates that are ranked
 _TELLING = 0.1  # share of the best answer; below it, a piece adds nothing to its neighbours
 _FEW = 12  # pieces with a term of the question; if more have it, it does not distinguish them
+_RARE = 0.03  # share of many pieces that are few, too
 _NEAR = 20  # pieces before and after an answer
 _APART = 0.3  # share of the value of being near an answer that is left in another block
 
@@ -57,10 +58,11 @@ def valued(
         tells.append(named)
     answers = _answers(question, pieces)
     holders = Counter(term for terms in answers for term in terms)
-    for told, terms in zip(tells, answers, strict=True):
-        of = told[-1] if told else ""
+    few = max(_FEW, _RARE * len(pieces))
+    for number, (told, terms) in enumerate(zip(tells, answers, strict=True)):
+        of = told[-1] if told else number
         said = {
-            f"{t} in {of if holders[t] <= _FEW else 'many'}": share * part
+            f"{t} in {of if holders[t] <= few else 'many'}": share * part
             for t, part in terms.items()
         }
         told.extend(said)
