@@ -371,3 +371,27 @@ def test_a_long_line_that_is_told_whole_stays_one_line():
     notes = next(str(m["content"]) for m in result.messages if DONE in str(m["content"]))
     assert order in notes
     assert ", ".join(f"{key}: {value}" for key, value in call.items()) in notes
+
+
+@pytest.mark.parametrize("tokens", [1_200, 2_000])
+def test_what_the_task_asks_for_is_kept_from_old_outputs_too(tokens):
+    goods = ["shirt", "boots", "scarf", "belt", "vest", "hat", "socks", "gloves", "coat", "cap"]
+    messages = [{"role": "user", "content": "Which umbrella is the cheapest? Look at all pages."}]
+    for page in range(12):
+        names = [f"{good} {page}{n}Q" for n, good in enumerate(goods * 2)]
+        if page % 3 == 0:
+            names[5 + page] = f"umbrella {page}U"
+        rows = [
+            f'- link "{name}" [ref=e{page * 50 + n}]\n  - /item/{9000 + n * 37 + page * 911}\n'
+            f"  - {page * 7 + n}.{n}9 EUR, {n} left in R{n}-{page}"
+            for n, name in enumerate(names)
+        ]
+        call = {"name": "page", "arguments": f'{{"number": {page}}}'}
+        call = {"id": f"c{page}", "type": "function", "function": call}
+        messages += [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{page}", "content": "\n".join(rows)},
+        ]
+
+    said = str(holdfast.compress(messages, tokens).messages)
+    assert [page for page in range(12) if f"umbrella {page}U" in said] == [0, 3, 6, 9]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from holdfast.kernel.ports import Room
 from holdfast.text import fit
 from holdfast.text.importance import alarm
-from holdfast.text.question import Question
+from holdfast.text.question import Question, Term
 
 from .order import ordered, with_what_it_is_under
 from .pieces import Piece, Reading
@@ -56,7 +56,7 @@ def valued(
             usual = kinds * (weights.named if piece.things else weights.form)
             worth.update(dict.fromkeys(fresh, max(usual, failure * alarm(piece.text))))
         tells.append(named)
-    answers = _answers(question, pieces)
+    answers = _answers(question, pieces, alone)
     holders = Counter(term for terms in answers for term in terms)
     few = max(_FEW, _RARE * len(pieces))
     for number, (told, terms) in enumerate(zip(tells, answers, strict=True)):
@@ -71,19 +71,28 @@ def valued(
     return Valued(tells, worth, [share * each for each in near])
 
 
-def _answers(question: str, pieces: Sequence[Piece]) -> list[dict[str, float]]:
-    """How well each piece answers the question, with its heading, as a share of the best one.
+def _answers(question: str, pieces: Sequence[Piece], alone: bool) -> list[dict[str, float]]:
+    """How well each piece answers the question, with its heading, for each term that it has.
 
-    A term that nearly all pieces have makes none the best.
+    In one text, it is a share of the best answer; a term that nearly all pieces have makes none the
+    best. In a conversation it is a share of all that the pieces answer: a long message is not a
+    question that one of them answers.
     """
     if not question:
         return [{} for _ in pieces]
     found = Question.of(question).answers(
         [piece.text for piece in pieces], [piece.under for piece in pieces]
     )
-    heaviest = max((term.weight for terms in found for term in terms), default=0.0)
-    best = max([heaviest, *(sum(terms.values()) for terms in found)], default=0.0)
-    return [{term.needle: part / best for term, part in terms.items() if best} for terms in found]
+    best: dict[Term, float] = {}
+    for terms in found:
+        for term, part in terms.items():
+            best[term] = max(part, best.get(term, 0.0))
+    if alone:
+        heaviest = max((term.weight for term in best), default=0.0)
+        most = max([heaviest, *(sum(terms.values()) for terms in found)])
+    else:
+        most = sum(best.values())
+    return [{term.needle: part / most for term, part in terms.items() if most} for terms in found]
 
 
 def _beside(

@@ -68,7 +68,7 @@ class WeightTable(NamedTuple):
     among_others: float
     """The value of an event's kind in a conversation, as a share of its value in a single text."""
     implied: float
-    """The value of the best answer if the question is only the user's last message."""
+    """The value of answering all of the user's last message, if there is no other question."""
     said: Mapping[str, float]
     """The value of a piece by its speaker, besides its things."""
     typed: float
