@@ -112,3 +112,13 @@ def test_a_very_large_message_is_put_into_tiers_by_who_asks_for_them_and_not_by_
         assert "some messages are in no tier yet: tiers() puts them there" in session.report(form)
     assert session.tiers().all()
     assert "in no tier yet" not in session.report()
+
+
+def test_the_page_of_a_thread_with_one_view_says_when_its_chart_begins():
+    with Session("t", budget=2_000) as session:
+        session.append(*turns(40))
+        session.fit()
+        assert "The chart begins with the second new view." in session.report("html")
+        session.append(*turns(40))
+        session.fit("Which orders are late?")
+        assert "The chart begins" not in session.report("html")

@@ -297,7 +297,7 @@ def html_page(story: Story) -> str:
         messages=amount(stats.messages, "message"),
         tokens=f"{stats.tokens:,}",
         facts=_facts(story),
-        sent=_sent(story),
+        sent=_sent(story) or '<p class="hint">The chart begins with the second new view.</p>',
         tiers=_charted(story),
         gauges="\n".join(_gauges(story)),
         compactions=_all_compactions(story.of("compaction")),
