@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from math import ceil, inf
 from os import PathLike, fspath
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Generic, cast, get_type_hints
+from typing import TYPE_CHECKING, Any, Generic, cast
 from warnings import warn
 
 from holdfast.files import read_whole, write_all
@@ -18,6 +18,7 @@ from holdfast.kernel.edits import Drop, Edit, Insert, Offload, Replace
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.ports import Accuracy
 from holdfast.kernel.registry import imported
+from holdfast.kernel.typed import fields_of, typed
 from holdfast.model_usage import NO_CALLS, ModelUsage
 from holdfast.names import ReportForm
 
@@ -98,7 +99,7 @@ class CompressionMetrics:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> CompressionMetrics:
         """The inverse of ``to_dict``."""
-        found: CompressionMetrics = imported("msgspec:convert")(data, cls)
+        found: CompressionMetrics = typed(data, cls)
         return found
 
 
@@ -210,22 +211,14 @@ class Step:
     def from_dict(cls, data: Mapping[str, Any]) -> Step:
         """The inverse of ``to_dict``, without ``messages``."""
         return cls(
-            **_read(cls, data, _STEP),
-            edits=tuple(imported("msgspec:convert")(e, _EDITS[e["edit"]]) for e in data["edits"]),
+            **fields_of(cls, data, _STEP),
+            edits=tuple(typed(e, _EDITS[e["edit"]]) for e in data["edits"]),
             taken={int(i): original for i, original in data["taken"].items()},
         )
 
 
 _STEP = ("name", "before", "after", "status", "reason", "detail")
 """The fields of a step that JSON holds as they are."""
-
-
-def _read(cls: type, data: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """The fields of these names from JSON, each of the type that the class gives it."""
-    types = get_type_hints(cls)
-    form = imported("typing:TypedDict")(cls.__name__, {name: types[name] for name in names})
-    found: dict[str, Any] = imported("msgspec:convert")(data, form)
-    return found
 
 
 _FORMS: Mapping[str, ReportForm] = {".html": "html", ".htm": "html", ".txt": "text"}
@@ -455,7 +448,7 @@ class CompressionResult(Generic[M]):
         talk, messages = data["conversation"], data["messages"]
         plain: CompressionResult[Any] = cls(
             messages=cast("M", Conversation(messages=messages, **talk) if talk else messages),
-            **_read(cls, {"net": None, **data, "spent": data["usage"]}, (*_RESULT, *_RECORDS)),
+            **fields_of(cls, {"net": None, **data, "spent": data["usage"]}, (*_RESULT, *_RECORDS)),
         )
         steps: list[Step] = []
         after = message_list(plain)
