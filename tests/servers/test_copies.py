@@ -48,13 +48,15 @@ def test_what_goes_through_all_stores_comes_out_as_it_was(
         copied(source, target)
         with Session("thread: 1", store=target, budget=500) as session:
             assert session.restore() == TALK
-            assert session.search("sockets")[0].position == 1
     back = InProcessStore()
     upkeep.copy(stores[-1], back)
     for name in ("thread: 1", "two"):
         assert back.log(f"messages:{name}").length() == stores[0].log(f"messages:{name}").length()
     kept = held(stores[0])[0]
     assert {key: value for key, value in held(back)[0].items() if key in kept} == kept
+    for store in stores[1:]:  # later: a search is counted in the state of the thread
+        with Session("thread: 1", store=store, budget=500) as session:
+            assert session.search("sockets")[0].position == 1
 
 
 def test_the_commands_take_a_thread_from_a_file_to_a_bucket_and_on(tmp_path, s3_url, capsys):
