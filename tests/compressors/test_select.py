@@ -55,6 +55,18 @@ def written(text):
     return [*messages, {"role": "assistant", "content": "Nothing is due so far."}]
 
 
+def bare(text):
+    """An agent whose outputs come back without a frame; one of them reads as words."""
+    messages = [{"role": "user", "content": "Read the ledger and tell me what is due."}]
+    for number in range(12):
+        rows = "\n".join(f"{chr(97 + number)}{n};{number * 113 + n}.25;EUR" for n in range(9))
+        messages += [
+            {"role": "assistant", "content": f"I read on.\n\n```sh\nread {number}\n```"},
+            {"role": "user", "content": text if text and number == 3 else rows},
+        ]
+    return [*messages, {"role": "assistant", "content": "Nothing is due so far."}]
+
+
 def pasted(text):
     log = [f"2026-03-01 12:00:{n:02} INFO ledger: {filler(n)[:90]}" for n in range(20)]
     log[11] = f"2026-03-01 12:00:11 INFO ledger: {text}"
@@ -90,7 +102,7 @@ def told(messages, budget=700):
     return said.partition(SAID)[2], done
 
 
-@pytest.mark.parametrize("conversation", [native, written, pasted])
+@pytest.mark.parametrize("conversation", [native, written, bare, pasted])
 def test_what_a_program_returned_never_stands_as_an_order(conversation):
     for budget in (400, 700, 1200):
         said, _ = told(conversation(ORDER), budget)

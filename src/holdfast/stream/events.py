@@ -12,6 +12,11 @@ from holdfast.text.importance import TROUBLE, alarm
 from .acts import Protocol, protocol_of
 from .material import passages_of
 
+UNCLEAR = "reply"
+"""Who says what answers an act where outputs have no common opening, and reads as words: a person
+or a program. It is not shortened, as words are not, and gives no order, as an output does not.
+"""
+
 BESIDE = -1
 """The position of what stands beside the messages."""
 
@@ -65,7 +70,7 @@ def events_of(
         if at in notes:
             found.append(StreamEvent("notes", message.role, notes[at], at, 0))
             continue
-        known = protocol if last_act == len(found) - 1 else elsewhere
+        known = protocol if last_act == len(found) - 1 >= 0 else elsewhere
         for event in _of_message(message, at, known, calls, last_act):
             if event.function == "act":
                 last_act = len(found)
@@ -107,8 +112,9 @@ def _of_text(
         if act:
             yield StreamEvent("act", "", act, at, number)
     else:
+        by = UNCLEAR if protocol.is_bare else role
         for is_material, passage in passages_of(text):
-            yield StreamEvent("material" if is_material else "words", role, passage, at, number)
+            yield StreamEvent("material" if is_material else "words", by, passage, at, number)
 
 
 def _reports_failure(text: str) -> bool:
