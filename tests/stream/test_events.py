@@ -108,8 +108,9 @@ def test_an_output_that_failed_is_known_behind_the_line_that_opens_it():
         ("Good.\n\nYour e-mail: ", ["ana@umbra.example", "Lisbon 22", "B", "+351 21 0000"] * 2),
         ("```sh\nmake\n```", ["好的。", "它失败了。\n请再看看日志。\n然后告诉我原因。"] * 4),
         ("```sh\nmake\n```", ["Yes, go on.\nBut not\nthe tests.", "Why?", "I see.", "Stop."] * 2),
+        ("```sh\nmake\n```", ["@fixer now the docs", "@fixer and the tests", "@fixer stop"] * 2),
     ],
-    ids=["named speakers", "short answers", "Chinese", "several lines"],
+    ids=["named speakers", "short answers", "Chinese", "several lines", "mentions"],
 )
 def test_what_people_type_is_words_whatever_it_answers(asked, answers):
     messages = []

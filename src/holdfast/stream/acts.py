@@ -32,8 +32,10 @@ _CLOSING = re.compile(r"</([A-Za-z][\w.-]*)>\Z")
 _LABEL = re.compile(r"^(?:[^\W\d_][\w ]{0,24}:|[$%&!/@=]+(?= ))", re.MULTILINE)
 _LONGEST_NAME = 64  # characters of a closing tag
 _CLOSED = re.compile(r"\[+[^\]]+\]|<[^>]+>|\{[^:]+:")
-_SIGN = re.compile(r"[][<>(){}=/\\|@#$%^&*+~`:;_]")
-"""What a program puts into the opening of its outputs, and few people into theirs."""
+_SIGN = re.compile(r"[][<>(){}=\\|$%`:;_]")
+"""What a program puts into the opening of its outputs, and few people into theirs: they mention
+somebody with @, and begin a command with / or a list with a sign.
+"""
 
 Syntax = str
 """How an act is written: ``fence``, ``object``, ``<name>`` of an element, ``Label:`` of a line."""
