@@ -94,6 +94,7 @@ def html_report(account: Account) -> str:
     """The page."""
     result, largest = account.result, _largest(account.entries)
     return page(
+        "$before to $after tokens: Holdfast report",
         asset("reports", "page", "page.html"),
         script=asset("reports", "page", "page.js"),
         strategy=shown(result.strategy_name),

@@ -17,13 +17,20 @@ def asset(*path: str) -> str:
     return files("holdfast").joinpath(*path).read_text("utf-8")
 
 
-def page(template: str, more: str = "", script: str = "", **parts: str) -> str:
-    """The page in the common style and ``more``; its policy allows only these and the script."""
+def page(title: str, body: str, more: str = "", script: str = "", **parts: str) -> str:
+    """The page in the common style and ``more``; its policy allows only these and the script.
+
+    ``title`` and ``body`` are templates of the parts.
+    """
     style = asset("reports", "page", "page.css") + more
     allowed = f"style-src {_fingerprint(style)}; "
     allowed += f"script-src {_fingerprint(script)}; " if script else ""
-    policy = f"default-src 'none'; {allowed}base-uri 'none'; form-action 'none'"
-    return Template(template).substitute(parts, policy=policy, style=style, script=script)
+    return Template(asset("reports", "page", "frame.html")).substitute(
+        policy=f"default-src 'none'; {allowed}base-uri 'none'; form-action 'none'",
+        style=style,
+        title=Template(title).substitute(parts),
+        body=Template(body).substitute(parts, script=script),
+    )
 
 
 def _fingerprint(content: str) -> str:
@@ -46,10 +53,11 @@ def table_page(origin: str, title: str, heads: Sequence[str], rows: Sequence[Seq
     """A page with one table; titles are text, cells are HTML."""
     body = (f'<tr><th scope="row">{row[0]}</th>{_cells(heads[1:], row[1:])}</tr>' for row in rows)
     return page(
+        "$name: Holdfast $origin",
         asset("reports", "page", "table.html"),
         asset("reports", "page", "table.css"),
         origin=escape(origin),
-        title=escape(title),
+        name=escape(title),
         heads="".join(f'<th scope="col">{escape(each)}</th>' for each in heads),
         rows="\n".join(body),
     )

@@ -291,6 +291,7 @@ def html_page(story: Story) -> str:
     """The page."""
     stats = story.stats
     return page(
+        "$thread: Holdfast session",
         asset("session", "page.html"),
         asset("session", "page.css"),
         thread=shown(one_line(stats.thread, _CELLS)) or "(no name)",
