@@ -205,10 +205,64 @@ def test_names_of_generative_ai_are_those_of_the_package_of_conventions(spans):
     source = Path(telemetry.__file__).read_text("utf-8")
     named = set(re.findall(r'"(gen_ai\.[a-z_.]+)"', source))
     assert named <= known
-    (span,) = spans()
-    assert {name for name in span.attributes if name.startswith("gen_ai.")} <= named
-    assert span.attributes["gen_ai.operation.name"] == "chat"
-    assert span.attributes["gen_ai.provider.name"] == "holdfast"
+    used = {name for span in spans() for name in span.attributes if name.startswith("gen_ai.")}
+    assert used <= known
+
+
+class Failing:
+    name = "somebody"
+
+    def complete(self, prompt, **_):
+        raise RuntimeError(prompt)
+
+
+def test_each_call_of_a_model_is_a_span_within_that_of_the_run(spans):
+    llm = Scripted("The build failed in step 3 because of read({}) out0.")
+    done = compress(strategy=["summarizing", "trim"], llm=llm)
+    *calls, run = spans()
+    assert run.name == "compress_messages"
+    assert len(calls) == len(done.model_usage.calls) == 1
+    (span,) = calls
+    assert (span.name, span.kind, span.parent.span_id) == (
+        "chat scripted",
+        trace.SpanKind.CLIENT,
+        run.context.span_id,
+    )
+    told = {name.removeprefix("gen_ai."): value for name, value in span.attributes.items()}
+    assert told.pop("request.max_tokens") > 0
+    assert told == {
+        "operation.name": "chat",
+        "provider.name": "holdfast",
+        "request.model": "scripted",
+        "usage.input_tokens": done.model_usage.input_tokens,
+        "usage.output_tokens": done.model_usage.output_tokens,
+    }
+
+
+def test_a_call_that_fails_is_a_span_with_the_kind_of_error_and_without_its_text(spans):
+    compress(strategy=["summarizing", "trim"], llm=Failing())
+    span = next(each for each in spans() if each.name == "chat somebody")
+    assert not span.status.is_ok
+    assert span.attributes["error.type"] == "ModelError"
+    assert not any("usage" in name for name in span.attributes)
+    assert "Find the bug" not in span.to_json()
+
+
+def test_a_reply_of_the_cache_is_no_call(spans):
+    cache, llm = holdfast.CompressionCache(), Scripted("It failed in step 3: read({}) out0.")
+    for _ in range(2):
+        compress(strategy=["summarizing", "trim"], llm=llm, cache=cache)
+    assert [span.name for span in spans()].count("chat scripted") == 1
+
+
+def test_embeddings_and_the_questions_of_a_judge_are_spans_too(spans):
+    asyncio.run(holdfast.acompress(agent_run(6), 300, strategy=["semantic", "trim"]))
+    (span,) = (each for each in spans() if each.name.startswith("embeddings "))
+    assert span.attributes["gen_ai.usage.input_tokens"] > 0
+    assert "gen_ai.usage.output_tokens" not in span.attributes
+    judge = Scripted("step 3")
+    holdfast.evaluate(agent_run(2), agent_run(1), [("Which step?", ["step 3"])], judge)
+    assert [span.name for span in spans()].count("chat scripted") == 2
 
 
 def test_a_span_stands_inside_of_the_callers_own(spans):

@@ -1,18 +1,20 @@
 """OpenTelemetry spans and metrics of compressions; loaded if the API is installed.
 
-Calls of models use the attribute names of OpenTelemetry's conventions for generative AI, from the
-package opentelemetry-semantic-conventions; all other names begin with ``holdfast.``.
+Each call of a model or an embedder has a span and metrics as in OpenTelemetry's conventions for
+generative AI, with the names of the package opentelemetry-semantic-conventions; all other names
+begin with ``holdfast.``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from inspect import signature
 from typing import cast
 
 from opentelemetry import metrics, trace
 from opentelemetry.metrics import Histogram
+from opentelemetry.trace import SpanKind, StatusCode
 
 from holdfast.model_usage import ModelCall
 
@@ -42,36 +44,19 @@ _ASKED = _histogram("gen_ai.client.operation.duration", "s", "Time of calls", le
 
 
 @contextmanager
-def span(operation: str) -> Generator[Callable[[Facts, Sequence[ModelCall]], None], None, None]:
+def span(operation: str) -> Generator[Callable[[Facts], None], None, None]:
     """Open a span; the function that it yields adds facts as ``holdfast.*`` attributes."""
     with trace.get_tracer("holdfast").start_as_current_span(operation) as current:
 
-        def annotate(facts: Facts, calls: Sequence[ModelCall]) -> None:
+        def annotate(facts: Facts) -> None:
             current.set_attributes({f"holdfast.{name}": value for name, value in facts.items()})
-            if calls:
-                current.set_attributes(
-                    {
-                        **_about(calls[0]),
-                        "gen_ai.usage.input_tokens": sum(call.input_tokens for call in calls),
-                        "gen_ai.usage.output_tokens": sum(call.output_tokens for call in calls),
-                    }
-                )
-            _measure(facts, calls)
+            _measure(facts)
 
         yield annotate
 
 
-def _about(call: ModelCall) -> dict[str, str]:
-    """What was asked of whom."""
-    return {
-        "gen_ai.operation.name": _OPERATIONS[call.kind],
-        "gen_ai.provider.name": call.provider,
-        "gen_ai.request.model": call.model,
-    }
-
-
-def _measure(facts: Facts, calls: Sequence[ModelCall]) -> None:
-    """Add a compression and its calls to the metrics."""
+def _measure(facts: Facts) -> None:
+    """Add a compression to the metrics."""
     told = {name: facts[name] for name in ("status", "budget_met", "degraded")}
     _RUNS.add(1, told)
     _SECONDS.record(float(facts["seconds"]), told)
@@ -79,8 +64,39 @@ def _measure(facts: Facts, calls: Sequence[ModelCall]) -> None:
         _TOKENS.add(int(facts[f"tokens_{side}"]), {"side": side})
     if "net" in facts:
         _NET.add(float(facts["net"]))
-    for call in calls:
-        about = _about(call)
-        _ASKED.record(call.seconds, about | ({"error.type": "_OTHER"} if call.fault else {}))
-        for kind, tokens in (("input", call.input_tokens), ("output", call.output_tokens)):
-            _USED.record(tokens, about | {"gen_ai.token.type": kind})
+
+
+@contextmanager
+def call_span(
+    about: ModelCall, max_tokens: int | None
+) -> Generator[Callable[[ModelCall, object], None], None, None]:
+    """Open the span of a call; the function that it yields adds what came of it to the metrics.
+
+    That function takes the record of the call, and its answer or its error.
+    """
+    kind = _OPERATIONS[about.kind]
+    told = {
+        "gen_ai.operation.name": kind,
+        "gen_ai.provider.name": about.provider,
+        "gen_ai.request.model": about.model,
+    }
+    most = {} if max_tokens is None else {"gen_ai.request.max_tokens": max_tokens}
+    with trace.get_tracer("holdfast").start_as_current_span(
+        f"{kind} {about.model}", kind=SpanKind.CLIENT, attributes={**told, **most}
+    ) as current:
+
+        def ended(call: ModelCall, answer: object) -> None:
+            failed = {"error.type": type(answer).__name__} if call.fault else {}
+            _ASKED.record(call.seconds, told | failed)
+            if failed:  # without the text of the error, which may quote the conversation
+                current.set_attributes(failed)
+                current.set_status(StatusCode.ERROR)
+                return
+            sides = {"input": call.input_tokens}
+            if call.kind == "complete":
+                sides["output"] = call.output_tokens
+            for side, tokens in sides.items():
+                current.set_attribute(f"gen_ai.usage.{side}_tokens", tokens)
+                _USED.record(tokens, told | {"gen_ai.token.type": side})
+
+        yield ended

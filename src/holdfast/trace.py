@@ -1,14 +1,14 @@
-"""A log record of every run and, where the program uses OpenTelemetry, a span.
+"""A log record of every run and, where the program uses OpenTelemetry, spans of runs and calls.
 
-Neither holds any text of the messages.
+None of them holds any text of the messages.
 """
 
 from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Generator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict
 from time import perf_counter
 from typing import cast
@@ -18,8 +18,7 @@ from holdfast.model_usage import ModelCall, ModelUsage
 from holdfast.result import CompressionResult, Net
 
 Facts = Mapping[str, str | int | float | bool]
-Annotate = Callable[[Facts, Sequence[ModelCall]], None]
-Span = Callable[[str], AbstractContextManager[Annotate]]
+Annotated = AbstractContextManager[Callable[..., None]]
 
 log = logging.getLogger("holdfast")
 log.addHandler(logging.NullHandler())
@@ -28,14 +27,13 @@ log.addHandler(logging.NullHandler())
 @contextmanager
 def traced(operation: str) -> Generator[list[CompressionResult], None, None]:
     """Time a run; then write the log record of each result and end its span."""
-    span = _span()
     started = perf_counter()
     results: list[CompressionResult] = []
-    with span(operation) as annotate:
+    with _telemetry("span", operation) as annotate:
         yield results
         for result in results:
             facts = {**_facts(result), "seconds": perf_counter() - started}
-            annotate(facts, result.model_usage.calls)
+            annotate(facts)
             _write(result, facts)
 
 
@@ -93,21 +91,21 @@ def _write(result: CompressionResult, facts: Facts) -> None:
     log.log(level, "context compressed", extra={"holdfast": facts})
 
 
-def _span() -> Span:
-    """The function that opens a span: OpenTelemetry's if the program has loaded it."""
+def traced_call(call: ModelCall, max_tokens: int | None = None) -> Annotated:
+    """The span of a call; what it yields takes the record of the call and its answer or error."""
+    return _telemetry("call_span", call, max_tokens)
+
+
+def _telemetry(kind: str, *about: object) -> Annotated:
+    """A span of this kind, if the program has loaded OpenTelemetry; else nothing."""
     if "opentelemetry" not in sys.modules:
-        return _no_span
+        return nullcontext(_forget)
     try:
-        return cast("Span", imported("holdfast.telemetry:span"))
+        opened = imported(f"holdfast.telemetry:{kind}")
     except ImportError:  # some other package of that name space, without the API
-        return _no_span
+        return nullcontext(_forget)
+    return cast("Annotated", opened(*about))
 
 
-def _forget(facts: Facts, calls: Sequence[ModelCall]) -> None:
-    del facts, calls
-
-
-@contextmanager
-def _no_span(operation: str) -> Generator[Annotate, None, None]:
-    del operation
-    yield _forget
+def _forget(*facts: object) -> None:
+    del facts

@@ -23,6 +23,7 @@ from holdfast.providers import name_of, provider_of
 from holdfast.providers.prices import Price, price_of
 from holdfast.providers.vendor import TransientError
 from holdfast.text.visible import encodable
+from holdfast.trace import traced_call
 
 Vector = Sequence[float]
 
@@ -164,9 +165,10 @@ _BATCH = 100  # texts in one request; Gemini accepts no more
 
 @dataclass(slots=True)
 class _Tally:
-    """The record of one request: the texts sent for it, attempts and seconds."""
+    """The record of one request: the texts sent for it, their tokens, attempts and seconds."""
 
     sent: list[str] = field(default_factory=list[str])
+    tokens: int = 0
     attempts: int = 0
     seconds: float = 0.0
 
@@ -191,6 +193,7 @@ class EmbeddingRound:
         self._known: dict[str, Vector | HoldfastError] = {}
         self._owners: dict[str, int] = {}
         self._tallies = [_Tally() for _ in asked]
+        self._called = partial(ModelCall, "embed", self._name, provider=provider_of(embedder))
 
     async def answers(self) -> list[object]:
         """The answer to each request: its vectors, or the error of one of them."""
@@ -235,25 +238,26 @@ class EmbeddingRound:
 
     async def _vectors(self, texts: Sequence[str], ledger: CallRecords) -> object:
         call = partial(self._embedder.embed, [encodable(text) for text in texts])
-        limits, count = self._lineup.limits, self._lineup.count
-        tokens = 0 if limits.max_cost is None else sum(map(count, texts))
+        sizes = list(map(self._lineup.count, texts))
         price = price_of(self._embedder, self._name)
-        most = _pledge(limits, ledger, price, (tokens, 0), self._name)
+        most = _pledge(self._lineup.limits, ledger, price, (sum(sizes), 0), self._name)
         if isinstance(most, ModelError):
             return most
-        try:
-            outcome = await self._line.ask(self._name, call, ledger)
-        finally:
-            ledger.pledged -= most
+        with traced_call(self._called()) as ended:
+            try:
+                outcome = await self._line.ask(self._name, call, ledger)
+            finally:
+                ledger.pledged -= most
+            rows = _rows_of(outcome.answer, len(texts), self._name)
+            fault = str(rows) if isinstance(rows, HoldfastError) else ""
+            ended(self._called(sum(sizes), seconds=outcome.seconds, fault=fault), rows)
         tally = self._tallies[self._owners[texts[0]]]
         tally.attempts += outcome.attempts
         tally.seconds += outcome.seconds
-        if isinstance(outcome.answer, HoldfastError):
-            return outcome.answer
-        try:
-            rows = checked(outcome.answer, len(texts), self._name)
-        except ModelError as fault:
-            return fault
+        if isinstance(rows, HoldfastError):
+            return rows
+        for text, size in zip(texts, sizes, strict=True):
+            self._tallies[self._owners[text]].tokens += size
         if self._lineup.cache is not None:
             keys = [self._key(text) for text in texts]
             await self._lineup.cache.embeddings.akeep(dict(zip(keys, rows, strict=True)))
@@ -274,11 +278,9 @@ class EmbeddingRound:
     def _put_on_record(self, i: int, ledger: CallRecords, fault: HoldfastError | None) -> None:
         tally, wanted = self._tallies[i], self._asked[i][0].texts
         price = price_of(self._embedder, self._name)
-        tokens = 0 if fault else sum(map(self._lineup.count, tally.sent))
+        tokens = 0 if fault else tally.tokens
         ledger.calls.append(
-            ModelCall(
-                "embed",
-                self._name,
+            self._called(
                 tokens,
                 counted=bool(tally.sent),
                 items=len(wanted),
@@ -287,7 +289,6 @@ class EmbeddingRound:
                 seconds=tally.seconds,
                 cost=price.of(tokens, 0) if price else None,
                 fault=str(fault) if fault else "",
-                provider=provider_of(self._embedder),
             )
         )
 
@@ -375,23 +376,28 @@ class Caller:
         if isinstance(most, ModelError):
             ledger.calls.append(self._called(fault=str(most)))
             return most
-        try:
-            outcome = await self._model_line.ask(name, call, ledger)
-        finally:
-            ledger.pledged -= most
-        reply = _reply_of(outcome.answer, name)
+        with traced_call(self._called(), request.max_tokens) as ended:
+            try:
+                outcome = await self._model_line.ask(name, call, ledger)
+            finally:
+                ledger.pledged -= most
+            reply = _reply_of(outcome.answer, name)
+            told = self._on_record(model, outcome, reply, system + prompt)
+            ended(told, reply)
+        ledger.calls.append(told)
         if isinstance(reply, HoldfastError):
-            told = self._called(
-                attempts=outcome.attempts, seconds=outcome.seconds, fault=str(reply)
-            )
-            ledger.calls.append(told)
             return reply
-        ledger.calls.append(self._on_record(model, outcome, reply, system + prompt))
         if self._cache is not None and reply.text.strip():
             await self._cache.summaries.akeep({key: reply.text})
         return reply.text
 
-    def _on_record(self, model: Model, outcome: Outcome, reply: Reply, sent: str) -> ModelCall:
+    def _on_record(
+        self, model: Model, outcome: Outcome, reply: Reply | HoldfastError, sent: str
+    ) -> ModelCall:
+        if isinstance(reply, HoldfastError):
+            return self._called(
+                attempts=outcome.attempts, seconds=outcome.seconds, fault=str(reply)
+            )
         counted = reply.input_tokens is None or reply.output_tokens is None
         count, name = self._lineup.count, name_of(model)
         into = count(sent) if reply.input_tokens is None else reply.input_tokens
@@ -417,6 +423,14 @@ class Caller:
             self._lineup, embedder, self._embedder_line, self._flights, asked
         )
         return await embedding.answers()
+
+
+def _rows_of(answer: object, texts: int, who: str) -> list[Vector] | HoldfastError:
+    """The answer as a vector for each text, or its error."""
+    try:
+        return answer if isinstance(answer, HoldfastError) else checked(answer, texts, who)
+    except ModelError as fault:
+        return fault
 
 
 def _reply_of(answer: object, who: str) -> Reply | HoldfastError:
