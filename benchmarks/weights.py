@@ -24,14 +24,14 @@ import numpy as np
 
 from benchmarks.quality.bench import kinds, run_cases, said_cases, task_cases
 from benchmarks.quality.figures import average, through
-from holdfast.compressors.select.strategy import Select
+from holdfast.compressors.select import Select
 from holdfast.compressors.select.view import Selection
 from holdfast.formats import read
 from holdfast.kernel.budget import Allowance
 from holdfast.meter import meter_for
 from holdfast.selection.things import Shape, shape, things
 from holdfast.selection.weights import WeightTable, features
-from holdfast.stream.uses import uses_of
+from holdfast.stream.tellings import uses_of
 
 TABLE = Path(__file__).parents[1] / "src/holdfast/selection/weights.json"
 READERS = ("compressors.select.candidates", "selection.excerpt", "selection.weights")

@@ -6,12 +6,12 @@ import json
 import pytest
 
 import holdfast
-from holdfast.choice import strategy_of
 from holdfast.compressors.dedupe import Semantic
 from holdfast.compressors.pipeline import Pipeline
 from holdfast.compressors.rank import Hierarchical
 from holdfast.compressors.summarize import Summarize
 from holdfast.compressors.window import SlidingWindow
+from holdfast.options import strategy_of
 from holdfast.profiles import read_step
 from holdfast.providers.scripted import Scripted
 from tests.talks import agent_run, chat, system

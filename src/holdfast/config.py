@@ -90,7 +90,7 @@ _CHECKS: Mapping[str, Callable[[Any], object]] = {
     "format": FORMATS.load,
     "store": lambda store: _late("holdfast.stores:check_store", store),
     "counter": lambda name: meter_for(None, name),
-    "strategy": lambda names: _late("holdfast.choice:chosen", {"strategy": names}),
+    "strategy": lambda names: _late("holdfast.options:chosen", {"strategy": names}),
     "pin": lambda given: _late("holdfast.engine:positions", given),
 }
 """Functions that raise ConfigError for a wrong value, by key."""

@@ -9,14 +9,12 @@ from math import inf
 from typing import Any, cast
 
 from holdfast.calls.lineup import Lineup
-from holdfast.choice import chosen, costs_of, with_settings
 from holdfast.compressors.knobs import described
 from holdfast.compressors.pipeline import Pipeline, Stepwise, apply_steps
 from holdfast.compressors.summaries import Marks
 from holdfast.cost import Costs
 from holdfast.formats import read
-from holdfast.formats.payloads import ROLES, model_of, named
-from holdfast.formats.values import is_list, is_object
+from holdfast.formats.payloads import ROLES, is_list, is_object, model_of, named
 from holdfast.kernel.budget import Allowance, Budget, BudgetLike, Meter, is_whole, tokens_of
 from holdfast.kernel.compressor import Attempt, Compressor, Plan, Status
 from holdfast.kernel.errors import BudgetError, ConfigError, InputError, StrategyError
@@ -25,7 +23,7 @@ from holdfast.kernel.ports import Secret
 from holdfast.kernel.registry import similar
 from holdfast.kernel.transcript import Continuing, Format, Transcript
 from holdfast.meter import meter_for
-from holdfast.options import Options, Pin, check
+from holdfast.options import Options, Pin, check, chosen, costs_of, with_settings
 from holdfast.providers import open_model
 from holdfast.redact import Masking, Redaction, left, mask_transcript
 from holdfast.result import (

@@ -21,13 +21,12 @@ from holdfast.formats.convert import tool_schema
 from holdfast.kernel.budget import is_whole
 from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.ports import KeyValueStore
+from holdfast.kernel.registry import renamed_argument
 from holdfast.names import ToolProvider
-from holdfast.renamed import renamed_argument
 from holdfast.stores.answers import Opened, answered, opened
-from holdfast.stores.artifacts import AsyncArtifactStore
+from holdfast.stores.artifacts import AsyncArtifactStore, secret_of
 from holdfast.stores.excerpts import TextExcerpt
 from holdfast.stores.protocols import ListsKeys
-from holdfast.stores.secret import secret_of
 from holdfast.text.keyed import of_thread
 
 MOST = 20_000

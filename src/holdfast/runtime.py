@@ -25,7 +25,7 @@ from holdfast.kernel.registry import imported
 from holdfast.model_usage import CallRecords, ModelUsage
 from holdfast.redact import incoming, outgoing
 from holdfast.stores.answers import Opened, Work, answered, wait_for
-from holdfast.stores.secret import secret_of
+from holdfast.stores.artifacts import secret_of
 
 if TYPE_CHECKING:
     from holdfast.calls.caller import Caller

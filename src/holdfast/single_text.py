@@ -14,8 +14,7 @@ from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.ports import KeyValueStore, Room
 from holdfast.meter import Counter, meter_for
 from holdfast.stores.answers import opened
-from holdfast.stores.artifacts import Artifact, AsyncArtifactStore
-from holdfast.stores.secret import secret_of
+from holdfast.stores.artifacts import Artifact, AsyncArtifactStore, secret_of
 from holdfast.text.concealed import redacted_text
 
 

@@ -20,6 +20,7 @@ from holdfast.session.state import State
 from holdfast.stores import open_store
 from holdfast.stores.answers import settled
 from holdfast.stores.artifacts import CONTENT
+from holdfast.stores.artifacts import KEY as SECRET
 from holdfast.stores.key_logs import EVENTS, MESSAGES, LogsOverKeys
 from holdfast.stores.protocols import (
     ClosedAfterUse,
@@ -29,7 +30,6 @@ from holdfast.stores.protocols import (
     KeepsLogs,
     ListsKeys,
 )
-from holdfast.stores.secret import KEY as SECRET
 from holdfast.text.keyed import is_known, of_thread
 from holdfast.text.visible import amount, one_line
 

@@ -24,6 +24,7 @@ from holdfast.stores.artifacts import (
     keeps_bytes,
     to_armour,
 )
+from holdfast.stores.artifacts import KEY as SECRET
 from holdfast.stores.key_logs import EVENTS, THREAD_LOG, LogsOverKeys
 from holdfast.stores.protocols import (
     Checks,
@@ -36,7 +37,6 @@ from holdfast.stores.protocols import (
     to_bytes,
     to_text,
 )
-from holdfast.stores.secret import KEY as SECRET
 from holdfast.stores.wrappers import PrefixStore, is_content
 from holdfast.threads import erase
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.content.shares import enough
+from holdfast.content.lossy import enough
 
 
 def test_the_lines_that_are_one_are_given_where_they_are_enough():

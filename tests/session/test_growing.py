@@ -10,8 +10,8 @@ import pytest
 import holdfast
 from holdfast.session import Session
 from holdfast.session.recall import Inquiry
+from holdfast.stores.artifacts import KEY
 from holdfast.stores.in_process import InProcessStore
-from holdfast.stores.secret import KEY
 from tests.session.talks import TOPICS, call, chatter
 
 BUDGET = 1_200

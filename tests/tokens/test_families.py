@@ -4,8 +4,7 @@ import pytest
 import tiktoken.model
 
 from holdfast.tokens import family_of
-from holdfast.tokens.families import STAND_INS
-from holdfast.tokens.models import plain_name
+from holdfast.tokens.families import STAND_INS, plain_name
 
 MODELS = """
 gpt-4o                                                   o200k_base     exact

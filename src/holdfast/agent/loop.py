@@ -14,9 +14,8 @@ from typing import Any, Literal, Protocol, TypeGuard, get_args
 
 from holdfast.agent.tools import Tool, as_text, by_name, checked, results
 from holdfast.calls.event_loop import wait_for
-from holdfast.formats.payloads import ROLES, named
+from holdfast.formats.payloads import ROLES, is_list, is_object, named
 from holdfast.formats.sdk_objects import as_sent
-from holdfast.formats.values import is_list, is_object
 from holdfast.kernel.budget import Budget, is_whole
 from holdfast.kernel.errors import ConfigError, ContextOverflowError, ModelError
 from holdfast.kernel.messages import ToolCall

@@ -24,16 +24,15 @@ import msgspec
 
 from holdfast.content import shrink
 from holdfast.formats.convert import Turn, tool_schema, written
-from holdfast.formats.payloads import named
-from holdfast.formats.values import compact, is_list, is_object
+from holdfast.formats.payloads import compact, is_list, is_object, named
 from holdfast.kernel.budget import is_whole
 from holdfast.kernel.errors import ConfigError, HoldfastError, InputError
 from holdfast.kernel.messages import ToolCall, ToolResult
 from holdfast.kernel.ports import Room
+from holdfast.kernel.registry import renamed_argument
 from holdfast.kernel.transcript import Format
 from holdfast.memory.times import day_name
 from holdfast.names import ToolProvider
-from holdfast.renamed import renamed_argument
 from holdfast.session import Session
 from holdfast.session.recall import Recalled
 from holdfast.text.concealed import concealing

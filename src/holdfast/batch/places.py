@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, cast
 
-from holdfast.formats.values import is_object
+from holdfast.formats.payloads import is_object
 from holdfast.kernel.errors import InputError
 from holdfast.kernel.registry import imported
 

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from holdfast.formats.values import is_list, is_object
+from holdfast.formats.payloads import is_list, is_object
 from holdfast.kernel.errors import InputError, MissingExtraError
 
 try:

@@ -11,8 +11,7 @@ from typing import cast
 import click
 
 from holdfast import __version__
-from holdfast.cli.streams import let_go
-from holdfast.cli.terminal import tell
+from holdfast.cli.terminal import let_go, tell
 from holdfast.kernel.errors import BudgetError, ConfigError, HoldfastError, InputError
 from holdfast.kernel.registry import Registry, nearest
 

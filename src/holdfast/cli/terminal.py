@@ -5,16 +5,18 @@ On a terminal, reports have colours and long work shows its progress.
 
 from __future__ import annotations
 
+import errno
+import io
 import json
+import os
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from shutil import get_terminal_size
 from time import monotonic
-from typing import TextIO, cast
+from typing import NoReturn, TextIO, cast
 
 from holdfast.cli.files import STDOUT, text_bytes
-from holdfast.cli.streams import let_go
 from holdfast.files import write_all
 from holdfast.kernel.registry import imported
 from holdfast.text.visible import visible
@@ -126,3 +128,48 @@ def _encodable(text: str, stream: TextIO) -> str:
     """The text with a question mark for each character that the stream cannot encode."""
     encoding = stream.encoding or "utf-8"
     return text.encode(encoding, "replace").decode(encoding, "replace")
+
+
+_STDERR = 2  # the highest number of a standard stream
+
+
+class Closed(io.TextIOBase):
+    """Replaces a closed standard stream; reading and writing raise OSError."""
+
+    encoding = "utf-8"
+
+    @property
+    def buffer(self) -> Closed:
+        """The same for bytes."""
+        return self
+
+    def read(self, size: int | None = -1, /) -> NoReturn:
+        """Raise OSError."""
+        del size
+        raise OSError(errno.EBADF, "it is closed")
+
+    def write(self, text: object, /) -> NoReturn:
+        """Raise OSError."""
+        del text
+        self.read()
+
+
+def stand_in() -> None:
+    """Replace closed streams, and reserve their numbers, so that no file gets them later.
+
+    Output to a closed standard error is lost.
+    """
+    while (number := os.open(os.devnull, os.O_RDWR)) <= _STDERR:
+        pass
+    os.close(number)
+    for name in ("stdin", "stdout"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Closed())
+    if sys.stderr is None:
+        sys.stderr = io.StringIO()
+
+
+def let_go(stream: TextIO) -> None:
+    """Discard the buffer, which Python would try to write again when it ends."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from holdfast.compressors.verification import Detail, bullets, chosen, listed, missing
-from holdfast.content.order import order
+from holdfast.selection.excerpt import order
 from holdfast.text.fit import Count, choose, clip, fits
 from holdfast.text.importance import signals
 from holdfast.text.sentences import sentences

@@ -1,12 +1,13 @@
-"""Configuration files: TOML or YAML as data that knows the line of each key, and their merging."""
+"""Configuration files as data that knows the line of each key, their merging, and TOML."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Generator, Mapping
+import tomllib
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TypeGuard, cast
 
@@ -17,7 +18,7 @@ READERS = Registry(
     "form of a configuration file",
     "config_files",
     {
-        ".toml": "holdfast.config_files.toml:read",
+        ".toml": "holdfast.config_files:read",
         ".yaml": "holdfast.config_files.yaml:read",
         ".yml": "holdfast.config_files.yaml:read",
     },
@@ -278,3 +279,58 @@ def inside(place: str, keys: Collection[str] = ()) -> Generator[None]:
         else:
             whole = f"{place}: {fault.place}" if fault.place else place
         raise fault.at(whole) from fault
+
+
+def read(text: str) -> tuple[dict[str, object], Callable[[], dict[str, int]]]:
+    """Return the tables and a function for their lines. Raises ConfigError for invalid TOML."""
+    try:
+        return tomllib.loads(text), partial(_lines, text)
+    except tomllib.TOMLDecodeError as fault:
+        raise ConfigError(f"this is not TOML ({fault})") from fault
+
+
+def _lines(text: str) -> dict[str, int]:
+    found: dict[str, int] = {}
+    tables: dict[str, int] = {}
+    head = statement = ""
+    start = 1
+    for number, line in enumerate(text.split("\n"), 1):
+        statement += f"{line}\n"
+        try:
+            said = tomllib.loads(statement)
+        except tomllib.TOMLDecodeError:  # the value continues on the next line
+            continue
+        if statement.lstrip().startswith("["):
+            head = _headed(said, tables)
+            found.setdefault(head, start)
+        else:
+            for path in _paths(said, head):
+                found.setdefault(path, start)
+        start, statement = number + 1, ""
+    return found
+
+
+def _headed(said: object, tables: dict[str, int]) -> str:
+    """The path of a table by its header; ``tables`` counts the entries of each array of tables."""
+    head = ""
+    while isinstance(said, dict) and said:
+        ((key, said),) = cast("dict[str, object]", said).items()
+        head = f"{head}.{key}" if head else key
+        if isinstance(said, list):
+            tables[head] = tables.get(head, 0) + 1
+            said = None
+        if head in tables:
+            head = f"{head}[{tables[head] - 1}]"
+    return head
+
+
+def _paths(value: object, head: str = "") -> Iterator[str]:
+    """The path of every key in a value, such as ``limits.timeout`` or ``steps[1].strategy``."""
+    if isinstance(value, Mapping):
+        for key, inner in cast("Mapping[str, object]", value).items():
+            path = f"{head}.{key}" if head else key
+            yield path
+            yield from _paths(inner, path)
+    elif isinstance(value, list):
+        for n, inner in enumerate(cast("list[object]", value)):
+            yield from _paths(inner, f"{head}[{n}]")

@@ -8,8 +8,7 @@ from itertools import islice
 from holdfast.selection.pieces import Piece, Reading
 from holdfast.text.opaque import LEAST, media_type
 
-from .lossy import MOST, LossyKind
-from .shares import sampled
+from .lossy import MOST, LossyKind, sampled
 
 _SAMPLE = 8_000  # characters from the beginning that identify escaped bytes
 # colour codes start with \x1b

@@ -12,8 +12,7 @@ from itertools import pairwise
 
 from holdfast.selection.pieces import Reading, passages
 
-from .lossy import LossyKind
-from .shares import sampled
+from .lossy import LossyKind, sampled
 
 _CODE = re.compile(  # what no sentence, record or log line looks like
     r"\s*+(?:[^\s].*[{};(\[,\\]\s*(?://.*|/\*.*|#.*)?$"  # ends like no sentence

@@ -8,8 +8,7 @@ from itertools import pairwise
 from holdfast.selection.pieces import LONGEST, Piece, Reading
 from holdfast.text.opaque import LEAST, media_type
 
-from .lossy import LossyKind, by_lines
-from .shares import sampled
+from .lossy import LossyKind, by_lines, sampled
 
 _SAMPLE = 200_000  # characters from the beginning that identify the language
 _LONG_LINE = 400  # characters

@@ -10,8 +10,7 @@ from itertools import groupby
 
 from holdfast.selection.pieces import Piece, Reading
 
-from .lossy import LossyKind, by_lines
-from .shares import rows, sampled
+from .lossy import LossyKind, by_lines, rows, sampled
 
 _HUNK = re.compile(r"@@+ -\d+(?:,(\d+))? (?:-\d+(?:,\d+)? )*\+\d+(?:,(\d+))? @@+")
 _HEAD = re.compile(

@@ -18,8 +18,7 @@ from typing import NamedTuple
 from holdfast.selection.pieces import Piece, Reading, clauses
 from holdfast.text.importance import TROUBLE, alarm
 
-from .lossy import LossyKind
-from .shares import sampled
+from .lossy import LossyKind, sampled
 
 _ROWS = 200  # lines in which the columns are found
 _COLUMNS = 12

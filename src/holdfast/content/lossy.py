@@ -1,11 +1,12 @@
-"""The base class of content kinds: pieces of a text, from which the best are chosen.
+"""The base class of content kinds: lines and pieces of a text, from which the best are chosen.
 
 A kind has no lossless form unless it overrides ``compact``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
 from holdfast.kernel.ports import Room, Shrunk
 from holdfast.selection.excerpt import excerpt
@@ -13,8 +14,6 @@ from holdfast.selection.pieces import LONGEST, Piece, Reading, clauses, in_lines
 from holdfast.text import fit
 from holdfast.text.memo import Memo
 from holdfast.text.opaque import elide
-
-from .shares import rows
 
 MOST = 0.5
 """The least share of a text that must read as a kind."""
@@ -128,3 +127,36 @@ def _omitted(reading: Reading, chosen: Sequence[int]) -> str:
         return f"{reading.total - told:,} of {reading.total:,} {reading.unit}s"
     gone = len(reading.pieces) - len(chosen)
     return f"{gone:,} of {len(reading.pieces):,} parts" if gone else "unreadable data"
+
+
+T = TypeVar("T")
+
+_WINDOWS, _WIDE = 16, 4_000  # samples of a long text, and the characters of each
+
+
+def rows(text: str) -> list[str]:
+    """The lines, without a byte-order mark and carriage returns at their ends."""
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
+
+
+def sampled(text: str, windows: int = _WINDOWS, wide: int = _WIDE) -> str:
+    """The text, or whole lines from evenly spaced places in it, each of ``wide`` characters."""
+    if len(text) <= windows * wide:
+        return text
+    starts = [number * (len(text) - wide) // (windows - 1) for number in range(windows)]
+    found = [text[start : start + wide].partition("\n")[2 * bool(start)] for start in starts]
+    return "\n".join(window.rpartition("\n")[0] or window for window in found)
+
+
+def enough(lines: Sequence[T], is_one: Callable[[T], object], least: float) -> list[T]:
+    """The lines that match; none as soon as they cannot reach the least share."""
+    spare = len(lines) - least
+    found: list[T] = []
+    for line in lines:
+        if is_one(line):
+            found.append(line)
+            continue
+        spare -= 1
+        if spare < 0:
+            return []
+    return found if len(found) >= least else []

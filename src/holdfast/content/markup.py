@@ -12,8 +12,7 @@ from urllib.parse import unquote
 
 from holdfast.selection.pieces import Reading, passages
 
-from .lossy import LossyKind
-from .shares import sampled
+from .lossy import LossyKind, sampled
 from .structured.records import Pieces
 from .structured.values import Value
 

@@ -7,8 +7,7 @@ import re
 from holdfast.selection.pieces import LONGEST, Piece, Reading, clauses
 from holdfast.text.sentences import is_of_lines, sentences
 
-from .lossy import LossyKind, by_lines
-from .shares import sampled
+from .lossy import LossyKind, by_lines, sampled
 
 _PLAIN = re.compile(r"[^\W\d_]+|\s+")
 

@@ -15,8 +15,7 @@ from typing import TypeAlias, TypeVar
 from holdfast.selection.pieces import Piece, Reading, clauses, passages
 from holdfast.text.memo import Memo
 
-from .lossy import LossyKind
-from .shares import enough
+from .lossy import LossyKind, enough
 from .structured.records import facts
 
 T = TypeVar("T")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .lossy import MOST, LossyKind
-from .shares import rows
+from .lossy import MOST, LossyKind, rows
 
 _SAMPLE = 64_000  # characters that are examined, half of them from the end
 _FEWEST = 3  # matching lines

@@ -6,8 +6,7 @@ import re
 
 from holdfast.selection.pieces import Reading
 
-from .lossy import LossyKind, by_lines
-from .shares import rows
+from .lossy import LossyKind, by_lines, rows
 from .testrun import OUTCOME
 
 _SAMPLE = 64_000  # characters that are examined

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 
 from holdfast.selection.pieces import Reading
 
-from .lossy import LossyKind
-from .shares import rows, sampled
+from .lossy import LossyKind, rows, sampled
 from .structured.records import Pieces
 from .structured.values import Value
 

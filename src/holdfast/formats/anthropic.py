@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
+from holdfast.formats.rules.content import ThinkingLeads, ThinkingSigned, ThinkingStays
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import (
@@ -29,15 +30,18 @@ from .payloads import (
     Located,
     Path,
     body_of,
+    compact,
     content_at,
     data_of,
     fields_of,
     id_at,
     is_address,
+    is_list,
     joined,
     object_at,
     objects_in,
     objects_of,
+    parsed_object,
     text_at,
     unknown,
 )
@@ -53,8 +57,6 @@ from .rules.exchanges import (
 from .rules.items import CompactionStays
 from .rules.order import AtLeastOne, FirstIsUser, KnownRoles, RolesAlternate
 from .rules.published import AsPublished, CacheControls
-from .rules.thinking import ThinkingLeads, ThinkingSigned, ThinkingStays
-from .values import compact, is_list, parsed_object
 from .wire import SPOKEN, BlockWire, unread
 
 _OWN_BLOCKS = (

@@ -11,6 +11,7 @@ from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from holdfast.formats.rules.content import ThinkingStays
 from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import (
     Media,
@@ -27,14 +28,17 @@ from .payloads import (
     Located,
     Path,
     body_of,
+    compact,
     content_at,
     data_of,
     id_at,
+    is_object,
     joined,
     object_at,
     objects_at,
     objects_in,
     objects_of,
+    parsed_object,
     text_at,
     unknown,
 )
@@ -43,8 +47,6 @@ from .rules.content import NotEmpty
 from .rules.exchanges import BlockExchanges, ResultsInNextMessage
 from .rules.order import AtLeastOne, FirstIsUser, KnownRoles, RolesAlternate
 from .rules.published import published_rules
-from .rules.thinking import ThinkingStays
-from .values import compact, is_object, parsed_object
 from .wire import SPOKEN, BlockWire, unread
 
 _MEDIA: Mapping[str, MediaKind] = {

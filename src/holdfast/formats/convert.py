@@ -27,9 +27,8 @@ from holdfast.kernel.messages import (
 from holdfast.kernel.transcript import Format
 
 from . import FORMATS, named, read
-from .payloads import body_of, data_of, is_address, objects_in
+from .payloads import body_of, compact, data_of, is_address, is_object, objects_in
 from .rules.changes import original
-from .values import compact, is_object
 from .wire import BlockWire, ObjectWire
 
 Object = dict[str, Any]

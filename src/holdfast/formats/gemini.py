@@ -28,12 +28,16 @@ from .payloads import (
     Located,
     Path,
     body_of,
+    compact,
     content_at,
     data_of,
+    is_list,
+    is_object,
     object_at,
     objects_at,
     objects_in,
     objects_of,
+    parsed_object,
     text_at,
     unknown,
 )
@@ -41,7 +45,6 @@ from .rules.content import NotEmpty
 from .rules.exchanges import BlockExchanges, ResultsInNextMessage
 from .rules.order import AtLeastOne, CallsFollowUsers, KnownRoles
 from .rules.published import published_rules
-from .values import compact, is_list, is_object, parsed_object
 from .wire import BlockWire, unread
 
 _SNAKE = {

@@ -17,9 +17,8 @@ from holdfast.kernel.registry import imported
 
 from .convert import shown
 from .openai_chat import OpenAIChat
-from .payloads import Located, text_at
+from .payloads import Located, is_list, is_object, parsed_object, text_at
 from .rules.content import CallListNotEmpty, ContentGiven
-from .values import is_list, is_object, parsed_object
 from .wire import FrameworkWire
 
 _ROLES = {

@@ -18,9 +18,12 @@ from .payloads import (
     Located,
     Path,
     body_of,
+    compact,
     content_at,
     fields_of,
     id_at,
+    is_list,
+    is_object,
     joined,
     kinds_of,
     object_at,
@@ -35,7 +38,6 @@ from .rules.content import CallListNotEmpty, ContentGiven
 from .rules.exchanges import FUNCTION_ID, OpenAIExchanges, ResultsRightAfter
 from .rules.order import AtLeastOne, KnownRoles
 from .rules.published import published_rules
-from .values import compact, is_list, is_object
 from .wire import SPOKEN, ObjectWire, unread, unread_in
 
 _CARRIERS = frozenset(

@@ -28,13 +28,17 @@ from .payloads import (
     Located,
     Path,
     body_of,
+    compact,
     content_at,
     id_at,
+    is_list,
+    is_object,
     joined,
     object_at,
     objects_at,
     objects_in,
     objects_of,
+    parsed_object,
     refuse,
     text_at,
     unknown,
@@ -42,7 +46,6 @@ from .payloads import (
 from .rules.items import CompactionStays, ItemExchanges, ReasoningLeadsOn, UniqueItems
 from .rules.order import AtLeastOne, KnownRoles
 from .rules.published import published_rules
-from .values import compact, is_list, is_object, parsed_object
 from .wire import SPOKEN, ObjectWire, unread, unread_in
 
 CALLS: Mapping[str, str] = {

@@ -32,10 +32,14 @@ from holdfast.kernel.registry import imported
 from .payloads import (
     Located,
     Path,
+    compact,
     data_of,
     is_address,
+    is_list,
+    is_object,
     messages_of,
     objects_at,
+    parsed_object,
     refuse,
     text_at,
 )
@@ -43,7 +47,6 @@ from .rules.call_ids import UniqueCallIds
 from .rules.changes import original
 from .rules.exchanges import BlockExchanges
 from .rules.order import AtLeastOne
-from .values import compact, is_list, is_object, parsed_object
 from .wire import BlockWire, FrameworkWire
 
 _KINDS: Mapping[str, Role] = {"request": "user", "response": "assistant"}

@@ -12,8 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from .payloads import named
-from .values import compact, is_list, is_object, parsed_object
+from .payloads import compact, is_list, is_object, named, parsed_object
 
 Schema = Mapping[str, Any]
 Problem = tuple[str, str]

@@ -13,8 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.registry import imported
 
-from .payloads import MESSAGES
-from .values import is_list, is_object
+from .payloads import MESSAGES, is_list, is_object
 
 _LISTS = ("content", "tool_calls")
 _MARKS = ("role", "type")

@@ -24,12 +24,14 @@ from .payloads import (
     Located,
     Path,
     body_of,
+    compact,
+    is_list,
+    is_object,
     messages_of,
     rewritten,
     role_of,
     schemas,
 )
-from .values import compact, is_list, is_object
 
 _MEDIA = frozenset({"bytes", "data", "file_data", "image_url", "url"})
 _UNREAD = frozenset({"signature", "thoughtSignature", "thought_signature"})

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol, cast
 
 import msgspec
 
-from holdfast.formats.values import is_object
+from holdfast.formats.payloads import is_object
 from holdfast.kernel.errors import InputError
 from holdfast.kernel.registry import imported
 

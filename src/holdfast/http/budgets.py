@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any, cast
 
-from holdfast.formats.values import is_object
+from holdfast.formats.payloads import is_object
 from holdfast.kernel.budget import Budget, tokens_in
 from holdfast.kernel.errors import ConfigError
 from holdfast.tokens import counter_for, window_of

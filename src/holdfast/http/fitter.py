@@ -13,9 +13,8 @@ from typing import Any, cast
 
 from holdfast.agent.loop import smaller_budget
 from holdfast.api import compress, count
-from holdfast.choice import chosen
 from holdfast.formats import named
-from holdfast.formats.values import is_list, is_object
+from holdfast.formats.payloads import is_list, is_object
 from holdfast.http.bodies import model_of_text, plain, read_object, written
 from holdfast.http.budgets import Budgets, roomy
 from holdfast.http.endpoints import Endpoint, endpoint_of
@@ -25,7 +24,7 @@ from holdfast.kernel.compressor import Plan
 from holdfast.kernel.errors import ContextOverflowError, HoldfastError
 from holdfast.kernel.messages import Viewing
 from holdfast.kernel.transcript import Transcript
-from holdfast.options import Options, check
+from holdfast.options import Options, check, chosen
 from holdfast.providers.vendor import refusal
 from holdfast.result import CompressionResult
 from holdfast.tokens import window_of

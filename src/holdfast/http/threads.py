@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypedDict
 
 import msgspec
 
-from holdfast.formats.values import is_list, is_object
+from holdfast.formats.payloads import is_list, is_object
 
 HEADER = "x-holdfast-thread"
 """The header with which any client may name the conversation; it is not forwarded."""

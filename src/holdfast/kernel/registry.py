@@ -1,14 +1,14 @@
-"""Names of implementations: a table of import paths, and entry points of other packages."""
+"""Names of implementations, with entry points of other packages, and old names that warn."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, wraps
 from importlib import import_module
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 from warnings import warn
 
 from .errors import ConfigError
@@ -124,3 +124,23 @@ def _brings(places: tuple[str, ...]) -> bool:
             if b"[holdfast." in info.read_bytes():
                 return True
     return False
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def renamed_argument(old: str, new: str) -> Callable[[F], F]:
+    """Let a function accept an argument under its old name too."""
+
+    def decorated(function: F) -> F:
+        @wraps(function)
+        def called(*given: Any, **named: Any) -> Any:
+            if old in named:
+                problem = f"{function.__name__}({old}=...) is deprecated: write {new}=..."
+                warn(problem, DeprecationWarning, stacklevel=2)
+                named[new] = named.pop(old)
+            return function(*given, **named)
+
+        return cast("F", called)
+
+    return decorated

@@ -12,7 +12,7 @@ from itertools import accumulate, pairwise
 from math import fsum
 from typing import NamedTuple
 
-from holdfast.content.shares import sampled
+from holdfast.content.lossy import sampled
 from holdfast.text.fit import Count
 from holdfast.text.identifiers import Identifier, find
 from holdfast.text.memo import Memo

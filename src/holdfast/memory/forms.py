@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from holdfast.content import recognise
-from holdfast.content.order import order
-from holdfast.content.shares import sampled
+from holdfast.content.lossy import sampled
 from holdfast.kernel.ports import Ask, Room
+from holdfast.selection.excerpt import order
+from holdfast.selection.order import evenly
 from holdfast.selection.pieces import clauses
-from holdfast.selection.shortlist import evenly
 from holdfast.text.fit import choose
 from holdfast.text.importance import concludes
 from holdfast.text.memo import Memo

@@ -68,7 +68,7 @@ MODELS = Registry(
         "openai": "holdfast.providers.openai:OpenAIModel",
         "anthropic": "holdfast.providers.anthropic:AnthropicModel",
         "gemini": "holdfast.providers.gemini:GeminiModel",
-        "extractive": "holdfast.providers.extractive:Extractive",
+        "extractive": "holdfast.providers.lexical:Extractive",
         "scripted": "holdfast.providers.scripted:always",
     },
     aliases={"google": "gemini"},

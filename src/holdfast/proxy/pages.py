@@ -13,7 +13,7 @@ from urllib.parse import parse_qs
 import msgspec
 
 from holdfast.api import compress
-from holdfast.formats.values import is_list
+from holdfast.formats.payloads import is_list
 from holdfast.http.bodies import plain, read_object
 from holdfast.http.fitter import Fitter
 from holdfast.http.threads import origin_of, thread_of

@@ -15,7 +15,7 @@ from holdfast.agent.tools import results
 from holdfast.engine import RECALL_TOOL
 from holdfast.formats import named
 from holdfast.formats.convert import described
-from holdfast.formats.values import is_list, is_object
+from holdfast.formats.payloads import is_list, is_object
 from holdfast.formats.wire import BlockWire, ObjectWire
 from holdfast.http.bodies import plain, read_object, written
 from holdfast.http.endpoints import endpoint_of

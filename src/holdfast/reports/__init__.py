@@ -7,10 +7,9 @@ from typing import cast
 
 from holdfast.formats import named
 from holdfast.kernel.errors import InputError
-from holdfast.kernel.registry import Registry
+from holdfast.kernel.registry import Registry, renamed_argument
 from holdfast.meter import Counter, meter_for
 from holdfast.names import ReportForm
-from holdfast.renamed import renamed_argument
 from holdfast.reports.account import Account, account_of
 from holdfast.result import CompressionResult
 

@@ -8,12 +8,11 @@ from typing import NamedTuple
 
 from holdfast.kernel.ports import Room
 from holdfast.text import fit
-from holdfast.text.importance import alarm
+from holdfast.text.importance import alarm, signals
 from holdfast.text.question import Question, Term
 
-from .order import ordered, with_what_it_is_under
+from .order import MOST, form, ordered, picked, shortlist, with_what_it_is_under
 from .pieces import Piece, Reading
-from .shortlist import MOST, form, picked, shortlist
 from .things import quoted, things
 from .weights import table, worth_in_one_text
 
@@ -182,3 +181,35 @@ def _alone(pieces: Sequence[Piece], names: Sequence[Sequence[str]]) -> dict[str,
         marked |= quoted(piece.text)
     found = dict.fromkeys(name for mine in names for name in mine)
     return worth_in_one_text(found, marked, max(len(found), 1))
+
+
+def order(
+    texts: Sequence[str],
+    question: str = "",
+    weights: Sequence[float] = (),
+    *,
+    decisions: bool = True,
+) -> list[int]:
+    """The indices of the texts, the most valuable first; ``weights`` multiply their values.
+
+    With ``decisions``, decisions and constraints are as valuable as what a content kind names.
+    """
+    pieces = [Piece(text, number) for number, text in enumerate(texts)]
+    learned = table()
+    told = valued(pieces, question, learned.asked)
+    names = [things(text) for text in texts]
+    distinct = dict.fromkeys(name for mine in names for name in mine)
+    marked = set[str]().union(*map(quoted, texts))
+    heard = map(signals, texts) if decisions else ()
+    said = [learned.named * max(one.decides, one.constrains) for one in heard] or [0.0] * len(texts)
+    return ordered(
+        pieces,
+        [[*mine, *more] for mine, more in zip(names, told.tells, strict=True)],
+        [
+            piece.cost / weight
+            for piece, weight in zip(pieces, weights or [1.0] * len(pieces), strict=True)
+        ],
+        worth_in_one_text(distinct, marked, max(len(distinct), 1)) | told.worth,
+        again=learned.again,
+        bonus=[own + near for own, near in zip(said, told.bonus, strict=True)],
+    )

@@ -10,9 +10,8 @@ from time import time
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack, cast, get_args
 
 from holdfast.calls.lineup import CallLimits, Lineup
-from holdfast.choice import chosen, costs_of
 from holdfast.cost import Costs
-from holdfast.formats.values import is_list, is_object
+from holdfast.formats.payloads import is_list, is_object
 from holdfast.kernel.budget import Budget, is_number, is_whole
 from holdfast.kernel.errors import ConfigError
 from holdfast.memory.forms import AskingCondenser, Condenser
@@ -20,7 +19,7 @@ from holdfast.memory.relevance import Relevance
 from holdfast.memory.tiers import Segmentation, TierSizes
 from holdfast.meter import Counter, meter_for
 from holdfast.names import ProfileName
-from holdfast.options import USUAL_PROFILE, Options, Provider, Strategy, check
+from holdfast.options import USUAL_PROFILE, Options, Provider, Strategy, check, chosen, costs_of
 from holdfast.profiles import Profile
 from holdfast.providers import EmbedderSpec, ModelSpec
 from holdfast.text.visible import amount

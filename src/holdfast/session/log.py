@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar, cast
 
 from holdfast.formats import named
+from holdfast.formats.payloads import is_object
 from holdfast.formats.sdk_objects import as_sent
-from holdfast.formats.values import is_object
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.errors import ConfigError, InputError, StoreError
 from holdfast.kernel.forks import cached_property
@@ -19,9 +19,9 @@ from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Format, speaks
 from holdfast.memory.messages import Remembered, remembered
 from holdfast.stores.answers import opened, settled
+from holdfast.stores.artifacts import secret_of
 from holdfast.stores.key_logs import EVENTS, MESSAGES
 from holdfast.stores.protocols import Glances, KeepsLogs, Line, MessageLog
-from holdfast.stores.secret import secret_of
 from holdfast.text.keyed import of_thread
 from holdfast.text.visible import amount
 from holdfast.text.words import has_unspaced, words

@@ -14,14 +14,13 @@ from typing import Any, Concatenate, Literal, ParamSpec, Self, TypeVar, Unpack, 
 from holdfast.kernel.budget import Budget, BudgetLike, Meter
 from holdfast.kernel.errors import BudgetError, ConfigError, NotFoundError
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.kernel.registry import imported
+from holdfast.kernel.registry import imported, renamed_argument
 from holdfast.kernel.transcript import Format
 from holdfast.memory.facts import Fact, Ledger
 from holdfast.memory.tiers import Tier, Tiers, TierStatistics
 from holdfast.names import ReportForm
 from holdfast.options import listing
 from holdfast.recovery import line_range, recall
-from holdfast.renamed import renamed_argument
 from holdfast.stores import open_store
 from holdfast.stores.answers import settled
 from holdfast.stores.excerpts import excerpt

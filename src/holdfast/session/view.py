@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from holdfast.formats.values import is_list, is_object
+from holdfast.formats.payloads import is_list, is_object
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.integrity import violations
 from holdfast.kernel.messages import Message

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from holdfast.formats import detect, named
-from holdfast.formats.values import is_list, is_object
+from holdfast.formats.payloads import is_list, is_object
 from holdfast.kernel.errors import ConfigError, FormatError
 from holdfast.kernel.messages import Message, Reasoning, Text
 from holdfast.kernel.transcript import Format

@@ -1,4 +1,4 @@
-"""Originals named by their hash: stored once, never changed, returned exactly.
+"""Originals named by their hash, and the secret of a store: stored once, returned exactly.
 
 An artifact is a line of JSON with its description, then its content, compressed if that helps. A
 store of bytes keeps both unchanged; a store of text keeps the content in base64.
@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache, wraps
 from hashlib import sha256
+from os import urandom
 from typing import Concatenate, ParamSpec, TypeVar, cast
 
 from holdfast.kernel.errors import CorruptError, MissingExtraError, NotFoundError, StoreError
@@ -421,3 +422,19 @@ class ArtifactStore:
     find = _now(AsyncArtifactStore.find)
     delete = _now(AsyncArtifactStore.delete)
     references = _now(AsyncArtifactStore.references)
+
+
+KEY = "secret"
+_BYTES = 32  # as many as the SHA-256 of its keyed hashes has
+
+
+async def secret_of(store: KeyValueStore, *, makes: bool = True) -> str:
+    """The secret; empty if there is none and ``makes`` is False."""
+    known = await answered(store.get(KEY))
+    if known or not makes:
+        return known or ""
+    if isinstance(store, PutsIfAbsent):
+        await answered(store.put_if_absent(KEY, urandom(_BYTES).hex()))
+    else:
+        await answered(store.set(KEY, urandom(_BYTES).hex()))
+    return await answered(store.get(KEY)) or ""

@@ -1,4 +1,4 @@
-"""The pieces of events, with the things in each piece; cached by content."""
+"""The pieces of events, the things in each piece, and their use; cached by content."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from typing import NamedTuple, cast
 
 from holdfast.content import recognise
 from holdfast.content.lossy import LossyKind
+from holdfast.selection.order import shortlist
 from holdfast.selection.pieces import Piece, Reading, of_line, passages
-from holdfast.selection.shortlist import shortlist
 from holdfast.selection.things import quoted, things
+from holdfast.selection.weights import Use
 from holdfast.text.memo import Memo
 
 from .acts import unfenced
@@ -147,3 +148,28 @@ def called(name: str, arguments: str) -> str:
         else ", ".join(f"{key} {value}" for key, value in fields.items())
     )
     return f"{name}({told if len(told) <= _BRIEF else f'{told[:_BRIEF]}…'})"
+
+
+def uses_of(events: Sequence[StreamEvent], tellings: Sequence[Telling]) -> dict[str, Use]:
+    """The use of each name over all events; distances are counted in events."""
+    uses: dict[str, Use] = {}
+    for now, (event, telling) in enumerate(zip(events, tellings, strict=True)):
+        is_act = event.function == "act"
+        is_agents = is_act or event.by == "assistant"
+        crowd = max(telling.crowd, 1)
+        for thing, pieces in telling.names.items():
+            use = uses.get(thing)
+            if use is None:
+                use = uses[thing] = Use(crowd, now)
+            use.events += 1
+            use.pieces += pieces
+            use.last = now
+            if is_agents:
+                use.by_agent += 1
+                use.last_by_agent = now
+                use.acts += is_act
+            use.crowd = min(use.crowd, crowd)
+        for thing in telling.quoted:
+            if thing in uses:
+                uses[thing].is_quoted = True
+    return uses

@@ -17,11 +17,9 @@ from holdfast.kernel.errors import ConfigError, MissingExtraError
 from holdfast.kernel.ports import Accuracy, TokenCounter
 from holdfast.kernel.registry import Registry, imported
 
-from .custom import Custom
-from .families import EXACT, STAND_INS, Family, family_of
-from .formulas import Fixed
+from .families import EXACT, STAND_INS, Family, family_of, window_of
+from .formulas import Custom, Fixed
 from .media import MediaCounter, document_tokens, media_tokens
-from .models import window_of
 from .vision import image_tokens
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The vocabulary that counts for a model, and how exact it is.
+"""What is known of models by their names: the vocabulary that counts, how exact it is, the window.
 
 A count is exact only for the models in the table of tiktoken 0.14 (``tiktoken/model.py``). Other
 models are counted with the nearer of two vocabularies, and the usual relative error is stated.
@@ -9,13 +9,14 @@ fits by the true one.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
 
 from holdfast.kernel.ports import Accuracy
-
-from .models import plain_name, tables
 
 EXACT = Accuracy("exact", 0.0)  # the vocabulary of the model itself
 STAND_INS = {
@@ -84,3 +85,41 @@ def _hosted(model: str, family: Family) -> Family:
     if family == _LARGE and model.strip().lower().startswith("ollama"):
         return _SMALL
     return family
+
+
+_PREFIX = re.compile(
+    r"(?:(?:ft|openai|azure|azure_openai|anthropic|bedrock|bedrock_converse|google|google_genai"
+    r"|vertex_ai"
+    r"|google_vertexai|openrouter|groq|ollama|together|fireworks|huggingface|xai|litellm_proxy):"
+    r"|(?:ai21|[a-z][a-z-]*)\.(?=[a-z]))"
+)
+"""A vendor before a colon, or a region or vendor before a dot, as in Amazon Bedrock."""
+
+
+def plain_name(model: str) -> str:
+    """The name in lower case, without a path, region, vendor or ``ft:`` before it."""
+    name, start = model.strip().lower().rpartition("/")[2], 0
+    while prefix := _PREFIX.match(name, start):
+        start = prefix.end()
+    return name[start:]
+
+
+@cache
+def tables() -> Mapping[str, Mapping[str, Any]]:
+    """The tables of ``models.toml``, each with its patterns in order."""
+    return tomllib.loads(Path(__file__).with_name("models.toml").read_text("utf-8"))
+
+
+def first(table: str, model: str | None) -> Any:
+    """What the table has for the model, by the first pattern that matches; None without one."""
+    name = plain_name(model or "")
+    return next(
+        (told for pattern, told in tables()[table].items() if re.match(pattern, name)), None
+    )
+
+
+@lru_cache(maxsize=256)
+def window_of(model: str | None) -> int | None:
+    """The context window of a model in tokens, input and output together; None if not known."""
+    window: int | None = first("windows", model)
+    return window

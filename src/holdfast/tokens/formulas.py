@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.messages import Media, Opaque, Reasoning, ToolCall, ToolResult
 from holdfast.kernel.ports import Accuracy, Tariff
 
@@ -124,3 +125,29 @@ WORDS = TextFormula("words", _words, Accuracy("approximate", 0.6))
 """SelectiveCompression's size of a segment: words between white space."""
 CEIL4_OVERHEAD = TextFormula("ceil4_overhead", _quarter_up, tariff=OVERHEADS)
 """llm4s's accounting: a quarter of the characters of each text, and its overheads."""
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class Custom:
+    """Counts with ``function``; its accuracy is unknown."""
+
+    function: Callable[[str], object]
+    accuracy: Accuracy = Accuracy("unknown")  # noqa: RUF009 - it is frozen
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return getattr(self.function, "__name__", type(self.function).__name__)
+
+    def count(self, text: str) -> int:
+        """Tokens of the text.
+
+        Raises ConfigError if the function does not return a number of tokens.
+        """
+        tokens = self.function(text)
+        if not isinstance(tokens, int) or tokens < 0:
+            advice = "give a function of a text that returns its tokens as an int of 0 or more"
+            raise ConfigError(
+                f"{self.name} returned {tokens!r:.40}", place="counter", advice=advice
+            )
+        return tokens

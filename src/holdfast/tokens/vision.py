@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from math import ceil, floor, sqrt
 
-from .models import first
+from holdfast.tokens.families import first
 
 ImageRule = Callable[[int, int, str], int]
 """Tokens from width and height in pixels and the hint on detail (``low``, ``high`` or empty)."""

@@ -11,13 +11,11 @@ from typing import NamedTuple
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.messages import Message
 from holdfast.selection.excerpt import valued
-from holdfast.selection.order import ordered
+from holdfast.selection.order import MOST, ordered, picked
 from holdfast.selection.pieces import Piece
-from holdfast.selection.shortlist import MOST, picked
 from holdfast.selection.weights import Use, table, worth_of
 from holdfast.stream.events import StreamEvent
-from holdfast.stream.tellings import Closely, Telling, telling_of
-from holdfast.stream.uses import uses_of
+from holdfast.stream.tellings import Closely, Telling, telling_of, uses_of
 
 Rate = Callable[[StreamEvent], float]
 

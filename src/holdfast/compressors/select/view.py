@@ -24,7 +24,7 @@ from .candidates import Candidates, choose_fitting, rates, runs
 from .notes import told_of, written
 
 if TYPE_CHECKING:
-    from .strategy import Select
+    from holdfast.compressors.select import Select
 
 _IN_PLACE = 0.5  # share of the recent room above which one part is shortened to pieces
 TOLD, LEFT_OUT = "in the notes", "not in the notes"

@@ -1,9 +1,55 @@
 """JSON and JSON lines: records as tables, without loss if that is enough."""
 
-from holdfast.kernel.registry import moved_names
+from __future__ import annotations
 
-from .kind import Json
+from holdfast.content.lossy import LossyKind
+from holdfast.content.structured.keys_once import written
+from holdfast.content.structured.records import Pieces
+from holdfast.content.structured.values import CHECKER, Value, dump, minified, parse, values_in
+from holdfast.kernel.registry import moved_names
+from holdfast.selection.pieces import Reading
+
+_WORTH = 0.95  # of the minified text's length: longer forms are not worth their header
+_LEAST = 0.6  # least share of the text that is JSON
+
+
+class Json(LossyKind):
+    """One or more JSON objects or arrays; text may surround them and the end may be missing."""
+
+    name = "json"
+    takes_apart = True
+    least = _LEAST
+
+    def fit(self, text: str) -> float:
+        """The share of the text that is JSON and more than a scalar."""
+        return sum(len(part) for part, values in values_in(text, CHECKER) if values) / max(
+            1, len(text.strip())
+        )
+
+    def compact(self, text: str) -> str | None:
+        """Records with their keys once, the rest minified; None if that saves nothing."""
+        try:
+            documents = parse(text)
+        except ValueError:
+            return None
+        plain = "\n".join(map(dump, documents)) if len(documents) > 1 else minified(text)
+        form = written(documents) or plain
+        best = form if len(form) < _WORTH * len(plain) else plain
+        return best if len(best) < len(text) else None
+
+    def read(self, text: str) -> Reading:
+        """The pieces of the records, and the text around them."""
+        pieces, held = Pieces(), list[Value]()
+        for part, values in values_in(text):
+            held += values
+            if held and not values and not part.isspace():
+                pieces.add(held)
+                held = []
+            if not values:
+                pieces.add_text(part)
+        if held:
+            pieces.add(held)
+        return pieces.reading()
+
 
 __getattr__ = moved_names(__name__, {"cleaned": "holdfast.designs.llm4s"})
-
-__all__ = ["Json"]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from holdfast.formats.values import is_object
+from holdfast.formats.payloads import is_object
 from holdfast.kernel.integrity import ToolExchanges, Violation
 from holdfast.kernel.messages import Message, Opaque, Text, ToolCall, ToolResult
 from holdfast.kernel.transcript import speaks

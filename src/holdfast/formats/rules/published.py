@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
+from holdfast.formats.payloads import is_list, is_object
 from holdfast.formats.schemas import Problem, Schema, published
-from holdfast.formats.values import is_list, is_object
 from holdfast.kernel.integrity import Rule, Violation
 from holdfast.kernel.messages import Message
 
