@@ -115,34 +115,27 @@ __all__ = [
     "validate",
 ]
 
-_HOMES = {
-    "agent": ("AgentLoop", "remember_tool", "search_tool", "tool"),
-    "api": (
-        "ContextCompressor",
-        "TokenBreakdown",
-        "acompress",
-        "acompress_many",
-        "compress",
-        "compress_many",
-        "count",
-    ),
-    "calls.cache": ("CompressionCache",),
-    "calls.lineup": ("CallLimits",),
-    "config": ("Config", "load_config"),
-    "evaluation": ("Evaluation", "Probe", "evaluate"),
-    "in_place": ("Pruned", "prune_old_tool_outputs"),
-    "kernel.budget": ("Budget",),
-    "kernel.integrity": ("Violation",),
-    "model_usage": ("ModelCall", "ModelUsage"),
-    "result": ("CompressionMetrics", "CompressionResult", "Conversation", "Step", "restore"),
-    "recovery": ("RecallTool", "delete_summaries", "recall", "recall_tool"),
-    "reports": ("report",),
-    "samples": ("sample",),
-    "session": ("Session", "View"),
-    "threads": ("ThreadStore", "open"),
-    "single_text": ("ShrunkText", "shrink"),
-    "validity": ("repair", "validate"),
-}
+_HOMES = """
+    agent AgentLoop remember_tool search_tool tool
+    api ContextCompressor TokenBreakdown acompress acompress_many compress compress_many count
+    calls.cache CompressionCache
+    calls.lineup CallLimits
+    config Config load_config
+    evaluation Evaluation Probe evaluate
+    in_place Pruned prune_old_tool_outputs
+    kernel.budget Budget
+    kernel.integrity Violation
+    model_usage ModelCall ModelUsage
+    result CompressionMetrics CompressionResult Conversation Step restore
+    recovery RecallTool delete_summaries recall recall_tool
+    reports report
+    samples sample
+    session Session View
+    threads ThreadStore open
+    single_text ShrunkText shrink
+    validity repair validate
+"""
+"""Modules, each with the public names in it; the others are errors."""
 
 _DOORS = ("http",)
 
@@ -157,7 +150,8 @@ def __getattr__(name: str) -> object:
         return __getattr__(RENAMED[name])
     if name not in __all__:
         raise AttributeError(f"module 'holdfast' has no attribute {name!r}")
-    home = next((module for module, names in _HOMES.items() if name in names), "kernel.errors")
+    homes = (line.split() for line in _HOMES.splitlines())
+    home = next((words[0] for words in homes if name in words[1:]), "kernel.errors")
     value: object = getattr(import_module(f"holdfast.{home}"), name)
     globals()[name] = value
     return value

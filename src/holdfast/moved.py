@@ -7,54 +7,55 @@ from importlib import import_module
 from types import ModuleType
 from warnings import warn
 
-MOVED = {
-    "agent.functions": "agent.tools",
-    "cache": "calls.cache",
-    "cache.compression_cache": "calls.cache",
-    "cache.lru": "calls.cache",
-    "calling.embedding": "calls.caller",
-    "calling.limits": "calls.lineup",
-    "compressors.blocks": "compressors.digest",
-    "compressors.dedupe.leaders": "compressors.dedupe",
-    "compressors.describing": "compressors.knobs",
-    "compressors.message_summaries": "compressors.writer",
-    "compressors.prompting": "compressors.writer",
-    "compressors.rank.condensing": "compressors.rank",
-    "compressors.rank.scores": "compressors.rank",
-    "compressors.rules.examples": "compressors.rules",
-    "compressors.rules.fillers": "compressors.prose_rules",
-    "compressors.rules.phrases": "compressors.prose_rules",
-    "compressors.rules.prose": "compressors.prose_rules",
-    "compressors.rules.repeats": "compressors.prose_rules",
-    "compressors.rules.verbose": "compressors.prose_rules",
-    "compressors.size_classes": "designs.llm4s",
-    "compressors.summarize.envelope": "compressors.summary_memory",
-    "compressors.summarize.memory": "compressors.summary_memory",
-    "compressors.summarize.retention": "compressors.summarize",
-    "compressors.summarize.sections": "compressors.summary_text",
-    "compressors.summarize.telling": "compressors.summarize",
-    "compressors.summary_keys": "compressors.summaries",
-    "compressors.writing": "compressors.writer",
-    "content.llm4s_outputs": "designs.llm4s",
-    "content.structured.cleaned": "designs.llm4s",
-    "conversation": "result",
-    "fitting": "engine",
-    "memory.by_model": "session.forms",
-    "memory.candidates": "memory.relevance",
-    "memory.changing": "memory.tiers",
-    "memory.condensing": "memory.forms",
-    "memory.packing": "memory.excerpts",
-    "memory.reading": "memory.messages",
-    "memory.remembered": "memory.messages",
-    "memory.segments": "memory.tiers",
-    "metrics": "result",
-    "stores.artifacts.store": "stores.artifacts",
-    "stores.capabilities": "stores.protocols",
-    "text.scoring": "text.importance",
-    "tracing": "trace",
-    "usage": "model_usage",
-    "waiting": "calls.event_loop",
-}
+_MOVED = """
+    agent.functions agent.tools
+    cache calls.cache
+    cache.compression_cache calls.cache
+    cache.lru calls.cache
+    calling.embedding calls.caller
+    calling.limits calls.lineup
+    compressors.blocks compressors.digest
+    compressors.dedupe.leaders compressors.dedupe
+    compressors.describing compressors.knobs
+    compressors.message_summaries compressors.writer
+    compressors.prompting compressors.writer
+    compressors.rank.condensing compressors.rank
+    compressors.rank.scores compressors.rank
+    compressors.rules.examples compressors.rules
+    compressors.rules.fillers compressors.prose_rules
+    compressors.rules.phrases compressors.prose_rules
+    compressors.rules.prose compressors.prose_rules
+    compressors.rules.repeats compressors.prose_rules
+    compressors.rules.verbose compressors.prose_rules
+    compressors.size_classes designs.llm4s
+    compressors.summarize.envelope compressors.summary_memory
+    compressors.summarize.memory compressors.summary_memory
+    compressors.summarize.retention compressors.summarize
+    compressors.summarize.sections compressors.summary_text
+    compressors.summarize.telling compressors.summarize
+    compressors.summary_keys compressors.summaries
+    compressors.writing compressors.writer
+    content.llm4s_outputs designs.llm4s
+    content.structured.cleaned designs.llm4s
+    conversation result
+    fitting engine
+    memory.by_model session.forms
+    memory.candidates memory.relevance
+    memory.changing memory.tiers
+    memory.condensing memory.forms
+    memory.packing memory.excerpts
+    memory.reading memory.messages
+    memory.remembered memory.messages
+    memory.segments memory.tiers
+    metrics result
+    stores.artifacts.store stores.artifacts
+    stores.capabilities stores.protocols
+    text.scoring text.importance
+    tracing trace
+    usage model_usage
+    waiting calls.event_loop
+"""
+MOVED: dict[str, str] = dict(line.split() for line in _MOVED.strip().splitlines())
 """Old name -> new name, both relative to ``holdfast``."""
 
 
@@ -62,7 +63,7 @@ RENAMED = {"forget": "delete_summaries"}
 """Old name in ``holdfast`` -> new name."""
 
 
-class _Moved(ModuleType):
+class _OldModule(ModuleType):
     """Stands for a module under its old name, and gives the attributes of the new one."""
 
     def __getattr__(self, name: str) -> object:
@@ -76,4 +77,4 @@ class _Moved(ModuleType):
 def keep_old_names() -> None:
     """Make the old names importable; the new modules are imported on first use."""
     for old in MOVED:
-        sys.modules.setdefault(f"holdfast.{old}", _Moved(f"holdfast.{old}"))
+        sys.modules.setdefault(f"holdfast.{old}", _OldModule(f"holdfast.{old}"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from collections.abc import Iterator
 
 LEAST = 160
 """Characters; shorter runs may be keys, hashes or signatures, which a reader may need."""
@@ -22,55 +23,59 @@ _OPAQUE = re.compile(f"[%{_ALPHABET}]{{{_LEAST_LINE}}}")  # the beginning of any
 _HEX = re.compile(r"[0-9a-fA-F]+")
 _SAMPLE = 1_024  # characters by which a run is judged
 
-_MAGIC = (  # (offset, bytes, media type)
-    (0, b"\x89PNG\r\n\x1a\n", "image/png"),
-    (0, b"\xff\xd8\xff", "image/jpeg"),
-    (6, b"JFIF", "image/jpeg"),
-    (6, b"Exif", "image/jpeg"),
-    (0, b"GIF8", "image/gif"),
-    (8, b"WEBP", "image/webp"),
-    (0, b"II*\x00", "image/tiff"),
-    (0, b"MM\x00*", "image/tiff"),
-    (0, b"\x00\x00\x01\x00", "image/x-icon"),
-    (0, b"BM", "image/bmp"),
-    (0, b"%PDF-", "application/pdf"),
-    (0, b"%!PS", "application/postscript"),
-    (0, b"PK\x03\x04", "application/zip"),
-    (0, b"\x1f\x8b", "application/gzip"),
-    (0, b"BZh", "application/x-bzip2"),
-    (0, b"\xfd7zXZ\x00", "application/x-xz"),
-    (0, b"\x28\xb5\x2f\xfd", "application/zstd"),
-    (0, b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
-    (0, b"Rar!\x1a\x07", "application/vnd.rar"),
-    (257, b"ustar", "application/x-tar"),
-    (0, b"\x7fELF", "application/x-elf"),
-    (0, b"MZ", "application/vnd.microsoft.portable-executable"),
-    (0, b"\xcf\xfa\xed\xfe", "application/x-mach-binary"),
-    (0, b"\xca\xfe\xba\xbe\x00\x00\x00", "application/java-vm"),
-    (0, b"\x00asm", "application/wasm"),
-    (0, b"SQLite format 3\x00", "application/vnd.sqlite3"),
-    (0, b"PAR1", "application/vnd.apache.parquet"),
-    (8, b"WAVE", "audio/wav"),
-    (0, b"OggS", "audio/ogg"),
-    (0, b"ID3", "audio/mpeg"),
-    (0, b"fLaC", "audio/flac"),
-    (4, b"ftyp", "video/mp4"),
-    (8, b"AVI ", "video/x-msvideo"),
-    (0, b"\x1a\x45\xdf\xa3", "video/webm"),
-    (0, b"wOFF", "font/woff"),
-    (0, b"wOF2", "font/woff2"),
-    (0, b"\x00\x01\x00\x00\x00", "font/ttf"),
-)
-_DECODED = [
-    (offset, decoded, name)
-    for offset, mark, name in _MAGIC
-    for decoded in (
-        mark.decode("latin-1"),
-        mark.decode("utf-8", "replace"),
-        mark.decode("ascii", "surrogateescape"),
-    )
-    if decoded.strip("\ufffd")
-]
+_MAGIC = """
+    0 89504e470d0a1a0a image/png
+    0 ffd8ff image/jpeg
+    6 4a464946 image/jpeg
+    6 45786966 image/jpeg
+    0 47494638 image/gif
+    8 57454250 image/webp
+    0 49492a00 image/tiff
+    0 4d4d002a image/tiff
+    0 00000100 image/x-icon
+    0 424d image/bmp
+    0 255044462d application/pdf
+    0 25215053 application/postscript
+    0 504b0304 application/zip
+    0 1f8b application/gzip
+    0 425a68 application/x-bzip2
+    0 fd377a585a00 application/x-xz
+    0 28b52ffd application/zstd
+    0 377abcaf271c application/x-7z-compressed
+    0 526172211a07 application/vnd.rar
+    257 7573746172 application/x-tar
+    0 7f454c46 application/x-elf
+    0 4d5a application/vnd.microsoft.portable-executable
+    0 cffaedfe application/x-mach-binary
+    0 cafebabe000000 application/java-vm
+    0 0061736d application/wasm
+    0 53514c69746520666f726d6174203300 application/vnd.sqlite3
+    0 50415231 application/vnd.apache.parquet
+    8 57415645 audio/wav
+    0 4f676753 audio/ogg
+    0 494433 audio/mpeg
+    0 664c6143 audio/flac
+    4 66747970 video/mp4
+    8 41564920 video/x-msvideo
+    0 1a45dfa3 video/webm
+    0 774f4646 font/woff
+    0 774f4632 font/woff2
+    0 0001000000 font/ttf
+"""
+"""The first bytes of files: their offset, they in hexadecimal, and the media type."""
+
+
+def _decoded(row: str) -> Iterator[tuple[int, str, str]]:
+    """A row with its bytes as text, decoded in each way in which they may have been."""
+    offset, digits, name = row.split()
+    mark = bytes.fromhex(digits)
+    for encoding, errors in (("latin-1", ""), ("utf-8", "replace"), ("ascii", "surrogateescape")):
+        text = mark.decode(encoding, errors or "strict")
+        if text.strip("\ufffd"):
+            yield int(offset), text, name
+
+
+_DECODED = [each for row in _MAGIC.strip().splitlines() for each in _decoded(row)]
 
 
 def media_type(head: bytes | str) -> str:

@@ -21,52 +21,57 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 _WORD = "[A-Za-z0-9_-]"
-# kind: its shape, as the vendor documents it; each starts with a literal, which makes searching
-# fast
-_TOKENS = {
-    "anthropic key": rf"sk-ant-{_WORD}{{20,300}}",
-    "openai key": rf"sk-{_WORD}{{20,300}}",
-    "github token": r"gh[pousr]_[A-Za-z0-9]{30,255}",
-    "github access token": r"github_pat_\w{30,255}",
-    "gitlab token": rf"gl(?:pat|dt|rt|cbt|ptt|ft|soat)-{_WORD}{{20,60}}",
-    "slack token": rf"xox[abeoprs]-{_WORD}{{10,250}}",
-    "slack app token": rf"xapp-{_WORD}{{10,250}}",
-    "slack webhook": r"https://hooks\.slack\.com/services/[A-Za-z0-9/]{20,100}",
-    "discord webhook": rf"https://discord(?:app)?\.com/api/webhooks/\d{{10,25}}/{_WORD}{{30,100}}",
-    "teams webhook": rf"https://{_WORD}{{1,60}}\.webhook\.office\.com/[A-Za-z0-9/@-]{{60,300}}",
-    "password hash": r"\$(?:apr1|[156y]|2[aby]|argon2(?:id|i|d))\$[\w./$=,+-]{20,200}",
-    "aws key id": r"A(?:KIA|SIA)[A-Z0-9]{16}",
-    "google key": rf"AIza{_WORD}{{35}}",
-    "google token": rf"ya29\.{_WORD}{{20,1024}}",
-    "google client secret": rf"GOCSPX-{_WORD}{{28}}",
-    "stripe key": r"[sr]k_(?:live|test)_[A-Za-z0-9]{16,247}",
-    "stripe webhook secret": r"whsec_[A-Za-z0-9+/=]{24,100}",
-    "hugging face token": r"hf_[A-Za-z0-9]{30,100}",
-    "npm token": r"npm_[A-Za-z0-9]{36}",
-    "pypi token": rf"pypi-{_WORD}{{50,300}}",
-    "docker token": rf"dckr_pat_{_WORD}{{20,60}}",
-    "digitalocean token": r"do[opr]_v1_[a-f0-9]{64}",
-    "sendgrid key": rf"SG\.{_WORD}{{16,32}}\.{_WORD}{{32,64}}",
-    "twilio key": r"SK[0-9a-f]{32}",
-    "mailgun key": r"key-[0-9a-f]{32}",
-    "shopify token": r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}",
-    "square token": rf"sq0(?:atp|csp)-{_WORD}{{22,43}}",
-    "vault token": rf"hv[sbr]\.{_WORD}{{24,300}}",
-    "grafana token": r"glsa_\w{30,100}",
-    "databricks token": r"dapi[a-f0-9]{32}(?:-\d)?",
-    "atlassian token": r"ATATT3[\w=-]{60,300}",
-    "linear key": r"lin_api_[A-Za-z0-9]{32,64}",
-    "notion token": r"ntn_[A-Za-z0-9]{40,60}",
-    "groq key": r"gsk_[A-Za-z0-9]{24,120}",
-    "xai key": r"xai-[A-Za-z0-9]{24,120}",
-    "nvidia key": rf"nvapi-{_WORD}{{24,120}}",
-    "replicate token": r"r8_[A-Za-z0-9]{24,60}",
-    "perplexity key": r"pplx-[A-Za-z0-9]{24,80}",
-    "discord token": rf"[MNO]{_WORD}{{23,27}}\.{_WORD}{{6}}\.{_WORD}{{27,38}}",
-    "age key": r"AGE-SECRET-KEY-1[0-9A-Z]{58}",
-    "jwt": rf"eyJ{_WORD}{{8,2000}}\.eyJ{_WORD}{{8,8000}}(?:\.{_WORD}{{8,2000}})?",
-}
-_SHAPES = [(kind, re.compile(shape + r"(?![A-Za-z0-9])")) for kind, shape in _TOKENS.items()]
+_TOKENS = r"""
+    anthropic key: sk-ant-[\w-]{20,300}
+    openai key: sk-[\w-]{20,300}
+    github token: gh[pousr]_[A-Za-z0-9]{30,255}
+    github access token: github_pat_\w{30,255}
+    gitlab token: gl(?:pat|dt|rt|cbt|ptt|ft|soat)-[\w-]{20,60}
+    slack token: xox[abeoprs]-[\w-]{10,250}
+    slack app token: xapp-[\w-]{10,250}
+    slack webhook: https://hooks\.slack\.com/services/[A-Za-z0-9/]{20,100}
+    discord webhook: https://discord(?:app)?\.com/api/webhooks/\d{10,25}/[\w-]{30,100}
+    teams webhook: https://[\w-]{1,60}\.webhook\.office\.com/[A-Za-z0-9/@-]{60,300}
+    password hash: \$(?:apr1|[156y]|2[aby]|argon2(?:id|i|d))\$[\w./$=,+-]{20,200}
+    aws key id: A(?:KIA|SIA)[A-Z0-9]{16}
+    google key: AIza[\w-]{35}
+    google token: ya29\.[\w-]{20,1024}
+    google client secret: GOCSPX-[\w-]{28}
+    stripe key: [sr]k_(?:live|test)_[A-Za-z0-9]{16,247}
+    stripe webhook secret: whsec_[A-Za-z0-9+/=]{24,100}
+    hugging face token: hf_[A-Za-z0-9]{30,100}
+    npm token: npm_[A-Za-z0-9]{36}
+    pypi token: pypi-[\w-]{50,300}
+    docker token: dckr_pat_[\w-]{20,60}
+    digitalocean token: do[opr]_v1_[a-f0-9]{64}
+    sendgrid key: SG\.[\w-]{16,32}\.[\w-]{32,64}
+    twilio key: SK[0-9a-f]{32}
+    mailgun key: key-[0-9a-f]{32}
+    shopify token: shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}
+    square token: sq0(?:atp|csp)-[\w-]{22,43}
+    vault token: hv[sbr]\.[\w-]{24,300}
+    grafana token: glsa_\w{30,100}
+    databricks token: dapi[a-f0-9]{32}(?:-\d)?
+    atlassian token: ATATT3[\w=-]{60,300}
+    linear key: lin_api_[A-Za-z0-9]{32,64}
+    notion token: ntn_[A-Za-z0-9]{40,60}
+    groq key: gsk_[A-Za-z0-9]{24,120}
+    xai key: xai-[A-Za-z0-9]{24,120}
+    nvidia key: nvapi-[\w-]{24,120}
+    replicate token: r8_[A-Za-z0-9]{24,60}
+    perplexity key: pplx-[A-Za-z0-9]{24,80}
+    discord token: [MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,38}
+    age key: AGE-SECRET-KEY-1[0-9A-Z]{58}
+    jwt: eyJ[\w-]{8,2000}\.eyJ[\w-]{8,8000}(?:\.[\w-]{8,2000})?
+"""
+"""Each kind with its shape, as the vendor documents it, in ASCII.
+
+Each shape starts with a literal, which makes searching fast.
+"""
+_SHAPES = [
+    (kind, re.compile(shape + r"(?![A-Za-z0-9])", re.ASCII))
+    for kind, shape in (line.strip().split(": ", 1) for line in _TOKENS.strip().splitlines())
+]
 
 _KEY_EDGE = re.compile(r"-----(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 # characters from the first line of a key to its last, with what stands before each
