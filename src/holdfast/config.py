@@ -28,7 +28,7 @@ from holdfast.config_files import (
 from holdfast.formats import FORMATS, read
 from holdfast.kernel.budget import Budget, written_tokens
 from holdfast.kernel.errors import ConfigError, FormatError
-from holdfast.kernel.registry import Registry, imported, similar
+from holdfast.kernel.registry import Registry, imported, rows, similar
 from holdfast.meter import meter_for
 from holdfast.options import USUAL_PROFILE, Options, check
 from holdfast.profiles import (
@@ -49,15 +49,15 @@ FILE = "HOLDFAST_CONFIG"
 TABLES = Registry(
     "table",
     "tables",
-    {
-        "budget": "holdfast.kernel.budget:Budget",
-        "limits": "holdfast.calls.lineup:CallLimits",
-        "cache": "holdfast.calls.cache:CompressionCache",
-        "costs": "holdfast.cost:Costs",
-        "costs.price": "holdfast.providers.prices:Price",
-        "relevance": "holdfast.memory.relevance:Relevance",
-        "tiers": "holdfast.memory.tiers:TierSizes",
-    },
+    rows("""
+        budget holdfast.kernel.budget:Budget
+        limits holdfast.calls.lineup:CallLimits
+        cache holdfast.calls.cache:CompressionCache
+        costs holdfast.cost:Costs
+        costs.price holdfast.providers.prices:Price
+        relevance holdfast.memory.relevance:Relevance
+        tiers holdfast.memory.tiers:TierSizes
+    """),
 )
 """The tables of a file by path, with the class of each; their keys are its arguments."""
 

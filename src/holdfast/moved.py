@@ -55,7 +55,8 @@ _MOVED = """
     usage model_usage
     waiting calls.event_loop
 """
-MOVED: dict[str, str] = dict(line.split() for line in _MOVED.strip().splitlines())
+_PAIRS = [line.split() for line in _MOVED.strip().splitlines()]
+MOVED = {pair[0]: pair[1] for pair in _PAIRS}
 """Old name -> new name, both relative to ``holdfast``."""
 
 

@@ -23,7 +23,7 @@ from holdfast.api import compress, compress_many
 from holdfast.files import write_lines
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError, HoldfastError, InputError
-from holdfast.kernel.registry import Registry
+from holdfast.kernel.registry import Registry, rows
 from holdfast.options import Options
 from holdfast.result import CompressionResult
 
@@ -59,11 +59,11 @@ class OpensEngine(Protocol):
 ENGINES = Registry(
     noun="engine",
     group="engines",
-    table={
-        "processes": "holdfast.batch.processes:Processes",
-        "dask": "holdfast.batch.dask:Dask",
-        "ray": "holdfast.batch.ray:Ray",
-    },
+    table=rows("""
+        processes holdfast.batch.processes:Processes
+        dask holdfast.batch.dask:Dask
+        ray holdfast.batch.ray:Ray
+    """),
 )
 """The engines by URL scheme: ``processes://4``, ``dask://host:8786``, ``ray://host:10001``."""
 

@@ -13,54 +13,41 @@ import click
 from holdfast import __version__
 from holdfast.cli.terminal import let_go, tell
 from holdfast.kernel.errors import BudgetError, ConfigError, HoldfastError, InputError
-from holdfast.kernel.registry import Registry, nearest
+from holdfast.kernel.registry import Registry, nearest, rows
+
+_ABOUT = rows("""
+    compress Fit a conversation to a budget of tokens.
+    count Count the tokens of a conversation, message by message.
+    explain Show what compress would do, and change nothing.
+    validate List what the provider would refuse, or repair it.
+    convert Write a conversation in the form of another provider.
+    restore Print the original messages of a result.
+    recall Print the original that a shortened text names.
+    shrink Fit one text to a number of tokens, by its kind.
+    session Store a conversation, and fit it from the store.
+    batch Fit many conversations, from files to a file.
+    store Check, migrate, copy, compact, export, import or erase a store.
+    serve Run a proxy that fits what agents send to their providers.
+    run Run an agent or another program with such a proxy.
+    config Show the options in force and their sources.
+    sample Write a recorded conversation, for trying the others.
+    mcp Offer recall, search and shortening to agents over MCP.
+    prices List the prices of models, with their source and date.
+    eval Measure what a compaction kept, by kind.
+""")
+"""A line for each command, so that the help imports none of them."""
 
 COMMANDS = Registry(
     "command",
     "commands",
-    {
-        "compress": "holdfast.cli.compress:compress_command",
-        "count": "holdfast.cli.count:command",
-        "explain": "holdfast.cli.compress:explain",
-        "validate": "holdfast.cli.validate:command",
-        "convert": "holdfast.cli.convert:command",
-        "restore": "holdfast.cli.originals:restore_command",
-        "recall": "holdfast.cli.originals:recall",
-        "shrink": "holdfast.cli.shrink:command",
-        "session": "holdfast.cli.session:command",
-        "batch": "holdfast.cli.batch:command",
-        "store": "holdfast.cli.store:command",
-        "serve": "holdfast.cli.serve:command",
-        "run": "holdfast.cli.run:command",
-        "config": "holdfast.cli.config:command",
-        "sample": "holdfast.cli.sample:command",
-        "mcp": "holdfast.cli.mcp:command",
-        "prices": "holdfast.cli.prices:command",
-        "eval": "holdfast.cli.eval:command",
-    },
+    {name: f"holdfast.cli.{name}:command" for name in _ABOUT}
+    | rows("""
+        compress holdfast.cli.compress:compress_command
+        explain holdfast.cli.compress:explain
+        restore holdfast.cli.originals:restore_command
+        recall holdfast.cli.originals:recall
+    """),
 )
-
-_ABOUT = {
-    "compress": "Fit a conversation to a budget of tokens.",
-    "count": "Count the tokens of a conversation, message by message.",
-    "explain": "Show what compress would do, and change nothing.",
-    "validate": "List what the provider would refuse, or repair it.",
-    "convert": "Write a conversation in the form of another provider.",
-    "restore": "Print the original messages of a result.",
-    "recall": "Print the original that a shortened text names.",
-    "shrink": "Fit one text to a number of tokens, by its kind.",
-    "session": "Store a conversation, and fit it from the store.",
-    "batch": "Fit many conversations, from files to a file.",
-    "store": "Check, migrate, copy, compact, export, import or erase a store.",
-    "serve": "Run a proxy that fits what agents send to their providers.",
-    "run": "Run an agent or another program with such a proxy.",
-    "config": "Show the options in force and their sources.",
-    "sample": "Write a recorded conversation, for trying the others.",
-    "mcp": "Offer recall, search and shortening to agents over MCP.",
-    "prices": "List the prices of models, with their source and date.",
-    "eval": "Measure what a compaction kept, by kind.",
-}
-"""A line for each command, so that the help imports none of them."""
 
 # 70 is EX_SOFTWARE of sysexits.h; 130 and 141 are 128 + SIGINT and SIGPIPE
 DONE, UNMET, WRONG, BROKEN, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 70, 130, 141
@@ -81,8 +68,7 @@ class _Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names in the order of the registry, those of other packages last."""
         del ctx
-        outside = [name for name in COMMANDS.names() if name not in COMMANDS.table]
-        return [*COMMANDS.table, *outside]
+        return [*COMMANDS.table, *COMMANDS.added()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         """Import the command. Raises ConfigError, listing the known ones, for an unknown name."""

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from holdfast.kernel.registry import Registry
+from holdfast.kernel.registry import Registry, rows
 
 COMPRESSORS = Registry(
     noun="strategy",
     group="compressors",
-    table={
-        "select": "holdfast.compressors.select:Select",
-        "prune": "holdfast.compressors.prune:Prune",
-        "tunacode": "holdfast.designs.tunacode:tunacode",
-        "shrink": "holdfast.compressors.shrink:Shrink",
-        "llm4s": "holdfast.designs.llm4s:SizeClasses",
-        "digest": "holdfast.compressors.digest:Digest",
-        "llm4s_history": "holdfast.designs.llm4s:llm4s_history",
-        "rules": "holdfast.compressors.rules:Rules",
-        "semantic": "holdfast.compressors.dedupe:Semantic",
-        "hierarchical": "holdfast.compressors.rank:Hierarchical",
-        "summarizing": "holdfast.compressors.summarize:Summarize",
-        "tunacode_history": "holdfast.designs.tunacode:tunacode_history",
-        "squeeze": "holdfast.compressors.squeeze:Squeeze",
-        "sliding_window": "holdfast.compressors.window:SlidingWindow",
-        "hybrid": "holdfast.compressors.pipeline:Pipeline",
-        "stepwise": "holdfast.compressors.pipeline:Stepwise",
-        "trim": "holdfast.compressors.trim:Trim",
-    },
-    aliases={"window": "sliding_window", "pipeline": "hybrid", "summarize": "summarizing"},
+    table=rows("""
+        select holdfast.compressors.select:Select
+        prune holdfast.compressors.prune:Prune
+        tunacode holdfast.designs.tunacode:tunacode
+        shrink holdfast.compressors.shrink:Shrink
+        llm4s holdfast.designs.llm4s:SizeClasses
+        digest holdfast.compressors.digest:Digest
+        llm4s_history holdfast.designs.llm4s:llm4s_history
+        rules holdfast.compressors.rules:Rules
+        semantic holdfast.compressors.dedupe:Semantic
+        hierarchical holdfast.compressors.rank:Hierarchical
+        summarizing holdfast.compressors.summarize:Summarize
+        tunacode_history holdfast.designs.tunacode:tunacode_history
+        squeeze holdfast.compressors.squeeze:Squeeze
+        sliding_window holdfast.compressors.window:SlidingWindow
+        hybrid holdfast.compressors.pipeline:Pipeline
+        stepwise holdfast.compressors.pipeline:Stepwise
+        trim holdfast.compressors.trim:Trim
+    """),
+    aliases=rows("""
+        window sliding_window
+        pipeline hybrid
+        summarize summarizing
+    """),
 )

@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import TypeGuard, cast
 
 from holdfast.kernel.errors import ConfigError
-from holdfast.kernel.registry import Registry, nearest
+from holdfast.kernel.registry import Registry, nearest, rows
 
 READERS = Registry(
     "form of a configuration file",
     "config_files",
-    {
-        ".toml": "holdfast.config_files:read",
-        ".yaml": "holdfast.config_files.yaml:read",
-        ".yml": "holdfast.config_files.yaml:read",
-    },
+    rows("""
+        .toml holdfast.config_files:read
+        .yaml holdfast.config_files.yaml:read
+        .yml holdfast.config_files.yaml:read
+    """),
 )
 """The readers by file ending."""
 

@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, cast
 
 from holdfast.kernel.ports import Fitting, Room, Shrunk
-from holdfast.kernel.registry import Registry
+from holdfast.kernel.registry import Registry, rows
 from holdfast.text.memo import Memo
 
 if TYPE_CHECKING:
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 KINDS = Registry(
     noun="content kind",
     group="content",
-    table={
-        "binary": "holdfast.content.binary:Binary",
-        "json": "holdfast.content.structured:Json",
-        "markup": "holdfast.content.markup:Markup",
-        "diff": "holdfast.content.diff:Diff",
-        "traceback": "holdfast.content.traceback:Traceback",
-        "testrun": "holdfast.content.testrun:TestRun",
-        "table": "holdfast.content.table:Table",
-        "search": "holdfast.content.search:Search",
-        "listing": "holdfast.content.files:Listing",
-        "log": "holdfast.content.logs:Log",
-        "code": "holdfast.content.code:Code",
-        "yaml": "holdfast.content.yaml:Yaml",
-        "dense": "holdfast.content.dense:Dense",
-        "prose": "holdfast.content.prose:Prose",
-    },
+    table=rows("""
+        binary holdfast.content.binary:Binary
+        json holdfast.content.structured:Json
+        markup holdfast.content.markup:Markup
+        diff holdfast.content.diff:Diff
+        traceback holdfast.content.traceback:Traceback
+        testrun holdfast.content.testrun:TestRun
+        table holdfast.content.table:Table
+        search holdfast.content.search:Search
+        listing holdfast.content.files:Listing
+        log holdfast.content.logs:Log
+        code holdfast.content.code:Code
+        yaml holdfast.content.yaml:Yaml
+        dense holdfast.content.dense:Dense
+        prose holdfast.content.prose:Prose
+    """),
     formerly=("parsers", "grammars"),
 )
 """In order of preference among kinds that fit equally well, after those of plugins; the last fits
@@ -46,8 +46,7 @@ _HOPELESS = 20
 @cache
 def kinds() -> tuple[ContentKind, ...]:
     """Every known kind, in the order in which they are tried."""
-    outside = [name for name in KINDS.names() if name not in KINDS.table]
-    return tuple(kind(name) for name in (*outside, *KINDS.table))
+    return tuple(kind(name) for name in (*KINDS.added(), *KINDS.table))
 
 
 @cache

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, cast
 
 from holdfast.kernel.errors import FormatError
-from holdfast.kernel.registry import Registry
+from holdfast.kernel.registry import Registry, rows
 from holdfast.kernel.transcript import Format, Transcript
 
 from .sdk_objects import as_sent
@@ -15,26 +15,26 @@ from .sdk_objects import as_sent
 FORMATS = Registry(
     "format",
     "formats",
-    {
-        "langchain": "holdfast.formats.langchain:LangChain",
-        "pydantic_ai": "holdfast.formats.pydantic_ai:PydanticAI",
-        "openai_responses": "holdfast.formats.openai_responses:OpenAIResponses",
-        "gemini": "holdfast.formats.gemini:Gemini",
-        "converse": "holdfast.formats.converse:Converse",
-        "anthropic": "holdfast.formats.anthropic:Anthropic",
-        "openai_chat": "holdfast.formats.openai_chat:OpenAIChat",
-        "bedrock": "holdfast.formats.anthropic:Bedrock",
-        "plain": "holdfast.formats.plain:Plain",
-    },
-    aliases={
-        "openai": "openai_chat",
-        "responses": "openai_responses",
-        "azure": "openai_chat",
-        "google": "gemini",
-        "bedrock_converse": "converse",
-        "claude": "anthropic",
-        "vertex": "anthropic",
-    },
+    rows("""
+        langchain holdfast.formats.langchain:LangChain
+        pydantic_ai holdfast.formats.pydantic_ai:PydanticAI
+        openai_responses holdfast.formats.openai_responses:OpenAIResponses
+        gemini holdfast.formats.gemini:Gemini
+        converse holdfast.formats.converse:Converse
+        anthropic holdfast.formats.anthropic:Anthropic
+        openai_chat holdfast.formats.openai_chat:OpenAIChat
+        bedrock holdfast.formats.anthropic:Bedrock
+        plain holdfast.formats.plain:Plain
+    """),
+    aliases=rows("""
+        openai openai_chat
+        responses openai_responses
+        azure openai_chat
+        google gemini
+        bedrock_converse converse
+        claude anthropic
+        vertex anthropic
+    """),
 )
 """The formats in the order in which they are tried, and names of providers that use them."""
 
@@ -83,4 +83,4 @@ def read(
 
 def _in_order() -> Iterator[str]:
     yield from FORMATS.table
-    yield from (name for name in FORMATS.names() if name not in FORMATS.table)
+    yield from FORMATS.added()

@@ -14,6 +14,12 @@ from warnings import warn
 from .errors import ConfigError
 
 
+def rows(listed: str) -> dict[str, str]:
+    """A table as text: each line has a name, and what it stands for."""
+    pairs = (line.strip().partition(" ") for line in listed.strip().splitlines())
+    return {name: meant for name, _, meant in pairs}
+
+
 @dataclass(frozen=True, slots=True)
 class Registry:
     """A table from names to ``"module:Attribute"``, imported on first use.
@@ -55,8 +61,11 @@ class Registry:
 
     def names(self) -> list[str]:
         """All known names, sorted."""
-        outside = {point.name for point in self._outside()}
-        return sorted(self.table.keys() | outside)
+        return sorted([*self.table, *self.added()])
+
+    def added(self) -> list[str]:
+        """The names that installed packages add, sorted."""
+        return sorted({point.name for point in self._outside()} - self.table.keys())
 
     def _outside(self) -> Iterable[Any]:
         """The entry points of installed packages; metadata is read only if there is one."""

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from holdfast.kernel.errors import ConfigError, MissingExtraError
 from holdfast.kernel.ports import Embedder, Model, Reply
-from holdfast.kernel.registry import Registry, similar
+from holdfast.kernel.registry import Registry, rows, similar
 
 
 class FunctionModel:
@@ -64,13 +64,13 @@ def _name(function: object) -> str:
 MODELS = Registry(
     noun="model vendor",
     group="models",
-    table={
-        "openai": "holdfast.providers.openai:OpenAIModel",
-        "anthropic": "holdfast.providers.anthropic:AnthropicModel",
-        "gemini": "holdfast.providers.gemini:GeminiModel",
-        "extractive": "holdfast.providers.lexical:Extractive",
-        "scripted": "holdfast.providers.scripted:always",
-    },
+    table=rows("""
+        openai holdfast.providers.openai:OpenAIModel
+        anthropic holdfast.providers.anthropic:AnthropicModel
+        gemini holdfast.providers.gemini:GeminiModel
+        extractive holdfast.providers.lexical:Extractive
+        scripted holdfast.providers.scripted:always
+    """),
     aliases={"google": "gemini"},
 )
 """Vendors by the name before the colon; each is called with the text after it."""
@@ -78,12 +78,12 @@ MODELS = Registry(
 EMBEDDERS = Registry(
     noun="embedder",
     group="embedders",
-    table={
-        "openai": "holdfast.providers.openai:OpenAIEmbedder",
-        "gemini": "holdfast.providers.gemini:GeminiEmbedder",
-        "local": "holdfast.providers.local:LocalEmbedder",
-        "lexical": "holdfast.providers.lexical:LexicalEmbedder",
-    },
+    table=rows("""
+        openai holdfast.providers.openai:OpenAIEmbedder
+        gemini holdfast.providers.gemini:GeminiEmbedder
+        local holdfast.providers.local:LocalEmbedder
+        lexical holdfast.providers.lexical:LexicalEmbedder
+    """),
     aliases={"google": "gemini"},
 )
 """Like ``MODELS``, for embedders."""

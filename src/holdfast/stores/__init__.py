@@ -8,25 +8,25 @@ from urllib.parse import unquote_plus
 
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.kernel.registry import Registry, imported
+from holdfast.kernel.registry import Registry, imported, rows
 
 STORES = Registry(
     noun="store",
     group="stores",
-    table={
-        "memory": "holdfast.stores.in_process:InProcessStore",
-        "sqlite": "holdfast.stores.sqlite:SqliteStore",
-        "file": "holdfast.stores.objects:FolderStore",
-        "postgresql": "holdfast.stores.postgres:PostgresStore",
-        "postgres": "holdfast.stores.postgres:PostgresStore",
-        "redis": "holdfast.stores.redis:RedisStore",
-        "rediss": "holdfast.stores.redis:RedisStore",
-        "valkey": "holdfast.stores.redis:RedisStore",
-        "valkeys": "holdfast.stores.redis:RedisStore",
-        "s3": "holdfast.stores.objects:ObjectStore",
-        "gs": "holdfast.stores.objects:ObjectStore",
-        "az": "holdfast.stores.objects:ObjectStore",
-    },
+    table=rows("""
+        memory holdfast.stores.in_process:InProcessStore
+        sqlite holdfast.stores.sqlite:SqliteStore
+        file holdfast.stores.objects:FolderStore
+        postgresql holdfast.stores.postgres:PostgresStore
+        postgres holdfast.stores.postgres:PostgresStore
+        redis holdfast.stores.redis:RedisStore
+        rediss holdfast.stores.redis:RedisStore
+        valkey holdfast.stores.redis:RedisStore
+        valkeys holdfast.stores.redis:RedisStore
+        s3 holdfast.stores.objects:ObjectStore
+        gs holdfast.stores.objects:ObjectStore
+        az holdfast.stores.objects:ObjectStore
+    """),
 )
 """The stores by URL scheme. A class of another package must have ``from_url`` too."""
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.kernel.errors import ConfigError, MissingExtraError
 from holdfast.kernel.ports import Accuracy, TokenCounter
-from holdfast.kernel.registry import Registry, imported
+from holdfast.kernel.registry import Registry, imported, rows
 
 from .families import EXACT, STAND_INS, Family, family_of, window_of
 from .formulas import Custom, Fixed
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 COUNTERS = Registry(
     noun="token counter",
     group="counters",
-    table={
-        "o200k_base": "holdfast.tokens.bpe:O200K_BASE",
-        "cl100k_base": "holdfast.tokens.bpe:CL100K_BASE",
-        "estimate": "holdfast.tokens.estimate:ESTIMATE",
-        "chars4_plus1": "holdfast.tokens.formulas:CHARS4_PLUS1",
-        "ceil4_plus2": "holdfast.tokens.formulas:CEIL4_PLUS2",
-        "floor4": "holdfast.tokens.formulas:FLOOR4",
-        "words": "holdfast.tokens.formulas:WORDS",
-        "ceil4_overhead": "holdfast.tokens.formulas:CEIL4_OVERHEAD",
-    },
+    table=rows("""
+        o200k_base holdfast.tokens.bpe:O200K_BASE
+        cl100k_base holdfast.tokens.bpe:CL100K_BASE
+        estimate holdfast.tokens.estimate:ESTIMATE
+        chars4_plus1 holdfast.tokens.formulas:CHARS4_PLUS1
+        ceil4_plus2 holdfast.tokens.formulas:CEIL4_PLUS2
+        floor4 holdfast.tokens.formulas:FLOOR4
+        words holdfast.tokens.formulas:WORDS
+        ceil4_overhead holdfast.tokens.formulas:CEIL4_OVERHEAD
+    """),
 )
 """The names of counters, besides ``fixed:N``, which counts N tokens for a message."""
 
