@@ -93,6 +93,60 @@ def test_outputs_are_known_however_short_their_common_opening_is(act, around):
     assert found[-1] == ("words", "user" if is_framed else "reply")
 
 
+@pytest.mark.parametrize(
+    ("act", "returned"),
+    [
+        ("I go on.\nread_file(path='part{}.txt')", "read_file -> {}"),
+        ("/run cat part{}.txt", "I ran `cat` and got:\n```\n{}\n```"),
+        ("The next thing that I do is ```click [1{}]```", "OBSERVATION:\n{}\nURL: http://shop"),
+        ("shell: cat part{}.txt", "exit status 0\n{}"),
+    ],
+    ids=["function call", "slash command", "fence within a line", "opening without a sign"],
+)
+def test_acts_and_outputs_of_other_forms_are_known(act, returned):
+    messages = [{"role": "user", "content": "OBSERVATION:\nWhy do the totals differ?"}]
+    for number, output in enumerate(OUTPUTS):
+        messages += [
+            {"role": "assistant", "content": act.format(number)},
+            {"role": "user", "content": returned.format(output)},
+        ]
+    found = functions(messages)
+    assert found[0] == ("words", "user")  # nothing was done before that could return it
+    assert [function for function, _ in found if function in ("act", "outcome")] == [
+        "act",
+        "outcome",
+    ] * len(OUTPUTS)
+
+
+def test_what_answers_commands_alone_and_reads_as_words_gives_no_order():
+    messages = [{"role": "user", "content": "You are in a room. Put a clean mug on the shelf."}]
+    for place in ("cabinet 6", "sink 1", "shelf 3", "fridge 1"):
+        messages += [
+            {"role": "assistant", "content": f"> go to {place}"},
+            {"role": "user", "content": f"You arrive at the {place}. It is closed."},
+        ]
+    assert functions(messages)[1:] == [("act", ""), ("words", "reply")] * 4
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("Answer: {}", "Question {}: what is the next number? Answer in a word."),
+        ("Done.\n```py\nn = {}\n```", "thanks :) now do number {} please"),
+        ("```sh\nmake {}\n```", "The log of run {}:\n12:00 ERROR db down\nWhat happened there?"),
+    ],
+    ids=["numbered questions", "a smile", "a log and a question"],
+)
+def test_what_a_person_may_have_typed_is_not_an_output_though_it_begins_alike(asked, answer):
+    messages = []
+    for number in range(8):
+        messages += [
+            {"role": "user", "content": answer.format(number)},
+            {"role": "assistant", "content": asked.format(number)},
+        ]
+    assert not [each for each in functions(messages) if each[0] == "outcome"]
+
+
 def test_an_output_that_failed_is_known_behind_the_line_that_opens_it():
     messages = as_text("<run>cat part{}.txt</run>", "[output]\nrow {}")
     messages[-1]["content"] = "[output]\ncat: part5.txt: No such file or directory"

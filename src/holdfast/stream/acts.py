@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from holdfast.kernel.messages import Message, Text, ToolCall
 
-from .material import has_unworded_ends, is_all_words, is_pasted, without_numbers
+from .material import has_unworded_ends, is_all_words, is_pasted, may_be_typed, without_numbers
 
 _FEWEST = 3  # times that a regularity must appear
 _SHARE = 0.5  # least share of the messages that could show it
@@ -29,7 +29,12 @@ _LONG = 12  # characters; a shorter opening needs a closed sign where no acts ar
 _FENCES = ("```", "~~~")
 _FENCE = re.compile(r"^(?:```|~~~)", re.MULTILINE)
 _CLOSING = re.compile(r"</([A-Za-z][\w.-]*)>\Z")
-_LABEL = re.compile(r"^(?:[^\W\d_][\w ]{0,24}:|[$%&!/@=]+(?= ))", re.MULTILINE)
+_COMMAND = re.compile(r"[$%&!/@=>]+ ?(?=[^\W\d])")
+_LABEL = re.compile(
+    rf"^(?:[^\W\d_][\w ]{{0,24}}:|[^\W\d]\w*(?=\()|{_COMMAND.pattern})", re.MULTILINE
+)
+"""How a line with an act begins: a label, the name of a function, or the mark of a command."""
+_NEARLY_ALL = 0.9  # share of acts that are commands alone, to which hardly a person answers
 _LONGEST_NAME = 64  # characters of a closing tag
 _CLOSED = re.compile(r"\[+[^\]]+\]|<[^>]+>|\{[^:]+:")
 _SIGN = re.compile(r"[][<>(){}=\\|$%`:;_]")
@@ -38,7 +43,7 @@ somebody with @, and begin a command with / or a list with a sign.
 """
 
 Syntax = str
-"""How an act is written: ``fence``, ``object``, ``<name>`` of an element, ``Label:`` of a line."""
+"""How an act is written: ``fence``, ``object``, ``<name>`` of an element, the start of a line."""
 
 
 class Protocol(NamedTuple):
@@ -46,6 +51,8 @@ class Protocol(NamedTuple):
 
     syntaxes: frozenset[Syntax]
     openings: tuple[str, ...]
+    unclear: tuple[str, ...] = ()
+    """Openings of a program's form before what a person may have typed, as in ``Question 3:``."""
     is_bare: bool = False
     """Whether outputs have no common opening, so that what answers an act may be one."""
 
@@ -54,6 +61,10 @@ class Protocol(NamedTuple):
         return without_numbers(text, _OPENING).startswith(self.openings) or (
             self.is_bare and (has_unworded_ends(text) or is_pasted(text))
         )
+
+    def is_unclear(self, text: str) -> bool:
+        """Whether a user message that answers an act may be an output or a person's."""
+        return self.is_bare or without_numbers(text, _OPENING).startswith(self.unclear)
 
     def returned(self, text: str) -> str:
         """An output without its first line, if that is only an opening."""
@@ -94,45 +105,61 @@ def protocol_of(messages: Sequence[Message]) -> Protocol:
 
 def _with_answers(said: Sequence[tuple[str, str]], syntaxes: frozenset[Syntax]) -> Protocol:
     """The protocol with these acts, and what the user messages after them have in common."""
-    answers = [
-        answer
+    exchanges = [
+        (text, answer)
         for (role, text), (next_role, answer) in pairwise(said)
         if role == "assistant" and next_role == "user"
         if not syntaxes or ending(text)[0] in syntaxes
     ]
-    openings = _openings(answers, have_acts=bool(syntaxes))
+    answers = [answer for _, answer in exchanges]
+    openings, unclear = _openings(answers, have_acts=bool(syntaxes))
     others = [text for text in answers if not without_numbers(text, _OPENING).startswith(openings)]
     untyped = [text for text in others if text.count("\n") >= _LINES and has_unworded_ends(text)]
-    is_bare = bool(syntaxes) and len(untyped) >= max(_FEWEST, _BARE * len(answers))
-    return Protocol(syntaxes, openings, is_bare)
+    is_bare = bool(syntaxes) and (
+        len(untyped) >= max(_FEWEST, _BARE * len(answers))
+        or sum(_is_command(act) for act, _ in exchanges) >= _NEARLY_ALL * len(exchanges)
+    )
+    return Protocol(syntaxes, openings, unclear, is_bare)
 
 
-def _openings(answers: Sequence[str], *, have_acts: bool) -> tuple[str, ...]:
-    """The openings that several answers have in common and no person's messages have.
+def _is_command(text: str) -> bool:
+    """Whether a message is a command on a line, and nothing else."""
+    return "\n" not in text.strip() and _COMMAND.match(text) is not None
 
-    Such answers are neighbours when they are sorted. Without acts, a group whose answers mostly
-    read as words is people's: they may be named in front of what they say.
+
+def _openings(
+    answers: Sequence[str], *, have_acts: bool
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The openings that several answers have in common, of programs and of either.
+
+    Such answers are neighbours when they are sorted. A group that people may have typed is theirs,
+    unless acts are known and its opening has a program's sign: then it is unclear.
     """
     texts = sorted((without_numbers(text, _OPENING), text) for text in answers)
     starts = [start for start, _ in texts]
     pairs = zip(starts, starts[_FEWEST - 1 :], strict=False)
-    found: list[str] = []
+    programs: list[str] = []
+    unclear: list[str] = []
     seen = ""
     for opening in sorted({commonprefix(pair) for pair in pairs}):  # noqa: RUF071
-        if (seen and opening.startswith(seen)) or not _is_of_programs(opening, have_acts):
+        if seen and opening.startswith(seen):
+            continue
+        end = bisect_right(starts, opening + chr(maxunicode))
+        group = [text for _, text in texts[bisect_left(starts, opening) : end]]
+        has_sign = have_acts and _SIGN.search(opening) is not None
+        is_a_line = have_acts and "\n" in opening and len(group) >= _SHARE * len(texts)
+        if not (has_sign or is_a_line if have_acts else _is_of_programs(opening)):
             continue
         seen = opening
-        end = bisect_right(starts, opening + chr(maxunicode))
-        group = texts[bisect_left(starts, opening) : end]
-        worded = 0 if have_acts else sum(is_all_words(text) for _, text in group)
-        if worded <= _SHARE * len(group):
-            found.append(opening)
-    return tuple(found)
+        is_typed = may_be_typed if has_sign else is_all_words
+        if sum(map(is_typed, group)) <= _SHARE * len(group):
+            programs.append(opening)
+        elif has_sign:
+            unclear.append(opening)
+    return tuple(programs), tuple(unclear)
 
 
-def _is_of_programs(opening: str, have_acts: bool) -> bool:
-    if have_acts:
-        return _SIGN.search(opening) is not None
+def _is_of_programs(opening: str) -> bool:
     is_long = len(opening) >= _LONG and not opening[0].isalpha()
     return is_long or _CLOSED.match(opening) is not None
 
@@ -142,7 +169,8 @@ def ending(text: str) -> tuple[Syntax, int]:
     stripped = text.rstrip()
     if stripped.endswith(_FENCES):
         fences = [found.start() for found in _FENCE.finditer(stripped)]
-        return ("fence", fences[-2]) if len(fences) > 1 else ("", len(text))
+        opened = fences[-2] if len(fences) > 1 else stripped.rfind(stripped[-3:], 0, -3)
+        return ("fence", opened) if opened >= 0 else ("", len(text))
     closing = _CLOSING.search(stripped[-_LONGEST_NAME:])
     if closing:
         start = stripped.rfind(f"<{closing[1]}")

@@ -100,9 +100,10 @@ def _of_text(
     text: str, message: Message, at: int, number: int, protocol: Protocol, last_act: int
 ) -> Iterator[StreamEvent]:
     role = message.role
+    may_be_outcome = last_act >= 0 or not protocol.syntaxes  # before the first act, it is the task
     if role == "system":
         yield StreamEvent("instruction", role, text, at, number)
-    elif role == "tool" or (role == "user" and protocol.is_outcome(text)):
+    elif role == "tool" or (role == "user" and protocol.is_outcome(text) and may_be_outcome):
         failed = _reports_failure(protocol.returned(text))
         yield StreamEvent("outcome", "tool", text, at, number, last_act, failed)
     elif role == "assistant":
@@ -112,7 +113,7 @@ def _of_text(
         if act:
             yield StreamEvent("act", "", act, at, number)
     else:
-        by = UNCLEAR if protocol.is_bare else role
+        by = UNCLEAR if last_act >= 0 and protocol.is_unclear(text) else role
         for is_material, passage in passages_of(text):
             yield StreamEvent("material" if is_material else "words", by, passage, at, number)
 

@@ -16,6 +16,8 @@ _NUMBER = re.compile(r"\d+")
 _OPENING = 12  # characters that lines of a log have in common at their start
 _ENDS = tuple(".!?:,。！？：")
 _QUOTED = 3  # spaces at most before the sign of a quotation
+_TYPED = 800  # characters; few people type more
+_SAYING = 5  # words; fewer say little more than what they open with
 _FEWEST = 6  # lines in a row that are not sentences; fewer may be a list, an address, a poem
 
 
@@ -100,6 +102,13 @@ def is_pasted(text: str) -> bool:
     lines = text.strip().split("\n")
     has_material = any(is_material for is_material, _ in passages_of(text))
     return has_material and not _is_sentence(lines[0]) and not _is_sentence(lines[-1])
+
+
+def may_be_typed(text: str) -> bool:
+    """Whether a person may have typed a text: some words, or anything and a last sentence."""
+    is_of_typed_length = len(text) <= _TYPED and len(text.split()) >= _SAYING
+    last = text.strip().rpartition("\n")[2]
+    return is_of_typed_length and (is_all_words(text) or _is_sentence(last))
 
 
 def _is_sentence(line: str) -> bool:
