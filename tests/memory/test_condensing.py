@@ -153,7 +153,8 @@ def test_a_form_of_many_numbers_says_clauses_of_the_text_and_not_a_list_of_numbe
     ("text", "told"),
     [
         ("Raise the pool gw-pool-b to 35 now.", {"35": "gw-pool-b to 35"}),
-        ("There are 200 connections in all.", {"200": "200 connections"}),
+        ("There are 200 connections in all.", {"200 connections": "200 connections"}),
+        ("9 tests and 9 hosts fail.", {"9 tests": "9 tests", "9 hosts": "9 hosts"}),
         ("The port is 8443.", {"8443": "port is 8443"}),
         ("12, 14, 15", {}),
         ("It must be `>=` what is there.", {}),
@@ -184,3 +185,17 @@ def test_a_log_that_somebody_hands_over_is_shrunk_by_its_kind_behind_his_name():
     lines = [f"2024-05-15 10:32:{n % 60:02} INFO worker {n} is idle" for n in range(200)]
     form = RuleCondenser().condense("User: " + "\n".join(lines), LIGHT, count)
     assert form.startswith("User: [log, ")
+
+
+@pytest.mark.parametrize("level", [LIGHT, HEAVY])
+def test_an_amount_is_not_kept_by_its_digits_elsewhere(level):
+    days = " ".join(f"On 2026-0{n}-1{n} at 09:{n}5 the desk was calm and wrote." for n in range(9))
+    form = RuleCondenser().condense(f"Of {days} Then 4 tests failed on 7 hosts.", level, count)
+    assert "4 tests" in form
+    assert "7 hosts" in form
+
+
+def test_the_numbers_of_printed_lines_are_no_amounts():
+    listed = "\n".join(f"{40 + n}\tdef step_{n}(self): return build(self)" for n in range(40))
+    form = RuleCondenser().condense(f"User: Look.\n{listed}\nAssistant: Seen.", HEAVY, count)
+    assert not re.search(r"\d+ def", form)

@@ -1,15 +1,14 @@
 from __future__ import annotations
 
 import json
-import re
-from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
+from benchmarks.tiers import pieces, shares
 from holdfast.compressors.select.notes import notes_of
 from holdfast.memory.forms import HEAVY, LIGHT
-from holdfast.memory.tiers import TierSizes, split
+from holdfast.memory.tiers import TierSizes
 from holdfast.meter import meter_for
 from holdfast.session import Session
 from holdfast.session.turns import TurnCondenser, events_in, opening
@@ -86,49 +85,21 @@ def test_the_short_form_of_a_turn_names_what_was_asked_what_was_called_and_what_
 
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.json"))
-SAID = {
-    "names": re.compile(
-        r"(?<=[a-z,;] )(?!I\b)[A-Z][\w-]*(?: [A-Z][\w-]*)*|\b[A-Z]+-\d+\b|\b[a-z]+_\w+"
-    ),
-    "amounts": re.compile(
-        r"\b\d\d:\d\d\b|\d[\d.,]*(?:%| (?:[KMG]iB|s|minutes|hours|days|chunks|tests)\b)"
-    ),
-    "decisions": re.compile(r"[^.\n]*\b(?:decided|agreed|resolved)\b[^.\n]*"),
-}
 
 
-def is_kept(kind, said, form):
-    words = set(re.findall(r"\w+", said.lower())) if kind == "decisions" else set()
-    return said in form or sum(word in form.lower() for word in words) >= 0.8 * len(words) > 0
-
-
-def pieces_of(example):
-    """The turns of a conversation, cut as they are cut for the hot tier."""
+def messages_of(example):
     told = json.loads(example.read_text("utf-8"))
-    sizes = TierSizes(hot=1_000_000)
-    with Session("t", tiers=sizes, vectors=False, counter="o200k_base") as session:
-        session.append(*(told if isinstance(told, list) else told["messages"]))
-        for turn in session.tiers().hot:
-            for piece in split(turn, 2_800, COUNT):
-                yield opening(turn.content, *piece.span) + piece.content
+    return told if isinstance(told, list) else told["messages"]
 
 
 @pytest.mark.parametrize(("level", "least", "share"), [(LIGHT, 3, 0.8), (HEAVY, 8, 0.5)])
 def test_forms_of_real_conversations_keep_what_was_named_counted_and_decided(level, least, share):
-    kept, sizes = defaultdict(list), [0, 0]
-    for text in (piece for example in EXAMPLES for piece in pieces_of(example)):
-        form = TurnCondenser().condense(text, level, COUNT)
-        sizes = [sizes[0] + COUNT(text), sizes[1] + COUNT(form)]
-        events = events_in(text)
-        words = [each.text for each in events or () if each.function == "words"]
-        said = text if events is None else "\n".join(words)
-        prose = "\n".join(re.findall(r"^.*(?:[a-z']+ ){3}.*$", said, re.MULTILINE))
-        for kind, pattern in SAID.items():
-            kept[kind] += [is_kept(kind, one, form) for one in set(pattern.findall(prose))]
-    assert sizes[0] >= least * sizes[1]
-    for kind in SAID:
-        assert len(kept[kind]) > 1
-        assert sum(kept[kind]) >= share * len(kept[kind]), kind
+    told = [piece for example in EXAMPLES for piece in pieces(messages_of(example))]
+    kept, factor = shares(told, level)
+    assert factor >= least
+    for kind, each in kept.items():
+        assert len(each) > 1
+        assert sum(each) >= share * len(each), kind
 
 
 @pytest.mark.parametrize(("level", "share"), [(LIGHT, 0.8), (HEAVY, 0.5)])

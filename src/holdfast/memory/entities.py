@@ -269,25 +269,32 @@ def _is_telling(word: str) -> bool:
 def named_in(text: str) -> dict[str, str]:
     """The names and identifiers of the text, each with the words by which a form lists it.
 
-    A number is listed with the word that it counts, or with the words before it. Without such words
-    an amount with a unit is listed alone, and a bare number is left out. What is mostly signs is
-    left out too, and so are fields, and speakers that are not mentioned.
+    A number and the word that it counts are one name: its digits elsewhere say something else.
+    Other numbers are listed with the words before them. Without such words an amount with a unit is
+    listed alone, and a bare number is left out. What is mostly signs is left out too, and so are
+    fields, and speakers that are not mentioned.
     """
     read = _READ(_said(text))
-    starts = {one: start for start, one in reversed(read.places)}
+    starts: dict[str, list[int]] = {}
+    for start, one in read.places:
+        starts.setdefault(one, []).append(start)
     spoken = Counter(_SPEAKER.findall(read.said))
     found: dict[str, str] = {}
     for entity in read.entities:
         name = entity.text
         if spoken[name] >= entity.times or 2 * sum(map(str.isalnum, name)) < len(name):
             continue
-        end = starts.get(name, len(read.said)) + len(name)
-        if entity.kind == "quoted" and read.said.startswith(":", end + 1):
+        stands = starts.get(name, [len(read.said)])
+        if entity.kind == "quoted" and read.said.startswith(":", stands[0] + len(name) + 1):
             continue
-        bare = entity.kind in _COUNTED and name in starts and not _LETTERS.search(name)
-        label = _with_context(read.said, starts[name], name) if bare else name
-        if label := label or (name if entity.kind == "quantity" else ""):
-            found[name] = label
+        if entity.kind not in _COUNTED or name not in starts or _LETTERS.search(name):
+            found[name] = name
+            continue
+        for start in stands:
+            if label := _with_context(read.said, start, name):
+                found.setdefault(label if label.startswith(name) else name, label)
+            elif entity.kind == "quantity":
+                found[name] = name
     told = "\n".join(found.values())
     return {name: label for name, label in found.items() if label != name or told.count(name) == 1}
 

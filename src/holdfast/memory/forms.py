@@ -61,6 +61,7 @@ _WRITTEN = frozenset({"prose", "dense"})  # kinds of content that people write
 _FENCED = re.compile(
     r"^[ \t]{0,3}```[^\n]*\n(.*?)(?:^[ \t]{0,3}```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
 )
+_NUMBER = re.compile(r"\s*\d+(?:→|\t)")  # of a line, as programs print it
 _MARK = re.compile(r"^(?:[-*+•>|]|#{1,6}|```\w*|~~~\w*)(?=\s|$)\s*|\|$|\*\*")
 _EXACT = re.compile(r"\d|(?<=\w )[A-Z]|[A-Z]{2}")
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -187,7 +188,8 @@ def _statements(text: str, factor: float, count: Count) -> list[Said]:
     for line in _FENCED.sub(read, text).split("\n"):
         head = heads.match(line)
         speaker = head.group() if head else speaker
-        for sentence in sentences(line[head.end() if head else 0 :]):
+        body = line[head.end() if head else 0 :]
+        for sentence in sentences(_NUMBER.sub("", body, count=1) if _NUMBER.match(body) else body):
             said = " ".join(_MARK.sub("", sentence.strip()).split())
             if _says_something(said):
                 found.append((speaker, said))

@@ -77,7 +77,7 @@ def expanded(segment: Segment, count: Count, now: float) -> Generator[Ask[object
     note, named = segment.content, named_in(segment.content)
     text = yield from _written("expand", note, named, segment.tokens * _EXPANSION)
     reason = unfounded(text, note)
-    missing = [name for name in named if name not in text]
+    missing = [name for name in named if not all(word in text for word in name.split())]
     if not reason and missing:
         reason = f"it leaves out {missing[0]!r}"
     if reason:
