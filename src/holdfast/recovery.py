@@ -17,7 +17,7 @@ from holdfast.compressors.summaries import (
 )
 from holdfast.compressors.summary_memory import ranges_of
 from holdfast.engine import RECALL_TOOL
-from holdfast.formats.convert import tool_schema
+from holdfast.formats.convert import arguments_schema, tool_schema
 from holdfast.kernel.budget import is_whole
 from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.ports import KeyValueStore
@@ -38,19 +38,13 @@ _PURPOSE = (
     "pass that key. Ask for a range of lines, a pattern or a field "
     "rather than for the whole when the original is long."
 )
-_PROPERTIES: Mapping[str, Mapping[str, str]] = {
-    "key": {"type": "string", "description": "the key after 'original:'"},
-    "lines": {"type": "string", "description": "a range of lines such as 10:80, counted from 1"},
-    "pattern": {
-        "type": "string",
-        "description": "a regular expression (RE2); only lines that match come back",
-    },
-    "field": {"type": "string", "description": "a path into JSON, such as orders[3].status"},
-    "offset": {
-        "type": "integer",
-        "description": "how many characters of a long answer to pass over",
-    },
-}
+_ARGUMENTS = """
+    key string the key after 'original:'
+    lines string a range of lines such as 10:80, counted from 1
+    pattern string a regular expression (RE2); only lines that match come back
+    field string a path into JSON, such as orders[3].status
+    offset integer how many characters of a long answer to pass over
+"""
 _KEY = re.compile(r"[0-9a-f]{12,64}")
 _RANGE = re.compile(r"\s*(\d{1,15})\s*(?:[:-]\s*(\d{1,15})\s*)?", re.ASCII)
 
@@ -137,8 +131,7 @@ def recall_tool(
     ``most`` characters at once, with a note on how to get the rest, and only originals of
     ``thread``. Raises ConfigError for an unknown provider.
     """
-    parameters = {"type": "object", "properties": _PROPERTIES, "required": ["key"]}
-    schema = tool_schema(provider, RECALL_TOOL, _PURPOSE, parameters)
+    schema = tool_schema(provider, RECALL_TOOL, _PURPOSE, arguments_schema(_ARGUMENTS, "key"))
     if not is_whole(most, 1):
         raise ConfigError(f"{most!r} is not a positive number of characters", place="most")
     chosen = Place(opened(store), thread, secret)

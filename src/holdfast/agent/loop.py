@@ -1,7 +1,6 @@
 """The loop of an agent: fit, ask the model, run its tools, until it calls no tool.
 
-A turn is one generator that yields calls. ``drive`` makes the calls and blocks; ``adrive`` awaits
-them.
+A turn is one generator that yields calls, which are made one after another, or awaited.
 """
 
 from __future__ import annotations
@@ -9,56 +8,34 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
-from inspect import isawaitable
 from typing import Any, Literal, Protocol, TypeGuard, get_args
 
 from holdfast.agent.tools import Tool, as_text, by_name, checked, results
-from holdfast.calls.event_loop import wait_for
 from holdfast.formats.payloads import ROLES, is_list, is_object, named
 from holdfast.formats.sdk_objects import as_sent
 from holdfast.kernel.budget import Budget, is_whole
 from holdfast.kernel.errors import ConfigError, ContextOverflowError, ModelError
+from holdfast.kernel.flow import arun, run
 from holdfast.kernel.messages import ToolCall
 from holdfast.kernel.transcript import Format
 from holdfast.providers.vendor import refusal
 from holdfast.session import Session, View
 from holdfast.session.view import copied
+from holdfast.stores.answers import answered, settled
 from holdfast.validity import repair, validate
 
 Step = Generator[Callable[[], Any], Any, Any]
 """A generator of calls: it is sent the result of each, or its error is thrown into it."""
 
 
-def drive(steps: Step) -> Any:
-    """Make the calls one after another, and return the generator's value."""
-    advance: Callable[[], Callable[[], Any]] = partial(steps.send, None)
-    while True:
-        try:
-            work = advance()
-        except StopIteration as done:
-            return done.value
-        try:
-            answer = _call(work)
-            advance = partial(
-                steps.send, wait_for(_awaited(answer)) if isawaitable(answer) else answer
-            )
-        except Exception as fault:  # noqa: BLE001 - it belongs to the step that asked
-            advance = partial(steps.throw, fault)
+def _answer(work: Callable[[], Any]) -> Any:
+    """The result of the call, waited for."""
+    return settled(_call(work))
 
 
-async def adrive(steps: Step) -> Any:
-    """Like ``drive``, without blocking the event loop: each call runs in a thread."""
-    advance: Callable[[], Callable[[], Any]] = partial(steps.send, None)
-    while True:
-        try:
-            work = advance()
-        except StopIteration as done:
-            return done.value
-        try:
-            answer = await asyncio.to_thread(_call, work)
-            advance = partial(steps.send, await answer if isawaitable(answer) else answer)
-        except Exception as fault:  # noqa: BLE001 - as above
-            advance = partial(steps.throw, fault)
+async def _awaited(work: Callable[[], Any]) -> Any:
+    """The result of the call, which is made in a thread."""
+    return await answered(await asyncio.to_thread(_call, work))
 
 
 def _call(work: Callable[[], Any]) -> Any:
@@ -67,10 +44,6 @@ def _call(work: Callable[[], Any]) -> Any:
         return work()
     except StopIteration as fault:
         raise RuntimeError("StopIteration was raised") from fault
-
-
-async def _awaited(answer: Any) -> Any:
-    return await answer
 
 
 _HARDER = 0.6  # share of a refused view that is tried next, if the refusal states no limit
@@ -161,11 +134,11 @@ class AgentLoop:
         ContextOverflowError if the model refuses even a smaller view for its length, and ModelError
         if it still calls tools after the last round or returns something else.
         """
-        return drive(self._turn(message))
+        return run(self._turn(message), _answer)
 
     async def arun(self, message: Any) -> Any:
         """Like ``run``, for use in an event loop."""
-        return await adrive(self._turn(message))
+        return await arun(self._turn(message), _awaited)
 
     def fit(self) -> View:
         """Fit now; the next model call begins with this view."""

@@ -23,7 +23,7 @@ from typing import (
 import msgspec
 
 from holdfast.content import shrink
-from holdfast.formats.convert import Turn, tool_schema, written
+from holdfast.formats.convert import Turn, arguments_schema, tool_schema, written
 from holdfast.formats.payloads import compact, is_list, is_object, named
 from holdfast.kernel.budget import is_whole
 from holdfast.kernel.errors import ConfigError, HoldfastError, InputError
@@ -293,25 +293,13 @@ _WORTH = 0.2  # a score below this hardly matches the question
 _LEAST = 40  # tokens of an excerpt at least; an answer has twice as many
 _ANSWER = 2_000  # tokens
 
-_TEXT = {"text": {"type": "string", "description": "one fact, decision or instruction, in full"}}
-_SOUGHT = {
-    "query": {
-        "type": "string",
-        "description": "what to search for, in words that were probably used",
-    },
-    "message": {
-        "type": "integer",
-        "description": "the number of a message that was found, to read it whole",
-    },
-    "lines": {
-        "type": "string",
-        "description": "of that message a range of lines such as 10:80, counted from 1",
-    },
-    "pattern": {
-        "type": "string",
-        "description": "of that message only the lines that match this (RE2)",
-    },
-}
+_REMEMBERED = arguments_schema("text string one fact, decision or instruction, in full", "text")
+_SOUGHT = arguments_schema("""
+    query string what to search for, in words that were probably used
+    message integer the number of a message that was found, to read it whole
+    lines string of that message a range of lines such as 10:80, counted from 1
+    pattern string of that message only the lines that match this (RE2)
+""")
 
 
 @renamed_argument("format", "provider")
@@ -329,7 +317,7 @@ def remember_tool(session: Session, provider: ToolProvider = "openai") -> Functi
         session.remember(text, by="model")
         return "It is kept in mind."
 
-    return _tool(provider, "remember", _REMEMBERING, _TEXT, ["text"], run)
+    return FunctionTool(tool_schema(provider, "remember", _REMEMBERING, _REMEMBERED), run)
 
 
 @renamed_argument("format", "provider")
@@ -367,7 +355,7 @@ def search_tool(
         except HoldfastError as fault:
             return f"error: {fault}"
 
-    return _tool(provider, "search_conversation", _SEARCHING, _SOUGHT, [], run)
+    return FunctionTool(tool_schema(provider, "search_conversation", _SEARCHING, _SOUGHT), run)
 
 
 def _message_answer(session: Session, asked: Mapping[str, Any], most: int) -> str:
@@ -411,16 +399,3 @@ def _given(arguments: str) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return found if is_object(found) else {}
-
-
-def _tool(
-    provider: str,
-    name: str,
-    purpose: str,
-    properties: Mapping[str, Any],
-    required: list[str],
-    run: Callable[[str], Any],
-) -> FunctionTool:
-    """The tool in the form of the provider."""
-    parameters = {"type": "object", "properties": dict(properties), "required": required}
-    return FunctionTool(tool_schema(provider, name, purpose, parameters), run)

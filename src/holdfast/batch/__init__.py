@@ -61,8 +61,8 @@ ENGINES = Registry(
     group="engines",
     table=rows("""
         processes holdfast.batch.processes:Processes
-        dask holdfast.batch.dask:Dask
-        ray holdfast.batch.ray:Ray
+        dask holdfast.batch.clusters:Dask
+        ray holdfast.batch.clusters:Ray
     """),
 )
 """The engines by URL scheme: ``processes://4``, ``dask://host:8786``, ``ray://host:10001``."""

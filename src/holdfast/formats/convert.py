@@ -354,6 +354,13 @@ def tool_schema(provider: str, name: str, purpose: str, parameters: Mapping[str,
     return written_as({"name": name, **told, field: given})
 
 
+def arguments_schema(listed: str, *required: str) -> Object:
+    """The JSON schema of arguments: each line has a name, a type and a description."""
+    told = [line.strip().split(" ", 2) for line in listed.strip().splitlines()]
+    properties = {name: {"type": kind, "description": said} for name, kind, said in told}
+    return {"type": "object", "properties": properties, "required": list(required)}
+
+
 def described(tools: object) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """The name, purpose and parameters of each function in schemas of any provider.
 

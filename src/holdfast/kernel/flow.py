@@ -8,6 +8,7 @@ from typing import Any, TypeVar, cast
 from .compressor import Attempt, Flow, Plan
 from .ports import Ask
 
+A = TypeVar("A")
 R = TypeVar("R")
 T = TypeVar("T")
 Rounds = Generator[list[tuple[int, Ask[object]]], Sequence[object], list[Plan]]
@@ -89,26 +90,37 @@ def _plan(value: object) -> Plan:
     return Plan.fail(TypeError(f"a strategy returns a Plan, not {type(value).__name__}"))
 
 
-def run(rounds: Generator[R, Sequence[object], T], answers: Callable[[R], Sequence[object]]) -> T:
-    """Drive the generator and return its value; ``answers`` answers each round."""
+def run(rounds: Generator[R, A, T], answers: Callable[[R], A]) -> T:
+    """Drive the generator and return its value.
+
+    ``answers`` answers each round; its errors are thrown into the generator.
+    """
     try:
         asked = next(rounds)
         while True:
-            asked = rounds.send(answers(asked))
+            try:
+                told = answers(asked)
+            except Exception as fault:  # noqa: BLE001 - it belongs to whoever asked
+                asked = rounds.throw(fault)
+            else:
+                asked = rounds.send(told)
     except StopIteration as done:
         return cast("T", done.value)
     finally:
         rounds.close()
 
 
-async def arun(
-    rounds: Generator[R, Sequence[object], T], answers: Callable[[R], Awaitable[Sequence[object]]]
-) -> T:
+async def arun(rounds: Generator[R, A, T], answers: Callable[[R], Awaitable[A]]) -> T:
     """Like ``run``, awaited; a cancellation closes the generators and is raised."""
     try:
         asked = next(rounds)
         while True:
-            asked = rounds.send(await answers(asked))
+            try:
+                told = await answers(asked)
+            except Exception as fault:  # noqa: BLE001 - as above
+                asked = rounds.throw(fault)
+            else:
+                asked = rounds.send(told)
     except StopIteration as done:
         return cast("T", done.value)
     finally:

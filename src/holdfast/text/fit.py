@@ -20,11 +20,11 @@ Render = Callable[[Sequence[int]], str]
 _FIRST_GUESS = 4.0  # characters a token of plain English
 _LONG_TOKEN = 8  # characters; a text with a longer mean is counted
 _SEAM = 16  # tokens that a beginning may have more than the whole, since its last word is cut
-_CLOSE_ENOUGH = 0.97  # share of the tokens from which no better cut is tried
+_CAUTION = 0.995  # share of the expected size that is tried next
+_CLOSE_ENOUGH = 0.985  # share of the tokens from which no better cut is tried
 _MOST_PROBES = 20
 _GUESSES = 6  # cuts by interpolation; the others are by halving
-# attempts to fill what is left after the best pieces
-_MOST_FILLINGS, _LESS = 5, 0.7
+_NEXT = 12  # pieces after the best that may fill the remaining room
 _FASTEST_GROWTH = 16  # times the last size, so that one cheap part does not overshoot
 # tokens beside the marker from which a head and a tail are better than a head alone
 _SMALLEST_SHARE = 6
@@ -32,7 +32,6 @@ _HEAD = 0.6  # the beginning's share of a head and a tail
 _LINE_LOSS = 3  # a cut moves to a line's end unless that loses more than a third
 _LONGEST_JOINT = 16  # characters that are searched for the start of a combined character
 _JOINERS = frozenset("\u200d\ufe0e\ufe0f\u20e3\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
-_MOST_IDLE = 256  # pieces passed over in a row before the search for one that still fits ends
 
 
 def gap(lines: int, characters: int) -> str:
@@ -54,10 +53,10 @@ def clip(text: str, tokens: int, count: Count, *, mark: str = "", rate: float = 
 
     ``rate``: the expected tokens of a character, if known.
     """
-    found = _longest(len(text), lambda size: text[: _joint(text, size)], tokens, count, rate)
+    found = _longest_text(len(text), lambda size: text[: _joint(text, size)], tokens, count, rate)
     if not mark or len(found) == len(text):
         return found
-    marked = _longest(
+    marked = _longest_text(
         len(found), lambda size: text[: _joint(text, size)].rstrip() + mark, tokens, count
     )
     return marked or found
@@ -66,7 +65,7 @@ def clip(text: str, tokens: int, count: Count, *, mark: str = "", rate: float = 
 def clip_end(text: str, tokens: int, count: Count) -> str:
     """The longest end of at most this many tokens."""
     whole = len(text)
-    return _longest(whole, lambda size: text[_joint(text, whole - size) :], tokens, count)
+    return _longest_text(whole, lambda size: text[_joint(text, whole - size) :], tokens, count)
 
 
 def head_tail(text: str, tokens: int, count: Count) -> str:
@@ -111,88 +110,71 @@ def choose(
 ) -> Pick | None:
     """Choose as many pieces as fit when rendered together; None if not even one does.
 
-    ``order`` lists the pieces, best first; ``sizes`` are their characters; ``render`` makes the
-    text of the chosen ones. A piece is never replaced by a lesser one, but lesser ones fill the
-    space left when the next piece is too long.
+    ``sizes`` are the characters of the pieces; ``render`` makes the text of the chosen ones.
     """
+
+    def picked(chosen: Sequence[int]) -> Pick:
+        pieces = sorted(chosen)
+        return Pick(pieces, render(pieces))
+
+    def cost(some: Sequence[int]) -> int:
+        return count(picked(some).text)
+
     reach = list(accumulate(sizes[piece] for piece in order))
-    best, cost = _longest_beginning(order, reach, render, tokens, count)
-    kept = len(best.pieces) if best else 0
-    spare = (tokens - cost) * (reach[kept - 1] / max(cost, 1) if kept else _FIRST_GUESS)
-    for _ in range(_MOST_FILLINGS):
-        more = _affordable(order[kept:], sizes, spare)
-        if not more:
-            break
-        chosen = sorted((*order[:kept], *more))
-        choice = Pick(chosen, render(chosen))
-        if count(choice.text) <= tokens:
-            return choice
-        spare *= _LESS
-    return best
+    kept, spent = longest(reach, lambda size: cost(order[:size]), tokens, tokens * _FIRST_GUESS)
+    estimates = [size / _FIRST_GUESS for size in sizes]
+    chosen = filled(order[:kept], order[kept:], estimates, cost, tokens, spent)
+    return picked(chosen) if chosen else None
 
 
-def _longest_beginning(
-    order: Sequence[int], reach: Sequence[int], render: Render, tokens: int, count: Count
-) -> tuple[Pick | None, int]:
-    """The longest beginning of the order that fits, with its tokens."""
-    best, spent = None, 0
-    low, high = 0, len(order) + 1
-    allowed = tokens * _FIRST_GUESS
+def filled(
+    chosen: Sequence[int],
+    others: Sequence[int],
+    estimates: Sequence[float],
+    cost: Callable[[Sequence[int]], int],
+    room: int,
+    spent: int,
+) -> list[int]:
+    """What is chosen, and those of the next others that still fit, if there is much room left."""
+    found = list(chosen)
+    for piece in others[:_NEXT] if spent < room * _CLOSE_ENOUGH else ():
+        if estimates[piece] <= room - spent and piece not in found:
+            taken = cost([*found, piece])
+            if taken <= room:
+                found.append(piece)
+                spent = taken
+    return found
+
+
+def longest(
+    reach: Sequence[float], cost: Callable[[int], int], room: int, allowed: float
+) -> tuple[int, int]:
+    """How many parts fit the room, and their cost, which ``cost`` counts exactly.
+
+    ``reach`` has the sizes of the first parts together, ``allowed`` is the size expected to fit.
+    """
+    low, high, spent = 0, len(reach) + 1, 0
     for probe in range(_MOST_PROBES):
-        if high - low <= 1:
+        if high - low <= 1 or spent >= room * _CLOSE_ENOUGH:
             break
-        size = (
-            min(max(bisect_right(reach, allowed), low + 1), high - 1)
-            if probe < _GUESSES
-            else (low + high) // 2
-        )
-        chosen = sorted(order[:size])
-        choice = Pick(chosen, render(chosen))
-        cost = count(choice.text)
-        if cost <= tokens:
-            low, best, spent = size, choice, cost
-            if cost >= tokens * _CLOSE_ENOUGH:
-                break
+        guess = bisect_right(reach, allowed) if probe < _GUESSES else (low + high) // 2
+        size = min(max(guess, low + 1), high - 1)
+        taken = cost(size)
+        if taken <= room:
+            low, spent = size, taken
         else:
             high = size
-        allowed = reach[size - 1] * tokens / max(cost, 1)
-    return best, spent
+        allowed = reach[size - 1] * min(_CAUTION * room / max(taken, 1), _FASTEST_GROWTH)
+    return low, spent
 
 
-def _affordable(order: Sequence[int], sizes: Sequence[int], allowed: float) -> list[int]:
-    chosen: list[int] = []
-    idle = 0
-    for piece in order:
-        if sizes[piece] <= allowed:
-            allowed -= sizes[piece]
-            chosen.append(piece)
-            idle = 0
-        elif (idle := idle + 1) > _MOST_IDLE:
-            break
-    return chosen
-
-
-def _longest(
-    whole: int, piece: Callable[[int], str], tokens: int, count: Count, rate: float = 0.0
+def _longest_text(
+    whole: int, part: Callable[[int], str], tokens: int, count: Count, rate: float = 0.0
 ) -> str:
-    """The longest piece that fits, by counting; ``piece(size)`` has about ``size`` characters."""
-    best, low, high = "", 0, whole + 1
-    size = min(whole, int(tokens / rate) if rate else int(tokens * _FIRST_GUESS) + 1)
-    for _ in range(_MOST_PROBES):
-        candidate = piece(size)
-        cost = count(candidate)
-        if cost <= tokens:
-            best, low = candidate, size
-            if size == whole or cost >= tokens * _CLOSE_ENOUGH:
-                break
-        else:
-            high = size
-        size = min(int(size * tokens / max(cost, 1)), size * _FASTEST_GROWTH, whole)
-        if not low < size < high:
-            size = (low + high) // 2
-        if size <= low:
-            break
-    return best
+    """The longest part that fits; ``part(size)`` has about ``size`` characters."""
+    guess = tokens / rate if rate else tokens * _FIRST_GUESS + 1
+    size, _ = longest(range(1, whole + 1), lambda size: count(part(size)), tokens, guess)
+    return part(size) if size else ""
 
 
 def _cut(text: str, tokens: int, count: Count) -> str:

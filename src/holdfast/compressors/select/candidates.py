@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import accumulate, chain
 from math import fsum, inf
@@ -16,15 +15,12 @@ from holdfast.selection.pieces import Piece
 from holdfast.selection.weights import Use, table, worth_of
 from holdfast.stream.events import StreamEvent
 from holdfast.stream.tellings import Closely, Telling, telling_of, uses_of
+from holdfast.text.fit import filled, longest
 
 Rate = Callable[[StreamEvent], float]
 
 TOKENS_A_CHARACTER = 0.3  # until it is measured
-_TRIES, _GUESSES = 10, 6  # in all, and by interpolation; the others bisect
-_CAUTION = 0.995  # share of the expected number of pieces that is tried next
-_FULL = 0.985  # share of the room above which no further attempt is made
 _NEARLY_ALL = 0.8  # share of the tokens of all candidates
-_NEXT = 12  # pieces after the best that may fill the remaining room
 
 
 class PieceOfEvent(NamedTuple):
@@ -183,35 +179,21 @@ def choose_fitting(
     for number in first:
         if tokens([*firm, number]) <= room:
             firm.append(number)
-    order = [number for number in order if number not in set(firm)]
-    reach = list(accumulate(costs[number] for number in order))
-    low, high, spent, allowed = 0, len(order) + 1, 0, float(room)
-    if firm:
-        spent = tokens(firm)
-        allowed = float(room - spent)
-    for attempt in range(_TRIES):
-        if high - low <= 1 or spent >= _FULL * room:
-            break
-        guess = bisect_right(reach, allowed) if attempt < _GUESSES else (low + high) // 2
-        size = min(max(guess, low + 1), high - 1)
-        taken = tokens([*firm, *order[:size]])
-        low, high, spent = (size, high, taken) if taken <= room else (low, size, spent)
-        allowed = _CAUTION * reach[size - 1] * room / max(taken, 1)
-    chosen = [*firm, *order[:low]]
-    spare = room - spent
-    best = max(order, key=lambda number: values[number], default=None)
-    if best is not None and values[best] > sum(values[number] for number in order[:low]):
-        taken = tokens([*firm, best])
-        chosen, spare, low = (
-            ([*firm, best], room - taken, 0) if taken <= room else (chosen, spare, low)
-        )
-    for number in order[low : low + _NEXT] if spent < _FULL * room else ():
-        if costs[number] <= spare and number not in chosen:
-            taken = tokens([*chosen, number])
-            if taken <= room:
-                chosen.append(number)
-                spare = room - taken
-    return chosen
+    rest = [number for number in order if number not in set(firm)]
+
+    def cost(some: Sequence[int]) -> int:
+        return tokens([*firm, *some])
+
+    reach = list(accumulate(costs[number] for number in rest))
+    spent = cost(()) if firm else 0
+    kept, taken = longest(reach, lambda size: cost(rest[:size]), room, room - spent)
+    chosen, others, spent = rest[:kept], rest[kept:], taken or spent
+    best = max(rest, key=values.__getitem__, default=None)
+    if best is not None and values[best] > sum(map(values.__getitem__, chosen)):
+        taken = cost([best])
+        if taken <= room:
+            chosen, others, spent = [best], rest, taken
+    return [*firm, *filled(chosen, others, costs, cost, room, spent)]
 
 
 class Run(NamedTuple):
