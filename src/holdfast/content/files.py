@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from holdfast.selection.pieces import Reading
 
-from .lossy import LossyKind, by_lines, enough, rows, sampled, under
-from .once import Once
+from .lossy import LossyKind, Once, by_lines, enough, rows, sampled, under
 
 _SHARE = 0.8  # share of the lines that must be entries
 _NAMED = 0.5  # share of bare names that must have an extension

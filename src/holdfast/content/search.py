@@ -9,8 +9,7 @@ from itertools import pairwise
 from holdfast.selection.pieces import Reading
 
 from .code import numbered
-from .lossy import LossyKind, by_lines, enough, rows, sampled, under
-from .once import Once
+from .lossy import LossyKind, Once, by_lines, enough, rows, sampled, under
 
 _SHARE = 0.7  # share of the lines that must be hits
 _FEWEST = 3

@@ -6,10 +6,10 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import cast
+from importlib import import_module
+from typing import Any
 
-from holdfast.kernel.errors import ConfigError, InputError
-from holdfast.kernel.registry import Registry
+from holdfast.kernel.errors import ConfigError, InputError, MissingExtraError
 
 STEP = re.compile(r'\.?([^.\[\]"]+)|\[(-?\d+)\]|\[("(?:[^"\\]|\\.)*")\]')
 SPACE = re.compile(r"[ \t\n\r]*")
@@ -144,10 +144,6 @@ class _Reader:
         return found.end() if found else at
 
 
-PATTERNS = Registry(
-    noun="kind of pattern", group="patterns", table={"re2": "holdfast.stores.patterns:Pattern"}
-)
-
 SIGNS = frozenset(r"\.^$*+?{}[]|()")
 
 
@@ -219,5 +215,30 @@ def _matcher(pattern: str | None) -> Callable[[str], bool]:
         return lambda _: True
     if SIGNS.isdisjoint(pattern):
         return lambda line: pattern in line
-    compiled = cast("Callable[[str], Callable[[str], bool]]", PATTERNS.load("re2"))
-    return compiled(pattern)
+    compiled = _compiled(pattern)
+    return lambda line: compiled.search(_utf8(line)) is not None
+
+
+def _compiled(pattern: str) -> Any:
+    """The pattern of RE2, which takes linear time for any pattern and text.
+
+    Raises ConfigError, with the problem, for a malformed one.
+    """
+    try:
+        # not a plain import: the package has no types for the checkers
+        re2: Any = import_module("re2")
+    except ImportError as missing:
+        raise MissingExtraError("a pattern that is more than plain text") from missing
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(_utf8(pattern), options)
+    except re2.error as fault:
+        reason = fault.args[0].decode("utf-8", "replace")
+        advice = "a pattern is a regular expression of RE2, without look-around and back-references"
+        raise ConfigError(reason, place=f"pattern {pattern!r}", advice=advice) from fault
+
+
+def _utf8(text: str) -> bytes:
+    # a lone surrogate becomes a question mark, since RE2 refuses it
+    return text.encode("utf-8", "replace")
