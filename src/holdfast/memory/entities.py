@@ -17,7 +17,7 @@ from holdfast.text.fit import Count
 from holdfast.text.identifiers import Identifier, find
 from holdfast.text.memo import Memo
 from holdfast.text.sentences import sentences
-from holdfast.text.words import STOP_WORDS, words
+from holdfast.text.words import DIGITS, STOP_WORDS, words
 
 MOST_ENTITIES, MOST_RELATIONS = 15, 10
 """The limits of V.24."""
@@ -44,7 +44,6 @@ _PLACES = 4, 300  # places of a long segment that are read, and the characters o
 _NAME = re.compile(r"[^\W\d_][\w'’&-]*")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
-_DIGITS = re.compile(r"\d+")
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 _SPEAKER = re.compile(r"^([^\W\d_][\w.'’ -]{0,40}): ", re.MULTILINE)
 _BEHIND = re.compile(r" ?%|[ -]([^\W\d_][\w'’-]*)")
@@ -316,7 +315,7 @@ def _tells(entity: Entity) -> bool:
     """Whether it says something without its surroundings; a quoted code does, a field does not."""
     if entity.kind != "quoted":
         return entity.kind in _TELLING
-    inside = find(entity.text) if _DIGITS.search(entity.text) else []
+    inside = find(entity.text) if DIGITS.search(entity.text) else []
     return [one.text for one in inside if one.kind in _TELLING] == [entity.text]
 
 
@@ -348,7 +347,7 @@ def add_names(
     ranks: list[tuple[int, int, bool, int]] = []
     for name, label in missing:
         beside = 0 if name in first else 1 + (name.istitle() and name.isalpha())
-        shape = label if name[0].isdigit() else _DIGITS.sub("0", label)
+        shape = label if name[0].isdigit() else DIGITS.sub("0", label)
         ranks.append((beside, alike[shape], name.isdigit(), len(label)))
         alike[shape] += 1
     places = sorted(range(len(missing)), key=ranks.__getitem__)

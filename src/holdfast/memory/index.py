@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import islice, pairwise
 from operator import itemgetter
 
-from holdfast.text.words import stem, terms
+from holdfast.text.words import DIGITS, stem, terms
 
 from .messages import (
     LexicalSource,
@@ -65,7 +64,6 @@ _CANDIDATES = 400  # candidates for each of words, meaning and time
 _ALIKE = 0.3  # cosine of unrelated messages; below it the factor is 0
 _SOON = 20  # messages that count as the first or the latest
 _LONG = 2_000  # characters above which a message is not one of many similar ones
-_DIGITS = re.compile(r"\d+")
 _BESIDE = "neighbours"
 """The factor of a message that has its score only from its neighbours."""
 
@@ -237,7 +235,7 @@ class Retrieval:
             return set()
         reached = spread({**own, **near, **dict.fromkeys(held, 0.0)})
         shapes = {
-            at: _DIGITS.sub("0", message.told)
+            at: DIGITS.sub("0", message.told)
             for at, message in self.messages.read(sorted(reached)).items()
             if len(message.text) <= _LONG
         }

@@ -8,7 +8,6 @@ keeps what a smaller one keeps.
 from __future__ import annotations
 
 import heapq
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -17,6 +16,7 @@ from math import fsum
 from holdfast.selection.things import names
 from holdfast.text.importance import alarm
 from holdfast.text.question import Question
+from holdfast.text.words import DIGITS
 
 from .pieces import Piece
 
@@ -92,7 +92,6 @@ In the benchmarks as much is kept of logs of twenty times the room."""
 
 _BESIDE = 0.5  # of the worth of a piece is that of its neighbours
 _GOLDEN = 0.6180339887498949  # its multiples, without their whole part, are evenly spread
-_NUMBER = re.compile(r"\d+")
 
 
 def evenly(number: int) -> list[int]:
@@ -102,7 +101,7 @@ def evenly(number: int) -> list[int]:
 
 def form(piece: Piece) -> str:
     """The text of a piece without what differs from one of its kind to the next."""
-    return f"form {_NUMBER.sub('0', piece.text)}"
+    return f"form {DIGITS.sub('0', piece.text)}"
 
 
 def shortlist(

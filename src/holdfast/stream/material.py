@@ -5,14 +5,13 @@ If it is unclear, a passage counts as words: words are never shortened while any
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from holdfast.text.memo import Memo
 from holdfast.text.sentences import reads_as_words
+from holdfast.text.words import DIGITS
 
 _FENCES = ("```", "~~~")
-_NUMBER = re.compile(r"\d+")
 _OPENING = 12  # characters that lines of a log have in common at their start
 _ENDS = tuple(".!?:,。！？：")
 _QUOTED = 3  # spaces at most before the sign of a quotation
@@ -83,7 +82,7 @@ def _lines(text: str) -> Iterator[tuple[bool, str]]:
 
 def without_numbers(text: str, most: int) -> str:
     """The first characters of a text, each number as 0."""
-    return _NUMBER.sub("0", text.lstrip()[:most])
+    return DIGITS.sub("0", text.lstrip()[:most])
 
 
 def is_all_words(text: str) -> bool:

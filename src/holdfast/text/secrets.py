@@ -88,7 +88,6 @@ _COLOUR = re.compile(  # ECMA-48: control sequences and links, also as programs 
     re.IGNORECASE,
 )
 
-_IN_URL = re.compile(r"(://[^\s:/@\"'<>]{0,100}:)([^\s/@\"'<>]{1,300})(?=@)")
 # The next two search a text in lower case. Each alternative begins with a letter and looks back
 # only after it has matched, so that the search skips most of a text.
 _HEADER = re.compile(
@@ -138,18 +137,8 @@ _COMMAND = re.compile(
 )
 _COMMANDS = ("mysql", "mariadb", "sshpass", "redis-cli", "curl", "login")
 """Words at the start of the pattern: searching for words is much faster than trying it."""
-_TELEGRAM = re.compile(rf"(:)(?<=\d{{8}}:)(AA{_WORD}{{33}})(?![A-Za-z0-9])")
 _COOKIES = re.compile(rf"(ookie2?{_QUOTE}?:\s{{0,3}}{_QUOTE}?)([^\n\"'\\]{{1,4000}})")
 _COOKIE = re.compile(r"(=)([^;,\s]{16,4000})")
-_LOGIN = re.compile(
-    rf"(auth{_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}{_QUOTE}?)([a-zA-Z0-9+/]{{8,400}}={{0,2}})"
-)
-_CARD = re.compile(
-    r"(?<![\w.,-])()((?:3[47]|[4-6]\d|2[2-7])\d\d(?:[ -]?\d){11,12})(?![\w-])(?!\.\d)"
-)
-_IBAN = re.compile(
-    r"(?<![A-Za-z0-9])()([A-Z]{2}\d\d(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?)(?![A-Za-z0-9])"
-)
 _SMALL_LETTERS = {ord(letter): letter.lower() for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
 _HARMLESS_NAME = re.compile(
     r"(?:id|name|type|file|path|url|uri|length|len|count|size|expiry|hash|version|policy)s?\W*$",
@@ -181,16 +170,13 @@ def redact(text: str) -> tuple[str, Counter[str]]:
     masked = _cut(masked, _private_keys(masked), counts)
     for kind, shape in _SHAPES:
         masked = _without_tokens(masked, kind, shape, counts)
-    masked = _without(masked, _IN_URL, "password", counts, _is_password)
     if any(command in masked for command in _COMMANDS):
         masked = _without(masked, _COMMAND, "password", counts, _is_password)
-    masked = _without(masked, _TELEGRAM, "telegram token", counts, _is_random)
     masked = _COOKIES.sub(
         lambda c: c[1] + _without(c[2], _COOKIE, "cookie", counts, _is_random), masked
     )
-    masked = _without(masked, _LOGIN, "authorization", counts, _is_login)
-    masked = _without(masked, _CARD, "card", counts, _is_card)
-    masked = _without(masked, _IBAN, "account", counts, _is_account)
+    for shape, kind, proves in _FORMS:
+        masked = _without(masked, shape, kind, counts, proves)
     for search in (_headers, _values, _named):
         masked = _cut(masked, search(masked, masked.translate(_SMALL_LETTERS)), counts)
     return (masked if counts else text), counts
@@ -345,6 +331,34 @@ def _is_random(value: str) -> bool:
     sample = value[:200]
     shares = [times / len(sample) for times in Counter(sample).values()]
     return -sum(share * math.log2(share) for share in shares) >= _LEAST_ENTROPY
+
+
+_FORMS = [
+    (re.compile(shape), kind, proves)
+    for shape, kind, proves in (
+        (r"(://[^\s:/@\"'<>]{0,100}:)([^\s/@\"'<>]{1,300})(?=@)", "password", _is_password),
+        (rf"(:)(?<=\d{{8}}:)(AA{_WORD}{{33}})(?![A-Za-z0-9])", "telegram token", _is_random),
+        (
+            rf"(auth{_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}{_QUOTE}?)([a-zA-Z0-9+/]{{8,400}}={{0,2}})",
+            "authorization",
+            _is_login,
+        ),
+        (
+            r"(?<![\w.,-])()((?:3[47]|[4-6]\d|2[2-7])\d\d(?:[ -]?\d){11,12})(?![\w-])(?!\.\d)",
+            "card",
+            _is_card,
+        ),
+        (
+            (
+                r"(?<![A-Za-z0-9])()([A-Z]{2}\d\d(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?)"
+                r"(?![A-Za-z0-9])"
+            ),
+            "account",
+            _is_account,
+        ),
+    )
+]
+"""Patterns whose second group is a secret of that kind, if it proves to be one."""
 
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
