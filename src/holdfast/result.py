@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from math import ceil, inf
 from os import PathLike, fspath
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Generic, cast
+from typing import TYPE_CHECKING, Any, Generic, cast, get_type_hints
 from warnings import warn
 
 from holdfast.files import read_whole, write_all
@@ -18,7 +18,6 @@ from holdfast.kernel.edits import Drop, Edit, Insert, Offload, Replace
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.ports import Accuracy
 from holdfast.kernel.registry import imported
-from holdfast.kernel.typed import fields_of, typed
 from holdfast.model_usage import NO_CALLS, ModelUsage
 from holdfast.names import ReportForm
 
@@ -99,7 +98,7 @@ class CompressionMetrics:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> CompressionMetrics:
         """The inverse of ``to_dict``."""
-        found: CompressionMetrics = typed(data, cls)
+        found: CompressionMetrics = _typed(data, cls)
         return found
 
 
@@ -211,8 +210,8 @@ class Step:
     def from_dict(cls, data: Mapping[str, Any]) -> Step:
         """The inverse of ``to_dict``, without ``messages``."""
         return cls(
-            **fields_of(cls, data, _STEP),
-            edits=tuple(typed(e, _EDITS[e["edit"]]) for e in data["edits"]),
+            **_fields_of(cls, data, _STEP),
+            edits=tuple(_typed(e, _EDITS[e["edit"]]) for e in data["edits"]),
             taken={int(i): original for i, original in data["taken"].items()},
         )
 
@@ -448,7 +447,7 @@ class CompressionResult(Generic[M]):
         talk, messages = data["conversation"], data["messages"]
         plain: CompressionResult[Any] = cls(
             messages=cast("M", Conversation(messages=messages, **talk) if talk else messages),
-            **fields_of(cls, {"net": None, **data, "spent": data["usage"]}, (*_RESULT, *_RECORDS)),
+            **_fields_of(cls, {"net": None, **data, "spent": data["usage"]}, (*_RESULT, *_RECORDS)),
         )
         steps: list[Step] = []
         after = message_list(plain)
@@ -483,6 +482,17 @@ _RECORDS = (
     "strategy",
 )
 """The other fields of a result except its messages and steps."""
+
+
+def _typed(value: object, kind: Any) -> Any:
+    """The value of JSON as this type. Raises ValueError for a value of another type."""
+    return imported("msgspec:convert")(value, kind)  # it is needed only for saved results
+
+
+def _fields_of(kind: type, data: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """The fields of these names, each as the type that the class gives it."""
+    hints = get_type_hints(kind)
+    return {name: _typed(data[name], hints[name]) for name in names}
 
 
 def bare(messages: Any) -> Any:
