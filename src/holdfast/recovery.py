@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn, cast
 
 from holdfast.compressors.summaries import (
-    as_list,
     message_key,
     messages_key,
     ranges_key,
@@ -22,6 +21,7 @@ from holdfast.kernel.budget import is_whole
 from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import renamed_argument
+from holdfast.kernel.typed import kept_as
 from holdfast.names import ToolProvider
 from holdfast.stores.answers import Opened, answered, opened
 from holdfast.stores.artifacts import AsyncArtifactStore, secret_of
@@ -262,9 +262,8 @@ async def _keys(store: KeyValueStore, thread: str) -> AsyncIterator[str]:
     keys = [ranges_key(thread), messages_key(thread)]
     for found in ranges_of(await answered(store.get(keys[0]))):
         keys += [found.key, f"{found.key}:waiting"]  # where an earlier version kept them
-    for index in as_list(await answered(store.get(keys[1]))):
-        if isinstance(index, int):
-            keys.append(message_key(thread, index))
+    numbers = kept_as(await answered(store.get(keys[1])), list[int]) or []
+    keys += [message_key(thread, index) for index in numbers]
     for key in keys:
         if await answered(store.get(key)) is not None:
             yield key

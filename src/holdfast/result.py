@@ -18,6 +18,7 @@ from holdfast.kernel.edits import Drop, Edit, Insert, Offload, Replace
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.ports import Accuracy
 from holdfast.kernel.registry import imported
+from holdfast.kernel.typed import typed
 from holdfast.model_usage import NO_CALLS, ModelUsage
 from holdfast.names import ReportForm
 
@@ -98,7 +99,7 @@ class CompressionMetrics:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> CompressionMetrics:
         """The inverse of ``to_dict``."""
-        found: CompressionMetrics = _typed(data, cls)
+        found: CompressionMetrics = typed(data, cls)
         return found
 
 
@@ -211,7 +212,7 @@ class Step:
         """The inverse of ``to_dict``, without ``messages``."""
         return cls(
             **_fields_of(cls, data, _STEP),
-            edits=tuple(_typed(e, _EDITS[e["edit"]]) for e in data["edits"]),
+            edits=tuple(typed(e, _EDITS[e["edit"]]) for e in data["edits"]),
             taken={int(i): original for i, original in data["taken"].items()},
         )
 
@@ -484,15 +485,10 @@ _RECORDS = (
 """The other fields of a result except its messages and steps."""
 
 
-def _typed(value: object, kind: Any) -> Any:
-    """The value of JSON as this type. Raises ValueError for a value of another type."""
-    return imported("msgspec:convert")(value, kind)  # it is needed only for saved results
-
-
 def _fields_of(kind: type, data: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """The fields of these names, each as the type that the class gives it."""
     hints = get_type_hints(kind)
-    return {name: _typed(data[name], hints[name]) for name in names}
+    return {name: typed(data[name], hints[name]) for name in names}
 
 
 def bare(messages: Any) -> Any:

@@ -14,6 +14,7 @@ from holdfast.compressors.summary_memory import Envelope
 from holdfast.compressors.window import SlidingWindow
 from holdfast.compressors.writer import request
 from holdfast.designs.llm4s import llm4s_history
+from holdfast.kernel.typed import kept_as
 from holdfast.memory.forms import HEAVY, RuleCondenser
 from holdfast.memory.relevance import Context, Relevance, importances
 from holdfast.memory.tiers import Segment, demote
@@ -66,11 +67,11 @@ def test_a_summary_is_asked_for_by_what_must_not_be_lost():
 
 def test_the_record_of_a_summary_survives_json_and_nothing_else_is_taken_for_one():
     record = Envelope(2, 9, 8, "hash", "writer", ("A.", "B."), body="A. B.", made=5.5)
-    assert Envelope.of_json(record.to_json()) == record
+    assert kept_as(record.to_json(), Envelope) == record
     told = json.loads(record.to_json())
     for wrong in ({**told, "count": "8"}, {**told, "texts": "A."}, {"start": 2}, []):
-        assert Envelope.of_json(json.dumps(wrong)) is None
-    assert Envelope.of_json(None) is None
+        assert kept_as(json.dumps(wrong), Envelope) is None
+    assert kept_as(None, Envelope) is None
 
 
 def test_a_session_has_the_sizes_of_the_design():

@@ -17,6 +17,7 @@ from holdfast.kernel.budget import is_whole
 from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.forks import brief_lock
 from holdfast.kernel.ports import KeyValueStore
+from holdfast.kernel.typed import kept_as, typed
 from holdfast.model_usage import CacheFigures, CacheStatistics
 from holdfast.stores.answers import Opened, answered, at_once, opened
 from holdfast.stores.protocols import SetsMany
@@ -188,7 +189,8 @@ class Lru(Generic[V]):
             return
         order: list[str] = []
         if self.capacity:
-            order = _keys(await answered(store.get(self._place)))[-self.capacity :]
+            listed = await answered(store.get(self._place))
+            order = (kept_as(listed, list[str]) or [])[-self.capacity :]
         with self._lock:
             if not self._known:
                 self._entries.update(dict.fromkeys(order))
@@ -212,17 +214,6 @@ async def _set_all(store: KeyValueStore, values: Mapping[str, str]) -> None:
     else:
         for key, value in values.items():
             await answered(store.set(key, value))
-
-
-def _keys(text: str | None) -> list[str]:
-    """The keys in the JSON text; none if it is not a list."""
-    try:
-        listed: object = json.loads(text or "[]")
-    except ValueError:
-        return []
-    if not isinstance(listed, list):
-        return []
-    return [key for key in cast("list[object]", listed) if isinstance(key, str)]
 
 
 Vector = Sequence[float]
@@ -293,7 +284,5 @@ def key_of(model: str, *content: str) -> str:
 
 
 def _vector(text: str) -> Vector:
-    numbers: object = json.loads(text)
-    if not isinstance(numbers, list):
-        raise ValueError("no vector")  # noqa: TRY004 - as for text that is not JSON
-    return [float(number) for number in cast("list[str | float]", numbers)]
+    vector: Vector = typed(json.loads(text), list[float])
+    return vector

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,6 +16,7 @@ from holdfast.cli.terminal import mention, say, say_json
 from holdfast.evaluation import Evaluation, Probe, evaluate, evaluation_page
 from holdfast.files import write_all
 from holdfast.kernel.errors import ConfigError, InputError
+from holdfast.kernel.typed import typed
 from holdfast.result import CompressionResult
 from holdfast.stores import open_store
 from holdfast.threads import ThreadStore
@@ -134,13 +135,11 @@ def _probes(file: str | None) -> list[Probe]:
 
 
 def _probe(row: object, place: str) -> Probe:
-    said: Mapping[str, object] = {}
-    if isinstance(row, dict):
-        said = cast("Mapping[str, object]", row)
-    question, expected = said.get("question"), said.get("expected")
-    words = cast("list[object]", expected) if isinstance(expected, list) else [None]
-    texts = [word for word in words if isinstance(word, str) and word]
-    if not isinstance(question, str) or len(texts) != len(words):
+    try:
+        found: Probe = typed(row, Probe)
+        if not all(found.expected):
+            raise ValueError("a word is empty")
+    except ValueError as fault:
         advice = 'write {"question": "...", "expected": ["word", ...]}'
-        raise InputError("this is not a probe", place=place, advice=advice)
-    return Probe(question, tuple(texts))
+        raise InputError("this is not a probe", place=place, advice=advice) from fault
+    return Probe(found.question, found.expected)

@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any, TypeVar, cast
+from typing import TypeVar
 
 from holdfast.kernel.errors import StoreError
 from holdfast.kernel.flow import Asking, ask
@@ -26,6 +26,7 @@ from holdfast.kernel.integrity import Rule, keeps, may_follow
 from holdfast.kernel.messages import SUMMARY, Message, Role, Text
 from holdfast.kernel.ports import Ask, Read, Save, Write
 from holdfast.kernel.transcript import Transcript, speaks
+from holdfast.kernel.typed import kept_as
 from holdfast.text.concealed import masked_parts, redacted_text
 from holdfast.text.keyed import decimal, is_known
 
@@ -211,25 +212,6 @@ def thread_prefix(thread: str) -> str:
     return f"thread_{escaped}:"
 
 
-def as_object(value: str | None) -> dict[str, Any]:
-    """The JSON object in the text, or an empty one."""
-    found = _json(value)
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
-
-
-def as_list(value: str | None) -> list[object]:
-    """The JSON list in the text, or an empty one."""
-    found = _json(value)
-    return cast("list[object]", found) if isinstance(found, list) else []
-
-
-def _json(value: str | None) -> object:
-    try:
-        return json.loads(value) if value else None
-    except (ValueError, RecursionError):
-        return None
-
-
 @dataclass(slots=True)
 class WorkingStore:
     """The caller's store for one strategy: after the first failure it is not used again."""
@@ -263,7 +245,7 @@ class WorkingStore:
 
     def add(self, key: str, numbers: Iterable[int]) -> Asking[None]:
         """Add the numbers to the list under the key, each once."""
-        known = as_list((yield from self.read(key)))
+        known = kept_as((yield from self.read(key)), list[int]) or []
         new = [number for number in numbers if number not in known]
         if new:
             yield from self.write(key, json.dumps([*known, *new]))

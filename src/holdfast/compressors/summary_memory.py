@@ -12,13 +12,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from time import time
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 from holdfast.compressors.cuts import start_of_newest
 from holdfast.compressors.summaries import (
     WorkingStore,
-    as_list,
-    as_object,
     body_of,
     concealed,
     earlier_key,
@@ -31,6 +29,7 @@ from holdfast.kernel.flow import Asking
 from holdfast.kernel.forks import cached_property
 from holdfast.kernel.messages import Media, Message
 from holdfast.kernel.transcript import Transcript
+from holdfast.kernel.typed import kept_as
 from holdfast.text.concealed import redacted_text
 
 
@@ -180,24 +179,6 @@ class Envelope:
         """The JSON that a store keeps."""
         return json.dumps(asdict(self), ensure_ascii=False)
 
-    @classmethod
-    def of_json(cls, value: str | None) -> Envelope | None:
-        """The envelope in a stored value, or None."""
-        found = as_object(value)
-        kinds = cls.__annotations__
-        if found.keys() != kinds.keys():
-            return None
-        if not all(isinstance(found[name], _IN_JSON[kind]) for name, kind in kinds.items()):
-            return None
-        names = [name for name, kind in kinds.items() if kind == _LIST]
-        given: dict[str, Any] = {**found, **{name: tuple(map(str, found[name])) for name in names}}
-        return cls(**given)
-
-
-_LIST = "tuple[str, ...]"
-_IN_JSON = {"int": int, "str": str, "float": int | float, _LIST: list}
-"""The type in JSON of a field with this annotation."""
-
 
 @dataclass(frozen=True, slots=True)
 class Range:
@@ -220,12 +201,7 @@ _MOST_RANGES = 500  # the newest of a list; older summaries are written again wh
 
 def ranges_of(value: str | None) -> list[Range]:
     """The list in a stored value, oldest first."""
-    listed = [cast("dict[str, Any]", each) for each in as_list(value) if isinstance(each, dict)]
-    return [
-        Range(**each)
-        for each in listed
-        if {name: type(given).__name__ for name, given in each.items()} == Range.__annotations__
-    ]
+    return kept_as(value, list[Range]) or []
 
 
 def _listed(ranges: Sequence[Range]) -> str:
@@ -423,7 +399,7 @@ class Memory:
         return envelope.writer == self.writer and fresh
 
     def _envelope(self, key: str) -> Asking[Envelope | None]:
-        envelope = Envelope.of_json((yield from self._read(key)))
+        envelope = kept_as((yield from self._read(key)), Envelope)
         # an earlier version listed keys of the messages that wait, and keys have one line
         is_whole = envelope and all("\n" in each for each in envelope.waiting)
         return envelope if is_whole else None

@@ -15,13 +15,14 @@ from pathlib import Path
 from string import Template
 from typing import NamedTuple, TypeVar
 
-from holdfast.compressors.summaries import WorkingStore, as_object, message_key, messages_key
+from holdfast.compressors.summaries import WorkingStore, message_key, messages_key
 from holdfast.compressors.verification import accepted, details_of, with_missing
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.errors import ContextOverflowError, HoldfastError, ModelError
 from holdfast.kernel.flow import Asking, ask
 from holdfast.kernel.messages import Media, Message, Role, Text, ToolCall, ToolResult
 from holdfast.kernel.ports import All, Ask, Complete
+from holdfast.kernel.typed import kept_as
 from holdfast.text.fit import Count, clip, fits
 from holdfast.text.visible import encodable
 
@@ -269,9 +270,9 @@ def output_summary(
 
 def _kept(value: str | None, proof: dict[str, str]) -> str | None:
     """The stored text, if it was made from the same things."""
-    found = as_object(value)
-    text = found.get("text")
-    return text if isinstance(text, str) and found == {**proof, "text": text} else None
+    found = kept_as(value, dict[str, str]) or {}
+    text = found.pop("text", None)
+    return text if found == proof else None
 
 
 def _hash(*texts: str) -> str:
