@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -135,11 +136,10 @@ def _probes(file: str | None) -> list[Probe]:
 
 
 def _probe(row: object, place: str) -> Probe:
-    try:
-        found: Probe = typed(row, Probe)
-        if not all(found.expected):
-            raise ValueError("a word is empty")
-    except ValueError as fault:
+    found: Probe | None = None
+    with suppress(ValueError):
+        found = typed(row, Probe)
+    if found is None or not all(found.expected):
         advice = 'write {"question": "...", "expected": ["word", ...]}'
-        raise InputError("this is not a probe", place=place, advice=advice) from fault
+        raise InputError("this is not a probe", place=place, advice=advice)
     return Probe(found.question, found.expected)
