@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from math import inf
 from typing import NamedTuple
 
 from holdfast.kernel.ports import Room
@@ -113,21 +114,10 @@ def _beside(
 
 def excerpt(reading: Reading, room: Room) -> fit.Pick | None:
     """As many of the best pieces as fit, or None if not even one does."""
-    weights = table()
     some = shortlist(reading.pieces, room.tokens * MOST, room.question)
     pieces = picked(reading.pieces, some)
-    told = valued(pieces, room.question, weights.asked)
-    names = [things(piece.names) for piece in pieces]
     costs = [piece.cost for piece in pieces]
-    order = ordered(
-        pieces,
-        [[*mine, *more] for mine, more in zip(names, told.tells, strict=True)],
-        costs,
-        {**_alone(pieces, names), **told.worth},
-        again=weights.again,
-        bonus=told.bonus,
-        enough=room.tokens * _MOST,
-    )
+    order = _ranked(pieces, room.question, costs, [0.0] * len(pieces), room.tokens * _MOST)
     write = writer(reading)
 
     def text(chosen: Sequence[int]) -> str:
@@ -174,13 +164,28 @@ def gap(units: int, unit: str) -> list[str]:
     return [f"… {units:,} {unit}{'s' if units > 1 else ''} …"]
 
 
-def _alone(pieces: Sequence[Piece], names: Sequence[Sequence[str]]) -> dict[str, float]:
-    """The value of the names in a text without context."""
-    marked: set[str] = set()
-    for piece in pieces:
-        marked |= quoted(piece.text)
+def _ranked(
+    pieces: Sequence[Piece],
+    question: str,
+    costs: Sequence[float],
+    bonus: Sequence[float],
+    enough: float = inf,
+) -> list[int]:
+    """The indices of the pieces of one text, the best first, until they cost ``enough``."""
+    weights = table()
+    told = valued(pieces, question, weights.asked)
+    names = [things(piece.names) for piece in pieces]
+    marked = set[str]().union(*(quoted(piece.text) for piece in pieces))
     found = dict.fromkeys(name for mine in names for name in mine)
-    return worth_in_one_text(found, marked, max(len(found), 1))
+    return ordered(
+        pieces,
+        [[*mine, *more] for mine, more in zip(names, told.tells, strict=True)],
+        costs,
+        worth_in_one_text(found, marked, max(len(found), 1)) | told.worth,
+        again=weights.again,
+        bonus=[own + near for own, near in zip(bonus, told.bonus, strict=True)],
+        enough=enough,
+    )
 
 
 def order(
@@ -195,21 +200,8 @@ def order(
     With ``decisions``, decisions and constraints are as valuable as what a content kind names.
     """
     pieces = [Piece(text, number) for number, text in enumerate(texts)]
-    learned = table()
-    told = valued(pieces, question, learned.asked)
-    names = [things(text) for text in texts]
-    distinct = dict.fromkeys(name for mine in names for name in mine)
-    marked = set[str]().union(*map(quoted, texts))
     heard = map(signals, texts) if decisions else ()
-    said = [learned.named * max(one.decides, one.constrains) for one in heard] or [0.0] * len(texts)
-    return ordered(
-        pieces,
-        [[*mine, *more] for mine, more in zip(names, told.tells, strict=True)],
-        [
-            piece.cost / weight
-            for piece, weight in zip(pieces, weights or [1.0] * len(pieces), strict=True)
-        ],
-        worth_in_one_text(distinct, marked, max(len(distinct), 1)) | told.worth,
-        again=learned.again,
-        bonus=[own + near for own, near in zip(said, told.bonus, strict=True)],
-    )
+    named = table().named
+    said = [named * max(one.decides, one.constrains) for one in heard] or [0.0] * len(texts)
+    each = zip(pieces, weights or [1.0] * len(pieces), strict=True)
+    return _ranked(pieces, question, [piece.cost / weight for piece, weight in each], said)
