@@ -1,10 +1,11 @@
 """Measures what a compaction kept: facts by kind, meaning, and answers to questions.
 
-A name or a number is kept if it appears with half of the words that surround one of its places, as
-the quality benchmark matches. A statement is kept if one message has four fifths of its words. An
-act is kept if one message has its name and the names in its arguments, and one has the line that
-reported its failure, if it failed with one line. Copies in system messages count. A statement that
-appears with another number, or negated, is a contradiction and not kept.
+A name or a number is kept if it appears with half of the words that surround one of its places in
+its sentence. A small number counts with the word after it. A statement is kept if one message has
+four fifths of its words. Questions, and what an assistant announces and does not do at once, are
+open points. An act is kept if one message has its name and the names in its arguments, and one has
+a line of its outcome. Copies in system messages count. A statement that appears with another
+number, or negated, is a contradiction and not kept.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Collection, Container, Iterable, Iterator, Mapping, 
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from html import escape
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import ceil
 from operator import mul
 from statistics import fmean
@@ -46,12 +47,17 @@ Kind = Literal["names", "numbers", "decisions", "constraints", "open_points", "a
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _AROUND, _NEAR = 60, 160  # characters on each side, before and after: as in the benchmark
+_QUESTION_MARKS = ("?", "？", "؟")
+_AMOUNT = re.compile(rf"(?<![\w.,:/#$-])\d{{1,2}} (?!(?:{'|'.join(STOP_WORDS)})\b)[^\W\d_]{{2,}}")
+"""A small number with what it counts."""
 _COMPANY = 0.5  # share of the surrounding words with which a name still means the same
 _STATEMENT = 0.8  # share of the words of a statement that make it a repetition
 _FEWEST = 3  # words of a statement
 _LONGEST = 160  # characters of a fact as it is shown
 _PLACES = 16  # places of a name in the result that are checked; it is used alike in all of them
 _WORD = re.compile(r"\w+")
+_BREAK = re.compile(r"[.!?。！？]['\")]*\s|\n")
+_NUMBER = re.compile(r"[$€£¥]?\d+(?:[.,]\d+)*%?")
 _FIRST_WORDS = re.compile(r"\w+(?:\W+\w+)?")
 _FIRST, _LAST = re.compile(r"^\w+"), re.compile(r"\b\w+$")
 _WITHIN = re.compile(r"[\w,;:(] +$")
@@ -74,15 +80,9 @@ _LEADING = re.compile(r"^\d+(?=\s)", re.MULTILINE)
 _OPPOSITES = frozenset(
     "not no never none nobody nothing neither nor cannot without nicht nie kein".split()
 )
-_KINDS: Mapping[Shape, Kind] = {
-    "number": "numbers",
-    "path": "names",
-    "id": "names",
-    "capitalised": "names",
-    "compound": "names",
-    "hyphened": "names",
-    "camel": "names",
-}
+_NAMED: Container[Shape] = frozenset(
+    ("number", "path", "id", "capitalised", "compound", "hyphened", "camel")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,10 +357,14 @@ class _Told:
     def says(self, statement: str) -> bool:
         """Whether one message has nearly all of the statement's words.
 
-        Only messages with one of its rarest words are checked.
+        Only messages with one of its rarest words are checked. A short statement must be there
+        as it is.
         """
         wanted = frozenset(terms(statement))
         rarest = sorted((self._saying.get(word, []) for word in wanted), key=len)
+        if len(wanted) < _FEWEST:
+            whole = statement.strip()
+            return any(whole in self._texts[n] for n in chain.from_iterable(rarest[:1]))
         least = ceil(_STATEMENT * len(wanted))
         likely = {n for held in rarest[: len(wanted) - least + 1] for n in held}
         return any(len(wanted & self._sets[n]) >= least for n in likely)
@@ -492,6 +496,13 @@ def _around(
         yield _LAST.sub("", passage) if last < len(text) else passage
 
 
+def _sentences_around(texts: Sequence[str], thing: str, places: Iterable[_Place]) -> Iterator[str]:
+    """The text around each place of the name, as far as its sentence or line goes."""
+    for passage in _around(texts, thing, places, _AROUND):
+        before, _, after = passage.partition(thing)
+        yield f"{_BREAK.split(before)[-1]}{thing}{_BREAK.split(after)[0]}"
+
+
 def _facts(
     events: Sequence[StreamEvent],
     texts: Sequence[str],
@@ -504,24 +515,45 @@ def _facts(
         stays = text in whole
         for thing in things(text):
             is_whole[thing] = stays or is_whole.get(thing, False)
-    looks: dict[str, Shape] = {
-        thing: look for thing in is_whole if (look := shape(thing)) in _KINDS
-    }
-    told = _Told(after, looks)
-    capitalised = {thing for thing, look in looks.items() if look == "capitalised"}
+    units = set[str]()
+    for amount, message in _amounts(events):
+        is_whole[amount] = texts[message] in whole or is_whole.get(amount, False)
+        units.add(amount.partition(" ")[2])
+    named = [
+        thing
+        for thing in is_whole
+        if " " in thing or (shape(thing) in _NAMED and thing not in units)
+    ]
+    told = _Told(after, named)
+    capitalised = {thing for thing in named if shape(thing) == "capitalised"}
     places = _places(texts, capitalised | told.places.keys())
-    for thing, look in looks.items():
+    for thing in named:
         stands = places.get(thing, ())
-        if look != "capitalised" or _is_name(thing, texts, stands):
-            around = _around(texts, thing, stands, _AROUND)
-            yield CheckedFact(_KINDS[look], thing, is_whole[thing] or told.names(thing, around))
-    failures = {event.act: event.text for event in events if event.failed}
+        if thing not in capitalised or _is_name(thing, texts, stands):
+            is_number = " " in thing or _NUMBER.fullmatch(thing)
+            around = _sentences_around(texts, thing, stands)
+            kept = is_whole[thing] or told.names(thing, around)
+            yield CheckedFact("numbers" if is_number else "names", thing, kept)
+    outcomes = {event.act: event for event in events if event.function == "outcome"}
     for at, event in enumerate(events):
         if event.function == "words":
-            yield from _statements(event, told, denied)
+            acts = at + 1 < len(events) and events[at + 1].function == "act"
+            yield from _statements(event, told, denied, acts=acts)
         elif event.function == "act":
-            kept = _is_done(event, failures.get(at, ""), told)
+            kept = _is_done(event, outcomes.get(at), told, whole)
             yield CheckedFact("acts", _line(f"{event.by} {event.text}"), kept)
+
+
+def _amounts(events: Iterable[StreamEvent]) -> Iterator[tuple[str, int]]:
+    """The small numbers with what they count, and the messages in which they appear.
+
+    At the start of a line that nobody said, a number may be that of the line.
+    """
+    for event in events:
+        for amount in _AMOUNT.finditer(event.text):
+            before = event.text[max(0, amount.start() - _INDENT) : amount.start()].rstrip(" \t")
+            if event.function == "words" or before[-1:] not in ("", "\n"):
+                yield amount[0], event.message
 
 
 def _is_name(thing: str, texts: Sequence[str], places: Iterable[_Place]) -> bool:
@@ -531,30 +563,40 @@ def _is_name(thing: str, texts: Sequence[str], places: Iterable[_Place]) -> bool
     )
 
 
-def _statements(event: StreamEvent, told: _Told, denied: Container[str]) -> Iterator[CheckedFact]:
+def _statements(
+    event: StreamEvent, told: _Told, denied: Container[str], *, acts: bool
+) -> Iterator[CheckedFact]:
+    """The statements in words that were said; what they announce is not open if an act follows."""
     for sentence in dict.fromkeys(sentences(event.text)):
-        if len(frozenset(terms(sentence))) < _FEWEST:
-            continue
         said = signals(sentence)
         kinds: list[Kind] = []
         if said.decides >= 1:
             kinds.append("decisions")
         if said.constrains:
             kinds.append("constraints")
-        if event.is_users_words and sentence.rstrip().endswith("?"):
+        plans = said.plans and event.by == "assistant" and not acts
+        if plans or sentence.rstrip().endswith(_QUESTION_MARKS):
             kinds.append("open_points")
-        holds = " ".join(sentence.split()) not in denied
-        kept = bool(kinds) and holds and told.says(sentence)
+        if not kinds or not terms(sentence):
+            continue
+        kept = " ".join(sentence.split()) not in denied and told.says(sentence)
         for kind in kinds:
             yield CheckedFact(kind, _line(sentence), kept)
 
 
-def _is_done(event: StreamEvent, failure: str, told: _Told) -> bool:
-    """Whether one message has the act with the names in its arguments, and one its failure."""
-    reports = len(failure) > _LONGEST or "\n" in failure.strip() or not terms(failure)
-    return told.says(f"{event.by} {' '.join(things(event.text))}") and (
-        reports or told.says(failure)
-    )
+def _is_done(
+    event: StreamEvent, outcome: StreamEvent | None, told: _Told, whole: Container[str]
+) -> bool:
+    """Whether one message has the act with the names in its arguments, and one its outcome.
+
+    Of a long outcome a line is enough; names and numbers in it are facts of their own.
+    """
+    if not told.says(f"{event.by} {' '.join(things(event.text))}"):
+        return False
+    if outcome is None or outcome.text in whole:
+        return True
+    lines = [line for line in outcome.text.splitlines() if terms(line)]
+    return not lines or any(map(told.says, lines))
 
 
 def _line(text: str) -> str:

@@ -66,7 +66,8 @@ def _compressed(given: list[Any], params: dict[str, Any]) -> Outcome:
     def once(messages: list[Any]) -> CompressionResult:
         counter = params.get("counter", "o200k_base")
         strategy = _strategy(params)
-        given = {"llm": scripted(params), "embedder": embedder(params)}
+        told = next((each for each in (params, *params.get("strategies", ())) if "llm" in each), {})
+        given = {"llm": scripted(told), "embedder": embedder(params)}
         return holdfast.compress(
             messages, budget(params), strategy=strategy, counter=counter, **given
         )

@@ -85,6 +85,59 @@ def test_an_act_whose_failure_is_no_longer_reported_is_not_kept():
     assert evaluate(talk, quiet).kinds["acts"] == 0
 
 
+DESK = [
+    {"role": "user",
+     "content": "The change fee was 20 EUR last time. Only 5 seats are left. Is it on time?"},
+    {"role": "assistant",
+     "content": "I will check the fare rules next. Do you want an aisle seat?"},
+    {"role": "user", "content": "Yes. 席はいくつ残っていますか？"},
+    {"role": "assistant", "content": None, "tool_calls": [
+        {"id": "a", "type": "function",
+         "function": {"name": "hold_seat", "arguments": '{"seat": "14C"}'}},
+    ]},
+    {"role": "tool", "tool_call_id": "a", "content": "The seat is held until noon."},
+    {"role": "assistant", "content": "Done."},
+    {"role": "user", "content": "7 guests come along."},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "fact"),
+    [
+        ("The change fee was 20 EUR last time. ", "numbers", "20 EUR"),
+        ("Only 5 seats are left. ", "numbers", "5 seats"),
+        ("7 guests come along.", "numbers", "7 guests"),
+        ("Is it on time?", "open_points", "Is it on time?"),
+        ("I will check the fare rules next. ", "open_points", "I will check the fare rules next."),
+        ("Do you want an aisle seat?", "open_points", "Do you want an aisle seat?"),
+        ("席はいくつ残っていますか？", "open_points", "席はいくつ残っていますか？"),
+        ("The seat is held until noon.", "acts", 'hold_seat {"seat": "14C"}'),
+    ],
+)
+def test_amounts_open_tasks_questions_and_outcomes_are_facts_of_their_own(words, kind, fact):
+    after = json.loads(json.dumps(DESK, ensure_ascii=False).replace(words, ""))
+    lost = evaluate(DESK, after).lost
+    assert (kind, fact) in {(each.kind, each.text) for each in lost}
+    assert {each.text for each in lost} <= {fact, words.strip()}
+
+
+def test_what_an_assistant_announces_and_then_does_is_not_open():
+    after = [
+        {**DESK[3], "content": "I will hold it now."} if each is DESK[3] else each for each in DESK
+    ]
+    texts = {fact.text for fact in evaluate(after, after).facts if fact.kind == "open_points"}
+    assert "I will hold it now." not in texts
+    assert "I will check the fare rules next." in texts
+
+
+def test_of_a_long_outcome_a_line_is_enough():
+    whole = "\n".join(f"row {n} of the table of fares is cheap" for n in range(9))
+    told = [{**each, "content": whole} if each["role"] == "tool" else each for each in DESK]
+    cut = [{**each, "content": whole[:60]} if each["role"] == "tool" else each for each in DESK]
+    assert evaluate(told, cut).kinds["acts"] == 1
+    assert evaluate(told, DESK).kinds["acts"] == 0
+
+
 def test_a_number_that_no_longer_says_what_it_is_is_not_kept():
     bag = [*TALK[:3], {**TALK[3], "content": "payments-core eth0"}, *TALK[4:], {"role": "user",
      "content": "12345 zebra"}]  # fmt: skip

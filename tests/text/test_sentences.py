@@ -73,3 +73,8 @@ def test_the_pieces_make_the_text(text):
 @pytest.mark.parametrize("name", LARGE)
 def test_it_ends_on_any_text(name):
     assert "".join(sentences(LARGE[name])) == LARGE[name]
+
+
+def test_short_words_that_are_abbreviations_too_end_a_sentence_before_a_capital():
+    said = ["It goes on. ", "He says no. ", "They sat. ", "It is Art. 5 of the law."]
+    assert sentences("".join(said)) == said

@@ -142,7 +142,16 @@ _REASONS = _Sayings(
 )
 
 
-_SAYINGS = (*_PHRASES.values(), _CONSTRAINTS, _CONCLUSIONS, _REASONS)
+_PLANS = _Sayings(
+    "todo tbd pending outstanding unfinished remaining remains",
+    """
+    i will, i'll, i am going to, i'm going to, we will, we'll, next step, next i, next we, next up,
+    still need, still needs, still to, still have to, left to do, not yet, to do
+    """,
+)
+
+
+_SAYINGS = (*_PHRASES.values(), _CONSTRAINTS, _CONCLUSIONS, _REASONS, _PLANS)
 _TELLING = _WORDS.union(_REPLY_WORDS, *(sayings.telling for sayings in _SAYINGS))
 """All words that are looked up."""
 
@@ -161,6 +170,8 @@ class Signals(NamedTuple):
     """It states what must, may or must not be done."""
     decides: float
     """How clearly it states a decision, cause or result: 1.0 by name, 0.5 by wording, 0.0 not."""
+    plans: bool
+    """It announces what is still to be done."""
 
 
 def signals(text: str) -> Signals:
@@ -168,7 +179,8 @@ def signals(text: str) -> Signals:
     low = text.lower()
     spoken = _TELLING.intersection(_WORD.findall(low))
     decides = 1.0 if _CONCLUSIONS.heard(low, spoken) else 0.5 * _REASONS.heard(low, spoken)
-    return Signals(_alarm(text, low, spoken), _CONSTRAINTS.heard(low, spoken), decides)
+    constrains, plans = _CONSTRAINTS.heard(low, spoken), _PLANS.heard(low, spoken)
+    return Signals(_alarm(text, low, spoken), constrains, decides, plans)
 
 
 def concludes(text: str) -> bool:

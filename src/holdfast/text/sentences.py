@@ -29,10 +29,8 @@ d dª dña pág ra sra srta ud uds
 dott ecc ing on sig sigg
 """
 _KNOWN = frozenset(_ABBREVIATIONS.split())
-_CLOSING_TOO = frozenset(
-    {"etc", "al", "a.m", "p.m", "inc", "ltd", "co", "corp", "jr", "sr", "usw", "ecc"}
-)
-"""Abbreviations that end a sentence if a capital follows."""
+_CLOSING_TOO = frozenset("etc al a.m p.m inc ltd co corp jr sr usw ecc on no so sat art".split())
+"""Abbreviations that end a sentence if a capital follows, and those that are words too."""
 
 _QUOTES = "\"'”’»)\\]}*_"
 _STOPS = ".!?…"
