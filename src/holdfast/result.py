@@ -407,18 +407,10 @@ class CompressionResult(Generic[M]):
         data = {
             "holdfast": 1,
             **{name: getattr(self, name) for name in _RESULT},
+            **facts(self),
             "strategy": dict(self.strategy),
-            "budget_met": self.budget_met,
             "trimmed": self.trimmed,
             "removed_messages": self.removed_messages,
-            "masked": list(self.masked),
-            "redacted": dict(self.redacted),
-            "accuracy": asdict(self.accuracy),
-            "usage": asdict(self.spent)
-            | {"within": self.spent.within, "utilization": self.spent.utilization},
-            "model_usage": self.model_usage.to_dict(),
-            "net": self.net and asdict(self.net),
-            "metrics": self.metrics.to_dict(),
             "steps": [step.to_dict() for step in self.steps],
             "conversation": _identity(self.messages),
             "messages": bare(self.messages),
@@ -483,6 +475,22 @@ _RECORDS = (
     "strategy",
 )
 """The other fields of a result except its messages and steps."""
+
+
+def facts(result: CompressionResult[Any]) -> dict[str, object]:
+    """Status and sizes of a result as JSON has them."""
+    usage, net = result.spent, result.net
+    names = ("status", "reason", "detail", "budget_met", "smallest", "degraded", "format")
+    return {
+        **{name: getattr(result, name) for name in names},
+        "masked": list(result.masked),
+        "redacted": dict(result.redacted),
+        "accuracy": asdict(result.accuracy),
+        "usage": asdict(usage) | {"within": usage.within, "utilization": usage.utilization},
+        "metrics": result.metrics.to_dict(),
+        "model_usage": result.model_usage.to_dict(),
+        "net": net and asdict(net) | {"net": net.net},
+    }
 
 
 def _fields_of(kind: type, data: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:

@@ -3,36 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 
 from holdfast.model_usage import ModelUsage
 from holdfast.reports.account import MessageAccount
 from holdfast.reports.text import edits_by_kind
-from holdfast.result import CompressionResult
+from holdfast.result import CompressionResult, facts
 from holdfast.text.visible import amount
 
 
 def summary(result: CompressionResult) -> dict[str, object]:
     """Status, sizes and steps of a result, without message text."""
-    usage = result.spent
-    return {
-        "status": result.status,
-        "reason": result.reason,
-        "detail": result.detail,
-        "budget_met": result.budget_met,
-        "smallest": result.smallest,
-        "degraded": result.degraded,
-        "strategy": result.strategy_name,
-        "format": result.format,
-        "masked": list(result.masked),
-        "redacted": dict(result.redacted),
-        "accuracy": asdict(result.accuracy),
-        "usage": asdict(usage) | {"within": usage.within, "utilization": usage.utilization},
-        "metrics": result.metrics.to_dict(),
-        "model_usage": result.model_usage.to_dict(),
-        "net": result.net and asdict(result.net) | {"net": result.net.net},
-        "steps": steps_of(result),
-    }
+    return {**facts(result), "strategy": result.strategy_name, "steps": steps_of(result)}
 
 
 def steps_of(result: CompressionResult) -> list[dict[str, object]]:
