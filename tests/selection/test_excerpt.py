@@ -4,10 +4,12 @@ front.
 
 from __future__ import annotations
 
+import random
 from itertools import permutations
 
 import pytest
 
+import holdfast
 from holdfast.kernel.ports import Room
 from holdfast.selection.excerpt import excerpt, writer
 from holdfast.selection.order import ordered
@@ -49,3 +51,17 @@ def test_a_gap_within_a_unit_is_marked():
         [Piece("one", 0), Piece("of two", 0), Piece("its end", 0), Piece("three", 2)], 3
     )
     assert writer(reading)([0, 2, 3]).split("\n") == ["one", "…", "its end", "… 1 line …", "three"]
+
+
+def test_a_question_about_a_record_brings_the_whole_record():
+    rng = random.Random(3)
+    names = ("Voltage", "Load", "Uplink", "Peer", "Mode", "Queue drops", "Last flap", "Firmware")
+    fields = [f"{place} {name}" for place in ("Link", "Port", "Peer") for name in names]
+    records = [
+        [f"Unit {unit}, serial SN{7000 + unit * 13}"]
+        + [f"    {field}: {rng.choice('ABCD')}{rng.randint(100, 99999)}" for field in fields]
+        for unit in range(40)
+    ]
+    text = "\n".join(line for record in records for line in record)
+    told = holdfast.shrink(text, 800, query="Tell me everything about SN7221.")
+    assert [line for line in records[17] if line not in told.text] == []

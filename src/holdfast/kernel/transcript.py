@@ -9,7 +9,7 @@ from typing import Literal, Protocol, runtime_checkable
 from holdfast.kernel.forks import cached_property
 
 from .integrity import Rule, keeps, welds
-from .messages import Message, Part, Role, Wire
+from .messages import Message, Part, Role, Text, Wire
 
 _SHAPE = ("units", "newest", "protected", "turns", "user_positions")
 
@@ -97,9 +97,10 @@ class Transcript:
 
     @property
     def question(self) -> str:
-        """The newest user message, which is the default question."""
+        """The text of the newest user message, which is the default question."""
         newest = self._asked(reversed(range(len(self))))
-        return "" if newest is None else self.messages[newest].content_text or ""
+        parts = () if newest is None else self.messages[newest].parts
+        return "\n".join(part.text for part in parts if isinstance(part, Text))
 
     def _asked(self, places: Iterable[int]) -> int | None:
         """The first of these positions with a user message that is not a summary."""

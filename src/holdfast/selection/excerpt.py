@@ -21,7 +21,7 @@ _MOST = 8  # characters per token of the candidates that are ranked
 _TELLING = 0.1  # share of the best answer; below it, a piece adds nothing to its neighbours
 _FEW = 12  # pieces with a term of the question; if more have it, it does not distinguish them
 _RARE = 0.03  # share of many pieces that are few, too
-_NEAR = 20  # pieces before and after an answer
+_NEAR = 30  # pieces before and after an answer, as many as a long record has
 _APART = 0.3  # share of the value of being near an answer that is left in another block
 
 
@@ -68,7 +68,7 @@ def valued(
         told.extend(said)
         worth.update(said)
     near = _beside(pieces, answers, holders) if alone else [0.0] * len(pieces)
-    return Valued(tells, worth, [share * each for each in near])
+    return Valued(tells, worth, [share * weights.beside * each for each in near])
 
 
 def _answers(question: str, pieces: Sequence[Piece], alone: bool) -> list[dict[str, float]]:

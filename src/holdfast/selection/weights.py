@@ -65,6 +65,9 @@ class WeightTable(NamedTuple):
     """The value of a thing in a single text, as a share of its value in a conversation."""
     asked: float
     """The value of the best answer to the caller's question."""
+    beside: float
+    """The value of what stands beside an answer, as a multiple of the answer's. A question about a
+    record names little of it."""
     among_others: float
     """The value of an event's kind in a conversation, as a share of its value in a single text."""
     implied: float
