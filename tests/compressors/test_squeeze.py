@@ -83,3 +83,11 @@ def test_without_a_model_it_is_skipped():
     result = squeezed([user(mark(LONG)), *TALK], None)
     assert result.steps[0].reason == "no_model"
     assert not result.degraded
+
+
+def test_a_summary_that_is_as_short_as_it_can_be_asked_for_is_not_asked_for_again():
+    llm = Scripted(["Identifiers: A-1", "Identifiers: B-2"])
+    notes = [mark(f"Identifiers: {name} " + "words " * 30) for name in ("A-1", "B-2")]
+    messages = [user(notes[0]), user("And then?"), user(notes[1]), assistant("Fine.")]
+    result = holdfast.compress(messages, 1, strategy=Squeeze(14), llm=llm)
+    assert (len(llm.calls), result.degraded) == (2, False)

@@ -52,10 +52,15 @@ class Squeeze(Configured):
             return Plan.skip("within_cap", f"summaries take {whole:,} tokens, {cap:,} are the cap")
         if not allowance.writer:
             return Plan.skip("no_model", "no model was given; pass llm=")
-        rooms = [
-            max(_LEAST, min(count(text) // _HALF, cap * count(text) // whole))
-            for text, _ in found.values()
-        ]
+        given = {
+            i: max(_LEAST, min(count(text) // _HALF, cap * count(text) // whole))
+            for i, (text, _) in found.items()
+        }
+        # what is as short as a model may be asked for is not asked for again
+        found = {i: each for i, each in found.items() if count(each[1]) > given[i]}
+        if not found:
+            return Plan.skip("within_cap", "no summary can be asked to be shorter")
+        rooms = [given[i] for i in found]
         asks = tuple(
             request("squeeze", room, {"messages": quoted(body)})
             for room, (_, body) in zip(rooms, found.values(), strict=True)
