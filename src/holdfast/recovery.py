@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from holdfast.kernel.budget import is_whole
 from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import renamed_argument
-from holdfast.kernel.typed import kept_as
+from holdfast.kernel.typed import kept_as, object_of
 from holdfast.names import ToolProvider
 from holdfast.stores.answers import Opened, answered, opened
 from holdfast.stores.artifacts import AsyncArtifactStore, secret_of
@@ -193,12 +192,7 @@ def _part(text: str, offset: int, most: int) -> str:
 
 def _object(arguments: object) -> Mapping[str, object]:
     """The arguments of a call, given as an object or as its JSON."""
-    given = arguments
-    if isinstance(given, str | bytes):
-        try:
-            given = json.loads(given)
-        except (ValueError, RecursionError):
-            given = None
+    given = object_of(arguments) if isinstance(arguments, str | bytes) else arguments
     if not isinstance(given, Mapping):
         advice = 'give an object such as {"key": "3fa1c27b90de"}'
         raise ConfigError("the arguments are not an object", place="arguments", advice=advice)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import (
@@ -31,6 +30,7 @@ from holdfast.kernel.messages import ToolCall, ToolResult
 from holdfast.kernel.ports import Room
 from holdfast.kernel.registry import renamed_argument
 from holdfast.kernel.transcript import Format
+from holdfast.kernel.typed import object_of
 from holdfast.memory.times import day_name
 from holdfast.names import ToolProvider
 from holdfast.session import Session
@@ -311,7 +311,7 @@ def remember_tool(session: Session, provider: ToolProvider = "openai") -> Functi
     checked(session)
 
     def run(arguments: str) -> str:
-        text = _given(arguments).get("text")
+        text = (object_of(arguments) or {}).get("text")
         if not isinstance(text, str) or not text.strip():
             return 'error: give an object such as {"text": "what to keep in mind"}'
         session.remember(text, by="model")
@@ -342,7 +342,7 @@ def search_tool(
         )
 
     def run(arguments: str) -> str:
-        asked = _given(arguments)
+        asked = object_of(arguments) or {}
         try:
             if isinstance(asked.get("message"), int):
                 return _message_answer(session, asked, most)
@@ -390,12 +390,3 @@ def _origin_of(hit: Recalled) -> str:
     """The message's number, role and date, such as ``message 12, user, 3 May 2026``."""
     day = "" if hit.said is None else day_name(hit.said)
     return ", ".join(part for part in (f"message {hit.position}", hit.role, day) if part)
-
-
-def _given(arguments: str) -> Mapping[str, Any]:
-    """The arguments of a call; empty if they are not a JSON object."""
-    try:
-        found: object = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return {}
-    return found if is_object(found) else {}

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import cast
 
 from holdfast.content.structured.values import dump, parse
+from holdfast.kernel.typed import object_of
 from holdfast.text.fit import Count, head_tail
 
 _SHORT = 4  # tokens; shorter values stay, since a mark in quotes takes as much
 
 
-def fields(arguments: str) -> dict[str, object]:
-    """The fields of a call's arguments; none if they are not a JSON object."""
-    try:
-        found: object = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return {}
-    return cast("dict[str, object]", found) if isinstance(found, dict) else {}
-
-
 def strings(arguments: str) -> Iterator[str]:
     """The texts in the fields of a call's arguments, also within lists."""
-    for value in fields(arguments).values():
+    for value in (object_of(arguments) or {}).values():
         if isinstance(value, str):
             yield value
         elif isinstance(value, list):

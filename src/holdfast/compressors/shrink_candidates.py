@@ -8,12 +8,13 @@ from fnmatch import translate
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.compressors.arguments import fields, strings
+from holdfast.compressors.arguments import strings
 from holdfast.compressors.output_summaries import is_summary
 from holdfast.compressors.references import Place, key_in
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.messages import Message, Text, ToolCall, ToolResult
 from holdfast.kernel.transcript import Seal, Transcript
+from holdfast.kernel.typed import object_of
 from holdfast.text.memo import Memo
 
 if TYPE_CHECKING:
@@ -223,7 +224,7 @@ class _Deed(NamedTuple):
 
 
 def _deed(call: ToolCall) -> _Deed:
-    found, name = fields(call.arguments), _CAMEL.sub("_", call.name)
+    found, name = object_of(call.arguments) or {}, _CAMEL.sub("_", call.name)
     path = next((value for field in _PATH_FIELDS if isinstance(value := found.get(field), str)), "")
     if path and _WRITES.search(name):
         return _Deed(path, (_WRITE,))

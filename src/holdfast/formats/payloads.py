@@ -8,6 +8,7 @@ from typing import Any, NoReturn, TypeGuard
 
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.messages import Media, Opaque, Part, Role, Text
+from holdfast.kernel.typed import object_of
 
 MESSAGES = "messages"
 
@@ -301,8 +302,5 @@ def compact(value: object, place: str = "", otherwise: Callable[[object], str] =
 
 def parsed_object(text: str) -> Mapping[str, Any]:
     """The JSON object in the text, or ``{"text": text}`` if there is none."""
-    try:
-        value: object = json.loads(text)
-    except (ValueError, RecursionError):
-        value = None
-    return value if is_object(value) else {"text": text}
+    found = object_of(text)
+    return {"text": text} if found is None else found

@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from math import inf
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from holdfast.content import recognise
 from holdfast.content.lossy import LossyKind
+from holdfast.kernel.typed import object_of
 from holdfast.selection.order import shortlist
 from holdfast.selection.pieces import Piece, Reading, of_line, passages
 from holdfast.selection.things import quoted, things
@@ -127,14 +128,8 @@ def _act(name: str, text: str) -> Iterator[Piece]:
 
 def _fields(arguments: str) -> dict[str, str] | None:
     """The arguments as text by name; None if they are not a JSON object."""
-    try:
-        found: object = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(found, dict):
-        return None
-    fields = cast("dict[str, object]", found)
-    return {
+    fields = object_of(arguments)
+    return fields and {
         k: v if isinstance(v, str) else json.dumps(v, ensure_ascii=False) for k, v in fields.items()
     }
 
