@@ -40,7 +40,7 @@ SAID = {
         r"(?<=[a-z,;] )(?!I\b)[A-Z][\w-]*(?: [A-Z][\w-]*)*|\b[A-Z]+-\d+\b|\b[a-z]+_\w+"
     ),
     "amounts": re.compile(
-        r"\b\d\d:\d\d\b"
+        r"(?<![\w:+-])\d\d:\d\d(?![\w:])"  # no part of a timestamp
         r"|\d[\d.,]*(?:%| (?:[KMG]iB|s|minutes|hours|days|chunks|files|hosts|issues|tests)\b)"
     ),
     "decisions": re.compile(r"[^.\n]*\b(?:decided|agreed|resolved)\b[^.\n]*"),
