@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.content.lossy import enough
 
 
-def test_the_lines_that_are_one_are_given_where_they_are_enough():
-    assert enough(["1", "a", "2"], str.isdigit, 2) == ["1", "2"]
+def test_what_matches_is_given_where_it_is_enough():
+    matching = re.compile("[0-9]").match
+    assert [match[0] for match in enough(["1", "a", "2"], matching, 2)] == ["1", "2"]
 
 
 def test_there_are_none_where_they_are_too_few():

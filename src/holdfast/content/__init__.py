@@ -62,7 +62,11 @@ def recognise(text: str) -> ContentKind:
 
 
 def _recognised(text: str) -> ContentKind:
-    shares = {one: fit(text) for one, fit in _fits().items()}
+    shares: dict[ContentKind, float] = {}
+    for one, fit in _fits().items():
+        shares[one] = fit(text)
+        if shares[one] >= 1 and one.recognises(text):  # no later kind can fit better
+            return one
     best_first = sorted(shares, key=shares.__getitem__, reverse=True)
     return next((one for one in best_first if shares[one] and one.recognises(text)), kinds()[-1])
 

@@ -129,7 +129,7 @@ def form_of(lines: Sequence[str]) -> str:
         found = [] if form == "paths" and headings else enough(asked, pattern.match, least)
         sure = {"paths": _SURELY, "names": _EXTENSION}.get(form)
         if sure and not (form == "names" and "/" in headings):
-            named = sum(sure.match(line) is not None for line in found)
+            named = sum(sure.match(match.string) is not None for match in found)
             found = found if named >= _NAMED * len(asked) else []
         if found:
             return form

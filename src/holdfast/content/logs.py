@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from holdfast.selection.pieces import Piece, Reading, clauses
 from holdfast.text.importance import TROUBLE, alarm
+from holdfast.text.memo import Memo
 
 from .lossy import LossyKind, sampled
 
@@ -58,18 +59,21 @@ _LETTERS = {"W": "WARNING", "E": "ERROR", "F": "FATAL", "C": "CRITICAL"}
 _TAG = re.compile(
     r"[^\s\"]*:|\[.*\]\W*|[^\s\[\"]+:[^\s\[]*\]|[A-Za-z_][\w-]*(?:(?:[.$]|::)[\w$-]+)+"
 )
+# both begin with one set, so that the search can skip to it
 _HEX = re.compile(
-    r"(?<![^\W_])(?=[a-fA-F]?[a-fA-F:-]{0,40}\d)[0-9a-fA-F]{2,}(?:[:-]+[0-9a-fA-F]{2,})*(?![^\W_])"
+    r"[0-9a-fA-F](?<![^\W_].)(?:(?<=\d)|(?=[a-fA-F:-]{0,40}\d))[0-9a-fA-F]+"
+    r"(?:[:-]+[0-9a-fA-F]{2,})*(?![^\W_])"
 )
 _NUMBER = re.compile(
-    r"(?<![a-zA-Z\d])[-+]?\d+(?:[.,:/_+-]+\d+)*|\d+"
-    r"|\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b"
+    r"[-+\dMTWFSJAOND](?:(?<![a-zA-Z\d].)(?:(?<=\d)\d*|(?<=[-+])\d+)(?:[.,:/_+-]+\d+)*|(?<=\d)\d*"
+    r"|(?:(?<=\bM)(?:on|ar|ay)|(?<=\bT)(?:ue|hu)|(?<=\bW)ed|(?<=\bF)(?:ri|eb)|(?<=\bS)(?:at|un|ep)"
+    r"|(?<=\bJ)(?:an|un|ul)|(?<=\bA)(?:pr|ug)|(?<=\bO)ct|(?<=\bN)ov|(?<=\bD)ec)\b)"
 )
 
 
-def _masked(text: str) -> str:
-    """The text with ``0`` for each number, id, address, date, and list of them."""
-    return _NUMBER.sub("0", _HEX.sub("0", text))
+def _masked(lines: Sequence[str]) -> list[str]:
+    """The lines or words with ``0`` for each number, id, address, date, and list of them."""
+    return _NUMBER.sub("0", _HEX.sub("0", "\n".join(lines))).split("\n")
 
 
 @lru_cache(maxsize=1 << 12)
@@ -139,7 +143,8 @@ class Layout:
     def head(self, shape: str) -> Head:
         """The head of a masked line; empty for a line that continues another."""
         fields, level, tag = 0, "", ""
-        for name, field in zip(self.columns, _FIELD.findall(shape), strict=False):
+        for name, found in zip(self.columns, _FIELD.finditer(shape), strict=False):
+            field = found.group()
             if not _conforms(field, name):
                 break
             fields += 1
@@ -155,15 +160,13 @@ def _column(fields: Sequence[str], rows: int) -> str:
     least = _SHARE * rows
     if not fields or len(fields) < least:
         return ""
-    different = Counter(map(_masked, fields))
     classes = Counter(map(_class_of, fields))
     name, count = classes.most_common(1)[0]
-    if (
-        count >= least
-        and (name != "tag" or len(different) <= max(_FEW, _BOUND * rows))
-        and name != "word"
-    ):
+    if count >= least and name not in {"tag", "word"}:
         return "time" if name == "number" and _grows(fields) else name
+    different = Counter(_masked(fields))
+    if count >= least and name == "tag" and len(different) <= max(_FEW, _BOUND * rows):
+        return name
     if sum(count for _, count in different.most_common(_FEW)) >= least:
         return "label"
     return "number" if classes["number"] + classes["tag"] >= least else ""
@@ -192,9 +195,9 @@ class Sort:
         self.tags = Counter[str]()
 
 
-def _kinds(lines: Sequence[str], layout: Layout) -> list[Sort]:
+def _kinds(shapes: Sequence[str], layout: Layout) -> list[Sort]:
     rows_of: dict[str, list[int]] = {}
-    for row, shape in enumerate(_masked("\n".join(lines)).split("\n")):
+    for row, shape in enumerate(shapes):
         rows_of.setdefault(shape[:_LONGEST], []).append(row)
     kinds: dict[tuple[object, ...], Sort] = {}
     for shape, rows in rows_of.items():
@@ -323,7 +326,7 @@ def _events(kind: Sort, lines: Sequence[str], usual_level: str) -> Iterator[Repo
             ]
             most = (
                 _FEW
-                if sum(len(set(map(_masked, column))) > 1 for column in columns) < 2
+                if sum(len(set(_masked(column))) > 1 for column in columns) < 2
                 else _STATES + 1
             )
             told = [_joint_form(column, most) for column in columns]
@@ -345,7 +348,7 @@ def _as_words(words: list[str], number: int) -> list[str]:
     """The words of a line, with runs of values cut to two if it has more words than its kind."""
     if len(words) == number:
         return words
-    masked = _masked("\n".join(words)).split("\n")
+    masked = _masked(words)
     joined = list[str]()
     last = before = ""
     for word, mask in zip(words, masked, strict=True):
@@ -362,7 +365,7 @@ def _joint_form(values: Sequence[str], most: int) -> str:
     """The words at one place of a kind: one, a few, or their common part."""
     listed = "|".join(values)
     if (len(values) > 1 and len(listed) > _SHORT) or len(listed) > _MUCH:
-        values = list(dict.fromkeys(_masked("\n".join(values)).replace("0", _MORE).split("\n")))
+        values = list(dict.fromkeys(mask.replace("0", _MORE) for mask in _masked(values)))
         listed = "|".join(values)
     if len(values) <= most and len(listed) <= _MOST_LISTED:
         return listed
@@ -400,6 +403,12 @@ def _name(tag: str) -> str:
     return tag if len(parts) <= _PACKAGES or tag[0] == "[" else parts[-1]
 
 
+_LAYOUTS: Memo[str, Layout] = Memo(
+    lambda text: Layout(lines_of(text)), lambda text, _: len(text), 8_000_000
+)
+"""By text, since a log is recognised before it is read."""
+
+
 class Log(LossyKind):
     """Lines that begin with a time or level; each kind of event is shown once, with its count."""
 
@@ -409,14 +418,13 @@ class Log(LossyKind):
 
     def fit(self, text: str) -> float:
         """The share of the lines that begin like a log's, or continue such a line."""
-        lines = [line for line in lines_of(sampled(text)) if line.strip()]
-        layout = Layout(lines)
+        looked_at = sampled(text)
+        lines, layout = [line for line in lines_of(looked_at) if line.strip()], _LAYOUTS[looked_at]
         if len(lines) < _FEWEST or not {"time", "level"} & set(layout.columns[:5]):
             return 0.0
         begun = sum(
-            layout.head(_masked(line[:_LONGEST])).fields > 0
-            or _class_of(line.split(None, 1)[0]) == "level"
-            for line in lines
+            layout.head(shape).fields > 0 or _class_of(line.split(None, 1)[0]) == "level"
+            for line, shape in zip(lines, _masked([line[:_LONGEST] for line in lines]), strict=True)
         )
         own = sum(not line[0].isspace() for line in lines)  # indented lines continue a record
         least = 0.6 if "time" in layout.columns else 0.8
@@ -429,8 +437,7 @@ class Log(LossyKind):
     def read(self, text: str) -> Reading:
         """Each kind of event with its count, by component, and under it the lines."""
         lines = lines_of(text)
-        layout = Layout(lines)
-        kinds = _kinds(lines, layout)
+        kinds = _kinds(_masked(lines), _LAYOUTS[text])
         levels = Counter[str]()
         for kind in kinds:
             levels[kind.level] += len(kind.rows)

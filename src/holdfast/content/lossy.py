@@ -130,6 +130,7 @@ def _omitted(reading: Reading, chosen: Sequence[int]) -> str:
 
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 _WINDOWS, _WIDE = 16, 4_000  # samples of a long text, and the characters of each
 
@@ -148,13 +149,13 @@ def sampled(text: str, windows: int = _WINDOWS, wide: int = _WIDE) -> str:
     return "\n".join(window.rpartition("\n")[0] or window for window in found)
 
 
-def enough(lines: Sequence[T], is_one: Callable[[T], object], least: float) -> list[T]:
-    """The lines that match; none as soon as they cannot reach the least share."""
+def enough(lines: Sequence[T], match: Callable[[T], R | None], least: float) -> list[R]:
+    """What the lines that match give; nothing as soon as they cannot reach the least share."""
     spare = len(lines) - least
-    found: list[T] = []
+    found: list[R] = []
     for line in lines:
-        if is_one(line):
-            found.append(line)
+        if one := match(line):
+            found.append(one)
             continue
         spare -= 1
         if spare < 0:

@@ -67,25 +67,16 @@ def _form(lines: Sequence[str]) -> str:
     """``numbered``, ``plain``, ``headed`` or ``bare``, if nearly all lines are; else empty."""
     asked = [line[:_HEAD] for line in lines if line.strip() and line != _SEPARATOR]
     least = max(_FEWEST, _SHARE * len(asked))
-    signs = {
-        match[2]
-        for line in enough(asked, _path_and_number, least)
-        if (match := _path_and_number(line))
-    }
-    if ":" in signs:  # context lines without hits do not count
-        return "numbered"
-    bare = [
-        int(match[1]) for line in enough(asked, _BARE.match, least) if (match := _BARE.match(line))
-    ]
+    if any(match[2] == ":" for match in enough(asked, _path_and_number, least)):
+        return "numbered"  # context lines without hits do not count
+    bare = [int(match[1]) for match in enough(asked, _BARE.match, least)]
     if bare and numbered(lines):
         return ""  # a file with line numbers
     if bare:
         headings = sum(_HEADING.match(line) is not None for line in asked)
         falls = sum(one >= other for one, other in pairwise(bare))
         return "headed" if headings and falls < headings else "bare" if falls == 0 else ""
-    plain = [
-        match[1] for line in enough(asked, _PLAIN.match, least) if (match := _PLAIN.match(line))
-    ]
+    plain = [match[1] for match in enough(asked, _PLAIN.match, least)]
     return "plain" if len(set(plain)) < len(plain) else ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
@@ -265,13 +265,13 @@ def _is_telling(word: str) -> bool:
     return len(word) >= _SHORTEST and word.islower() and word not in _COMMON
 
 
-def named_in(text: str) -> dict[str, str]:
+def named_in(text: str, among: Callable[[Entity], bool] = bool) -> dict[str, str]:
     """The names and identifiers of the text, each with the words by which a form lists it.
 
     A number and the word that it counts are one name: its digits elsewhere say something else.
     Other numbers are listed with the words before them. Without such words an amount with a unit is
     listed alone, and a bare number is left out. What is mostly signs is left out too, and so are
-    fields, and speakers that are not mentioned.
+    fields, and speakers that are not mentioned. Only entities ``among`` the wanted ones are named.
     """
     read = _READ(_said(text))
     starts: dict[str, list[int]] = {}
@@ -279,7 +279,7 @@ def named_in(text: str) -> dict[str, str]:
         starts.setdefault(one, []).append(start)
     spoken = Counter(_SPEAKER.findall(read.said))
     found: dict[str, str] = {}
-    for entity in read.entities:
+    for entity in filter(among, read.entities):
         name = entity.text
         if spoken[name] >= entity.times or 2 * sum(map(str.isalnum, name)) < len(name):
             continue
@@ -305,9 +305,8 @@ _TELLING = frozenset({"name", "email", "url", "path", "env", "quantity", "hash"}
 
 def names_beside(text: str, said: Mapping[str, str]) -> dict[str, str]:
     """What is ``said``, with what the outputs quoted in a text name, except bare numbers."""
-    read = _READ(_said(text))
-    telling = {entity.text for entity in read.entities if _tells(entity)}
-    found = {name: label for name, label in named_in(text).items() if name in telling}
+    telling = {entity.text for entity in _READ(_said(text)).entities if _tells(entity)}
+    found = {name: label for name, label in named_in(text, _tells).items() if name in telling}
     return {**found, **said}
 
 

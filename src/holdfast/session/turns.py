@@ -12,7 +12,7 @@ from itertools import chain
 from math import inf
 from typing import NamedTuple
 
-from holdfast.compressors.select.notes import notes_of
+from holdfast.compressors.select.notes import Notes
 from holdfast.content import recognise
 from holdfast.formats.rules.exchanges import paired
 from holdfast.kernel.messages import Message, Role, Text, ToolCall, ToolResult
@@ -244,11 +244,12 @@ def _notes(key: tuple[str, int, Count]) -> str:
     named = names_beside(text, said)
     spoken = (sentence.strip() for each in words for sentence in sentences(each))
     decided = {each: each for each in spoken if concludes(each)}
-    notes = notes_of(events, room, count)
+    made = Notes(events, room, count)
+    notes = made.within(room)
     whole = with_names(with_names(notes, decided, _DECIDED), named)
     if notes and count(whole) > room:
         listed = count(whole) - count(notes)
-        notes = notes_of(events, max(int(room * SHOWN), room - listed), count) or notes
+        notes = made.within(max(int(room * SHOWN), room - listed)) or notes
     if not notes:
         return ""
     notes = add_names(notes, decided, room, count, head=_DECIDED)

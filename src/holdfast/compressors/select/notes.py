@@ -53,23 +53,42 @@ def told_of(
     ]
 
 
+class Notes:
+    """Notes on some events, in at most ``tokens`` by ``count``, or in fewer."""
+
+    def __init__(
+        self,
+        events: Sequence[StreamEvent],
+        tokens: int,
+        count: Callable[[str], int],
+        heading: str = "",
+    ) -> None:
+        rate = TOKENS_A_CHARACTER
+        self._candidates = Candidates(
+            events, range(len(events)), lambda _: rate, room=max(tokens, 1)
+        )
+        self._order = self._candidates.order(tokens * _REACH)
+        self._count, self._heading = count, heading
+
+    def within(self, tokens: int) -> str:
+        """The best that fit so many tokens; empty if nothing fits."""
+        costs, values = self._candidates.costs, self._candidates.values
+        return self._text(
+            choose_fitting(
+                self._order, costs, values, tokens, lambda chosen: self._count(self._text(chosen))
+            )
+        )
+
+    def _text(self, chosen: Sequence[int]) -> str:
+        told = told_of(chosen, self._candidates)
+        return written(told, self._heading) if told else ""
+
+
 def notes_of(
     events: Sequence[StreamEvent], tokens: int, count: Callable[[str], int], heading: str = ""
 ) -> str:
     """Notes on these events in at most ``tokens`` by ``count``; empty if nothing fits."""
-    rate = TOKENS_A_CHARACTER
-    candidates = Candidates(events, range(len(events)), lambda _: rate, room=max(tokens, 1))
-
-    def text(chosen: Sequence[int]) -> str:
-        told = told_of(chosen, candidates)
-        return written(told, heading) if told else ""
-
-    order = candidates.order(tokens * _REACH)
-    return text(
-        choose_fitting(
-            order, candidates.costs, candidates.values, tokens, lambda chosen: count(text(chosen))
-        )
-    )
+    return Notes(events, tokens, count, heading).within(tokens)
 
 
 def written(told: Sequence[Told], heading: str, tail: Sequence[str] = ()) -> str:
