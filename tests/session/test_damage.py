@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 import sys
@@ -13,6 +14,8 @@ import pytest
 from holdfast.kernel.errors import HoldfastError, StoreError
 from holdfast.session import Session
 from holdfast.stores import sqlite_file
+from holdfast.stores.key_logs import MESSAGES
+from holdfast.stores.protocols import Line
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.stores.sqlite_file import sealed, unsealed
 
@@ -88,6 +91,21 @@ def test_an_edit_that_was_changed_leaves_the_message_as_it_was_said(file):
     with opened(file) as session:
         assert session.messages() == SAID == used(session)
         assert session.faults[0] == "1 event damaged in the store, passed over: 0; restore a copy"
+
+
+@pytest.mark.parametrize("refused", [{"role": ""}, {"role": "user", "content": {"type": "new"}}, 5])
+def test_a_message_that_this_version_refuses_is_passed_over_and_named(file, refused):
+    with SqliteStore(file) as store:
+        store.log(MESSAGES + "t").append([Line(json.dumps(refused))])
+    for name in ("read", "read again from the saved state"):
+        with opened(file) as session:
+            assert used(session) == [*SAID, refused]
+            assert session.messages() == [*SAID[:4], EDITED, *SAID[5:]]
+            assert session.faults == (
+                "1 message damaged in the store, passed over: 40; restore a copy",
+            )
+            with session.fork(name) as copy:
+                assert copy.restore() == session.restore()
 
 
 def test_a_line_is_not_taken_for_another_one(file):

@@ -69,7 +69,7 @@ class TestSqliteLog(LogContract):
         assert log.search(["needle"], 1) == {}
 
     def test_a_word_that_everybody_says_is_left_out_of_a_long_search(self, store, log, monkeypatch):
-        monkeypatch.setattr("holdfast.stores.postings.MOST_HOLDERS", 20)
+        monkeypatch.setattr("holdfast.text.similarity.MOST_HOLDERS", 20)
         log.append([Line("x", words="common rare" if n == 7 else "common") for n in range(50)])
         assert list(log.search(["common", "rare"], 99)) == [7]
         assert len(log.search(["common"], 99)) == 50

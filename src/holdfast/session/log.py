@@ -12,7 +12,7 @@ from holdfast.formats import named
 from holdfast.formats.payloads import is_object
 from holdfast.formats.sdk_objects import as_sent
 from holdfast.kernel.budget import Meter
-from holdfast.kernel.errors import ConfigError, InputError, StoreError
+from holdfast.kernel.errors import ConfigError, FormatError, InputError, StoreError
 from holdfast.kernel.forks import cached_property
 from holdfast.kernel.messages import Message
 from holdfast.kernel.ports import KeyValueStore
@@ -27,7 +27,17 @@ from holdfast.text.visible import amount
 from holdfast.text.words import has_unspaced, words
 
 from .state import DERIVED, Event, EventKind, State, as_range
-from .wires import check, check_named, check_own, form_of, is_exchanged, is_settled, oddity, wire_of
+from .wires import (
+    check,
+    check_named,
+    check_own,
+    form_of,
+    is_exchanged,
+    is_readable,
+    is_settled,
+    oddity,
+    wire_of,
+)
 
 T = TypeVar("T")
 LineKind = Literal["message", "event"]
@@ -129,7 +139,7 @@ class Thread:
         """Messages in memory, by position; bounded."""
         self.held_characters = 0
         self.damaged: dict[LineKind, set[int]] = {"message": set(), "event": set()}
-        """The lines that the store cannot give back, which are passed over."""
+        """The lines that cannot be read, which are passed over."""
         self._unsaved = 0
         self._named = None if form is None else named(form)
         self.state = State()
@@ -156,7 +166,12 @@ class Thread:
         said, happened = lengths or self._glance([])[1]
         for some in _batches(self.state.messages, said):
             for position, (line, original) in self.sound("message", some, _original).items():
-                self._fold_message(position, line.time, original, len(line.body))
+                try:
+                    self._fold_message(position, line.time, original, len(line.body))
+                except FormatError:  # an earlier version may have accepted it
+                    if self._named is not None and is_readable(original):
+                        raise
+                    self.damaged["message"].add(position)
             self.state.read(messages=some.stop)
             self._let_go()
         for some in _batches(self.state.events, happened):
@@ -372,7 +387,10 @@ class Thread:
         """Copy messages and events. Raises ConfigError if the other thread is not empty."""
 
         def message(_: int, line: Line) -> Line:
-            return replace(line, words=self.words_of(json.loads(line.body)))
+            original, words = json.loads(line.body), ""
+            with suppress(FormatError):  # it is kept, though no search finds it
+                words = self.words_of(original)
+            return replace(line, words=words)
 
         def event(number: int, line: Line) -> Line:
             found = event_of(number, line)
@@ -404,11 +422,23 @@ class Thread:
             edited[edits[position]].facts["message"] if edits.get(position) in edited else original
             for position, (_, original) in lines.items()
         ]
-        messages = self.wire.read(originals).messages
+        messages = self._read(originals)
         for (position, (line, _)), original, message in zip(
             lines.items(), originals, messages, strict=True
         ):
-            self._keep(kept_of(position, line.time, original, message, len(line.body)))
+            if message is None:
+                self.damaged["message"].add(position)
+            else:
+                self._keep(kept_of(position, line.time, original, message, len(line.body)))
+
+    def _read(self, originals: Sequence[object]) -> Sequence[Message | None]:
+        """The messages; None for one that the format refuses."""
+        try:
+            return self.wire.read(originals).messages
+        except FormatError:
+            if len(originals) == 1:
+                return [None]
+            return [message for original in originals for message in self._read([original])]
 
     def _keep(self, kept: Kept) -> None:
         self.held_characters += kept.size
@@ -449,11 +479,11 @@ class Thread:
             if self._named and read is None:
                 check_own(original, message, form, "format")
             kept = kept_of(position, time, original, message, size)
+        tokens = self.meter.message(kept.message)
         if form.name not in (self.state.format, "plain"):
             self.state.set_format(form.name)
             self.held, self.held_characters = {}, 0  # they were read in another format
         self._keep(kept)
-        tokens = self.meter.message(kept.message)
         before = self.held.get(position - 1)
         odd = oddity(kept.message, before.message if before else None, form)
         self.state.fold_message(position, kept.message, kept.remembered, tokens, odd)

@@ -83,6 +83,15 @@ def check_own(original: object, message: Message, form: Format, place: str) -> N
         )
 
 
+def is_readable(original: object) -> bool:
+    """Whether any format can read the message."""
+    try:
+        detect([original]).read([original])
+    except FormatError:
+        return False
+    return True
+
+
 def is_settled(state: State) -> bool:
     """Whether the format is final: no message can change it."""
     return _is_settled(state.format, exchanged=is_exchanged(state))

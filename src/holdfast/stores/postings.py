@@ -16,38 +16,15 @@ from typing import Protocol
 from msgspec import msgpack
 
 from holdfast.stores.protocols import to_bytes, to_text
-from holdfast.text.similarity import Posting, best_of, bm25, tally, together
+from holdfast.text.similarity import Posting, affordable, best_of, bm25, tally, together
 from holdfast.text.words import terms
 
 POSTING = Struct(">IHI")
 _MOST_TERMS = 200
 """Words of a question that are searched; of a long question, the first."""
 _MOST_TIMES = 0xFFFF  # the largest number in the two bytes of a posting
-_LONGEST = 64  # bytes of a term; a longer one is replaced by its hash, since index keys are limited
 _MOST_WEIGHED = 24  # rarest terms that a search uses; the others change almost nothing
-MOST_HOLDERS = 10_000
-"""Postings that one search reads, which takes about 6 ms for a log of any length."""
-
-
-def affordable(
-    groups: Iterable[tuple[str, ...]], holders: Mapping[str, int]
-) -> list[tuple[str, ...]]:
-    """The groups of terms that a search uses: the rarest ones with not too many lines together.
-
-    At least one group, if any line has all its terms. ``holders`` gives the number of lines with
-    each term. A word that is everywhere distinguishes nothing, and would take most of the time.
-    """
-    present = [group for group in groups if group and all(map(holders.get, group))]
-    present.sort(key=lambda group: (min(holders[term] for term in group), group))
-    chosen: list[tuple[str, ...]] = []
-    left, seen = MOST_HOLDERS, set[str]()
-    for group in present[:_MOST_WEIGHED]:
-        left -= sum(holders[term] for term in group if term not in seen)
-        if left < 0 and chosen:
-            break
-        chosen.append(group)
-        seen.update(group)
-    return chosen
+_LONGEST = 64  # bytes of a term; a longer one is replaced by its hash, since index keys are limited
 
 
 def term_key(term: str) -> bytes:
@@ -154,7 +131,8 @@ class Wanted:
         """The terms to use, with their keys. ``holders``: the number of lines with each term."""
         known = {term: holders[key] for term, key in self._keys.items() if holders.get(key)}
         groups = {together(phrase, known) for phrase in self._phrases}
-        return {term: self._keys[term] for group in affordable(groups, known) for term in group}
+        used = affordable(groups, known)[:_MOST_WEIGHED]
+        return {term: self._keys[term] for group in used for term in group}
 
     def best(
         self, postings: Mapping[str, Sequence[Posting]], lines: int, total: int, most: int

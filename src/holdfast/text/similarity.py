@@ -21,6 +21,9 @@ _K1 = 1.2
 _B = 0.75
 
 
+MOST_HOLDERS = 10_000
+"""Postings that one search reads, which takes about 6 ms for a log of any length."""
+
 Posting = tuple[int, int, int]
 """The index of a text, the count of a term in it, and the number of its terms."""
 
@@ -58,6 +61,27 @@ def together(phrase: str, known: Container[str]) -> tuple[str, ...]:
     if " " in phrase and phrase in known:
         return (phrase,)
     return tuple(dict.fromkeys(terms(phrase)))
+
+
+def affordable(
+    groups: Iterable[tuple[str, ...]], holders: Mapping[str, int]
+) -> list[tuple[str, ...]]:
+    """The groups of terms that a search uses: the rarest ones with not too many lines together.
+
+    At least one group, if any line has all its terms. ``holders`` gives the number of lines with
+    each term. A word that is everywhere distinguishes nothing, and would take most of the time.
+    """
+    present = [group for group in groups if group and all(map(holders.get, group))]
+    present.sort(key=lambda group: (min(holders[term] for term in group), group))
+    chosen: list[tuple[str, ...]] = []
+    left, seen = MOST_HOLDERS, set[str]()
+    for group in present:
+        left -= sum(holders[term] for term in group if term not in seen)
+        if left < 0 and chosen:
+            break
+        chosen.append(group)
+        seen.update(group)
+    return chosen
 
 
 def _holders(
@@ -109,7 +133,11 @@ class Lexical:
         For ``pool size``, these are the texts with ``pool_size``, or, if there are none, those with
         both words.
         """
-        return self._scored(together(phrase, self._places) for phrase in dict.fromkeys(phrases))
+        groups = [together(phrase, self._places) for phrase in dict.fromkeys(phrases)]
+        asked = {term for group in groups for term in group}
+        holders = {term: len(self._places.get(term, ())) for term in asked}
+        used = frozenset(affordable(groups, holders))
+        return self._scored(group for group in groups if group in used)
 
     def _scored(self, wanted: Iterable[tuple[str, ...]]) -> dict[int, float]:
         return bm25(wanted, self._places, self._texts, self._total)
