@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 from holdfast.engine import wrapped
 from holdfast.formats import read
@@ -42,9 +42,8 @@ def repair(
     payload, form, transcript = read(messages, provider)
     meter = meter_for(model, counter)
     rules = _rules(payload, form, transcript)
-    mended = list(_mended(transcript, rules))
+    mended, left = _mended(transcript, rules)
     after = mended[-1][1].transcript if mended else transcript
-    left = violations(rules, after.messages)
     broken = {violation.rule for violation in left}
     before, now = meter.total(transcript), meter.total(after)
     key = form.key(payload)
@@ -79,20 +78,28 @@ def _rules(payload: object, form: Format, transcript: Transcript) -> tuple[Rule,
     return (*(form.published(payload) if isinstance(form, Publishing) else ()), *rules)
 
 
-def _mended(transcript: Transcript, rules: Sequence[Rule]) -> Iterator[tuple[str, Applied]]:
-    """Apply repairs until all rules hold or nothing changes; yield each rule and its repair."""
+def _mended(
+    transcript: Transcript, rules: Sequence[Rule]
+) -> tuple[list[tuple[str, Applied]], list[Violation]]:
+    """Apply repairs until all rules hold or nothing changes.
+
+    Returns each rule with its repair, and the violations that are left.
+    """
+    mended: list[tuple[str, Applied]] = []
     for _ in range(_ROUNDS):
+        left: list[Violation] = []
         unchanged = transcript
         for rule in rules:
-            if not any(rule.violations(transcript.messages)):
-                continue
-            edits = rule.repair(transcript.messages)
+            broken = list(rule.violations(transcript.messages))
+            edits = rule.repair(transcript.messages) if broken else ()
             if edits:
                 applied = mend(transcript, edits)
                 transcript = applied.transcript
-                yield rule.name, applied
+                mended.append((rule.name, applied))
+            left += () if edits else broken
         if transcript is unchanged:
-            return
+            return mended, sorted(left, key=lambda violation: violation.index)
+    return mended, violations(rules, transcript.messages)
 
 
 def _step(rule: str, applied: Applied, meter: Meter, broken: Collection[str]) -> Step:

@@ -64,7 +64,7 @@ def pack(
     complete text. ``name`` returns the name before an excerpt.
     """
     taken: list[Excerpt] = []
-    speakers = frozenset(message.speaker.lower() for message in messages.values())
+    speakers = frozenset(map(str.lower, {message.speaker for message in messages.values()}))
     known = {""}
     days = {""}
     room = budget - count(f"{OPENING}\n")

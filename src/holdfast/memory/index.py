@@ -115,7 +115,7 @@ class Answers:
                 if position in scores:
                     scores[position] += share * value
         best = sorted(scores.items(), key=itemgetter(1), reverse=True)  # stable: the earlier first
-        return {position: min(1.0, score) for position, score in best}
+        return {position: score if score < 1 else 1.0 for position, score in best}
 
     def focused(self) -> dict[int, float]:
         """Like ``ranked``, but messages with only their neighbours' score come last."""

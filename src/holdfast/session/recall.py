@@ -296,7 +296,8 @@ class _Source:
 
     def read(self, positions: Sequence[int]) -> Mapping[int, Remembered]:
         """The messages at these positions, without system messages, which are in every view."""
-        wanted = [place for place in positions if not holds(self._out, place)]
+        out = self._out
+        wanted = [place for place in positions if not holds(out, place)] if out else positions
         found = self._thread.read(wanted).values()
         said = (kept for kept in found if kept.message.role != "system")
         return all_remembered(said, self._thread.state)

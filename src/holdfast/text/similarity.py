@@ -5,10 +5,10 @@ from __future__ import annotations
 import heapq
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from math import hypot, isfinite
-from operator import mul
+from operator import mul, neg
 
 from holdfast.text.words import terms, words
 
@@ -45,14 +45,14 @@ def bm25(
 
     ``texts`` is the number of texts, ``total`` the number of their terms.
     """
-    mean = max(1.0, total / max(1, texts))
-    scores: dict[int, float] = {}
+    mean, highest, even = max(1.0, total / max(1, texts)), _K1 + 1, 1 - _B
+    scores = defaultdict[int, float](float)
     for together in wanted:
         holders = _holders(together, postings)
         rarity = math.log1p((texts - len(holders) + 0.5) / (len(holders) + 0.5))
         for place, times, length in holders:
-            share = times * (_K1 + 1) / (times + _K1 * (1 - _B + _B * length / mean))
-            scores[place] = scores.get(place, 0.0) + rarity * share
+            share = times * highest / (times + _K1 * (even + _B * length / mean))
+            scores[place] += rarity * share
     return scores
 
 
@@ -153,7 +153,8 @@ class Lexical:
 
 def best_of(scores: Mapping[int, float], most: int) -> list[tuple[int, float]]:
     """The highest scores, best first; ties in order of index."""
-    return heapq.nsmallest(most, scores.items(), key=lambda entry: (-entry[1], entry[0]))
+    best = heapq.nsmallest(most, zip(map(neg, scores.values()), scores, strict=True))
+    return [(place, -score) for score, place in best]
 
 
 Vector = Sequence[float]
