@@ -118,7 +118,8 @@ def _runs(text: str) -> Iterator[tuple[bool, list[re.Match[str]]]]:
     for sentence in sentences(text):
         run: list[re.Match[str]] = []
         opens = is_first = True
-        for match in _NAME.finditer(text, start, start + len(sentence)):
+        end = start if sentence.islower() else start + len(sentence)  # without a capital, no name
+        for match in _NAME.finditer(text, start, end):
             word = match.group()
             capital = word[0].isupper() and not (word[0] == "I" and word[1:2] in ("", "'", "’"))
             joined = capital and run and text[run[-1].end() : match.start()] in (" ", ". ")

@@ -138,7 +138,10 @@ def _spread(text: str) -> Iterator[Identifier]:
 
 def _between(text: str, start: int, end: int) -> Iterator[Identifier]:
     for chunk in _CHUNK.finditer(text, start, end):
-        whole = chunk.group().isascii() or _ROOTED.match(chunk.group())
+        said = chunk.group()
+        if said.islower() and said.isalpha():  # as most are
+            continue
+        whole = said.isascii() or _ROOTED.match(said)
         for part in [chunk] if whole else _SPELLED.finditer(text, *chunk.span()):
             word = part.group()
             one = _known(word) if len(word) <= _SHORT else _judged(word)
