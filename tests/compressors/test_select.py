@@ -13,6 +13,7 @@ from holdfast.compressors.select.notes import told_of
 from holdfast.compressors.select.notes import written as notes
 from holdfast.formats import read
 from holdfast.formats.convert import convert
+from holdfast.stores.in_process import InProcessStore
 from holdfast.stream.events import StreamEvent
 from tests.doors import talks
 from tests.session.talks import call as exchange
@@ -407,3 +408,31 @@ def test_what_the_task_asks_for_is_kept_from_old_outputs_too(tokens):
 
     said = str(holdfast.compress(messages, tokens).messages)
     assert [page for page in range(12) if f"umbrella {page}U" in said] == [0, 3, 6, 9]
+
+
+def test_references_do_not_take_the_place_of_the_newest_outputs():
+    names = [f"call_{number}" for number in range(4)]
+    calls = [
+        {"id": name, "type": "function", "function": {"name": "order", "arguments": "{}"}}
+        for name in names
+    ]
+    outputs = [
+        [{"order": f"W{order}{item}", "price": order * item} for item in range(12)]
+        for order in range(31, 35)
+    ]
+    messages = [
+        {"role": "user", "content": "Where are my orders?"},
+        {"role": "assistant", "content": "", "tool_calls": calls},
+        *(
+            {"role": "tool", "tool_call_id": name, "content": json.dumps(output)}
+            for name, output in zip(names, outputs, strict=True)
+        ),
+    ]
+    shown = {}
+    for budget in (200, 700):
+        result = holdfast.compress(messages, budget, store=InProcessStore())
+        shown[budget] = [message["content"] for message in result.messages[-4:]]
+        assert result.budget_met
+        assert result.restore() == messages
+    assert not [text for text in shown[200] if "[original: " in text]
+    assert [text for text in shown[700] if "[original: " in text]

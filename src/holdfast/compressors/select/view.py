@@ -38,6 +38,7 @@ _SHORT_ANSWER = 64  # tokens of a message that is hard to understand without the
 _LEAST_TASK = 150  # tokens of the task that always stay
 _NEWEST = 0.7  # share of that room that each output of the newest exchange gets at least
 _REACH = 1.3  # times the room, since estimated costs may be too high
+_NAMED = 0.1  # share of the room that references to originals may take
 _SHOWN = 0.2  # share of such an output that is shown, if the recent room has space
 
 
@@ -284,10 +285,14 @@ class Selection:
     def name_original(self, at: Place, kind: str, key: str) -> None:
         """End the part, if it is cut, with a reference to its original.
 
-        ``key`` is empty if the caller keeps the text.
+        ``key`` is empty if the caller keeps the text. In a small room references would take the
+        place of what they stand for: there the original is saved and not named.
         """
         tokens = self._meter.text(self._text_at(at))
         line = note(kind, tokens, key, tool=self.allowance.recall_tool) if key else ""
+        lines = [line, *(line for _, line in self._references.values())]
+        if sum(map(self._meter.text, lines)) > self._room * _NAMED:
+            key = line = ""
         self._references[at] = (key, line)
 
     def _text_at(self, at: Place) -> str:
