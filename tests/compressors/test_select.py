@@ -417,7 +417,7 @@ def test_references_do_not_take_the_place_of_the_newest_outputs():
         for name in names
     ]
     outputs = [
-        [{"order": f"W{order}{item}", "price": order * item} for item in range(12)]
+        [{"order": f"W{order}{item}", "price": order * item} for item in range(60)]
         for order in range(31, 35)
     ]
     messages = [
@@ -429,10 +429,13 @@ def test_references_do_not_take_the_place_of_the_newest_outputs():
         ),
     ]
     shown = {}
-    for budget in (200, 700):
+    for budget in (220, 1500):
         result = holdfast.compress(messages, budget, store=InProcessStore())
         shown[budget] = [message["content"] for message in result.messages[-4:]]
         assert result.budget_met
         assert result.restore() == messages
-    assert not [text for text in shown[200] if "[original: " in text]
-    assert [text for text in shown[700] if "[original: " in text]
+    named = {
+        budget: sum("[original: " in text for text in texts) for budget, texts in shown.items()
+    }
+    assert named[220] <= 1 < named[1500]
+    assert not [text for text in shown[220] if text.startswith("[…]\n[original: ")]
