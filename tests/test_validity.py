@@ -121,7 +121,7 @@ def said(messages, provider):
     for message in named(provider).read(messages).messages:
         for part in message.parts:
             if isinstance(part, Text | ToolResult) and part.text.strip():
-                counted[type(part).__name__, part.text.rstrip()] += 1
+                counted[type(part).__name__, part.text.strip()] += 1
             elif isinstance(part, ToolCall):
                 counted["ToolCall", part.name, part.arguments] += 1
             elif isinstance(part, Media):
