@@ -23,7 +23,11 @@ def _digests(messages):
     return [m for m in messages if str(m["content"]).startswith("[HISTORY_SUMMARY]")]
 
 
-def _rounds(start, budget, llm=None):
+PROFILE = {"profile": "four_step"}
+HISTORY_AND_TRIM = {"strategy": ["llm4s_history", "trim"]}
+
+
+def _rounds(start, budget, chosen=PROFILE, sentences=4):
     """Five rounds of four exchanges, each round about a ticket of its own."""
     messages = start
     for n in range(5):
@@ -32,18 +36,22 @@ def _rounds(start, budget, llm=None):
             messages = [
                 *messages,
                 {"role": "user", "content": f"Please look at {about}, it is step {turn}."},
-                {"role": "assistant", "content": "It was done as you asked for it. " * 4},
+                {"role": "assistant", "content": "It was done as you asked for it. " * sentences},
             ]
         messages = [*messages, {"role": "user", "content": "And what now?"}]
-        result = holdfast.compress(messages, budget, profile="four_step", llm=llm)
+        result = holdfast.compress(messages, budget, **chosen)
         messages = result.messages
         yield result
 
 
 @pytest.mark.parametrize("budget", [300, 420, 700])
 @pytest.mark.parametrize("start", [[SYSTEM], [SYSTEM, OF_THE_SYSTEM]])
-def test_five_rounds_leave_one_digest_that_names_what_every_round_was_about(start, budget):
-    results = list(_rounds(start, budget))
+@pytest.mark.parametrize("chosen", [PROFILE, HISTORY_AND_TRIM], ids=["profile", "list"])
+@pytest.mark.parametrize("sentences", [4, 16])
+def test_five_rounds_leave_one_digest_that_names_what_every_round_was_about(
+    start, budget, chosen, sentences
+):
+    results = list(_rounds(start, budget, chosen, sentences))
     for result in results:
         assert len(_digests(result.messages)) <= 1
         assert result.budget_met

@@ -36,10 +36,11 @@ class Digest(Configured):
     """Older history becomes one message of notes, which also replaces an earlier digest."""
 
     keep_blocks: int = 5
-    """The newest blocks that stay."""
+    """The newest blocks that stay.
 
-    yields: bool = False
-    """Whether fewer blocks stay if that many do not fit the target together with the notes."""
+    Before other steps fewer stay if that many do not fit the target together with the notes: a trim
+    would only drop the rest.
+    """
 
     max_tokens: Share = 1.0
     """The size of the notes: tokens, or a share of what they replace."""
@@ -66,11 +67,11 @@ class Digest(Configured):
         while True:
             tokens = sum(sizes[i] for i in going)
             room, left = self._room(tokens, allowance.target), allowance.target - total + tokens
-            if not self.yields or keep == 0 or (going and room <= left):
+            if not allowance.followed or keep == 0 or (going and room <= left):
                 break
             keep -= 1
             going = _foldable(transcript, keep)
-        squeezed = self.yields and allowance.writer  # a later step has the model shorten the notes
+        squeezed = allowance.followed and allowance.writer  # a later step may shorten the notes
         if left >= _LEAST and not squeezed:
             room = min(room, left)
         if not going or all(body_of(transcript.messages[i]) is not None for i in going):

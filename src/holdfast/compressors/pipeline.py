@@ -93,7 +93,9 @@ class Pipeline:
         for turn in range(ROUNDS):
             before = now
             for step in self.steps:
-                plan, after = yield from _tried(step, now, allowance)
+                followed = allowance.followed or step is not self.steps[-1]
+                given = replace(allowance, followed=followed)
+                plan, after = yield from _tried(step, now, given)
                 if turn == 0 or after is not now:
                     records.append((step.name, plan))
                 now = after

@@ -47,12 +47,12 @@ _DONE = re.compile(
 )
 
 
-def llm4s_history(keep_blocks: int = 5, max_tokens: Share = 400, *, yields: bool = False) -> Digest:
+def llm4s_history(keep_blocks: int = 5, max_tokens: Share = 400) -> Digest:
     """The history step of llm4s: the last blocks stay, and exact things are listed by kind.
 
     In llm4s the notes are a system message.
     """
-    return Digest(keep_blocks, yields, max_tokens, facts=0.5, heading="")
+    return Digest(keep_blocks, max_tokens, facts=0.5, heading="")
 
 
 @dataclass(frozen=True, slots=True)

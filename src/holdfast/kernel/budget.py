@@ -251,7 +251,7 @@ class Allowance:
     that returns them to the model, if there is one. ``thread`` is the conversation's id or empty.
     ``writer`` names the model that writes summaries or is empty, and ``writer_window`` is its
     window (0 if unknown). With ``redacts``, secrets in the words of users are masked wherever they
-    are repeated.
+    are repeated. ``followed`` says whether other steps run after this one.
     """
 
     limit: int
@@ -265,6 +265,7 @@ class Allowance:
     writer: str = ""
     writer_window: int = 0
     redacts: bool = False
+    followed: bool = False
 
     def share(self, share: Share) -> int:
         """Tokens of a share of the window."""
