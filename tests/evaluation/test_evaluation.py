@@ -287,6 +287,8 @@ def test_the_command_prints_a_table_or_json_and_ends_with_1_below_the_threshold(
     said = capsys.readouterr()
     assert json.loads(said.out)["chat.json"]["kinds"]["numbers"]["kept"] < 1
     assert "is below 0.99" in said.err
+    assert main(["eval", "chat.json", "less.json", "--fail-under", "1"]) == 1
+    assert main(["eval", "chat.json", "chat.json", "--fail-under", "1"]) == 0
 
 
 def test_a_folder_of_results_has_a_line_each(folder, capsys):
@@ -306,7 +308,11 @@ def test_every_thread_of_a_store_is_held_against_its_view_and_shown_on_one_page(
             with store.thread(name) as session:
                 session.append(*messages)
     arguments = ["eval", "--store", "agent.db", "--budget", "6k", "--json", "--page", "page.html"]
+    with holdfast.open("agent.db") as store:
+        threads = store.report()
     assert main(arguments) == 0
+    with holdfast.open("agent.db") as store:
+        assert store.report() == threads
     told = json.loads(capsys.readouterr().out)
     assert told["<short>"]["score"] == 1 > told["long"]["score"] > 0.3
     page = (folder / "page.html").read_text()

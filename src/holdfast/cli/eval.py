@@ -20,6 +20,7 @@ from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.typed import typed
 from holdfast.result import CompressionResult
 from holdfast.stores import open_store
+from holdfast.stores.in_process import InProcessStore
 from holdfast.threads import ThreadStore
 
 Telling = Callable[..., Evaluation]
@@ -110,8 +111,8 @@ def _files(place: str) -> Sequence[str]:
 
 
 def _viewed(threads: ThreadStore, name: str, budget: str | None, told: Telling) -> Evaluation:
-    with threads.thread(name, budget=budget) as session:
-        return told(session.messages(), session.fit().messages)
+    with threads.thread(name) as kept, kept.fork(name, InProcessStore()) as session:
+        return told(session.messages(), session.fit(budget=budget).messages)
 
 
 def _evaluated(before: str, after: str | None, told: Telling) -> Evaluation:

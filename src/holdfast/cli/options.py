@@ -67,13 +67,13 @@ def tokens(value: str) -> int:
 
 @converted
 def share(value: str) -> float:
-    """A share in [0, 1): ``0.05`` or ``5%``."""
+    """A share in [0, 1]: ``0.05`` or ``5%``."""
     try:
         found = float(value.rstrip("%")) / (100 if value.endswith("%") else 1)
     except ValueError:
         found = -1.0
-    if not 0 <= found < 1:
-        raise ConfigError(f"{value!r} is not a share in [0, 1)", advice="give one such as 0.05")
+    if not 0 <= found <= 1:
+        raise ConfigError(f"{value!r} is not a share in [0, 1]", advice="give one such as 0.05")
     return found
 
 

@@ -112,9 +112,7 @@ class Session(ClosedAfterUse):
     ) -> None:
         stated = None if budget is None else Budget.of(budget)
         self._options = SessionOptions(stated, **options)
-        kept = InProcessStore() if store is None else LogsOverKeys.over(open_store(store))
-        self._owns = isinstance(store, str)
-        self._begin(thread, kept)
+        self._begin(thread, self._keep(InProcessStore() if store is None else store))
 
     def append(
         self, *messages: Any, ids: Sequence[str] = (), at: float | datetime | None = None
@@ -222,14 +220,15 @@ class Session(ClosedAfterUse):
             kind, facts = inverse(own, number)
             return own.record(kind, f"event {facts['undoes']} is undone", facts)
 
-    def fork(self, thread: str) -> Self:
-        """Copy the thread to a new one in the same store, and return its session.
+    def fork(self, thread: str, store: str | KeyValueStore | None = None) -> Self:
+        """Copy the thread to a new one in the same store or another, and return its session.
 
         Raises ConfigError if that thread is not empty.
         """
         with self._refreshed() as own:
             made = copy(self)
-            made._begin(thread, own.store)  # noqa: SLF001 - one of ours, in the making
+            kept = own.store if store is None else made._keep(store)  # noqa: SLF001 - one of ours
+            made._begin(thread, kept)  # noqa: SLF001 - as above
             own.copy_to(made._thread)  # noqa: SLF001 - as above
             return made
 
@@ -478,6 +477,11 @@ class Session(ClosedAfterUse):
 
     def _lift(self, found: Iterable[Recalled]) -> None:
         self._upkeep.found([each.position for each in found])
+
+    def _keep(self, store: str | KeyValueStore) -> KeyValueStore:
+        """Open the store of this session, which it closes if it has opened it itself."""
+        self._owns = isinstance(store, str)
+        return LogsOverKeys.over(open_store(store))
 
     def _begin(self, thread: str, store: KeyValueStore) -> None:
         self._turn = Exclusive(partial(self._open, thread, store))
