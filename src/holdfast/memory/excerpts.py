@@ -11,8 +11,9 @@ from holdfast.text.fit import Count, choose, fits
 from holdfast.text.memo import Memo
 from holdfast.text.question import Question
 from holdfast.text.sentences import sentences
+from holdfast.text.words import STOP_WORDS, words
 
-from .entities import telling
+from .entities import COURTESY
 from .forms import ranked_by_worth
 from .messages import Remembered
 from .times import day_name
@@ -105,9 +106,8 @@ def _body(message: Remembered, speakers: frozenset[str]) -> str:
 def _bare(given: tuple[str, frozenset[str]]) -> str:
     """The text without sentences that only greet, thank, or name a speaker."""
     text, speakers = given
-    return "".join(
-        each for each in sentences(text) if not speakers.issuperset(telling(each))
-    ).strip()
+    idle = STOP_WORDS | COURTESY | speakers
+    return "".join([each for each in sentences(text) if not idle.issuperset(words(each))]).strip()
 
 
 _BARE: Memo[tuple[str, frozenset[str]], str] = Memo(

@@ -96,7 +96,7 @@ _GOLDEN = 0.6180339887498949  # its multiples, without their whole part, are eve
 
 def evenly(number: int) -> list[int]:
     """The numbers below this one, in an order of which every beginning is evenly spread."""
-    return sorted(range(number), key=lambda n: n * _GOLDEN % 1)
+    return sorted(range(number), key=[n * _GOLDEN % 1 for n in range(number)].__getitem__)
 
 
 def form(piece: Piece) -> str:
@@ -115,20 +115,23 @@ def shortlist(
     if sum(map(len, texts)) <= most:
         return range(len(pieces))
     kinds = [piece.things or (form(piece),) for piece in pieces]
-    named = [used.intersection(names(text)) for text in texts]
-    times = Counter(chain(chain.from_iterable(kinds), chain.from_iterable(named)))
+    if used:
+        kinds = [
+            (*mine, *used.intersection(names(t))) for mine, t in zip(kinds, texts, strict=True)
+        ]
+    times = Counter(chain.from_iterable(kinds))
     answers = Question.of(question).answers(texts, [piece.under for piece in pieces])
-    rarity = {name: 1 / count for name, count in times.items()}
+    rarity = {name: 1 / count for name, count in times.items()}.__getitem__
     own = [
-        sum(terms.values()) + alarm(text) + sum(map(rarity.__getitem__, (*some, *shared)))
-        for text, terms, some, shared in zip(texts, answers, kinds, named, strict=True)
+        (sum(terms.values()) if terms else 0) + alarm(text) + sum(map(rarity, mine))
+        for text, terms, mine in zip(texts, answers, kinds, strict=True)
     ]
-    around = zip([0.0, *own], own, [*own[1:], 0.0], strict=False)
-    worth = [max(each, _BESIDE * max(before, after)) for before, each, after in around]
+    beside = (_BESIDE * near for near in map(max, [0.0, *own], [*own[1:], 0.0]))
+    less = [-worth for worth in map(max, own, beside)]
     spread = evenly(len(pieces))
     chosen: set[int] = set()
     left = most
-    for order, rest in ((sorted(spread, key=lambda n: -worth[n]), most / 2), (spread, 0.0)):
+    for order, rest in ((sorted(spread, key=less.__getitem__), most / 2), (spread, 0.0)):
         for number in order:
             if left <= rest:
                 break

@@ -106,6 +106,7 @@ _STANDING = re.compile(r"(?<![\w.:/-])[1-5]\d\d(?![\w.:/-])")
 _REPLY_WORDS = frozenset(
     "status code http exit exited rc errno signal get post put head delete patch".split()
 )
+_LEVELS = {"E", "F"}
 _KLOG_LEVEL = re.compile(r"[EF]\d{4} \d\d:")
 _LOGCAT_LEVEL = re.compile(r"\d [EF] \w{2,40}\s{0,4}:|\d [EF] [A-Z]\w")
 _NEAR = 24  # characters around a word that are searched for a negation
@@ -190,7 +191,9 @@ def concludes(text: str) -> bool:
 
 
 def _alarm(text: str, low: str, spoken: frozenset[str]) -> float:
-    worst = max(_phrase(low, spoken), _named(text, low, spoken))
+    worst = _phrase(low, spoken) if spoken or not low.isascii() else 0.0
+    if worst < FAILURE and _names_failure(text, low, spoken):
+        worst = FAILURE
     for word in _WORDS & spoken:
         if _WEIGHTS[word] > worst and _reported(word, low):
             worst = _WEIGHTS[word]
@@ -206,18 +209,19 @@ def _phrase(low: str, spoken: frozenset[str]) -> float:
     return 0.0
 
 
-def _named(text: str, low: str, spoken: frozenset[str]) -> float:
-    """The alarm of names of errors, one-letter log levels and status codes."""
+def _names_failure(text: str, low: str, spoken: frozenset[str]) -> bool:
+    """Whether it names an error, a one-letter log level or a status code of failure."""
     if ("rror" in low or "xception" in low or "ailure" in low) and _FAULT_NAME.search(text):
-        return FAILURE
-    if not spoken.isdisjoint(_REPLY_WORDS):
+        return True
+    if spoken and not spoken.isdisjoint(_REPLY_WORDS):
         reply = _STANDING.search(low) if _REQUEST.search(low) else None
         if (reply and reply[0] >= "400") or _REPLY.search(low) or _EXIT.search(low):
-            return FAILURE
-    levelled = _KLOG_LEVEL.match(text) or (
-        (" E " in text or " F " in text) and _LOGCAT_LEVEL.search(text, 0, 120)
+            return True
+    has_level = " E " in text or " F " in text
+    return bool(
+        (text[:1] in _LEVELS and _KLOG_LEVEL.match(text))
+        or (has_level and _LOGCAT_LEVEL.search(text, 0, 120))
     )
-    return FAILURE if levelled else 0.0
 
 
 def _reported(word: str, low: str) -> bool:

@@ -119,7 +119,7 @@ class Question:
         found: list[dict[Term, float]] = [{} for _ in texts]
         lows = [text.lower() for text in texts] if self.terms else []
         together = "\n".join(lows)  # most terms do not occur at all; no needle spans a line
-        ends = list(accumulate(len(low) + 1 for low in lows))
+        ends = list(accumulate([len(low) + 1 for low in lows]))
         for term in self.terms if texts else ():
             held: dict[int, None] = {}
             at = together.find(term.needle)

@@ -77,7 +77,7 @@ def _split(text: str) -> list[str]:
     line = 0
     for found in _BREAK.finditer(text):
         start, end = found.span()
-        broken = found.group() == "\n"
+        broken = text[start:end] == "\n"
         if start >= cuts[-1] and (
             _line_ends(text, line, start) if broken else _sentence_ends(text, start, end)
         ):
