@@ -311,9 +311,14 @@ def test_every_thread_of_a_store_is_held_against_its_view_and_shown_on_one_page(
     with holdfast.open("agent.db") as store:
         threads = store.report()
     assert main(arguments) == 0
+    told = json.loads(capsys.readouterr().out)
     with holdfast.open("agent.db") as store:
         assert store.report() == threads
-    told = json.loads(capsys.readouterr().out)
+        with store.thread("long") as session:
+            view = session.fit(budget="6k")
+            assert (
+                told["long"]["score"] == holdfast.evaluate(session.messages(), view.messages).score
+            )
     assert told["<short>"]["score"] == 1 > told["long"]["score"] > 0.3
     page = (folder / "page.html").read_text()
     assert "&lt;short&gt;" in page

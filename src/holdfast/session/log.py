@@ -407,7 +407,6 @@ class Thread:
                 if not settled(target._logs[kind].append(copies, at=places.start)):
                     problem = f"thread {target.name!r} is not empty"
                     raise ConfigError(problem, place="thread", advice="name one that is new")
-        target.refresh()
 
     def _event_line(
         self, kind: EventKind, reason: str, facts: Mapping[str, Any], words: str = ""

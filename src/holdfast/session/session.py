@@ -230,6 +230,7 @@ class Session(ClosedAfterUse):
             kept = own.store if store is None else made._keep(store)  # noqa: SLF001 - one of ours
             made._begin(thread, kept)  # noqa: SLF001 - as above
             own.copy_to(made._thread)  # noqa: SLF001 - as above
+            made._open(thread, kept)  # noqa: SLF001 - as above
             return made
 
     @property
