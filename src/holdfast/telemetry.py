@@ -56,12 +56,13 @@ def span(operation: str) -> Generator[Callable[[Facts], None], None, None]:
 
 
 def _measure(facts: Facts) -> None:
-    """Add a compression to the metrics."""
-    told = {name: facts[name] for name in ("status", "budget_met", "degraded")}
-    _RUNS.add(1, told)
-    _SECONDS.record(float(facts["seconds"]), told)
-    for side in ("before", "after"):
-        _TOKENS.add(int(facts[f"tokens_{side}"]), {"side": side})
+    """Add a compression, or what one gains, to the metrics."""
+    if "status" in facts:
+        told = {name: facts[name] for name in ("status", "budget_met", "degraded")}
+        _RUNS.add(1, told)
+        _SECONDS.record(float(facts["seconds"]), told)
+        for side in ("before", "after"):
+            _TOKENS.add(int(facts[f"tokens_{side}"]), {"side": side})
     if "net" in facts:
         _NET.add(float(facts["net"]))
 

@@ -37,6 +37,13 @@ def traced(operation: str) -> Generator[list[CompressionResult], None, None]:
             _write(result, facts)
 
 
+def told_gain(net: Net) -> None:
+    """Write the log record and the span of what a new view of a session gains."""
+    with _telemetry("span", "fit_session") as annotate:
+        annotate(_net(net))
+        log.info("view made again", extra={"holdfast": _net(net)})
+
+
 def _facts(result: CompressionResult) -> Facts:
     return {
         "strategy": result.strategy_name,

@@ -6,6 +6,8 @@ import pytest
 
 import holdfast
 from holdfast.calls.cache import CompressionCache
+from holdfast.cost import Costs
+from holdfast.providers.prices import Price
 from holdfast.providers.scripted import Scripted
 from holdfast.session import Session
 
@@ -86,3 +88,13 @@ def test_a_fit_writes_the_record_that_compress_writes(caplog):
     with caplog.at_level("DEBUG", logger="holdfast"):
         session.fit()
     assert [record.message for record in caplog.records].count("context compressed") == 1
+
+
+def test_what_a_new_view_gains_is_in_a_log_record(caplog):
+    costs = Costs(Price(3.0, cache_read=0.3))
+    session = _filled(Session("t", budget=1_500, costs=costs))
+    with caplog.at_level("INFO", logger="holdfast"):
+        view = session.fit()
+    told = [each.holdfast["net"] for each in caplog.records if each.message == "view made again"]
+    assert told == [view.net.net]
+    assert view.net.net == session.stats().net != 0

@@ -28,6 +28,7 @@ from holdfast.stores.in_process import InProcessStore
 from holdfast.stores.key_logs import LogsOverKeys
 from holdfast.stores.protocols import ClosedAfterUse, Closes
 from holdfast.text.visible import amount
+from holdfast.trace import told_gain
 
 from . import arguments
 from .arguments import SessionOptions, ThreadOptions, Which
@@ -308,8 +309,10 @@ class Session(ClosedAfterUse):
             view = maker.view(chosen, query, tools)
             if not view.budget_met:
                 view = replace(view, smallest=maker.smallest(view, query, tools))
-            net = view.net.net if view.net else 0.0
-            self._thread.record_view(view.tokens, net, perf_counter() - started)
+            if view.net:
+                told_gain(view.net)
+            gain = view.net.net if view.net else 0.0
+            self._thread.record_view(view.tokens, gain, perf_counter() - started)
             self._desk.seen, self._desk.sent = self._thread.now(), view.tokens
             self._lift(sorted(view.recalled, key=lambda each: -each.score)[:_LIFTED])
         if chosen.hard and view.smallest is not None:
