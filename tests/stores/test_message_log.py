@@ -176,7 +176,7 @@ class TestEncryptedLog(LogContract):
         )
         (name,) = inner.logs()
         (line,) = inner.log(name).read([0]).values()
-        beneath = repr((name, line, list(inner.log(name)._words._places)))
+        beneath = repr((name, line, list(inner.log(name)._words._blocks)))
         for said in ("thread-1", "password", "swordfish", "pool", "id-7"):
             assert said not in beneath
         assert list(log.search(["pool size"], 5)) == [0]

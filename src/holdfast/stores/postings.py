@@ -10,19 +10,24 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from itertools import chain
-from struct import Struct
 from typing import Protocol
 
 from msgspec import msgpack
 
 from holdfast.stores.protocols import to_bytes, to_text
-from holdfast.text.similarity import Posting, affordable, best_of, bm25, tally, together
+from holdfast.text.similarity import (
+    MOST_TIMES,
+    POSTING,
+    affordable,
+    best_of,
+    bm25,
+    tally,
+    together,
+)
 from holdfast.text.words import terms
 
-POSTING = Struct(">IHI")
 _MOST_TERMS = 200
 """Words of a question that are searched; of a long question, the first."""
-_MOST_TIMES = 0xFFFF  # the largest number in the two bytes of a posting
 _MOST_WEIGHED = 24  # rarest terms that a search uses; the others change almost nothing
 _LONGEST = 64  # bytes of a term; a longer one is replaced by its hash, since index keys are limited
 
@@ -36,7 +41,7 @@ def term_key(term: str) -> bytes:
 def counted(words: str) -> tuple[dict[bytes, int], int]:
     """The count of each term of a line, by its key, and the number of its terms."""
     found, length = tally(words)
-    return {term_key(term): min(times, _MOST_TIMES) for term, times in found.items()}, length
+    return {term_key(term): min(times, MOST_TIMES) for term, times in found.items()}, length
 
 
 _COUNTED = msgpack.Decoder(tuple[dict[bytes, int], int])
@@ -68,11 +73,6 @@ def blocks(lines: Iterable[Tallied]) -> tuple[dict[bytes, bytes], int]:
         for key, times in counts.items():
             made[key] = made.get(key, b"") + POSTING.pack(position, times, length)
     return made, total
-
-
-def unpacked(block: bytes) -> list[Posting]:
-    """The postings of a block."""
-    return list(POSTING.iter_unpack(block))
 
 
 class Postings(Protocol):
@@ -117,13 +117,13 @@ class Wanted:
         for _, counts, _ in late:
             holders.update(key for key in self.keys if key in counts)
         weighed = self.weighed(holders)
-        postings: dict[bytes, list[Posting]] = {key: [] for key in weighed.values()}
-        for key, block in index.blocks(list(postings)):
-            postings[key] += unpacked(block)
+        held = {key: bytearray() for key in weighed.values()}
+        for key, block in index.blocks(list(held)):
+            held[key] += block
         for place, counts, length in late:
-            for key in postings.keys() & counts.keys():
-                postings[key].append((place, counts[key], length))
-        of_terms = {term: postings[key] for term, key in weighed.items()}
+            for key in held.keys() & counts.keys():
+                held[key] += POSTING.pack(place, counts[key], length)
+        of_terms = {term: held[key] for term, key in weighed.items()}
         total = index.terms + sum(length for _, _, length in late)
         return self.best(of_terms, index.lines + len(late), total, most)
 
@@ -135,14 +135,12 @@ class Wanted:
         return {term: self._keys[term] for group in used for term in group}
 
     def best(
-        self, postings: Mapping[str, Sequence[Posting]], lines: int, total: int, most: int
+        self, blocks: Mapping[str, bytes | bytearray], lines: int, total: int, most: int
     ) -> dict[int, float]:
         """BM25 scores by position, best first.
 
-        ``postings`` by term; ``lines`` of the log, and the ``total`` of their terms.
+        ``blocks`` of postings by term; ``lines`` of the log, and the ``total`` of their terms.
         """
-        groups = (together(phrase, postings) for phrase in self._phrases)
-        wanted = [
-            group for group in dict.fromkeys(groups) if all(term in postings for term in group)
-        ]
-        return dict(best_of(bm25(wanted, postings, lines, total), most))
+        groups = (together(phrase, blocks) for phrase in self._phrases)
+        wanted = [group for group in dict.fromkeys(groups) if all(term in blocks for term in group)]
+        return dict(best_of(bm25(wanted, blocks, lines, total), most))

@@ -22,9 +22,8 @@ from msgspec import msgpack
 from holdfast.kernel.errors import ConfigError, MissingExtraError, StoreError
 from holdfast.kernel.forks import cached_property
 from holdfast.stores.entries import EntryStore, texts
-from holdfast.stores.postings import Wanted, counted, unpacked
+from holdfast.stores.postings import Wanted, counted
 from holdfast.stores.protocols import Line, shown, to_bytes, to_text
-from holdfast.text.similarity import Posting
 
 try:
     import redis
@@ -173,11 +172,11 @@ class RedisLog:
             last = int(client.hlen(self._lines)) // _BLOCK
             spans = [b"%08x" % block for block in range(last + 1)]
             rows = self._some(client, [span + key for key in weighed.values() for span in spans])
-        postings: dict[str, list[Posting]] = {}
+        blocks: dict[str, bytes] = {}
         for number, term in enumerate(weighed):
             held = rows[number * len(spans) : (number + 1) * len(spans)]
-            postings[term] = [each for row in held if row for each in unpacked(row)]
-        return wanted.best(postings, lines, total, most)
+            blocks[term] = b"".join(filter(None, held))
+        return wanted.best(blocks, lines, total, most)
 
     def _some(self, client: Client, fields: Sequence[bytes]) -> list[bytes | None]:
         found: list[bytes | None] = client.hmget(self._words, fields)

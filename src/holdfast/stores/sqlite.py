@@ -22,9 +22,10 @@ from typing import Any
 
 from holdfast.kernel.errors import ConfigError, CorruptError, StoreError
 from holdfast.stores.entries import EntryStore
-from holdfast.stores.postings import POSTING, Tallied, Wanted, blocks, tallied, waiting_words
+from holdfast.stores.postings import Tallied, Wanted, blocks, tallied, waiting_words
 from holdfast.stores.protocols import ClosedAfterUse, Line, to_bytes, to_text
 from holdfast.stores.sqlite_file import DatabaseFile, Synchronous, code_of, sealed, unsealed
+from holdfast.text.similarity import POSTING
 
 MOST_WAITING = 64
 """Lines of a log whose words may wait. A search scans this many in about 0.5 ms."""

@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from math import hypot, isfinite
 from operator import mul, neg
+from struct import Struct
 
 from holdfast.text.words import terms, words
 
@@ -24,8 +25,12 @@ _B = 0.75
 MOST_HOLDERS = 10_000
 """Postings that one search reads, which takes about 6 ms for a log of any length."""
 
-Posting = tuple[int, int, int]
-"""The index of a text, the count of a term in it, and the number of its terms."""
+POSTING = Struct(">IHI")
+"""A posting in ten bytes: the index of a text, the count of a term in it, and the number of its
+terms. Many of them in one block are read far faster than as many objects.
+"""
+MOST_TIMES = 0xFFFF
+"""The largest count in the two bytes of a posting."""
 
 
 def tally(text: str) -> tuple[Counter[str], int]:
@@ -37,21 +42,28 @@ def tally(text: str) -> tuple[Counter[str], int]:
 
 def bm25(
     wanted: Iterable[tuple[str, ...]],
-    postings: Mapping[str, Sequence[Posting]],
+    blocks: Mapping[str, bytes | bytearray],
     texts: int,
     total: int,
 ) -> dict[int, float]:
     """The BM25 score, by index, of every text with all terms of one of the wanted groups.
 
-    ``texts`` is the number of texts, ``total`` the number of their terms.
+    ``blocks`` has the postings of each term, ``texts`` is the number of texts, ``total`` the number
+    of their terms.
     """
     mean, highest, even = max(1.0, total / max(1, texts)), _K1 + 1, 1 - _B
     scores = defaultdict[int, float](float)
+    once: dict[int, float] = {}  # the share of a term that occurs once, by the length of the text
     for together in wanted:
-        holders = _holders(together, postings)
-        rarity = math.log1p((texts - len(holders) + 0.5) / (len(holders) + 0.5))
-        for place, times, length in holders:
-            share = times * highest / (times + _K1 * (even + _B * length / mean))
+        block = _holders(together, blocks)
+        holders = len(block) // POSTING.size
+        rarity = math.log1p((texts - holders + 0.5) / (holders + 0.5))
+        for place, times, length in POSTING.iter_unpack(block):
+            share = once.get(length) if times == 1 else None
+            if share is None:
+                share = times * highest / (times + _K1 * (even + _B * length / mean))
+                if times == 1:
+                    once[length] = share
             scores[place] += rarity * share
     return scores
 
@@ -85,29 +97,30 @@ def affordable(
 
 
 def _holders(
-    together: tuple[str, ...], postings: Mapping[str, Sequence[Posting]]
-) -> Sequence[Posting]:
-    """The texts that have all of these terms."""
+    together: tuple[str, ...], blocks: Mapping[str, bytes | bytearray]
+) -> bytes | bytearray:
+    """The postings of the texts that have all of these terms."""
     if len(together) == 1:
-        return postings.get(together[0], ())
+        return blocks.get(together[0], b"")
     held = [
-        {place: (times, length) for place, times, length in postings.get(term, ())}
+        {place: (times, length) for place, times, length in POSTING.iter_unpack(blocks[term])}
         for term in together
+        if term in blocks
     ]
-    common = set(held[0]).intersection(*held[1:]) if held else set[int]()
-    return [
-        (place, min(times[place][0] for times in held), held[0][place][1])
+    common = set(held[0]).intersection(*held[1:]) if len(held) == len(together) > 0 else set[int]()
+    return b"".join(
+        POSTING.pack(place, min(times[place][0] for times in held), held[0][place][1])
         for place in sorted(common)
-    ]
+    )
 
 
 class Lexical:
     """A BM25 index of a growing list of texts, each known by its index."""
 
-    __slots__ = ("_places", "_texts", "_total")
+    __slots__ = ("_blocks", "_texts", "_total")
 
     def __init__(self) -> None:
-        self._places: dict[str, list[Posting]] = {}
+        self._blocks: defaultdict[str, bytearray] = defaultdict(bytearray)
         self._texts = self._total = 0
 
     def __len__(self) -> int:
@@ -118,7 +131,7 @@ class Lexical:
         place = self._texts
         found, length = tally(text)
         for term, times in found.items():
-            self._places.setdefault(term, []).append((place, times, length))
+            self._blocks[term] += POSTING.pack(place, min(times, MOST_TIMES), length)
         self._texts += 1
         self._total += length
         return place
@@ -133,14 +146,14 @@ class Lexical:
         For ``pool size``, these are the texts with ``pool_size``, or, if there are none, those with
         both words.
         """
-        groups = [together(phrase, self._places) for phrase in dict.fromkeys(phrases)]
+        groups = [together(phrase, self._blocks) for phrase in dict.fromkeys(phrases)]
         asked = {term for group in groups for term in group}
-        holders = {term: len(self._places.get(term, ())) for term in asked}
+        holders = {term: len(self._blocks.get(term, b"")) // POSTING.size for term in asked}
         used = frozenset(affordable(groups, holders))
         return self._scored(group for group in groups if group in used)
 
     def _scored(self, wanted: Iterable[tuple[str, ...]]) -> dict[int, float]:
-        return bm25(wanted, self._places, self._texts, self._total)
+        return bm25(wanted, self._blocks, self._texts, self._total)
 
     def best(self, query: str, most: int) -> list[tuple[int, float]]:
         """The best texts for the query with their scores, best first; ties in order of index."""
