@@ -3,6 +3,7 @@ import pytest
 import holdfast
 from holdfast.compressors.prune import PLACEHOLDER, Prune
 from holdfast.designs.tunacode import tunacode
+from holdfast.stores.in_process import InProcessStore
 from tests.formats.rules.messages import assistant, calling, result, tool, use, user
 from tests.talks import agent_run, exchange, planned, replaced, same, system, words
 
@@ -32,6 +33,29 @@ def test_outputs_beyond_the_protected_zone_become_the_placeholder_and_calls_stay
         words(100, "out5"),
     ]
     assert same(result.messages[2::2], messages[2::2])
+
+
+@pytest.mark.parametrize("contextual", [False, True])
+def test_with_a_store_a_placeholder_names_the_original(contextual):
+    messages, store = agent_run(6, size=100), InProcessStore()
+    strategy = Prune(**SMALL, contextual=contextual)
+    options = {"strategy": strategy, "counter": "words", "store": store}
+    result = holdfast.compress(messages, 450, **options)
+    for place in (3, 5, 7, 9):
+        told, reference = result.messages[place]["content"].split("\n")
+        assert told == PLACEHOLDER or contextual
+        key = reference.removeprefix("[original: ").split()[0]
+        assert holdfast.recall(key, store=store) == messages[place]["content"]
+    for again in (options, {**options, "store": None}):
+        assert holdfast.compress(result.messages, 1, **again).messages == result.messages
+
+
+def test_an_output_hardly_longer_than_the_placeholder_has_no_reference():
+    messages = agent_run(6, size=8)
+    strategy = Prune(protect_tokens=10, minimum_tokens=1)
+    options = {"strategy": strategy, "counter": "words", "store": InProcessStore()}
+    result = holdfast.compress(messages, 60, **options)
+    assert result.messages[3]["content"] == PLACEHOLDER
 
 
 def test_the_output_in_which_the_zone_ends_stays_whole():

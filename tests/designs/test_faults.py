@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 import holdfast
 from holdfast.cli import app
-from holdfast.compressors.prune import Prune
+from holdfast.compressors.prune import PLACEHOLDER, Prune
 from holdfast.compressors.rank import Hierarchical
 from holdfast.http import Budgets, Fitter
 from holdfast.kernel.errors import ModelError, StoreError
@@ -129,3 +129,16 @@ def test_outputs_are_told_by_a_model_in_the_list_itself_and_their_originals_kept
     assert done.reclaimed > 5_000
     done.undo()
     assert messages == list(_agent_run())
+
+
+def test_in_the_list_itself_a_placeholder_names_the_original_that_a_store_keeps():
+    messages, store = list(_agent_run()), InProcessStore()
+    first = messages[2]["content"]
+    done = holdfast.prune_old_tool_outputs(
+        messages, prune=Prune(protect_tokens=5_000, minimum_tokens=500), store=store
+    )
+    told, reference = messages[2]["content"].split("\n")
+    assert told == PLACEHOLDER
+    key = reference.removeprefix("[original: ").split()[0]
+    assert holdfast.recall(key, store=store) == first
+    assert done.reclaimed > 5_000

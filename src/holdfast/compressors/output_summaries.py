@@ -75,14 +75,19 @@ class OutputSummaries:
         if trouble:
             self.allowance = replace(self.allowance, stored=False)
             self.troubles.append(trouble)
+        found = yield from self.kept(f"{opening}\n{told}", text, tokens)
+        return found if count(found.text) < min(room + 1, tokens) else None
+
+    def kept(self, told: str, text: str, tokens: int) -> Asking[ToldOutput]:
+        """The text that replaces an output, with a reference to the original if it is kept."""
         worked = self._originals.works
         key = yield from self._originals.save(text)
         if worked and not self._originals.works:
             self.troubles.append(self._originals.trouble)
-        told = f"{opening}\n{told}"
-        if key:
-            told += f"\n{note('text', tokens, key, tool=self.allowance.recall_tool)}"
-        return ToldOutput(told, key) if count(told) < min(room + 1, tokens) else None
+        if not key:
+            return ToldOutput(told, "")
+        reference = note("text", tokens, key, tool=self.allowance.recall_tool)
+        return ToldOutput(f"{told}\n{reference}", key)
 
 
 def is_summary(text: str, tokens: int, most: int) -> bool:

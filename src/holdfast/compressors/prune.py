@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 from holdfast.compressors.cuts import unit_of
 from holdfast.compressors.knobs import Configured
 from holdfast.compressors.output_summaries import OutputSummaries, is_summary
+from holdfast.compressors.references import parted
 from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.edits import Edit, Offload, Replace
@@ -95,7 +96,10 @@ class Prune(Configured):
     name = "prune"
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Plan | Flow:
-        """One edit for each cleared output; a model is asked only if summaries are wanted."""
+        """One edit for each cleared output; a model is asked only if summaries are wanted.
+
+        With a store, the original is kept, and the new text ends with a reference to it.
+        """
         if self.min_user_turns and len(transcript.user_positions) < self.min_user_turns:
             return Plan.skip("too_few_turns", f"fewer than {self.min_user_turns} user turns")
         going = self._going(transcript, allowance)
@@ -108,8 +112,8 @@ class Prune(Configured):
             return Plan.skip("nothing_old", "no tool output is outside the protected zone")
         going.reverse()
         summaries = OutputSummaries(self.summary_tokens, allowance)
-        if summaries.may_ask:
-            return _summarized(going, summaries)
+        if summaries.may_ask or allowance.stored:
+            return _told(going, summaries)
         edits = tuple([output.replaced(text) for output, text in going])
         return Plan(edits, reason="outputs_cleared")
 
@@ -141,11 +145,11 @@ class Prune(Configured):
         return unit_of(transcript, len(sizes) - 1 - within).stop if within < len(sizes) else 0
 
     def _cleared(self, output: Output) -> bool:
-        text = output.text
+        text = parted(output.text, None)[0].rstrip()
         if self.summary_tokens and is_summary(text, output.tokens, self.summary_tokens):
             return True
         is_placeholder = text.startswith("[") and _CLEARED.fullmatch(text) is not None
-        return is_placeholder or text == self.placeholder
+        return is_placeholder or self.placeholder in (text, output.text)
 
     def _may_go(self, output: Output, transcript: Transcript) -> bool:
         at = output.position
@@ -166,12 +170,19 @@ class Prune(Configured):
         return f"[Old output of {output.tool or 'a tool'} cleared: {size}]"
 
 
-def _summarized(going: Sequence[tuple[Output, str]], summaries: OutputSummaries) -> Flow:
-    """The plan with a model's summary of each output, or the placeholder if there is none."""
+def _told(going: Sequence[tuple[Output, str]], summaries: OutputSummaries) -> Flow:
+    """The plan with a model's summary of each output, or the placeholder if there is none.
+
+    An output that is not longer than the placeholder with its reference has no reference.
+    """
     edits: list[Edit] = []
+    count = summaries.allowance.meter.text
     for output, text in going:
         position, _, tool, whole, tokens = output
         told = yield from summaries.of(whole, tokens, position, tool, tokens)
+        if told is None and whole and summaries.allowance.stored:
+            named = yield from summaries.kept(text, whole, tokens)
+            told = named if count(named.text) < tokens else None
         edits.append(output.replaced(*(told or (text,))))
     return Plan(tuple(edits), reason="outputs_cleared", detail="; ".join(summaries.troubles))
 
