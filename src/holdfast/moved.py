@@ -95,7 +95,27 @@ class _OldModule(ModuleType):
         return getattr(import_module(new), name)
 
 
+class _OldNames:
+    """Adds the old names within a package when it is imported: until then none seems loaded."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        """Find nothing: the names are added to the loaded modules."""
+        del path, target
+        if name.startswith("holdfast."):
+            for old in MOVED:
+                if f"holdfast.{old}".startswith(f"{name}."):
+                    _add(old)
+
+
 def keep_old_names() -> None:
     """Make the old names importable; the new modules are imported on first use."""
+    sys.meta_path.insert(0, _OldNames)
+    packages = {new.partition(".")[0] for new in MOVED.values()}
     for old in MOVED:
-        sys.modules.setdefault(f"holdfast.{old}", _OldModule(f"holdfast.{old}"))
+        if old.partition(".")[0] not in packages:
+            _add(old)
+
+
+def _add(old: str) -> None:
+    sys.modules.setdefault(f"holdfast.{old}", _OldModule(f"holdfast.{old}"))
