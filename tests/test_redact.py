@@ -88,16 +88,12 @@ def test_the_facts_survive_json():
 @pytest.mark.parametrize("make", [TextStore, AwaitedTextStore])
 def test_what_is_stored_is_the_masked_text_and_its_key_that_of_the_masked_text(make):
     store = make()
-    result = holdfast.compress(
-        TALK, 2_000, strategy=Shrink(shares=(0.5, 0.0)), store=store, redact=True, secret="s"
-    )
+    result = holdfast.compress(TALK, 2_000, strategy=Shrink(), store=store, redact=True, secret="s")
     key = key_in(outputs(result)[0])
     assert holdfast.recall(key, store=store, secret="s") == TALK[3]["content"].replace(KEY, MASK)
     later = make()
     asyncio.run(
-        holdfast.acompress(
-            TALK, 2_000, strategy=Shrink(shares=(0.5, 0.0)), store=later, redact=True, secret="s"
-        )
+        holdfast.acompress(TALK, 2_000, strategy=Shrink(), store=later, redact=True, secret="s")
     )
     assert later.entries.keys() == store.entries.keys()
 

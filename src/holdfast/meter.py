@@ -59,15 +59,15 @@ class CountsByLine(Protocol):
         ...
 
 
-def count_memo(counter: TokenCounter, characters: int = 64_000_000) -> Memo[str, int]:
-    """A cache of counts by text; ``characters`` bounds the length of all cached texts.
+def count_memo(counter: TokenCounter) -> Memo[str, int]:
+    """A cache of counts by text.
 
     A long text most of whose lines are cached, such as notes that extend earlier ones, is counted
     by adding up its lines.
     """
     checked = _Checked(counter)
     if not isinstance(counter, CountsByLine):
-        return Memo(checked.count, _length, characters)
+        return Memo(checked.count)
 
     def count(text: str) -> int:
         lines = counter.lines(text) if len(text) > _LONG else ()
@@ -76,13 +76,8 @@ def count_memo(counter: TokenCounter, characters: int = 64_000_000) -> Memo[str,
             return sum([memo[line] for line in lines])
         return checked.count(text)
 
-    memo: Memo[str, int] = Memo(count, _length, characters)
+    memo: Memo[str, int] = Memo(count)
     return memo
-
-
-def _length(text: str, tokens: int) -> int:
-    del tokens
-    return len(text)
 
 
 class _Checked:

@@ -1,11 +1,10 @@
-"""A model's summary of an old tool output, where a placeholder or an excerpt would stand."""
+"""A model's summary of an old tool output, where a placeholder would stand."""
 
 import pytest
 
 import holdfast
 from holdfast.compressors.prune import Prune
 from holdfast.compressors.references import key_in
-from holdfast.compressors.shrink import Shrink
 from holdfast.kernel.errors import ModelError
 from holdfast.kernel.ports import Complete
 from holdfast.providers.scripted import Scripted
@@ -19,8 +18,6 @@ TALK = [
     user("What is next?"),
 ]
 PRUNE = Prune(protect_tokens=0, minimum_tokens=0, summary_tokens=60, contextual=True)
-SHRINK = Shrink(rules=("lossy",), summary_tokens=60)
-BOTH = pytest.mark.parametrize("strategy", [PRUNE, SHRINK], ids=["prune", "shrink"])
 BUDGET = 2_000
 
 
@@ -28,8 +25,8 @@ def notes(prompt):
     return "The jobs ran, and one of them lost its connection."
 
 
-def fitted(strategy, model, messages=TALK, **options):
-    return holdfast.compress(messages, BUDGET, strategy=strategy, llm=model, **options)
+def fitted(model, messages=TALK, **options):
+    return holdfast.compress(messages, BUDGET, strategy=PRUNE, llm=model, **options)
 
 
 def told(result):
@@ -38,10 +35,9 @@ def told(result):
     ]
 
 
-@BOTH
-def test_old_outputs_are_told_by_the_model_with_their_exact_things_and_a_reference(strategy):
+def test_old_outputs_are_told_by_the_model_with_their_exact_things_and_a_reference():
     store = TextStore()
-    result = fitted(strategy, Scripted(notes), store=store)
+    result = fitted(Scripted(notes), store=store)
     assert result.budget_met
     assert told(result)
     originals = {message["content"] for message in TALK if message["role"] == "tool"}
@@ -52,26 +48,21 @@ def test_old_outputs_are_told_by_the_model_with_their_exact_things_and_a_referen
     assert holdfast.restore(result) == TALK
 
 
-@BOTH
-def test_the_same_output_is_never_sent_twice(strategy):
+def test_the_same_output_is_never_sent_twice():
     store, model = TextStore(), Scripted(notes)
-    first = fitted(strategy, model, store=store)
+    first = fitted(model, store=store)
     calls = len(model.calls)
     assert calls == len(told(first))
-    assert (
-        fitted(strategy, model, [*TALK, user("Go on.")], store=store).messages[:-1]
-        == first.messages
-    )
-    assert fitted(strategy, model, first.messages, store=store).messages == first.messages
+    assert fitted(model, [*TALK, user("Go on.")], store=store).messages[:-1] == first.messages
+    assert fitted(model, first.messages, store=store).messages == first.messages
     assert len(model.calls) == calls
 
 
-@BOTH
 @pytest.mark.parametrize("reply", ["", ModelError("down")])
-def test_after_a_failure_the_placeholder_stands_and_no_more_is_asked(strategy, reply):
+def test_after_a_failure_the_placeholder_stands_and_no_more_is_asked(reply):
     model = Scripted([reply])
-    result = fitted(strategy, model)
-    without = fitted(strategy, None)
+    result = fitted(model)
+    without = fitted(None)
     assert result.messages == without.messages
     assert result.budget_met
     assert len([call for call in model.calls if isinstance(call, Complete)]) == 1
@@ -90,7 +81,7 @@ def test_an_output_that_is_hardly_longer_than_a_summary_costs_no_call():
 
 def test_what_the_newest_exchange_returned_is_never_told_by_the_model():
     model = Scripted(notes)
-    holdfast.compress(TALK[:4], 300, strategy=[PRUNE, SHRINK, "trim"], llm=model)
+    holdfast.compress(TALK[:4], 300, strategy=[PRUNE, "trim"], llm=model)
     assert not model.calls
 
 
@@ -99,13 +90,12 @@ def test_a_clearing_without_summaries_is_still_a_plain_plan():
     assert plan.reason == "outputs_cleared"
 
 
-@BOTH
-def test_a_store_that_fails_costs_the_references_and_is_told(strategy):
+def test_a_store_that_fails_costs_the_references_and_is_told():
     class Full(TextStore):
         def set(self, key, value):
             raise OSError("full")
 
-    result = fitted(strategy, Scripted(notes), store=Full())
+    result = fitted(Scripted(notes), store=Full())
     assert told(result)
     assert "original:" not in str(result.messages)
     assert (

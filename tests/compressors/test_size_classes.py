@@ -6,7 +6,7 @@ import re
 import pytest
 
 import holdfast
-from holdfast.designs.llm4s import SizeClasses, type_of
+from holdfast.designs.llm4s import SizeClasses, llm4s_error, type_of
 from holdfast.kernel.edits import Offload
 from holdfast.stores.in_process import InProcessStore
 from tests.compressors.shrink.exchanges import outputs, run
@@ -188,3 +188,17 @@ def test_pinned_outputs_and_what_fits_stay():
 def test_the_classes_cannot_be_turned_around():
     with pytest.raises(holdfast.ConfigError, match="inline_bytes"):
         SizeClasses(inline_bytes=100, external_bytes=10)
+
+
+def test_the_llm4s_preset_keeps_three_lines_and_ten_frames():
+    frames = [f"\tat shop.A.f{number}(A.java:{number})" for number in range(25)]
+    head = ["java.lang.Error: x", "first detail", "second detail"]
+    told = llm4s_error("\n".join([*head, *frames])).split("\n")
+    assert told == [*head, *frames[:10], "... [+15 additional stack frames] ..."]
+
+
+def test_the_llm4s_preset_leaves_ten_frames_alone():
+    text = "\n".join(
+        ["java.lang.Error: x", *[f"\tat shop.A.f{number}(A.java:{number})" for number in range(10)]]
+    )
+    assert llm4s_error(text) == text

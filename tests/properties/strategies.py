@@ -87,13 +87,8 @@ def _prune(rng: Random, whole: int) -> Compressor:
 def _shrink(rng: Random, _: int) -> Compressor:
     return Shrink(
         rules=tuple(rng.sample(RULES, rng.choice((1, 3, len(RULES))))),
-        min_tokens=rng.choice((0, 20, 60)),
-        shares=rng.choice(((0.5, 0.2, 0.0), (0.0,), (0.8, 0.3))),
-        least_tokens=rng.choice((1, 10, 40)),
         tools=rng.choice(((), (), (), ("read_*",))),
         keep_tools=rng.choice(((), ("search",))),
-        roles=rng.choice((("tool",), ("tool", "assistant"))),
-        summary_tokens=rng.choice((0, 0, 20, 60)),
     )
 
 

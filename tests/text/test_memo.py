@@ -14,7 +14,7 @@ from holdfast.text.memo import Memo
 def test_all_memos_together_hold_a_bounded_number_of_bytes(monkeypatch, character):
     monkeypatch.setattr(memos, "MOST_BYTES", 2_000_000)
     tracemalloc.start()
-    made = [Memo(str.encode, lambda text, found: len(text) + len(found)) for _ in range(3)]
+    made = [Memo(str.encode) for _ in range(3)]
     for number in range(3_000):
         text = f"{number} {character * 1_000}"
         assert made[number % 3][text] == text.encode()
@@ -26,7 +26,7 @@ def test_all_memos_together_hold_a_bounded_number_of_bytes(monkeypatch, characte
 def test_what_is_in_use_stays(monkeypatch):
     monkeypatch.setattr(memos, "MOST_BYTES", 100_000)
     asked: list[str] = []
-    memo = Memo(lambda text: asked.append(text) or len(text), lambda text, _: len(text))
+    memo = Memo(lambda text: asked.append(text) or len(text))
     for number in range(1_000):
         assert memo["in use"] == 6
         memo[f"{number:1000}"]
@@ -35,5 +35,16 @@ def test_what_is_in_use_stays(monkeypatch):
 
 def test_what_is_larger_than_all_the_room_is_made_all_the_same(monkeypatch):
     monkeypatch.setattr(memos, "MOST_BYTES", 1_000)
-    memo = Memo(len, lambda text, _: len(text))
+    memo = Memo(len)
     assert [memo["x" * 5_000], memo["y"]] == [5_000, 1]
+
+
+def test_lists_of_texts_count_with_what_they_hold(monkeypatch):
+    monkeypatch.setattr(memos, "MOST_BYTES", 2_000_000)
+    tracemalloc.start()
+    memo = Memo(lambda text: [f"{text} {number}" * 8 for number in range(500)])
+    for number in range(300):
+        assert len(memo[f"{number}"]) == 500
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held < 2_500_000  # of 18 million that went through

@@ -280,7 +280,7 @@ def contrasts(one: str, other: str) -> bool:
 
 
 # characters in the memo; a word in a set takes about 60 bytes
-_WORDS = Memo(words, lambda text, found: len(text) + 60 * len(found), 16_000_000)
+_WORDS = Memo(words)
 
 
 class Saying(NamedTuple):

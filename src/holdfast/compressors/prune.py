@@ -4,42 +4,30 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from itertools import accumulate
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from holdfast.compressors.cuts import unit_of
 from holdfast.compressors.knobs import Configured
-from holdfast.compressors.output_summaries import OutputSummaries, is_summary
 from holdfast.compressors.references import parted
+from holdfast.compressors.tool_outputs import (
+    Output,
+    OutputSummaries,
+    is_chosen,
+    is_summary,
+    outputs,
+)
 from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Flow, Plan
-from holdfast.kernel.edits import Edit, Offload, Replace
-from holdfast.kernel.messages import Text, ToolResult
+from holdfast.kernel.edits import Edit
+from holdfast.kernel.messages import ToolResult
 from holdfast.kernel.registry import moved_names
 from holdfast.kernel.transcript import Transcript
 
 PLACEHOLDER = "[Old tool result content cleared]"
 _CLEARED = re.compile(r"\[Old output of [^\n]* cleared: [\d,]+ lines?, [\d,]+ tokens\]")
-
-
-class Output(NamedTuple):
-    """One tool output: its position, its tool, and its size in tokens."""
-
-    position: int
-    part: int
-    tool: str
-    text: str
-    tokens: int
-
-    def replaced(self, text: str, key: str = "") -> Edit:
-        """The edit that replaces the output, an Offload if the original has a key."""
-        reason = f"old output of {self.tool or 'a tool'}"
-        if key:
-            return Offload(self.position, self.part, text, key, reason)
-        return Replace(self.position, self.part, text, reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,9 +146,7 @@ class Prune(Configured):
         part = transcript.messages[at].parts[output.part]
         if self.keep_errors and isinstance(part, ToolResult) and part.is_error:
             return False
-        if _matches(output.tool, self.keep_tools):
-            return False
-        return not self.tools or _matches(output.tool, self.tools)
+        return is_chosen(output.tool, self.tools, self.keep_tools)
 
     def _text(self, output: Output) -> str:
         if not self.contextual:
@@ -178,38 +164,13 @@ def _told(going: Sequence[tuple[Output, str]], summaries: OutputSummaries) -> Fl
     edits: list[Edit] = []
     count = summaries.allowance.meter.text
     for output, text in going:
-        position, _, tool, whole, tokens = output
-        told = yield from summaries.of(whole, tokens, position, tool, tokens)
+        whole, tokens = output.text, output.tokens
+        told = yield from summaries.of(output)
         if told is None and whole and summaries.allowance.stored:
             named = yield from summaries.kept(text, whole, tokens)
             told = named if count(named.text) < tokens else None
         edits.append(output.replaced(*(told or (text,))))
     return Plan(tuple(edits), reason="outputs_cleared", detail="; ".join(summaries.troubles))
-
-
-def outputs(transcript: Transcript, allowance: Allowance, first: int = 0) -> Iterator[Output]:
-    """Every tool output from position ``first`` on, newest first."""
-    since = transcript.messages[first:]
-    calling = [
-        message for message in since if message.role == "assistant" and not message.is_speech
-    ]
-    names = {call.id: call.name for message in calling for call in message.calls}
-    for i in range(len(transcript) - 1, first - 1, -1):
-        message = transcript.messages[i]
-        if message.is_speech or message.role not in ("tool", "user"):
-            continue
-        for at in range(len(message.parts) - 1, -1, -1):
-            part = message.parts[at]
-            if isinstance(part, ToolResult):
-                yield Output(
-                    i, at, names.get(part.call_id, ""), part.text, allowance.meter.part(part)
-                )
-            elif message.role == "tool" and isinstance(part, Text):
-                yield Output(i, at, "", part.text, allowance.meter.part(part))
-
-
-def _matches(name: str, patterns: Sequence[str]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 __getattr__ = moved_names(__name__, {"tunacode": "holdfast.designs.tunacode"})

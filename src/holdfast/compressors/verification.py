@@ -224,11 +224,7 @@ def _read(key: tuple[Role, str]) -> tuple[Detail, ...]:
     return tuple(found)
 
 
-def _size(key: tuple[Role, str], found: tuple[Detail, ...]) -> int:
-    return len(key[1]) + sum(len(detail.line) + 100 for detail in found)
-
-
-_DETAILS = Memo(_read, _size, 16_000_000)  # characters in the memo
+_DETAILS = Memo(_read)
 
 
 def _is_telling(one: Identifier, role: Role) -> bool:

@@ -22,13 +22,9 @@ KINDS = Registry(
         json holdfast.content.structured:Json
         markup holdfast.content.markup:Markup
         diff holdfast.content.diff:Diff
-        traceback holdfast.content.traceback:Traceback
-        testrun holdfast.content.testrun:TestRun
         table holdfast.content.table:Table
-        search holdfast.content.search:Search
         listing holdfast.content.files:Listing
         log holdfast.content.logs:Log
-        code holdfast.content.code:Code
         yaml holdfast.content.yaml:Yaml
         dense holdfast.content.dense:Dense
         prose holdfast.content.prose:Prose
@@ -77,9 +73,7 @@ def _fits() -> Mapping[ContentKind, Callable[[str], float]]:
     return {one: one.fit if isinstance(one, Fitting) else one.recognises for one in kinds()[:-1]}
 
 
-_RECOGNISED: Memo[str, ContentKind] = Memo(
-    _recognised, lambda text, _kind: len(text), characters=8_000_000
-)
+_RECOGNISED: Memo[str, ContentKind] = Memo(_recognised)
 """Cached, since the same output is recognised several times: by steps, notes and memory."""
 
 

@@ -403,9 +403,7 @@ def _name(tag: str) -> str:
     return tag if len(parts) <= _PACKAGES or tag[0] == "[" else parts[-1]
 
 
-_LAYOUTS: Memo[str, Layout] = Memo(
-    lambda text: Layout(lines_of(text)), lambda text, _: len(text), 8_000_000
-)
+_LAYOUTS: Memo[str, Layout] = Memo(lambda text: Layout(lines_of(text)))
 """By text, since a log is recognised before it is read."""
 
 

@@ -71,11 +71,7 @@ class LossyKind:
         return Shrunk(choice.text, self.name, _omitted(reading, choice.pieces))
 
 
-_READINGS: Memo[tuple[LossyKind, str], Reading] = Memo(
-    lambda key: key[0].read(key[1]),
-    lambda key, reading: len(key[1]) + 200 * len(reading.pieces),
-    16_000_000,
-)
+_READINGS: Memo[tuple[LossyKind, str], Reading] = Memo(lambda key: key[0].read(key[1]))
 """The same output is told in notes and shortened where it is recalled."""
 
 

@@ -107,7 +107,7 @@ def _between(found: Grid) -> str:
     return _BAR if spaced or " " in found.header[-1] else " "
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Grid:
     """A header, the rows under it, and the original line of each row."""
 
@@ -136,12 +136,8 @@ def _grid(text: str) -> Grid | None:
     )
 
 
-grid: Memo[str, Grid | None] = Memo(
-    _grid, lambda text, found: len(text) * (5 if found else 1), characters=8_000_000
-)
-"""The table in a text, or None; cached, since it is recognised before it is read. A grid counts as
-five times its text: it has every cell as a string of its own.
-"""
+grid: Memo[str, Grid | None] = Memo(_grid)
+"""The table in a text, or None; cached, since it is recognised before it is read."""
 
 
 def _is_rule(line: str) -> bool:

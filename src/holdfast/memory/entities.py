@@ -220,13 +220,7 @@ def _read(said: str) -> _Read:
     return _Read(said, _entities(named, found), whole, _places(named, found))
 
 
-_READ: Memo[str, _Read] = Memo(
-    _read,
-    lambda said, read: (
-        2 * len(said) + 64 * (len(read.entities) + len(read.exact) + len(read.places))
-    ),
-    32_000_000,
-)
+_READ: Memo[str, _Read] = Memo(_read)
 """By text, since segments are scored again in every run, and their texts stay the same."""
 
 

@@ -110,9 +110,7 @@ def _bare(given: tuple[str, frozenset[str]]) -> str:
     return "".join([each for each in sentences(text) if not idle.issuperset(words(each))]).strip()
 
 
-_BARE: Memo[tuple[str, frozenset[str]], str] = Memo(
-    _bare, lambda given, _: 2 * len(given[0]), 8_000_000
-)
+_BARE: Memo[tuple[str, frozenset[str]], str] = Memo(_bare)
 """By text, since a message is often found again."""
 
 

@@ -161,9 +161,7 @@ def _extract(text: str, level: int, size: int, count: Count) -> str:
     return add_names(made, named, room, count, spoken)
 
 
-_FORMS: Memo[tuple[str, int, Count], str] = Memo(
-    _form, lambda key, form: len(key[0]) + len(form), 8_000_000
-)
+_FORMS: Memo[tuple[str, int, Count], str] = Memo(_form)
 """Cached, since a segment that is promoted and demoted again gets the same form."""
 
 

@@ -180,11 +180,7 @@ def _traits(text: str) -> _Traits:
     )
 
 
-_TRAITS: Memo[str, _Traits] = Memo(
-    _traits,
-    lambda text, traits: len(text) + 64 * (len(traits.words) + len(traits.exact)),
-    16_000_000,
-)
+_TRAITS: Memo[str, _Traits] = Memo(_traits)
 """By text, since segments are scored again in every run, and their texts stay the same."""
 
 

@@ -115,7 +115,7 @@ def _terms(text: str) -> frozenset[str]:
     return frozenset(map(stem, set(words(text)) - STOP_WORDS))
 
 
-_HELD: Memo[str, frozenset[str]] = Memo(_terms, lambda text, _: 2 * len(text), 2_000_000)
+_HELD: Memo[str, frozenset[str]] = Memo(_terms)
 """Cached, since most messages of a view are in the next view too."""
 
 # Each candidate is read with its neighbours; those of a long thread are read from the store.

@@ -150,9 +150,7 @@ def _parted(text: str) -> tuple[_Block, ...]:
     return tuple(found)
 
 
-_PARTED: Memo[str, tuple[_Block, ...]] = Memo(
-    _parted, lambda text, found: len(text) + 64 * len(found), 4_000_000
-)
+_PARTED: Memo[str, tuple[_Block, ...]] = Memo(_parted)
 """By text, since it is read again for each piece of a long turn."""
 
 
@@ -256,15 +254,12 @@ def _notes(key: tuple[str, int, Count]) -> str:
     return add_names(notes, named, room, count, said)
 
 
-_NOTES: Memo[tuple[str, int, Count], str] = Memo(
-    _notes, lambda key, form: len(key[0]) + len(form), 8_000_000
-)
+_NOTES: Memo[tuple[str, int, Count], str] = Memo(_notes)
 """Cached, since a segment that is promoted and demoted again gets the same form."""
 
 
 _CONTEXT = 8  # newest messages with which segments are compared
 _AROUND = 64  # messages on each side that are searched for the turn of an evicted message
-_HELD = 2_000_000  # characters of turns in memory
 _REWORDING = frozenset({"edit", "revert", "delete", "keep"})
 
 
@@ -274,7 +269,7 @@ class Turns:
     def __init__(self, thread: Thread, segmentation: Segmentation = "turns") -> None:
         self._thread, self._cut = thread, CUTS[segmentation]
         self._texts: Memo[tuple[str, int, str], str] = Memo(
-            lambda key: self._text(self._spoken(*ends(key[0]))), lambda _, text: len(text), _HELD
+            lambda key: self._text(self._spoken(*ends(key[0])))
         )
         """By the segment's name: the text of a whole turn is needed for each of its pieces."""
         self._reworded: tuple[tuple[int, int], AbstractSet[int]] = ((0, 0), frozenset())

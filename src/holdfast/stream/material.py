@@ -38,9 +38,7 @@ def _passages(text: str) -> Iterator[tuple[bool, str]]:
         yield kind, "\n".join(held)
 
 
-_PASSAGES: Memo[str, Sequence[tuple[bool, str]]] = Memo(
-    lambda text: tuple(_passages(text)), lambda text, _: 2 * len(text), 8_000_000
-)
+_PASSAGES: Memo[str, Sequence[tuple[bool, str]]] = Memo(lambda text: tuple(_passages(text)))
 """Cached, since a growing conversation is read at each call."""
 
 

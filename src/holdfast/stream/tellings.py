@@ -23,7 +23,6 @@ from .events import StreamEvent
 
 _ARGUMENT = 100  # characters of an argument that are shown beside the name of the call
 _BRIEF = 80  # characters of the arguments that are shown if a call is only named
-_HELD = 16_000_000  # characters in the memo, enough for a growing conversation
 
 
 class Telling(NamedTuple):
@@ -95,9 +94,7 @@ def _make_telling(key: tuple[str, str, str, Closely]) -> Telling:
     )
 
 
-_TOLD: Memo[tuple[str, str, str, Closely], Telling] = Memo(
-    _make_telling, lambda key, told: len(key[2]) + 200 * len(told.reading.pieces), _HELD
-)
+_TOLD: Memo[tuple[str, str, str, Closely], Telling] = Memo(_make_telling)
 
 
 def _act(name: str, text: str) -> Iterator[Piece]:

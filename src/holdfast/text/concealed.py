@@ -135,5 +135,4 @@ def _search(text: str) -> tuple[str, Counts]:
     return cast("tuple[str, Counts]", imported("holdfast.text.secrets:redact_any")(text))
 
 
-# characters in the memo
-_searched = Memo(_search, lambda text, found: len(text) + len(found[0]), 32_000_000)
+_searched = Memo(_search)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from itertools import islice
 from sys import getsizeof
 from typing import Any, TypeVar, cast
 from weakref import WeakValueDictionary
@@ -17,26 +18,23 @@ MOST_BYTES = 64_000_000
 
 # bytes of an entry beside its characters, measured for a text and a number in a dictionary
 _ENTRY = 200
+_ITEM = 64  # bytes of an item in a list or a tuple: a short text or a few references
+_READ = 8  # items that are measured; further ones count as these do
 
 
 class Memo(dict[K, V]):
     """A cache of values by key, in two generations, so that recently used entries stay.
 
-    ``characters`` is its bound, and ``size`` the size of a key with its value. The object is the
-    dictionary of the young generation: an entry in it is found without a lock and without a Python
-    call.
+    All caches share one bound. The object is the dictionary of the young generation: an entry in
+    it is found without a lock and without a Python call.
     """
 
-    __slots__ = ("__weakref__", "_half", "_held", "_make", "_old", "_size")
+    __slots__ = ("__weakref__", "_make", "_old")
 
-    def __init__(
-        self, make: Callable[[K], V], size: Callable[[K, V], int], characters: int = 64_000_000
-    ) -> None:
+    def __init__(self, make: Callable[[K], V]) -> None:
         super().__init__()
-        self._make, self._size = make, size
-        self._half = characters // 2
+        self._make = make
         self._old: dict[K, V] = {}
-        self._held = 0
         _ROOM.share(self)
 
     def __call__(self, key: K) -> V:
@@ -46,13 +44,10 @@ class Memo(dict[K, V]):
     def __missing__(self, key: K) -> V:
         old = self._old
         value = old[key] if key in old else self._make(key)
-        size = self._size(key, value)
+        size = _ENTRY + int((_length(key) + _length(value)) * _width(key))
         with _ROOM.lock:
-            if self._held + size > self._half:
-                self.age()
-            if _ROOM.has(_ENTRY + int(size * _width(key))):
+            if _ROOM.has(size):
                 self[key] = value
-                self._held += size
         return value
 
     def knows(self, key: K) -> bool:
@@ -61,7 +56,7 @@ class Memo(dict[K, V]):
 
     def age(self) -> None:
         """Drop the old generation; the young one becomes the old one."""
-        self._old, self._held = dict(self), 0
+        self._old = dict(self)
         self.clear()
 
 
@@ -91,6 +86,18 @@ class _Room:
             for memo in list(self._memos.values()):
                 memo.age()
         return True
+
+
+def _length(value: object) -> int:
+    """About the number of characters that a key or a value takes."""
+    if isinstance(value, str | bytes):
+        return len(value)
+    if isinstance(value, tuple | list | set | frozenset):
+        some = cast("tuple[object, ...]", value)
+        read = [_ITEM + _length(each) for each in islice(some, _READ)]
+        return sum(read) * len(some) // max(1, len(read))
+    held = cast("dict[str, object]", getattr(value, "__dict__", {}))
+    return sum(map(_length, held.values()))
 
 
 def _width(key: object) -> float:

@@ -1,13 +1,11 @@
 """Which texts shrink, in which order, and which never do."""
 
 import json
-from typing import Any
 
 import pytest
 
 import holdfast
 from holdfast.compressors.shrink import RULES, Shrink
-from holdfast.kernel.edits import Drop
 from tests.compressors.shrink.exchanges import (
     arguments,
     changed,
@@ -87,39 +85,6 @@ def test_an_output_that_stands_again_later_gives_way():
     assert last == log()
 
 
-@pytest.mark.parametrize(
-    ("later", "told"),
-    [
-        (("read_file", {"path": "a.py"}), "[Left out: a.py was read again later.]"),
-        (
-            ("editFile", {"path": "a.py", "old": "1"}),
-            "[Left out: a.py as it was before editFile changed it later.]",
-        ),
-    ],
-)
-def test_a_read_that_a_later_call_made_needless_gives_way(later, told):
-    messages = run(
-        ("read_file", {"path": "a.py"}, log()), (*later, log(name="later")), ("bash", {}, "done")
-    )
-    result = shrunk(messages, tokens(messages) - 100, Shrink(rules=("superseded",)))
-    assert outputs(result)[0] == told
-    assert changed(result) == {3}
-
-
-@pytest.mark.parametrize(
-    ("later", "output"),
-    [
-        (("read_file", {"path": "b.py"}), "text"),
-        (("read_file", {"path": "a.py", "offset": 40}), "text"),
-        (("edit_file", {"path": "a.py"}), "Error: old text not found"),
-        (("bash", {"command": "cat a.py"}), "text"),
-    ],
-)
-def test_a_read_that_still_says_something_stays(later, output):
-    messages = run(("read_file", {"path": "a.py"}, log()), (*later, output), ("bash", {}, "done"))
-    assert changed(shrunk(messages, tokens(messages) - 100, Shrink(rules=("superseded",)))) == set()
-
-
 def test_long_arguments_of_old_calls_shrink_and_stay_json():
     written = {
         "path": "a.py",
@@ -152,35 +117,13 @@ def test_the_call_of_the_newest_exchange_keeps_its_arguments():
     assert changed(shrunk(messages, 50, Shrink(rules=("arguments",)))) == set()
 
 
-@pytest.mark.parametrize(
-    ("name", "given"),
-    [
-        ("read_file", {"path": "repo/AGENTS.md"}),
-        ("bash", {"command": "cat ./CLAUDE.md | head"}),
-        ("bash", {"command": ["cat", "skills/pdf/SKILL.md"]}),
-        ("Skill", {"name": "pdf"}),
-        ("load_instructions", {}),
-    ],
-)
-def test_instructions_are_never_shrunk(name, given):
-    messages = run((name, given, log()), ("bash", {}, log(name="other")), ("bash", {}, "done"))
-    assert changed(shrunk(messages, tokens(messages) * 2 // 3)) == {5}
-
-
 def test_tools_can_be_chosen_and_kept_by_pattern():
     messages = run(
         ("read_log", {}, log()), ("read_diff", {}, log()), ("bash", {}, log()), ("bash", {}, "done")
     )
-    one, two, three = (
-        tokens(messages) - part * tokens(run(("", {}, log()))) * 3 // 4 for part in (1, 2, 3)
-    )
-    assert changed(shrunk(messages, two, Shrink(rules=("lossy",), tools=("READ_*",)))) == {3, 5}
+    one, two = (tokens(messages) - part * tokens(run(("", {}, log()))) // 2 for part in (1, 2))
+    assert changed(shrunk(messages, two, Shrink(rules=("lossy",), tools=("read_*",)))) == {3, 5}
     assert changed(shrunk(messages, one, Shrink(rules=("lossy",), keep_tools=("read_*",)))) == {7}
-    assert changed(shrunk(messages, three, Shrink(rules=("lossy",), keep_paths=("*.log",)))) == {
-        3,
-        5,
-        7,
-    }
 
 
 def test_a_pinned_output_stays():
@@ -188,11 +131,10 @@ def test_a_pinned_output_stays():
     assert changed(shrunk(messages, tokens(messages) * 2 // 3, pin=[3])) == {5}
 
 
-def test_words_of_users_and_the_system_never_change_and_the_assistants_only_when_asked():
+def test_what_people_and_the_model_say_never_changes():
     messages = [{"role": "system", "content": log()}, user(log()), assistant(log()), user("And?")]
     budget = tokens(messages) * 5 // 6
     assert changed(shrunk(messages, budget)) == set()
-    assert changed(shrunk(messages, budget, Shrink(roles=("assistant",)))) == {2}
 
 
 def test_an_output_with_an_image_stays():
@@ -257,11 +199,7 @@ def test_each_rule_can_be_left_out():
     [
         ({"rules": ("lossy", "magic")}, "shrink"),
         ({"tools": "read_*"}, "Shrink.tools"),
-        ({"min_tokens": "few"}, "Shrink.min_tokens"),
         ({"rules": "lossy"}, "Shrink.rules"),
-        ({"recent_share": -1.0}, "Shrink.recent_share"),
-        ({"shares": ()}, "Shrink.shares"),
-        ({"shares": (0.5, 2.0)}, "Shrink.shares"),
     ],
 )
 def test_a_wrong_knob_is_named(knobs, place):
@@ -277,45 +215,3 @@ def test_what_is_shrunk_is_restored_exactly_and_a_second_run_changes_nothing():
     again = holdfast.compress(result.messages, 1_200, store="memory://shrink-again")
     assert again.messages == result.messages
     assert not again.edits
-
-
-def growing() -> list[list[dict[str, Any]]]:
-    """A conversation after each of its exchanges."""
-    whole = run(*[("bash", {"command": f"job {n}"}, log(20 + n, f"job{n}")) for n in range(24)])
-    return [whole[:stop] for stop in range(4, len(whole) + 1, 2)]
-
-
-def test_a_text_meets_few_rooms_while_a_conversation_grows():
-    seen: dict[str, set[str]] = {}
-    for messages in growing():
-        result = holdfast.compress(messages, 4_000, strategy=[Shrink(), "trim"])
-        for message in result.messages:
-            if message["role"] == "tool":
-                seen.setdefault(message["tool_call_id"], set()).add(message["content"])
-    assert max(map(len, seen.values())) <= 1 + len(Shrink().shares)
-
-
-def test_what_will_leave_is_left_alone_and_what_is_recent_stays_whole():
-    messages = growing()[-1]
-    shrink, trim = holdfast.compress(messages, 4_000, strategy=[Shrink(), "trim"]).steps
-    dropped = {index for edit in trim.edits if isinstance(edit, Drop) for index in edit.indices}
-    changed = {edit.index for edit in shrink.edits}
-    assert changed
-    assert dropped
-    assert dropped.isdisjoint(changed)
-    assert max(changed) < len(messages) - 1
-
-
-def test_with_a_last_share_of_nothing_everything_shrinks_as_far_as_it_can():
-    messages = growing()[-1]
-    assert shrunk(messages, 4_000, Shrink(shares=(0.5, 0.0))).budget_met
-
-
-def test_a_question_that_asks_nothing_of_a_text_leaves_its_reading_as_it_was():
-    messages = run(("bash", {}, log()), ("bash", {}, log(name="other")), ("bash", {}, "done"))
-    budget = tokens(messages) * 2 // 3
-    one, other = (
-        outputs(shrunk(messages, budget, query=query))
-        for query in ("", "Thank you very much, Zoe!")
-    )
-    assert one == other

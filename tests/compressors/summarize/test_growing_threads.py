@@ -2,7 +2,6 @@
 only.
 """
 
-
 import pytest
 
 import holdfast

@@ -10,7 +10,7 @@ from holdfast.kernel.registry import moved_names
 from holdfast.selection.pieces import Reading
 
 _WORTH = 0.95  # of the minified text's length: longer forms are not worth their header
-_LEAST = 0.6  # least share of the text that is JSON
+_LEAST = 0.8  # least share of the text that is JSON; with less, recorded runs kept less
 
 
 class Json(LossyKind):

@@ -1,21 +1,70 @@
-"""A model's summaries of old tool outputs, instead of a placeholder or an excerpt."""
+"""Tool outputs of a conversation, and a model's summaries of old ones."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from holdfast.compressors.references import note
 from holdfast.compressors.summaries import WorkingStore
 from holdfast.kernel.budget import Allowance
+from holdfast.kernel.edits import Offload, Replace
 from holdfast.kernel.errors import ModelError
 from holdfast.kernel.flow import Asking
+from holdfast.kernel.messages import Text, ToolResult
 from holdfast.kernel.registry import imported
+from holdfast.kernel.transcript import Transcript
 
 _BESIDE = 100  # tokens of the opening and the reference at most
 _OPENING = re.compile(r"\[Summary of an old output[^\n]*, [\d,]+ tokens\]\n")
+
+
+class Output(NamedTuple):
+    """One tool output: its position, its tool, and its size in tokens."""
+
+    position: int
+    part: int
+    tool: str
+    text: str
+    tokens: int
+
+    def replaced(self, text: str, key: str = "", reason: str = "") -> Replace | Offload:
+        """The edit that replaces the output, an Offload if the original has a key."""
+        reason = reason or f"old output of {self.tool or 'a tool'}"
+        if key:
+            return Offload(self.position, self.part, text, key, reason)
+        return Replace(self.position, self.part, text, reason)
+
+
+def outputs(transcript: Transcript, allowance: Allowance, first: int = 0) -> Iterator[Output]:
+    """Every tool output from position ``first`` on, newest first."""
+    since = transcript.messages[first:]
+    calling = [
+        message for message in since if message.role == "assistant" and not message.is_speech
+    ]
+    names = {call.id: call.name for message in calling for call in message.calls}
+    for i in range(len(transcript) - 1, first - 1, -1):
+        message = transcript.messages[i]
+        if message.is_speech or message.role not in ("tool", "user"):
+            continue
+        for at in range(len(message.parts) - 1, -1, -1):
+            part = message.parts[at]
+            if isinstance(part, ToolResult):
+                yield Output(
+                    i, at, names.get(part.call_id, ""), part.text, allowance.meter.part(part)
+                )
+            elif message.role == "tool" and isinstance(part, Text):
+                yield Output(i, at, "", part.text, allowance.meter.part(part))
+
+
+def is_chosen(tool: str, wanted: Sequence[str], kept: Sequence[str]) -> bool:
+    """Whether the shell patterns ``wanted`` (none means all) have the tool, and ``kept`` not."""
+    if any(fnmatchcase(tool, pattern) for pattern in kept):
+        return False
+    return not wanted or any(fnmatchcase(tool, pattern) for pattern in wanted)
 
 
 class ToldOutput(NamedTuple):
@@ -48,14 +97,9 @@ class OutputSummaries:
         """Whether summaries are wanted, and there is a model that has not failed."""
         return bool(self.tokens and self.allowance.writer) and self._asks
 
-    def of(
-        self, text: str, tokens: int, position: int, tool: str, room: int
-    ) -> Asking[ToldOutput | None]:
-        """A summary of the output with a reference to it, in at most ``room`` tokens.
-
-        ``tokens`` is the size of the text, ``position`` that of its message, ``tool`` empty if the
-        tool is not known. None if there is no room for a summary.
-        """
+    def of(self, output: Output) -> Asking[ToldOutput | None]:
+        """A summary of the output with a reference to it; None if it would not be smaller."""
+        position, _, tool, text, tokens = output
         by = f" of {tool}" if tool else ""
         opening = f"[Summary of an old output{by}, {tokens:,} tokens]"
         count = self.allowance.meter.text
@@ -76,7 +120,7 @@ class OutputSummaries:
             self.allowance = replace(self.allowance, stored=False)
             self.troubles.append(trouble)
         found = yield from self.kept(f"{opening}\n{told}", text, tokens)
-        return found if count(found.text) < min(room + 1, tokens) else None
+        return found if count(found.text) < tokens else None
 
     def kept(self, told: str, text: str, tokens: int) -> Asking[ToldOutput]:
         """The text that replaces an output, with a reference to the original if it is kept."""
