@@ -1,4 +1,4 @@
-"""Old names of modules and functions, which work for one more release and warn."""
+"""Documented names that modules and functions had; they work for one more release and warn."""
 
 from __future__ import annotations
 
@@ -9,15 +9,10 @@ from warnings import warn
 
 _MOVED = """
     agent.functions agent.tools
-    batch.dask batch.clusters
-    batch.ray batch.clusters
     cache calls.cache
     cache.compression_cache calls.cache
     cache.lru calls.cache
     calling.embedding calls.caller
-    calling.limits calls.lineup
-    choice options
-    cli.streams cli.terminal
     compressors.blocks compressors.digest
     compressors.dedupe.leaders compressors.dedupe
     compressors.describing compressors.knobs
@@ -31,8 +26,6 @@ _MOVED = """
     compressors.rules.prose compressors.prose_rules
     compressors.rules.repeats compressors.prose_rules
     compressors.rules.verbose compressors.prose_rules
-    compressors.select.lossless compressors.select
-    compressors.select.strategy compressors.select
     compressors.size_classes designs.llm4s
     compressors.summarize.envelope compressors.summary_memory
     compressors.summarize.memory compressors.summary_memory
@@ -41,38 +34,21 @@ _MOVED = """
     compressors.summarize.telling compressors.summarize
     compressors.summary_keys compressors.summaries
     compressors.writing compressors.writer
-    config_files.toml config_files
     content.llm4s_outputs designs.llm4s
-    content.once content.lossy
-    content.order selection.excerpt
-    content.shares content.lossy
     content.structured.cleaned designs.llm4s
-    content.structured.kind content.structured
     conversation result
     fitting engine
-    formats.rules.thinking formats.rules.content
-    formats.values formats.payloads
     memory.by_model session.forms
     memory.candidates memory.relevance
     memory.changing memory.tiers
     memory.condensing memory.forms
     memory.packing memory.excerpts
-    memory.reading memory.messages
-    memory.remembered memory.messages
     memory.segments memory.tiers
     metrics result
-    providers.extractive providers.lexical
-    renamed kernel.registry
-    selection.shortlist selection.order
     stores.artifacts.store stores.artifacts
     stores.capabilities stores.protocols
-    stores.secret stores.artifacts
-    stream.uses stream.tellings
     text.scoring text.importance
-    tokens.custom tokens.formulas
-    tokens.models tokens.families
     tracing trace
-    usage model_usage
     waiting calls.event_loop
 """
 _PAIRS = [line.split() for line in _MOVED.strip().splitlines()]

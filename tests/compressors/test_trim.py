@@ -114,7 +114,7 @@ def test_words_of_a_user_and_of_the_system_are_not(role):
 
 def test_users_are_clamped_when_asked_for_and_the_system_never():
     messages = [system(words(50)), user(words(1_000))]
-    after = trimmed(messages, 200, Trim(clamp_users=True))
+    after = trimmed(messages, 200, Trim(clamp_users_last=True))
     assert after.messages[0] is messages[0]
     assert MARK in after.messages[1]["content"]
     assert after.budget_met

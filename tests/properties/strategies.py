@@ -111,7 +111,6 @@ def _trim(rng: Random, _: int) -> Compressor:
     return Trim(
         keep_recent=rng.choice((0, 0, 2, 5)),
         clamp=rng.random() < 0.8,
-        clamp_users=rng.random() < 0.1,
     )
 
 

@@ -1,7 +1,7 @@
 """Semantic deduplication: of older messages with the same content, one stays.
 
-Vectors hardly reflect a number, a name or a "not", so the texts are compared too, and sentences
-that only one message has are kept. Clustering is greedy and in order: each vector joins the first
+Vectors hardly reflect a number, a name or a "not", so the texts are compared too, and a message
+with exact things of its own stays. Clustering is greedy and in order: each vector joins the first
 leader that is similar enough, or becomes a leader. Pairs whose signs differ too often are skipped,
 which leaves few cosines to compute.
 """
@@ -18,9 +18,9 @@ from holdfast.compressors.cuts import legal, preferred, start_of_newest
 from holdfast.compressors.knobs import Configured, check_knobs
 from holdfast.compressors.summaries import body_of
 from holdfast.compressors.verification import stands
-from holdfast.kernel.budget import Allowance, Meter
+from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Flow, Plan
-from holdfast.kernel.edits import Drop, Edit, Replace
+from holdfast.kernel.edits import Drop
 from holdfast.kernel.errors import ModelError
 from holdfast.kernel.flow import ask
 from holdfast.kernel.messages import Message, Text, ToolCall, ToolResult
@@ -32,20 +32,14 @@ from holdfast.text.sentences import sentences
 from holdfast.text.similarity import Vector, unit
 from holdfast.text.words import terms, words
 
-_MOST, _SHARE = 2, 0.5
-"""How many sentences may be added to the message that stays, and their largest share of its tokens.
-Messages that differ by more are not merged. Chosen by hand.
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class Semantic(Configured):
     """Older messages of one role with nearly the same content are merged into the longest.
 
-    Exact things are kept. A user's message is dropped if the one that stays names everything that
-    it names. Sentences of the assistant that name more are added to the one that stays. A tool
-    exchange is dropped whole, if a newer one has the same content. System messages are never
-    compared.
+    Exact things are kept: a message is dropped only if the one that stays names everything that it
+    names. A tool exchange is dropped whole, if a newer one has the same content. System messages
+    are never compared.
     """
 
     similarity_threshold: float = 0.85
@@ -64,88 +58,46 @@ class Semantic(Configured):
         check_knobs(self)
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
-        """A Drop of repeated messages, and a Replace for each text that gets sentences."""
+        """A Drop of repeated messages."""
+        del allowance
         said = list(sayings(transcript, start_of_newest(transcript, self.keep_recent)))
-        texts = tuple(dict.fromkeys(saying.meant for saying in said))
+        texts = tuple(dict.fromkeys(saying.text for saying in said))
         if len(said) < 2:
             return Plan.skip("too_few_messages", "fewer than two older messages could be compared")
         vectors = yield from ask(Embed(texts))
         if len(vectors) != len(texts):
             raise ModelError(f"the embedder gave {len(vectors):,} vectors for {len(texts):,} texts")
-        merged = _Merged(transcript, allowance.meter)
-        for cluster in _clusters(
-            said, dict(zip(texts, vectors, strict=True)), self.similarity_threshold
-        ):
-            merged.take(cluster)
-        edits = merged.edits()
-        if not edits:
+        vectors_of = dict(zip(texts, vectors, strict=True))
+        clusters = _clusters(said, vectors_of, self.similarity_threshold)
+        firm = transcript.protected | preferred(transcript)
+        going = {i for cluster in clusters for i in _going(cluster, firm)}
+        others = frozenset(range(len(transcript))) - going
+        going = legal(transcript, going, others) & going
+        if not going:
             return Plan.skip(
                 "nothing_alike", f"of {len(said):,} older messages none repeats another"
             )
+        edits = (Drop(tuple(sorted(going)), "another message says the same"),)
         return Plan(edits, reason="duplicates_merged")
 
 
-class _Merged:
-    """Which messages are merged into which."""
+def _going(cluster: Sequence[Saying], firm: frozenset[int]) -> Iterator[int]:
+    """The positions of the cluster's messages that its longest one makes needless."""
+    stays = max(cluster, key=lambda saying: (len(saying.text), saying.unit.start))
+    if cluster[0].text == stays.text:
+        stays = cluster[0]
+    for saying in cluster:
+        if saying is not stays and firm.isdisjoint(saying.unit) and _is_needless(saying, stays):
+            yield from saying.unit
 
-    def __init__(self, transcript: Transcript, meter: Meter) -> None:
-        self._transcript, self._meter = transcript, meter
-        self._firm = transcript.protected | preferred(transcript)
-        self._into: dict[Saying, list[tuple[Saying, list[str]]]] = {}
 
-    def take(self, cluster: Sequence[Saying]) -> None:
-        """Merge the cluster into its longest message, as far as that is allowed."""
-        stays = max(cluster, key=lambda saying: (len(saying.meant), saying.unit.start))
-        if cluster[0].meant == stays.meant:
-            stays = cluster[0]
-        taken = self._into.setdefault(stays, [])
-        whole = stays.text
-        for saying in cluster:
-            if saying is stays or not self._firm.isdisjoint(saying.unit):
-                continue
-            more = self._lacking(saying, stays, whole)
-            if more is not None:
-                taken.append((saying, more))
-                whole = with_sentences(whole, more) if more else whole
-
-    def _lacking(self, saying: Saying, stays: Saying, whole: str) -> list[str] | None:
-        """The sentences to add if ``saying`` goes and ``stays`` stays; None if it may not go."""
-        if saying.meant == stays.meant and saying.text == saying.meant:
-            return []
-        if saying.is_exchange:
-            shown = saying.unit.start < stays.unit.start and shows(stays.meant, saying.meant)
-            return [] if shown else None
-        if contrasts(saying.meant, stays.meant):
-            return None
-        more = lacking(saying.text, whole)
-        return more if not more or self._may_add(saying, stays, more) else None
-
-    def _may_add(self, saying: Saying, stays: Saying, more: Sequence[str]) -> bool:
-        firm = stays.unit.start in self._transcript.protected
-        if saying.kind != ("assistant",) or firm or len(more) > _MOST:
-            return False
-        count = self._meter.text
-        added = count(with_sentences(stays.text, more)) - count(stays.text)
-        return added <= _SHARE * count(saying.text)
-
-    def edits(self) -> tuple[Edit, ...]:
-        """The edits of all merges, without those that a rule forbids."""
-        going = {i for taken in self._into.values() for saying, _ in taken for i in saying.unit}
-        others = frozenset(range(len(self._transcript))) - going
-        going = legal(self._transcript, going, others) & going
-        if not going:
-            return ()
-        edits: list[Edit] = [Drop(tuple(sorted(going)), "another message says the same")]
-        for stays, taken in self._into.items():
-            more = [each for saying, some in taken if saying.unit.start in going for each in some]
-            if more:
-                start = stays.unit.start
-                parts = self._transcript.messages[start].parts
-                at = max(at for at, part in enumerate(parts) if isinstance(part, Text))
-                text = with_sentences(parts[at].text, more)
-                reason = "exact details of repeated messages are added"
-                edits.append(Replace(start, at, text, reason))
-        return tuple(edits)
+def _is_needless(saying: Saying, stays: Saying) -> bool:
+    """Whether everything exact in ``saying`` is in ``stays`` too."""
+    if saying.text == stays.text:
+        return True
+    if saying.is_exchange:
+        return saying.unit.start < stays.unit.start and shows(stays.text, saying.text)
+    return not contrasts(saying.text, stays.text) and not lacks(stays.text, saying.text)
 
 
 def _clusters(
@@ -158,7 +110,7 @@ def _clusters(
     for alike in kinds.values():
         found: dict[int, list[Saying]] = {}
         for saying, leader in zip(
-            alike, leaders([vectors[s.meant] for s in alike], threshold), strict=True
+            alike, leaders([vectors[s.text] for s in alike], threshold), strict=True
         ):
             found.setdefault(leader, []).append(saying)
         yield from (cluster for cluster in found.values() if len(cluster) > 1)
@@ -213,8 +165,6 @@ def _signs(vector: Sequence[float]) -> int:
     return int("".join(["1" if number > 0 else "0" for number in vector]), 2)
 
 
-_OPENING, _CLOSING = "[also said: ", "]"
-
 _NEGATIONS = frozenset(
     """
     not no never none nothing nobody without neither nor cannot unable unless until except t
@@ -225,35 +175,11 @@ _NEGATIONS = frozenset(
 """Words that negate a statement; "don't" is split into ``don`` and ``t``."""
 
 
-def body(text: str) -> tuple[str, tuple[str, ...]]:
-    """The text without the lines that were added to it, and the sentences in those lines."""
-    lines = text.split("\n")
-    start = len(lines)
-    while (
-        start > 1 and lines[start - 1].startswith(_OPENING) and lines[start - 1].endswith(_CLOSING)
-    ):
-        start -= 1
-    added = (line.removeprefix(_OPENING).removesuffix(_CLOSING) for line in lines[start:])
-    return "\n".join(lines[:start]), tuple(added)
-
-
-def with_sentences(text: str, more: Sequence[str]) -> str:
-    """The text with one more line for each of the sentences."""
-    head, added = body(text)
-    lines = (f"{_OPENING}{sentence}{_CLOSING}" for sentence in dict.fromkeys((*added, *more)))
-    return "\n".join((head.rstrip(), *lines))
-
-
-def lacking(text: str, other: str) -> list[str]:
-    """The sentences of the text that name exact things which the other text lacks."""
-    own, added = body(text)
-    known = frozenset(thing for sentence in sentences(other) for thing in named(sentence))
-    lost: list[str] = []
-    for sentence in (*sentences(own), *added):
-        things = named(sentence)
-        if not known.issuperset(things) and not all(stands(thing, other) for thing in things):
-            lost.append(" ".join(sentence.split()))
-    return lost
+def lacks(text: str, other: str) -> bool:
+    """Whether the text lacks an exact thing that the other one names."""
+    known = frozenset(thing for sentence in sentences(text) for thing in named(sentence))
+    things = (thing for sentence in sentences(other) for thing in named(sentence))
+    return any(thing not in known and not stands(thing, text) for thing in things)
 
 
 def shows(newer: str, older: str) -> bool:
@@ -279,7 +205,6 @@ def contrasts(one: str, other: str) -> bool:
     return not left <= right and not right <= left
 
 
-# characters in the memo; a word in a set takes about 60 bytes
 _WORDS = Memo(words)
 
 
@@ -290,8 +215,6 @@ class Saying(NamedTuple):
     kind: tuple[str, ...]
     """The role of a message, or the roles and the tools of an exchange."""
     text: str
-    meant: str
-    """The text without added lines, which is compared."""
 
     @property
     def is_exchange(self) -> bool:
@@ -311,7 +234,7 @@ def sayings(transcript: Transcript, stop: int) -> Iterator[Saying]:
             if text.strip():
                 names = tuple(call.name for message in messages for call in message.calls)
                 roles = tuple(message.role for message in messages)
-                yield Saying(together, (*roles, *names), text, body(text)[0])
+                yield Saying(together, (*roles, *names), text)
 
 
 def _text(message: Message) -> str | None:

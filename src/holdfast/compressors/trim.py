@@ -46,7 +46,7 @@ class Trim(Configured):
 
     System messages, pins and the newest message with its open exchange always stay. Messages that
     the profile prefers, and a summary of dropped messages, stay while the rest can be shortened.
-    User messages are shortened only with ``clamp_users`` or ``clamp_users_last``. Summaries and the
+    User messages are shortened only with ``clamp_users_last``. Summaries and the
     arguments of answered calls are shortened when only user messages are left; arguments stay a
     JSON object with the same keys.
     """
@@ -62,9 +62,6 @@ class Trim(Configured):
 
     clamp: bool = True
     """Whether the middle of tool results and assistant texts that are too long is cut out."""
-
-    clamp_users: bool = False
-    """Whether the middle of user messages may be cut out too."""
 
     clamp_users_last: bool = False
     """Whether user messages may be shortened when nothing else can; the profiles set this."""
@@ -163,7 +160,7 @@ class _TrimWork:
             if i in transcript.pinned or message.role == "system" or (summary and not last):
                 continue
             answered = self._answered(i) if last and message.calls else ()
-            may_cut = summary or users or message.role != "user" or self.knobs.clamp_users
+            may_cut = summary or users or message.role != "user"
             for at, part in enumerate(message.parts):
                 if isinstance(part, ToolCall):
                     may_go = part.id in answered and bool(brief(part.arguments, 0, len))

@@ -81,33 +81,13 @@ def test_a_users_message_stays_if_something_in_it_would_be_lost():
     assert same(deduped([*older, *RECENT]).messages, [*older, *RECENT])
 
 
-SHORT = assistant("You will find it where all of them are, in the house. Use port 8080.")
 LONG = assistant(
     "It is to be found behind the gateway, as all of them are in this part of the "
     "house, and nowhere else."
 )
 
 
-def test_a_sentence_in_which_an_assistant_names_more_is_added_to_the_message_that_stays():
-    talk = [user("Where?"), SHORT, LONG, *RECENT]
-    result = deduped(talk)
-    assert contents(result)[1] == f"{LONG['content']}\n[also said: Use port 8080.]"
-    assert same(result.messages[2:], RECENT)
-    assert holdfast.restore(result) == talk
-
-
-def test_a_second_merge_adds_to_the_same_message():
-    once = deduped([user("Where?"), SHORT, LONG, *RECENT]).messages
-    more = [
-        *once[:2],
-        assistant("By the way, you find it where all the others are, too. In rack r-99."),
-        *once[2:],
-    ]
-    added = ["[also said: Use port 8080.]", "[also said: In rack r-99.]"]
-    assert contents(deduped(more))[1].split("\n")[1:] == added
-
-
-def test_a_message_that_mostly_names_other_things_stays():
+def test_an_answer_stays_if_something_in_it_would_be_lost():
     messages = [
         user("Which?"),
         assistant("The one on port 8080 behind the gateway. Fine."),
