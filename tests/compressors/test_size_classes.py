@@ -190,11 +190,19 @@ def test_the_classes_cannot_be_turned_around():
         SizeClasses(inline_bytes=100, external_bytes=10)
 
 
-def test_the_llm4s_preset_keeps_three_lines_and_ten_frames():
+def test_the_llm4s_preset_keeps_the_message_and_ten_frames():
     frames = [f"\tat shop.A.f{number}(A.java:{number})" for number in range(25)]
     head = ["java.lang.Error: x", "first detail", "second detail"]
     told = llm4s_error("\n".join([*head, *frames])).split("\n")
     assert told == [*head, *frames[:10], "... [+15 additional stack frames] ..."]
+
+
+def test_the_llm4s_preset_keeps_causes_and_counts_what_is_gone():
+    frames = [f"\tat shop.A.f{number}(A.java:{number})" for number in range(14)]
+    cause = "Caused by: java.io.IOException: the disk is full"
+    told = llm4s_error("\n".join(["ERROR: x", *frames[:12], cause, *frames[12:], "Exit 1"]))
+    marker = "... [+4 additional stack frames] ..."
+    assert told.split("\n") == ["ERROR: x", *frames[:10], marker, cause, "Exit 1"]
 
 
 def test_the_llm4s_preset_leaves_ten_frames_alone():

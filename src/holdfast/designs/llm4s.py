@@ -40,7 +40,7 @@ _TEXT = re.compile(r"[:-] +[|>][+-]?\d?$")  # the lines under it are a block of 
 _LONGEST_LIST, _ENDS = 20, 10  # items of a list that stays whole; items at each end of a longer one
 _DEEPEST = 100  # levels; what lies deeper stays as it is
 _WHOLE_LOG, _LOG_HEAD, _LOG_TAIL = 120, 80, 40  # lines
-_ERROR_HEAD, _FRAMES = 3, 10  # lines
+_FRAMES = 10  # lines of a stack
 _FRAME_SIGNS = ("at ", ".java:", ".scala:")
 _DONE = re.compile(
     r"\.\.\. ?\[(?:\+|collapsed )\d|\A\[(?:EXTERNALIZED: |BINARY CONTENT - |LEFT OUT: )"
@@ -227,14 +227,17 @@ def llm4s_log(text: str) -> str:
 
 
 def llm4s_error(text: str) -> str:
-    """The first three lines, ten frames and a marker; a text of up to ten frames whole."""
+    """All but the frames after the tenth, which a marker counts.
+
+    The code of llm4s drops all other lines after the third too, causes and messages among them.
+    """
     lines = text.split("\n")
-    frames = [line for line in lines if any(sign in line for sign in _FRAME_SIGNS)]
-    if len(frames) <= _FRAMES:
-        return text
-    head = lines[:_ERROR_HEAD]
-    marker = f"... [+{len(frames) - _FRAMES} additional stack frames] ..."
-    return "\n".join([*head, *[frame for frame in frames if frame not in head][:_FRAMES], marker])
+    frames = [i for i, line in enumerate(lines) if any(sign in line for sign in _FRAME_SIGNS)]
+    gone = frames[_FRAMES:]
+    if gone:
+        lines[gone[0]] = f"... [+{len(gone)} additional stack frames] ..."
+    dropped = set(gone[1:])
+    return "\n".join(line for i, line in enumerate(lines) if i not in dropped)
 
 
 def _error(text: str) -> str:
