@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmarks import retrieval, tiers
 from benchmarks import runs as airline_runs
 
-from . import confirmations, evaluation, runs, said, sessions, sweep, tasks
+from . import choice, confirmations, evaluation, runs, said, sessions, sweep, tasks
 from .bench import MissingDataError, needed
 
 
@@ -45,6 +45,7 @@ PARTS: dict[str, Callable[[Path], bool]] = {
     "tiers": tier_forms,
     "airline": airline_laws,
     "evaluation": evaluation.main,
+    "choice": choice.main,
 }
 
 

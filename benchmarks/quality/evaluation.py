@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from statistics import mean
@@ -12,13 +12,13 @@ from typing import Any
 import holdfast
 
 from .bench import kinds, run_cases, scorer
-from .doors import DOORS, Fitted, newest
+from .doors import DOORS, Door, Fitted, newest
 from .figures import Figures, average, number, parallel, scored, table
 
 EVERY = 4  # of the cases one is judged
 
 
-def _strategy(name: str) -> Callable[[Path, Sequence[Any], int], Fitted]:
+def strategy(name: str) -> Door:
     """A strategy, and a trim where it does not meet the budget."""
     steps: Any = [name, "trim"]
 
@@ -62,12 +62,12 @@ def _heads(folder: Path, messages: Sequence[Any], budget: int) -> Fitted:
     return Fitted(cut(least), exact=True, seconds=0.0)
 
 
-SYSTEMS: Mapping[str, Callable[[Path, Sequence[Any], int], Fitted]] = {
+SYSTEMS: Mapping[str, Door] = {
     "newest": newest,
     "random": _drawn,
     "heads": _heads,
-    "window": _strategy("sliding_window"),
-    "digest": _strategy("digest"),
+    "window": strategy("sliding_window"),
+    "digest": strategy("digest"),
     "half": _half,
     "compress": DOORS["compress"],
 }
@@ -75,10 +75,18 @@ SYSTEMS: Mapping[str, Callable[[Path, Sequence[Any], int], Fitted]] = {
 
 def judged(job: tuple[Path, dict[str, Any]]) -> Mapping[str, Figures]:
     """What the scorer and the evaluation say of each system."""
-    folder, case = job
+    return compared(*job, SYSTEMS)
+
+
+def compared(
+    folder: Path,
+    case: dict[str, Any],
+    systems: Mapping[str, Door],
+) -> Mapping[str, Figures]:
+    """What the scorer and the evaluation say of each of these systems."""
     messages, budget = case["messages"], case["budget"]
     found: dict[str, Figures] = {}
-    for name, system in SYSTEMS.items():
+    for name, system in systems.items():
         fitted = system(folder, messages, budget)
         told = holdfast.evaluate(messages, fitted.messages)
         found[name] = scored(folder, case, fitted) | {
