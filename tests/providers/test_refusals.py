@@ -25,6 +25,7 @@ TOO_LONG = [
      1_048_576, 1_200_000),
     ("request (9113 tokens) exceeds the available context size (8192 tokens)", 8192, 9113),
     ("context_length_exceeded", None, None),
+    ("ValidationException: Input is too long for requested model.", None, None),
 ]  # fmt: skip
 
 

@@ -33,7 +33,7 @@ _SPENT = re.compile(r"insufficient_quota|billing|credit balance", re.IGNORECASE)
 """A 429 status for which waiting does not help."""
 
 _TOO_LONG = re.compile(
-    r"context[ _-](?:length|window|size|limit)|prompt is too long"
+    r"context[ _-](?:length|window|size|limit)|(?:prompt|input) is too long"
     r"|token count.{0,40}exceeds|input tokens exceed"
     r"|too many (?:input )?tokens|request_too_large",
     re.IGNORECASE,
