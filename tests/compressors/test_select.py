@@ -8,7 +8,7 @@ import re
 import pytest
 
 import holdfast
-from holdfast.compressors.select.candidates import Candidates
+from holdfast.compressors.select.candidates import Candidates, runs
 from holdfast.compressors.select.notes import told_of
 from holdfast.compressors.select.notes import written as notes
 from holdfast.formats import read
@@ -214,7 +214,8 @@ def test_a_failed_call_says_so_where_its_result_is_not_told():
     )
     act_alone = [number for number, each in enumerate(candidates.found) if each.event == 0]
 
-    assert notes(told_of(act_alone, candidates), "Notes:").endswith("- failed: read part: 6")
+    told = told_of(runs(act_alone, candidates.found), candidates)
+    assert notes(told, "Notes:").endswith("- failed: read part: 6")
 
 
 def test_a_question_about_one_large_output_is_answered_from_it():
@@ -240,7 +241,8 @@ def test_the_results_of_calls_that_go_out_together_stand_each_under_its_own():
         StreamEvent("outcome", "tool", f"total of part {n}: 77{n}", n, 0, n - 1) for n in (1, 2)
     ]
     candidates = Candidates([*calls, *results], range(4), lambda _: 0.3)
-    lines = notes(told_of(range(len(candidates.found)), candidates), "Notes:").splitlines()
+    everything = runs(range(len(candidates.found)), candidates.found)
+    lines = notes(told_of(everything, candidates), "Notes:").splitlines()
 
     assert lines[-4:] == [
         "- read part: 1",

@@ -9,6 +9,7 @@ import json
 import os
 import sys
 from collections import Counter
+from contextlib import suppress
 from time import monotonic, process_time
 
 from tests.fuzz.kinds import Finding
@@ -16,14 +17,19 @@ from tests.fuzz.trying import smallest, tried
 
 
 def fuzz(seed: int, seconds: float, most: int | None = None) -> tuple[Counter[str], Finding | None]:
-    """How many cases of each kind were tried, and the first finding, made as small as it goes."""
+    """How many cases of each kind were tried, and the first finding, made as small as it goes.
+
+    An interruption only ends it sooner.
+    """
     counts: Counter[str] = Counter()
+    finding: Finding | None = None
     end = monotonic() + seconds
-    while monotonic() < end and (most is None or counts.total() < most):
-        finding = tried(f"{seed}-{counts.total()}", counts)
+    with suppress(KeyboardInterrupt):
+        while not finding and monotonic() < end and (most is None or counts.total() < most):
+            finding = tried(f"{seed}-{counts.total()}", counts)
         if finding is not None:
-            return counts, smallest(finding, monotonic() + seconds)
-    return counts, None
+            finding = smallest(finding, monotonic() + seconds)
+    return counts, finding
 
 
 def main() -> int:

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 import holdfast
-from tests.fuzz.__main__ import fuzz
+from tests.fuzz.__main__ import fuzz, main
 from tests.fuzz.checker import refused
 from tests.fuzz.grammar import WIRES, sound
 from tests.fuzz.kinds import Finding, _kill
@@ -47,6 +47,18 @@ def test_a_short_run_finds_nothing():
     assert finding is None, f"{finding.name}: {finding.told}"
     assert counts.total() == 60
     assert counts["broken"] > 10 < counts["sound"]
+
+
+def test_an_interrupted_run_tells_its_seed_and_what_it_tried(monkeypatch, capsys):
+    def interrupted(name, counts):
+        counts["sound"] += 1
+        if counts.total() == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("tests.fuzz.__main__.tried", interrupted)
+    monkeypatch.setattr("sys.argv", ["fuzz", "--seed", "7"])
+    assert main() == 0
+    assert capsys.readouterr().out.startswith("seed 7: 3 cases (3 sound)")
 
 
 def test_what_is_planted_is_found_and_made_small(monkeypatch):

@@ -366,14 +366,19 @@ class ViewMaker:
         return Fit(frame, self.past).view()
 
     def _is_refused(self, view: View) -> bool:
-        """Whether the thread's format refuses the view for the order of its messages."""
+        """Whether the thread's format refuses the view for the order of its messages.
+
+        Calls at its end that still wait for results are no reason.
+        """
         read = self.thread.wire.read(view.messages)
-        return bool(violations(read.rules, read.messages))
+        under_way = _under_way(read.messages, self.thread.state.waiting)
+        rest = [message for i, message in enumerate(read.messages) if i not in under_way]
+        return bool(violations(read.rules, rest))
 
     def _paired(self, view: View) -> View:
         """The view after ``repair``; calls at its end that still wait for results stay."""
         form, waiting, asked = self.thread.wire, self.thread.state.waiting, self.options.asked
-        under_way = _under_way(form.read(view.messages).messages, waiting) if waiting else ()
+        under_way = _under_way(form.read(view.messages).messages, waiting)
         rest = [message for i, message in enumerate(view.messages) if i not in under_way]
         mended = repair(rest, form, model=asked.get("model"), counter=asked.get("counter"))
         added = mended.metrics.tokens_after - mended.metrics.tokens_before
@@ -383,7 +388,7 @@ class ViewMaker:
 
 def _under_way(messages: Sequence[Message], waiting: Sequence[str]) -> list[int]:
     """The indices of the waiting calls and of their existing results."""
-    for begun in range(len(messages) - 1, -1, -1):
+    for begun in range(len(messages) - 1 if waiting else -1, -1, -1):
         made = {call.id for call in messages[begun].calls}
         if made.intersection(waiting):
             results = [{result.call_id for result in message.results} for message in messages]

@@ -95,9 +95,10 @@ class Candidates:
         worth.update(extra.worth)
         bonus = [mine + near for mine, near in zip(bonus, extra.bonus, strict=True)]
         tells = [(*mine, *more) for mine, more in zip(self.tells, extra.tells, strict=True)]
+        worth = dict.fromkeys(chain.from_iterable(tells), 0.0) | worth
+        value = worth.__getitem__
         self.values = [
-            fsum([worth.get(thing, 0.0) for thing in told]) + on_top
-            for told, on_top in zip(tells, bonus, strict=True)
+            fsum(map(value, told)) + on_top for told, on_top in zip(tells, bonus, strict=True)
         ]
         return ordered(
             self._pieces,

@@ -31,10 +31,9 @@ class Told(NamedTuple):
 
 
 def told_of(
-    chosen: Sequence[int], candidates: Candidates, in_place: Collection[int] = ()
+    found: Sequence[Run], candidates: Candidates, in_place: Collection[int] = ()
 ) -> list[Told]:
-    """The chosen candidates as the notes show them, without events that stay ``in_place``."""
-    found = runs(chosen, candidates.found)
+    """The chosen pieces as the notes show them, without events that stay ``in_place``."""
     events = candidates.events
     known = {events[run.number].act for run in found} | {events[number].act for number in in_place}
     failed = candidates.failed - known
@@ -80,7 +79,7 @@ class Notes:
         )
 
     def _text(self, chosen: Sequence[int]) -> str:
-        told = told_of(chosen, self._candidates)
+        told = told_of(runs(chosen, self._candidates.found), self._candidates)
         return written(told, self._heading) if told else ""
 
 

@@ -349,9 +349,10 @@ class Selection:
         self, chosen: Sequence[int], references: tuple[str, ...]
     ) -> tuple[str, dict[int, str]]:
         """The notes, and the new text of each shortened event that stays in place."""
-        told = told_of(chosen, self._candidates, self._told_in_part)
+        found = runs(chosen, self._candidates.found)
+        told = told_of(found, self._candidates, self._told_in_part)
         texts = {number: self._clipped.get(number, _ASIDE) for number in sorted(self._told_in_part)}
-        for number, pieces in runs(chosen, self._candidates.found):
+        for number, pieces in found:
             if number in self._told_in_part:
                 telling = self._candidates.tellings[number]
                 whole = len(pieces) == len(telling.reading.pieces)
