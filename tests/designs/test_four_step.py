@@ -64,6 +64,29 @@ def test_five_rounds_leave_one_digest_that_names_what_every_round_was_about(
         assert "ORD-1111" in named
 
 
+@pytest.mark.parametrize("chosen", [PROFILE, HISTORY_AND_TRIM], ids=["profile", "list"])
+def test_where_roles_must_alternate_the_digest_has_an_answer(chosen):
+    def said(role, text):
+        return {"role": role, "content": [{"text": text}]}
+
+    messages = []
+    for n in range(5):
+        for turn in range(4):
+            about = f"ticket TKT-{4711 + 13 * n}" if turn == 0 else "that"
+            messages.append(said("user", f"Please look at {about}, it is step {turn}."))
+            messages.append(said("assistant", "It was done as you asked for it. " * 4))
+        messages.append(said("user", "And what now?"))
+        body = {"modelId": "m", "system": [{"text": "Be brief."}], "messages": messages}
+        result = holdfast.compress(body, 320, **chosen)
+        assert result.budget_met
+        assert holdfast.validate(result.messages) == []
+        assert holdfast.compress(result.messages, 320, **chosen).messages == result.messages
+        messages = [*result.messages["messages"], said("assistant", "Nothing.")]
+    named = str(messages)
+    assert named.count("[HISTORY_SUMMARY]") == 1
+    assert [n for n in range(5) if f"TKT-{4711 + 13 * n}" not in named] == []
+
+
 @pytest.mark.parametrize("words", [60, 120, 180])
 def test_a_digest_gives_way_to_a_long_question_and_stays(words):
     *_, result = _rounds([SYSTEM], 300)

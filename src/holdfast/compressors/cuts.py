@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import accumulate, chain
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from holdfast.compressors.summaries import PLAIN, SKIPPED
 from holdfast.kernel.budget import Meter
@@ -15,6 +15,8 @@ from holdfast.kernel.edits import Insert
 from holdfast.kernel.integrity import may_follow, new_violation
 from holdfast.kernel.messages import Message, Role
 from holdfast.kernel.transcript import Transcript, speaks
+
+T = TypeVar("T")
 
 
 def preferred(transcript: Transcript) -> frozenset[int]:
@@ -162,8 +164,8 @@ class Placed(NamedTuple):
 
     at: int
     role: Role
-    in_turn: bool = False
-    """Whether an empty assistant message is inserted before it, so that roles alternate."""
+    in_turn: Literal["", "before", "after"] = ""
+    """Where an empty assistant message is inserted beside it, so that roles alternate."""
 
     def tokens(self, meter: Meter) -> int:
         """Tokens of the inserted messages beside their text."""
@@ -173,7 +175,12 @@ class Placed(NamedTuple):
     def inserts(self, text: str, reason: str, covers: tuple[int, int]) -> tuple[Insert, ...]:
         """The edits that insert the text."""
         told = Insert(self.at, self.role, text, reason, covers=covers)
-        return (Insert(self.at, "assistant", SKIPPED, reason), told) if self.in_turn else (told,)
+        return self.beside(told, Insert(self.at, "assistant", SKIPPED, reason))
+
+    def beside(self, told: T, skipped: T) -> tuple[T, ...]:
+        """The digest, and what is inserted beside it, in their order."""
+        pair = (skipped, told) if self.in_turn == "before" else (told, skipped)
+        return pair if self.in_turn else (told,)
 
 
 def placed(transcript: Transcript, going: Sequence[int], role: Role) -> Placed | None:
@@ -184,12 +191,13 @@ def placed(transcript: Transcript, going: Sequence[int], role: Role) -> Placed |
     role = voice(transcript, role)
     places = (going[-1] + 1, going[0])
     alone = (Placed(at, each) for at in places for each in (role, *_SPEAKERS))
-    in_turn = (Placed(at, "user", in_turn=True) for at in places)
+    in_turn = (Placed(at, "user", side) for side in _SIDES for at in places)
     legal_ones = (each for each in chain(alone, in_turn) if _is_legal(transcript, going, each))
     return next(legal_ones, None)
 
 
 _SPEAKERS: tuple[Role, ...] = ("user", "assistant")
+_SIDES: tuple[Literal["before", "after"], ...] = ("before", "after")
 
 
 def voice(transcript: Transcript, role: Role) -> Role:
@@ -206,7 +214,7 @@ def voice(transcript: Transcript, role: Role) -> Role:
 
 def _is_legal(transcript: Transcript, going: Sequence[int], place: Placed) -> bool:
     """Whether the new messages, and those around each gap, may follow each other."""
-    roles: tuple[Role, ...] = ("assistant", place.role) if place.in_turn else (place.role,)
+    roles: tuple[Role, ...] = place.beside(place.role, "assistant")
     wire, before, gone = transcript.wire, transcript.messages, frozenset(going)
     after = [message for i, message in enumerate(before) if i not in gone]
     at = place.at - bisect_left(going, place.at)

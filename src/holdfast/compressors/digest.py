@@ -16,7 +16,7 @@ from holdfast.compressors.references import save_messages
 from holdfast.compressors.select import HEADING
 from holdfast.compressors.select.notes import notes_of
 from holdfast.compressors.structured_info import StructuredInfo, without_facts
-from holdfast.compressors.summaries import Marks, body_of, concealed, mark
+from holdfast.compressors.summaries import Marks, body_of, concealed, is_skipped, mark
 from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.edits import Drop, Edit
@@ -74,7 +74,7 @@ class Digest(Configured):
         squeezed = allowance.followed and allowance.writer  # a later step may shorten the notes
         if left >= _LEAST and not squeezed:
             room = min(room, left)
-        if not going or all(body_of(transcript.messages[i]) is not None for i in going):
+        if all(_is_digest(transcript.messages[i]) for i in going):
             return Plan.skip("nothing_old", "there is no history that should be folded")
         if room < _LEAST:
             return Plan.skip("no_room", f"{max(room, 0):,} tokens are too few for notes")
@@ -131,6 +131,11 @@ class Digest(Configured):
         notes = notes_of(events, room - (count(facts) if facts else 0), count, self.heading)
         rest = info.render(notes, room - count(notes) - 1, count)
         return "\n".join(filter(None, (notes, rest)))
+
+
+def _is_digest(message: Message) -> bool:
+    """Whether it is an earlier digest, or stands beside one so that roles alternate."""
+    return body_of(message) is not None or is_skipped(message)
 
 
 def _counted(count: Count) -> Count:

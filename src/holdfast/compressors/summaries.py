@@ -97,7 +97,7 @@ class Marks:
             if message.role == "system":
                 continue
             foreign = foreign or (not message.ours and self.is_marked(message, placed=True))
-            opens = opens and (message.ours or i in firm or speaks(message) or _is_skipped(message))
+            opens = opens and (message.ours or i in firm or speaks(message) or is_skipped(message))
             asked, last = asked or (speaks(message) and not message.ours), message
         if not foreign:
             return transcript
@@ -139,14 +139,15 @@ class StaysText(Rule):
         """Whether the message would not be taken for a summary after ``before``."""
         if message.ours or not self.marks.is_marked(message, placed=True):
             return True
-        if before is None or before.ours or _is_skipped(before):
+        if before is None or before.ours or is_skipped(before):
             return False
         return not speaks(before) or (
             message.role == "assistant" and _fits_user(self.transcript, before)
         )
 
 
-def _is_skipped(message: Message) -> bool:
+def is_skipped(message: Message) -> bool:
+    """Whether it is the empty answer that stands beside a digest so that roles alternate."""
     return message.role == "assistant" and message.content_text == SKIPPED
 
 
