@@ -33,7 +33,6 @@ from holdfast.stores.protocols import (
 from holdfast.text.keyed import is_known, of_thread
 from holdfast.text.visible import amount, one_line
 
-_NAME = 60  # cells of the name of a conversation
 _HEADS = (
     *("conversation", "messages", "tokens", "views", "spared", "net $"),
     *("compactions", "recalls", "faults", "slowest ms"),
@@ -74,7 +73,7 @@ class ThreadStore(ClosedAfterUse):
         states.sort(key=lambda each: -each[1].tokens)
         rows = [
             [
-                one_line(name, _NAME),
+                one_line(name),
                 *(f"{each:,}" for each in (state.messages, state.tokens, state.fits, state.spared)),
                 f"{state.net:,.4f}" if state.net else "–",
                 *(f"{state.happened.get(kind, 0):,}" for kind in ("compaction", "recall", "fault")),

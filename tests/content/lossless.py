@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from holdfast.content import files, logs
 from holdfast.content.structured import keys_once
 from holdfast.content.structured.shapes import Many, Same
-from holdfast.content.structured.values import dump, parse
+from holdfast.content.structured.values import DEEPEST, dump, parse
 
 
 def expanded(kind: str, compacted: str) -> str:
@@ -86,7 +86,7 @@ def _shape(spec):
 
 def _records(value, depth: int):
     """The value with its tables turned back into records."""
-    if not isinstance(value, dict | list) or depth > keys_once._DEEPEST:
+    if not isinstance(value, dict | list) or depth > DEEPEST:
         return value
     if isinstance(value, list):
         return [_records(child, depth + 1) for child in value]

@@ -22,7 +22,7 @@ from holdfast.model_usage import CallRecords, ModelCall
 from holdfast.providers import name_of, provider_of
 from holdfast.providers.prices import Price, price_of
 from holdfast.providers.vendor import TransientError
-from holdfast.text.visible import encodable
+from holdfast.text.visible import encodable, fault_line
 from holdfast.trace import traced_call
 
 Vector = Sequence[float]
@@ -71,7 +71,6 @@ Call = Callable[[], object]
 # Chosen by hand: after this many failures in a row, retries included, the vendor is not called
 # again.
 _SILENT = 8
-_LONGEST = 300  # characters of another library's error that are shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,14 +124,14 @@ class VendorLine:
         except TimeoutError:
             return TransientError(f"{who} did not answer within {seconds:.3g} s")
         except ConnectionError as fault:
-            return TransientError(f"{who} could not be reached: {_one_line(fault)}")
+            return TransientError(f"{who} could not be reached: {_named(fault)}")
         except asyncio.CancelledError as fault:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
-            return ModelError(f"{who} gave up: {_one_line(fault)}")
+            return ModelError(f"{who} gave up: {_named(fault)}")
         except (Exception, GeneratorExit) as fault:  # noqa: BLE001 - no model ends a compression
-            return ModelError(f"{who} failed: {_one_line(fault)}")
+            return ModelError(f"{who} failed: {_named(fault)}")
 
     def _pause(self, answer: object, attempts: int, until: float) -> float | None:
         """Seconds to wait before a retry, or None if there is none."""
@@ -147,17 +146,16 @@ class VendorLine:
         return wait if monotonic() + wait < until else None
 
 
+def _named(fault: BaseException) -> str:
+    """The error and its type in one line."""
+    return fault_line(f"{type(fault).__name__}: {fault}").removesuffix(":")
+
+
 async def _answer(call: Call) -> object:
     """The result of the call, awaited; a blocking call runs in a thread."""
     waits = iscoroutinefunction(getattr(call, "func", call))
     answer = call() if waits else await in_thread(call)
     return await answer if isawaitable(answer) else answer
-
-
-def _one_line(fault: BaseException) -> str:
-    """The error in one line of limited length."""
-    line = " ".join(f"{type(fault).__name__}: {fault}".split()).removesuffix(":")
-    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
 
 
 _BATCH = 100  # texts in one request; Gemini accepts no more

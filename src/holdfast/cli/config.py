@@ -16,7 +16,6 @@ from holdfast.text.visible import one_line
 
 _HIDDEN = "(hidden)"
 _PASSWORD = re.compile(r"(?<=://)([^/@:]*):[^/@]*(?=@)")
-_CELLS = 60  # of a value
 
 
 @click.command("show", short_help="Print the options in force and their sources.")
@@ -40,7 +39,7 @@ def show(*, as_json: bool) -> int:
         steps = [described(step) for step in config.profile.steps]
         say_json({"files": config.files, "settings": told, "steps": steps})
         return 0
-    values = {path: one_line(f"{setting.value}", _CELLS) for path, setting in settings.items()}
+    values = {path: one_line(f"{setting.value}") for path, setting in settings.items()}
     width, cells = (max(map(len, texts)) for texts in (values, values.values()))
     for path, setting in settings.items():
         say(f"{path:{width}}  {values[path]:{cells}}  {setting.origin}\n")

@@ -173,9 +173,6 @@ REDACT = click.option(
 )
 
 
-_NAME = 60  # cells of the name of a model
-
-
 def _check_counter(name: str) -> None:
     """Raise ConfigError for an unknown counter, which would otherwise be taken for a model."""
     if name not in COUNTERS.table and not name.startswith("fixed:"):
@@ -247,7 +244,7 @@ def mention_unknown(model: str | None, counter: str | None) -> None:
     used = counter_for(model)
     if used.accuracy.kind == "unknown" and used.name != model:
         mention(
-            f"The model {one_line(model, _NAME)!r} is not known: tokens are counted by {used.name},"
+            f"The model {one_line(model)!r} is not known: tokens are counted by {used.name},"
             " an estimate of unknown error. Check the name, or leave room with --headroom.\n"
         )
 

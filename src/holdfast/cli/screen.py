@@ -69,7 +69,7 @@ def breakdown(counted: TokenBreakdown, stream: TextIO) -> str:
         bar = ProgressBar(
             total=1.0, completed=share, width=12, complete_style="cyan", finished_style="cyan"
         )
-        preview = Text(one_line(message.preview, 60))
+        preview = Text(one_line(message.preview))
         table.add_row(f"{i}", message.role, f"{message.tokens:,}", f"{share:.1%}", bar, preview)
     with console.capture() as captured:
         console.print(table)

@@ -134,9 +134,6 @@ def _by_model(given: Sequence[str]) -> dict[str, Size]:
     return found
 
 
-_MEGABYTE = 1_000_000  # bytes, as disks and networks count
-
-
 @click.command("serve")
 @proxy_options
 @click.option("--host", default="127.0.0.1", help="Where to listen.  [default: 127.0.0.1]")
@@ -181,7 +178,7 @@ def command(**given: Any) -> int:
     """
     named = ("host", "port", "token", "connections", "grace")
     more = {name: given.pop(name) for name in named}
-    most = given.pop("most_megabytes") * _MEGABYTE
+    most = given.pop("most_megabytes") * 1_000_000
     settings = settings_of(given, most_bytes=most, **more)
     part("serve")(settings, _announce)
     return 0

@@ -28,7 +28,6 @@ from holdfast.text.fit import Count
 
 # Chosen by hand:
 _LEAST = 24  # tokens; shorter notes are of no use
-_MOST = 2  # notes take at most the target divided by this
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ class Digest(Configured):
     def _room(self, tokens: int, target: int) -> int:
         """Tokens for notes that replace this many tokens, given the target."""
         room = min(tokens_of(self.max_tokens, tokens), tokens - 1)
-        share = target // _MOST
+        share = target // 2
         # a target too small for any notes is ignored: the caller wants the history folded
         return room if share < _LEAST else min(room, share)
 

@@ -17,9 +17,9 @@ from holdfast.kernel.messages import Role
 from holdfast.kernel.ports import All
 from holdfast.kernel.transcript import Transcript
 from holdfast.text.fit import Count
+from holdfast.text.visible import fault_line
 
 # Chosen by hand:
-_HALF = 2  # the model is asked for a summary's size divided by this
 _LEAST = 16  # tokens that a model is asked for at least, however small the cap
 
 
@@ -53,7 +53,7 @@ class Squeeze(Configured):
         if not allowance.writer:
             return Plan.skip("no_model", "no model was given; pass llm=")
         given = {
-            i: max(_LEAST, min(count(text) // _HALF, cap * count(text) // whole))
+            i: max(_LEAST, min(count(text) // 2, cap * count(text) // whole))
             for i, (text, _) in found.items()
         }
         # what is as short as a model may be asked for is not asked for again
@@ -73,7 +73,7 @@ class Squeeze(Configured):
                 text = _shorter(role, *found[i], answer, room, count)
                 edits.append(Replace(i, 0, text, "the summary, shortened", asked=True))
         except HoldfastError as fault:
-            detail = " ".join(str(fault).split())
+            detail = fault_line(fault)
             return Plan(status="failed", reason="summarization_failed", detail=detail, fault=fault)
         return Plan(tuple(edits), reason="squeezed")
 

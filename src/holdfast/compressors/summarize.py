@@ -31,6 +31,7 @@ from holdfast.kernel.flow import Asking
 from holdfast.kernel.messages import Message
 from holdfast.kernel.registry import moved_names
 from holdfast.kernel.transcript import Transcript
+from holdfast.text.visible import fault_line
 
 # Chosen by hand:
 _OF_THE_MODEL = 0.6  # share of the cap for the model; the rest is for quotations and details
@@ -186,7 +187,7 @@ class _Telling:
             envelope = yield from telling.written(known, new)
         except HoldfastError as fault:
             edits = reused.edits if reused else ()
-            told = " ".join(str(fault).split())
+            told = fault_line(fault)
             return Plan(edits, "failed", "summarization_failed", told, fault=fault)
         yield from memory.keep(envelope)
         return telling.plan(envelope, end, "summarized")

@@ -17,6 +17,7 @@ from holdfast.kernel.flow import Asking
 from holdfast.kernel.messages import Text, ToolResult
 from holdfast.kernel.registry import imported
 from holdfast.kernel.transcript import Transcript
+from holdfast.text.visible import fault_line
 
 _BESIDE = 100  # tokens of the opening and the reference at most
 _OPENING = re.compile(r"\[Summary of an old output[^\n]*, [\d,]+ tokens\]\n")
@@ -113,7 +114,7 @@ class OutputSummaries:
             told, trouble = yield from tell(text, position, tool, self.tokens, self.allowance)
         except ModelError as fault:
             self._asks = False
-            problem = " ".join(str(fault).split())
+            problem = fault_line(fault)
             self.troubles.append(f"no more summaries were asked for: {problem}")
             return None
         if trouble:

@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import Literal, NamedTuple
 from urllib.parse import unquote
 
+from holdfast.content.structured.values import DEEPEST
 from holdfast.selection.pieces import Reading, passages
 
 from .lossy import LossyKind, sampled
@@ -18,7 +19,6 @@ from .structured.values import Value
 
 _SPARSEST = 300  # characters per tag; a text with fewer tags only mentions some
 _FEWEST, _MOST = 3, 0.9  # tags, and the share of the text that makes it markup
-_DEEPEST = 40  # levels of elements that are read
 
 _BEGINS = re.compile(
     r"[\s\ufeff]{0,200}<(?:[A-Za-z_][\w.:-]{0,80}(?:\s[^<>]{0,4000})?/?>|!--|!doctype|\?xml)",
@@ -182,7 +182,7 @@ def _document(source: str) -> Value:
         names[closed.name] -= 1
         parent = around[-1]
         parent.children.append((closed.name, closed.value()))
-        if len(around) <= _DEEPEST:
+        if len(around) <= DEEPEST:
             parent.texts += closed.texts
         return closed.name
 

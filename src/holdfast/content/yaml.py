@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from holdfast.content.structured.values import DEEPEST
 from holdfast.selection.pieces import Reading
 
 from .lossy import LossyKind, rows, sampled
@@ -16,7 +17,6 @@ from .structured.values import Value
 _FEWEST = 3  # lines
 _MOSTLY = 0.9  # share of the lines that must look like YAML
 _TWICE = 0.05  # share of the keys that may be repeated: with more, they are labels of a log
-_DEEPEST = 60  # levels that are read
 
 _ENTRY = re.compile(
     r"""(?:- +)*+(?P<key>[\w.$/@*<-][\w.$/@*<~+-]*|"[^"\n]*"|'[^'\n]*'):(?: |$)|- +\S|-$"""
@@ -114,10 +114,10 @@ def _documents(lines: Sequence[str]) -> Iterator[Value]:
             around.append(_Open(2 * indent + 1))
             rest = bare[1:].lstrip()
             indent, bare = indent + len(bare) - len(rest), rest
-            if len(around) > _DEEPEST:
+            if len(around) > DEEPEST:
                 break
         entry = _ENTRY.match(bare)
-        if entry and entry["key"] is not None and len(around) <= _DEEPEST:
+        if entry and entry["key"] is not None and len(around) <= DEEPEST:
             _close(around, 2 * indent)
             around.append(_Open(2 * indent, entry["key"].strip("\"'"), bare[entry.end() :].strip()))
             if _BLOCK.search(line):

@@ -18,7 +18,7 @@ from holdfast.compressors.digest import Digest
 from holdfast.compressors.knobs import Configured, check_knobs
 from holdfast.compressors.summaries import WorkingStore
 from holdfast.content import kind
-from holdfast.content.structured.values import Value, dump, parse
+from holdfast.content.structured.values import DEEPEST, Value, dump, parse
 from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.edits import Offload, Replace
@@ -38,7 +38,6 @@ _EMPTY_MEMBER = re.compile(r"^[ \t]*[\w.-]+:[ \t]*(?:null|~|\"\"|''|\[\])[ \t]*\
 _ITEM = re.compile(r"( *)- ")
 _TEXT = re.compile(r"[:-] +[|>][+-]?\d?$")  # the lines under it are a block of text
 _LONGEST_LIST, _ENDS = 20, 10  # items of a list that stays whole; items at each end of a longer one
-_DEEPEST = 100  # levels; what lies deeper stays as it is
 _WHOLE_LOG, _LOG_HEAD, _LOG_TAIL = 120, 80, 40  # lines
 _FRAMES = 10  # lines of a stack
 _FRAME_SIGNS = ("at ", ".java:", ".scala:")
@@ -147,7 +146,7 @@ def cleaned(text: str) -> str:
 
 
 def _cleaned(value: Value, depth: int) -> Value:
-    if depth > _DEEPEST:
+    if depth > DEEPEST:
         return value
     if isinstance(value, dict):
         kept = {key: child for key, child in value.items() if child not in (None, "", [])}

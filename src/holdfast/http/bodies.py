@@ -12,6 +12,7 @@ import msgspec
 from holdfast.formats.payloads import is_object
 from holdfast.kernel.errors import InputError
 from holdfast.kernel.registry import imported
+from holdfast.text.visible import fault_line
 
 MOST = 64_000_000
 """Bytes of a decompressed body that are read: some ten times the largest context window."""
@@ -94,7 +95,7 @@ def _carefully(text: bytes) -> object:
     try:
         return cast("object", json.loads(text))
     except (ValueError, RecursionError) as fault:
-        line = " ".join(str(fault).split())
+        line = fault_line(fault)
         raise InputError(f"it is not JSON ({line:.80})", place="body") from fault
 
 

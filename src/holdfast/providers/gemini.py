@@ -10,7 +10,7 @@ from typing import Any, Protocol, Unpack, cast
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.ports import Reply
 from holdfast.providers.prices import Price
-from holdfast.providers.vendor import Access, key_of, named, reading, refusal, shared
+from holdfast.providers.vendor import THOUGHT, Access, key_of, named, reading, refusal, shared
 
 try:
     import httpx
@@ -23,8 +23,6 @@ except ImportError as missing:
 _BROKEN = (httpx.TransportError, httpx2.TransportError)
 """The package uses httpx before its version 3 and httpx2 since then; it installs both."""
 _THINKING = ("gemini-2.5", "gemini-3")
-# tokens that a thinking model may use before it answers, which count as output; chosen by hand
-_THOUGHT = 4_096
 
 
 class GeminiModel:
@@ -50,7 +48,7 @@ class GeminiModel:
         self.name, self.window, self.price = named(name, "gemini:gemini-2.5-flash"), window, price
         self._models = _opened(**account)
         self._thought = (
-            (_THOUGHT if name.startswith(_THINKING) else 0) if thought is None else thought
+            (THOUGHT if name.startswith(_THINKING) else 0) if thought is None else thought
         )
 
     def complete(self, prompt: str, *, system: str = "", max_tokens: int = 512) -> Reply:

@@ -9,7 +9,7 @@ from typing import Unpack
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.ports import Reply
 from holdfast.providers.prices import Price
-from holdfast.providers.vendor import Access, Faults, key_of, named, shared, translated
+from holdfast.providers.vendor import THOUGHT, Access, Faults, key_of, named, shared, translated
 
 try:
     import openai
@@ -25,8 +25,6 @@ _FAULTS = Faults(
     openai.OpenAIError,
 )
 _REASONING = ("o1", "o3", "o4", "gpt-5")
-# tokens that a reasoning model may think before it answers, which count as output; chosen by hand
-_THOUGHT = 4_096
 _MOST = 8_000  # characters of a text that are embedded: the models accept 8,191 tokens
 
 
@@ -53,7 +51,7 @@ class OpenAIModel:
         self.name, self.window, self.price = named(name, "openai:gpt-4o-mini"), window, price
         self._client, self._own = _opened(**account)
         self._thought = (
-            (_THOUGHT if name.startswith(_REASONING) else 0) if thought is None else thought
+            (THOUGHT if name.startswith(_REASONING) else 0) if thought is None else thought
         )
 
     def complete(self, prompt: str, *, system: str = "", max_tokens: int = 512) -> Reply:

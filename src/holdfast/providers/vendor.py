@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple, ParamSpec, TypedDict, TypeVar, cast
 
 from holdfast.kernel.errors import ConfigError, ContextOverflowError, HoldfastError, ModelError
+from holdfast.text.visible import fault_line
 
 
 class TransientError(ModelError):
@@ -56,14 +57,15 @@ _SIZES = tuple(
         r"limit: #",
     )
 )
+# tokens that a model may think before it answers, which count as output; chosen by hand
+THOUGHT = 4_096
 _LOOKED_AT = 2_000  # characters of a refusal that are searched
-_TOLD = 300  # characters of it that are shown
 
 
 def refusal(vendor: str, status: int, text: str, headers: Headers) -> ModelError:
     """The error for a response with an error status, chosen by its text and headers."""
     seen = text[:_LOOKED_AT]
-    line = " ".join(seen.split())[:_TOLD]
+    line = fault_line(seen)
     if status in REFUSED and _TOO_LONG.search(seen):
         return ContextOverflowError(
             f"{vendor}: {line}", limit=_found(_LIMITS, seen), size=_found(_SIZES, seen)

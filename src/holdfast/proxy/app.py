@@ -29,6 +29,7 @@ from holdfast.proxy.figures import Figures, Row, Usage
 from holdfast.proxy.pages import Pages
 from holdfast.proxy.recalls import Recalls
 from holdfast.proxy.settings import Settings
+from holdfast.text.visible import fault_line
 
 log = logging.getLogger("holdfast.proxy")
 
@@ -351,7 +352,7 @@ class _Exchange:
 def _one_line(fault: Exception) -> str:
     """What went wrong upstream, in a line without the address, which may hold a key."""
     bare = fault.message if isinstance(fault, aiohttp.ClientResponseError) else fault
-    return " ".join(f"{type(fault).__name__}: {bare}".split())[:300]
+    return fault_line(f"{type(fault).__name__}: {bare}")
 
 
 async def _beginning(response: aiohttp.ClientResponse) -> bytes:

@@ -21,6 +21,7 @@ from holdfast.stores.entries import BytesStore
 from holdfast.stores.protocols import shown, to_bytes, to_text
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.stores.wrappers import RoutedStore
+from holdfast.text.visible import fault_line
 
 try:
     import obstore
@@ -149,7 +150,7 @@ class ObjectStore(BytesStore):
 
 
 def _line(fault: Exception) -> str:
-    return " ".join(str(fault).partition("Debug source")[0].split())[:300]
+    return fault_line(str(fault).partition("Debug source")[0])
 
 
 def _path(key: str) -> tuple[str, bytes]:

@@ -23,7 +23,16 @@ def _escape(found: re.Match[str]) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
-def one_line(text: str, cells: int) -> str:
+_FAULT = 300  # characters of another program's error that are shown
+
+
+def fault_line(fault: object) -> str:
+    """An error or its text on one line of limited length."""
+    line = " ".join(str(fault).split())
+    return line if len(line) <= _FAULT else f"{line[:_FAULT]}…"
+
+
+def one_line(text: str, cells: int = 60) -> str:
     """The beginning of the text on one line, at most this many terminal cells wide."""
     start = text.lstrip()[: 4 * cells]
     return clip(" ".join(visible(start).split()), cells)

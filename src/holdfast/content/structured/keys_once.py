@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
+from holdfast.content.structured.values import DEEPEST
+
 from .shapes import Many, Record, Same, Shape, is_of, shape_of
 from .values import MISSING, Cell, Literal, Value, dump, quote
 
@@ -23,7 +25,6 @@ _HEADS = (
 )
 _KEYS, _ROWS, _ABSENT = "keys", "rows", "absent"
 _FEWEST = 3  # records that are worth a header
-_DEEPEST = 60  # levels above the records
 
 
 def written(documents: list[Value]) -> str | None:
@@ -42,7 +43,7 @@ class _Writing:
 
     def without_keys(self, value: Value, depth: int) -> Value:
         """The value, with lists of similar records as rows."""
-        if not isinstance(value, dict | list) or depth > _DEEPEST:
+        if not isinstance(value, dict | list) or depth > DEEPEST:
             return value
         children = list(value.values()) if isinstance(value, dict) else value
         if (

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
+from holdfast.content.structured.values import DEEPEST
 from holdfast.selection.pieces import Piece, Reading, clauses, passages
 from holdfast.selection.things import shape as shape_of_name
 from holdfast.text.opaque import elide
@@ -23,7 +24,6 @@ _LONGEST_LABEL, _LONGEST_NAME = (
     40,
 )  # characters of the label before it, and of a record's name
 _MANY = 8  # records that are shown as rows
-_DEEPEST = 40  # levels; deeper values are shown as JSON
 _UNCLEAR = re.compile(r", |[()\[\]\n]|^ | $|^$")
 _NAMELESS = frozenset({"word", "capitalised", "small_number", "path"})
 """Types of values that do not name a record."""
@@ -66,7 +66,7 @@ class Pieces:
 
     def _value(self, label: str, value: Value, record: int, depth: int) -> None:
         short = _inline(value, _LONG, label.rpartition(" ")[2])
-        if short is not None or depth > _DEEPEST:
+        if short is not None or depth > DEEPEST:
             bare = value and isinstance(value, dict | list) and short
             parts = clauses(dump(value)) if short is None else [short[1:-1] if bare else short]
         elif isinstance(value, dict):
