@@ -3,15 +3,14 @@
 Vectors hardly reflect a number, a name or a "not", so the texts are compared too, and a message
 with exact things of its own stays. Clustering is greedy and in order: each vector joins the first
 leader that is similar enough, or becomes a leader. Pairs whose signs differ too often are skipped,
-which leaves few cosines to compute.
+which leaves few distances to compute.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import acos, pi
-from operator import mul
+from math import acos, dist, pi, sqrt
 from typing import NamedTuple, cast
 
 from holdfast.compressors.cuts import legal, preferred, start_of_newest
@@ -133,7 +132,7 @@ class _Leader(NamedTuple):
     """The first vector of a cluster: its index, its numbers at length 1, and their signs."""
 
     place: int
-    numbers: Sequence[float]
+    numbers: tuple[float, ...]
     signs: int
     differing: float
     """Its part of the signs that may differ from those of another vector."""
@@ -143,16 +142,18 @@ def leaders(vectors: Sequence[Vector], threshold: float) -> list[int]:
     """For each vector, the index of its leader; its own if it leads or is zero."""
     found = list(range(len(vectors)))
     share = acos(max(-1.0, min(1.0, threshold))) / pi + _SLACK
+    farthest = sqrt(2 - 2 * (threshold - _ROUNDING))  # between the ends of vectors of length 1
     known: dict[int, list[_Leader]] = {}
     for place, vector in enumerate(vectors):
-        numbers = unit(vector)
-        if numbers is None:
+        scaled = unit(vector)
+        if scaled is None:
             continue
+        numbers = tuple(scaled)
         signs, among = _signs(numbers), known.setdefault(len(numbers), [])
         own = signs.bit_count() * (share if len(numbers) >= _MANY else 1.0)
         for leader, others, other, differing in among:
             is_near = (other ^ signs).bit_count() <= own + differing
-            if is_near and sum(map(mul, others, numbers)) >= threshold - _ROUNDING:
+            if is_near and dist(others, numbers) <= farthest:  # several times as fast as a cosine
                 found[place] = leader
                 break
         else:

@@ -166,7 +166,10 @@ class Lexical:
 
 def best_of(scores: Mapping[int, float], most: int) -> list[tuple[int, float]]:
     """The highest scores, best first; ties in order of index."""
-    best = heapq.nsmallest(most, zip(map(neg, scores.values()), scores, strict=True))
+    if len(scores) > most > 0:
+        least = heapq.nlargest(most, scores.values())[-1]
+        scores = {place: score for place, score in scores.items() if score >= least}
+    best = sorted(zip(map(neg, scores.values()), scores, strict=True))[:most]
     return [(place, -score) for score, place in best]
 
 
