@@ -42,8 +42,9 @@ def test_with_a_store_a_placeholder_names_the_original(contextual):
     options = {"strategy": strategy, "counter": "words", "store": store}
     result = holdfast.compress(messages, 450, **options)
     for place in (3, 5, 7, 9):
-        told, reference = result.messages[place]["content"].split("\n")
-        assert told == PLACEHOLDER or contextual
+        *told, reference = result.messages[place]["content"].split("\n")
+        assert told == ([] if contextual else [PLACEHOLDER])
+        assert ("(old output of " in reference) is contextual
         key = reference.removeprefix("[original: ").split()[0]
         assert holdfast.recall(key, store=store) == messages[place]["content"]
     for again in (options, {**options, "store": None}):

@@ -101,7 +101,7 @@ class Prune(Configured):
         going.reverse()
         summaries = OutputSummaries(self.summary_tokens, allowance)
         if summaries.may_ask or allowance.stored:
-            return _told(going, summaries)
+            return self._told(going, summaries)
         edits = tuple([output.replaced(text) for output, text in going])
         return Plan(edits, reason="outputs_cleared")
 
@@ -133,7 +133,10 @@ class Prune(Configured):
         return unit_of(transcript, len(sizes) - 1 - within).stop if within < len(sizes) else 0
 
     def _cleared(self, output: Output) -> bool:
-        text = parted(output.text, None)[0].rstrip()
+        said, reference = parted(output.text, None)
+        text = said.rstrip()
+        if reference and not text:
+            return True
         if self.summary_tokens and is_summary(text, output.tokens, self.summary_tokens):
             return True
         is_placeholder = text.startswith("[") and _CLEARED.fullmatch(text) is not None
@@ -155,22 +158,23 @@ class Prune(Configured):
         size = f"{lines:,} line{'s' if lines > 1 else ''}, {output.tokens:,} tokens"
         return f"[Old output of {output.tool or 'a tool'} cleared: {size}]"
 
+    def _told(self, going: Sequence[tuple[Output, str]], summaries: OutputSummaries) -> Flow:
+        """The plan with a model's summary of each output, or the placeholder if there is none.
 
-def _told(going: Sequence[tuple[Output, str]], summaries: OutputSummaries) -> Flow:
-    """The plan with a model's summary of each output, or the placeholder if there is none.
-
-    An output that is not longer than the placeholder with its reference has no reference.
-    """
-    edits: list[Edit] = []
-    count = summaries.allowance.meter.text
-    for output, text in going:
-        whole, tokens = output.text, output.tokens
-        told = yield from summaries.of(output)
-        if told is None and whole and summaries.allowance.stored:
-            named = yield from summaries.kept(text, whole, tokens)
-            told = named if count(named.text) < tokens else None
-        edits.append(output.replaced(*(told or (text,))))
-    return Plan(tuple(edits), reason="outputs_cleared", detail="; ".join(summaries.troubles))
+        An output that is not longer than the placeholder with its reference has no reference.
+        """
+        edits: list[Edit] = []
+        count = summaries.allowance.meter.text
+        for output, text in going:
+            whole, tokens = output.text, output.tokens
+            told = yield from summaries.of(output)
+            if told is None and whole and summaries.allowance.stored:
+                kind = f"old output of {output.tool or 'a tool'}" if self.contextual else "text"
+                said = "" if self.contextual else text  # else the reference says what it was
+                named = yield from summaries.kept(said, whole, tokens, kind)
+                told = named if named.key and count(named.text) < tokens else None
+            edits.append(output.replaced(*(told or (text,))))
+        return Plan(tuple(edits), reason="outputs_cleared", detail="; ".join(summaries.troubles))
 
 
 __getattr__ = moved_names(__name__, {"tunacode": "holdfast.designs.tunacode"})

@@ -49,7 +49,7 @@ def note(kind: str, tokens: int, key: str, *, omitted: str = "", tool: str = "")
     """The reference: one line with the key, the kind, the size and what was left out."""
     ways = f"; {tool}(key) gives it back" if tool else ""
     gone = f"; left out: {omitted.translate(_PLAIN)}" if omitted else ""
-    return f"[original: {key} ({kind}, {tokens:,} tokens{gone}){ways}]"
+    return f"[original: {key} ({kind.translate(_PLAIN)}, {tokens:,} tokens{gone}){ways}]"
 
 
 def key_in(text: str, seal: Seal | None = None) -> str | None:

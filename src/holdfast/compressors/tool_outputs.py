@@ -123,7 +123,7 @@ class OutputSummaries:
         found = yield from self.kept(f"{opening}\n{told}", text, tokens)
         return found if count(found.text) < tokens else None
 
-    def kept(self, told: str, text: str, tokens: int) -> Asking[ToldOutput]:
+    def kept(self, told: str, text: str, tokens: int, kind: str = "text") -> Asking[ToldOutput]:
         """The text that replaces an output, with a reference to the original if it is kept."""
         worked = self._originals.works
         key = yield from self._originals.save(text)
@@ -131,8 +131,8 @@ class OutputSummaries:
             self.troubles.append(self._originals.trouble)
         if not key:
             return ToldOutput(told, "")
-        reference = note("text", tokens, key, tool=self.allowance.recall_tool)
-        return ToldOutput(f"{told}\n{reference}", key)
+        reference = note(kind, tokens, key, tool=self.allowance.recall_tool)
+        return ToldOutput(f"{told}\n{reference}" if told else reference, key)
 
 
 def is_summary(text: str, tokens: int, most: int) -> bool:
