@@ -4,6 +4,7 @@ it belongs to.
 
 import json
 import re
+from random import Random
 
 import pytest
 
@@ -441,3 +442,38 @@ def test_references_do_not_take_the_place_of_the_newest_outputs():
     }
     assert named[220] <= 1 < named[1500]
     assert not [text for text in shown[220] if text.startswith("[…]\n[original: ")]
+
+
+@pytest.mark.parametrize("budget", [550, 800])
+def test_the_rest_of_a_list_that_the_agent_works_through_is_kept(budget):
+    rng = Random(7)
+
+    def code():
+        return "".join(rng.choices("ABCDEFGHJKLMNPQRSTUVWXYZ23456789", k=6))
+
+    complaints = [code() for _ in range(9)]
+    machines = [{"machine": code(), "room": f"hall {n}"} for n in range(9)]
+    messages = [
+        {"role": "user", "content": "Go through the complaints and write a summary of them."},
+        *called("overview", "week 21", {"machines": machines, "complaints": complaints}),
+    ]
+    for complaint in complaints[:4]:
+        entries = [{"entry": code(), "amount": rng.randrange(10_000)} for _ in range(18)]
+        messages += called("show", complaint, {"complaint": complaint, "entries": entries})
+
+    told = str(holdfast.compress(messages, budget).messages)
+    assert [each for each in complaints[4:] if each not in told] == []
+
+
+def called(name, about, output):
+    """A call with one argument, and its output."""
+    call = {"name": name, "arguments": json.dumps({"about": about})}
+    key = f"{name} {about}".replace(" ", "_")
+    return [
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": key, "type": "function", "function": call}],
+        },
+        {"role": "tool", "tool_call_id": key, "content": json.dumps(output)},
+    ]

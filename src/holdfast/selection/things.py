@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Literal
 
 Shape = Literal[
@@ -84,3 +85,15 @@ def shape(thing: str) -> Shape:
     if "-" in thing:
         return "hyphened"
     return "camel" if not thing[1:].islower() and any(c.isupper() for c in thing[1:]) else "other"
+
+
+WORDS: frozenset[Shape] = frozenset({"word", "capitalised"})
+"""Forms of plain words, which are alike by chance."""
+
+_LOOKS = str.maketrans(ascii_lowercase + ascii_uppercase + digits, "a" * 26 + "A" * 26 + "0" * 10)
+
+
+@lru_cache(maxsize=1 << 15)
+def look(thing: str) -> tuple[int, str]:
+    """What ids of one kind have in common: the length, and the kinds of characters."""
+    return len(thing), "".join(sorted(set(thing.translate(_LOOKS))))

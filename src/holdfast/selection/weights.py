@@ -32,6 +32,7 @@ class Use:
         "last",
         "last_by_agent",
         "pieces",
+        "taken",
     )
 
     def __init__(self, crowd: int, first: int = 0) -> None:
@@ -49,6 +50,10 @@ class Use:
         """The newest event of the agent that names it."""
         self.crowd = crowd
         """Things beside it in the smallest event that names it."""
+        self.taken = 0.0
+        """Of the things that look alike in a piece with it, the share that the agent has opened.
+        It is 0 for what the agent named itself.
+        """
         self.is_quoted = False
         """Whether it stood between quotation marks."""
 
@@ -94,8 +99,8 @@ def table() -> WeightTable:
 def features(use: Use, thing: str, now: int) -> tuple[float, ...]:
     """The features of a thing at event number ``now``, in the order of the table.
 
-    All are logarithms of counts and distances, except the density: the logarithm of its events
-    divided by that of the time since the first.
+    All are logarithms of counts and distances, except the density (the logarithm of its events
+    divided by that of the time since the first) and the share of its like that was taken.
     """
     events, since = _log(use.events), _log(now - use.first)
     return (
@@ -109,6 +114,7 @@ def features(use: Use, thing: str, now: int) -> tuple[float, ...]:
         _log(now - use.last_by_agent) if use.by_agent else _NEVER,
         since,
         _log(len(thing)),
+        use.taken,
     )
 
 

@@ -14,7 +14,7 @@ from holdfast.content.lossy import LossyKind
 from holdfast.kernel.typed import object_of
 from holdfast.selection.order import shortlist
 from holdfast.selection.pieces import Piece, Reading, of_line, passages
-from holdfast.selection.things import quoted, things
+from holdfast.selection.things import WORDS, look, quoted, shape, things
 from holdfast.selection.weights import Use
 from holdfast.text.memo import Memo
 
@@ -164,4 +164,41 @@ def uses_of(events: Sequence[StreamEvent], tellings: Sequence[Telling]) -> dict[
         for thing in telling.quoted:
             if thing in uses:
                 uses[thing].is_quoted = True
+    _note_what_is_next(events, tellings, uses)
     return uses
+
+
+def _note_what_is_next(
+    events: Sequence[StreamEvent], tellings: Sequence[Telling], uses: Mapping[str, Use]
+) -> None:
+    """Set ``taken`` of the ids beside those that a later act names on its first line.
+
+    An agent that opens the entries of a list one by one needs the rest of the list.
+    """
+    opened = _opened(events, tellings, uses)
+    for number, (event, telling) in enumerate(zip(events, tellings, strict=True)):
+        from_here = {t for t in opened.keys() & telling.names.keys() if opened[t] > number}
+        if event.function == "act" or not from_here:
+            continue
+        for told in telling.tells:
+            if from_here.isdisjoint(told):
+                continue
+            all_alike = Counter(map(look, told))
+            taken = Counter(map(look, from_here.intersection(told)))
+            for thing in told:
+                use, like = uses.get(thing), look(thing)
+                if use and like in taken and not use.by_agent:
+                    use.taken = max(use.taken, taken[like] / (all_alike[like] - 1))
+
+
+def _opened(
+    events: Sequence[StreamEvent], tellings: Sequence[Telling], uses: Mapping[str, Use]
+) -> dict[str, int]:
+    """The ids that an act names on its first line after they appeared, and the first such act."""
+    opened: dict[str, int] = {}
+    for now, (event, telling) in enumerate(zip(events, tellings, strict=True)):
+        if event.function == "act" and telling.tells:
+            for thing in telling.tells[0]:
+                if shape(thing) not in WORDS and uses[thing].first < now:
+                    opened.setdefault(thing, now)
+    return opened
