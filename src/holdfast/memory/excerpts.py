@@ -25,7 +25,7 @@ _MOST_MISSES = 12  # results in a row that do not fit before the search for more
 _LEAST = 20  # tokens of a shortened excerpt at least
 _LARGEST, _LARGE = 0.5, 0.25  # share of the budget that the best result, and others, may take
 _MOST_CUT = 3  # tool outputs that are searched for the answer, each at the cost of a search
-_READ = 60_000  # characters of a text that are searched for the best place
+_READ = 60_000  # characters of a text that is read sentence by sentence
 _BEFORE = 4  # one in this many characters comes before the match in a long line
 
 
@@ -100,7 +100,8 @@ def pack(
 
 
 def _body(message: Remembered, speakers: frozenset[str]) -> str:
-    return message.body.strip() if message.role == "tool" else _BARE((message.body, speakers))
+    is_long = message.role == "tool" or len(message.body) > _READ
+    return message.body.strip() if is_long else _BARE((message.body, speakers))
 
 
 def _bare(given: tuple[str, frozenset[str]]) -> str:

@@ -89,7 +89,8 @@ def media_type(head: bytes | str) -> str:
 
 def elide(text: str) -> str:
     """The text with long opaque runs replaced by ``[image/png, 48,213 bytes of base64]``."""
-    if not any(len(word) >= _LEAST_LINE and _OPAQUE.search(word) for word in text.split()):
+    words = text.split()
+    if max(map(len, words), default=0) < _LEAST_LINE or not any(map(_OPAQUE.search, words)):
         return text
     return _RUN.sub(lambda run: f"[{describe(run.group())}]", text)
 
