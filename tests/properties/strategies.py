@@ -161,7 +161,8 @@ def _summarize(rng: Random, _: int) -> Compressor:
         keep_tokens=rng.choice((0.0, 0.2)),
         keep_at_least=keep_at_least,
         summary_max_tokens=rng.choice((0.15, 0.5, 200)),
-        combine=rng.choice(("concat", "model")),
+        combine=rng.choice(("concat", "model", "hybrid")),
+        min_new=rng.choice((0, 1.0)),
         quote_users=rng.random() < 0.5,
         role=rng.choice(("user", "assistant", "system")),
     )

@@ -65,9 +65,16 @@ class Summarize(Configured):
     summary_max_tokens: Share = 0.15
     """The size of the summary, in tokens or as a share of the target."""
 
-    combine: Literal["concat", "model"] = "concat"
+    combine: Literal["concat", "model", "hybrid"] = "concat"
     """How a summary is extended. ``concat`` adds the new text and drops the oldest sentences above
-    the cap. With ``model``, the model rewrites both.
+    the cap. With ``model``, the model rewrites both. ``hybrid`` is ``concat`` up to the cap, then
+    ``model``.
+    """
+
+    min_new: Share = 1.0
+    """With ``keep_tokens`` and a store: how much new history, in tokens or as a share of the
+    target, is worth a call of the model. Until then it waits in the store, and the summary lists
+    its exact details.
     """
 
     quote_users: bool = True
@@ -174,23 +181,21 @@ class _Telling:
         tellings = ((self._spoken(end), end) for end in self._ends(start - 1, first))
         telling, end = next((each for each in tellings if each[0]), (None, first))
         new = [i for i in history.places if first < i <= end]
-        reused = kept.reused(known, self._cap(known.upto)) if known and kept else None
         if telling is None or not self._is_worth_it(new):
-            if reused:
-                return reused
+            if known and kept:
+                return kept.reused(known, self._cap(known.upto))
             if start == 0:
                 return Plan.skip("no_boundary", "no cut leaves enough behind it")
             return Plan.skip(
                 "nothing_older", "nothing that may be removed is older than what stays"
             )
-        try:
-            envelope = yield from telling.written(known, new)
-        except HoldfastError as fault:
-            edits = reused.edits if reused else ()
-            told = fault_line(fault)
-            return Plan(edits, "failed", "summarization_failed", told, fault=fault)
-        yield from memory.keep(envelope)
-        return telling.plan(envelope, end, "summarized")
+        if known and not history.exact and memory.keeps:
+            waits = known.envelope.waits + history.size(new)
+            if waits < tokens_of(self.form.min_new, history.allowance.target):
+                put_off = yield from telling.put_off(known, new)
+                if put_off:
+                    return put_off
+        return (yield from telling.extended(known, new))
 
     def _start_of_recent(self) -> int:
         """The position of the first message that stays."""
@@ -208,26 +213,64 @@ class _Telling:
             return False
         return self.history.size(new) >= (1 if self.history.exact else _LEAST)
 
-    def written(self, known: Known | None, new: list[int]) -> Asking[Envelope]:
+    def extended(self, known: Known | None, new: list[int]) -> Flow:
+        """The plan with the model's summary; if the model fails, the best plan without it."""
+        try:
+            envelope = yield from self._written(known, new)
+        except HoldfastError as fault:
+            done, detail = None, fault_line(fault)
+            if known and self.memory.keeps:
+                done = yield from self.put_off(known, new)
+            edits = done.edits if done else ()
+            return Plan(edits, "failed", "summarization_failed", detail, fault=fault)
+        yield from self.memory.keep(envelope)
+        return self.plan(envelope, new[-1], "summarized")
+
+    def _written(self, known: Known | None, new: list[int]) -> Asking[Envelope]:
         """The summary of the known summary and the new messages. Raises ModelError."""
         allowance, cap = self.history.allowance, self._cap(new[-1])
         count = allowance.meter.text
         earlier = known.envelope.texts if known else ()
-        anew = bool(earlier) and self.form.combine == "model"
+        anew = bool(earlier) and self._writes_anew(count(joined(earlier)), cap)
         share = _ADDED if earlier and not anew else _OF_THE_MODEL
         wish = self.form.instructions.strip()
         values = {"instructions": f"{wish}\n"} if wish else {}
+        blocks = [*known.envelope.waiting] if known else []
         task = WritingTask(
             "summarize", max(_LEAST, int(cap * share)), allowance.writer_window, count, values
         )
-        blocks = list(rendered((self.memory.original(i), self.history.messages[i]) for i in new))
-        reply = yield from written(task, blocks, joined(earlier) if anew else "")
+        reply = yield from written(
+            task, blocks + self._blocks(new), joined(earlier) if anew else ""
+        )
         text = self.history.repeatable(reply)
         texts = (text,) if anew else settled((*earlier, text), cap, count)
         envelope = self._envelope(known, new, texts, cap)
         if not self._is_smaller(envelope, new[-1]):
             raise ModelError("the reply of the model was refused: the summary would not be smaller")
         return envelope
+
+    def _writes_anew(self, earlier: int, cap: int) -> bool:
+        """Whether the model rewrites its earlier notes, which have ``earlier`` tokens."""
+        if self.form.combine == "hybrid":
+            return earlier > cap * (_OF_THE_MODEL - _ADDED)
+        return self.form.combine == "model"
+
+    def put_off(self, known: Known, new: list[int]) -> Asking[Plan | None]:
+        """The plan in which the new messages wait in the store for the model.
+
+        The present summary is extended by the user's words and exact details of the new messages.
+        None if that is not smaller than they are.
+        """
+        before = known.envelope
+        later = self._envelope(known, new, before.texts, self._cap(new[-1]))
+        waits = before.waits + self.history.size(new)
+        later = replace(later, waiting=(*before.waiting, *self._blocks(new)), waits=waits)
+        if not self._is_smaller(later, new[-1]):
+            return None
+        yield from self.memory.keep(later)
+        if not self.memory.keeps:
+            return Plan.skip("nothing_kept", self.memory.shelf.trouble)
+        return self.plan(later, new[-1], "told_by_rule")
 
     @property
     def most(self) -> int:
@@ -268,6 +311,8 @@ class _Telling:
             end=self.memory.original(upto),
             count=before.count + len(new),
             covers=self.memory.covers(upto),
+            waiting=(),
+            waits=0,
         )
 
     def reused(self, known: Known, cap: int) -> Plan:
@@ -292,6 +337,8 @@ class _Telling:
             covers, what = (gone[0], gone[-1]), "the summary of what is older"
             edits.append(Insert(upto + 1, self.form.role, text, what, covers))
         told = f"{envelope.count:,} messages, up to message {envelope.end}"
+        if envelope.waits:
+            told += f"; of these {envelope.waits:,} tokens wait for the model"
         detail = "; ".join(filter(None, (told, self.memory.shelf.trouble)))
         return Plan(tuple(edits), reason=reason, detail=detail)
 
@@ -325,6 +372,10 @@ class _Telling:
                 continue
             return telling
         return None
+
+    def _blocks(self, new: list[int]) -> list[str]:
+        """The new messages as blocks of text for the model."""
+        return list(rendered((self.memory.original(i), self.history.messages[i]) for i in new))
 
     def _gone(self, upto: int) -> list[int]:
         return sorted({*self.history.leaving(upto), *self.history.summaries})

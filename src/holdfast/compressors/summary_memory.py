@@ -158,7 +158,8 @@ class Envelope:
     ``count`` is the number of covered messages; pinned ones between stay where they are. ``covers``
     is the hash of the covered messages, ``writer`` that of the prompts and the model. ``texts`` are
     the model's, oldest first, ``said`` are users' words, ``details`` lines of the source, and
-    ``body`` is the text made of them. ``made`` is the time in seconds.
+    ``body`` is the text made of them. ``waiting`` are the messages that the model has not seen yet,
+    as blocks of text, and ``waits`` are their tokens. ``made`` is the time in seconds.
     """
 
     start: int
@@ -170,6 +171,8 @@ class Envelope:
     said: tuple[str, ...] = ()
     details: tuple[str, ...] = ()
     body: str = ""
+    waiting: tuple[str, ...] = ()
+    waits: int = 0
     made: float = 0.0
 
     def to_json(self) -> str:
@@ -264,9 +267,14 @@ class Memory:
                 return Known(envelope, at, stands=False)
         return self._base
 
+    @property
+    def keeps(self) -> bool:
+        """Whether there is a store, and it has not failed."""
+        return self.shelf.works
+
     def keep(self, envelope: Envelope) -> Asking[None]:
         """Store a summary and add it to the list."""
-        if not self.shelf.works:
+        if not self.keeps:
             return
         thread = self.history.allowance.thread
         key = (
@@ -391,7 +399,10 @@ class Memory:
         return envelope.writer == self.writer and fresh
 
     def _envelope(self, key: str) -> Asking[Envelope | None]:
-        return kept_as((yield from self._read(key)), Envelope)
+        envelope = kept_as((yield from self._read(key)), Envelope)
+        # an earlier version listed keys of the messages that wait, and keys have one line
+        is_whole = envelope and all("\n" in each for each in envelope.waiting)
+        return envelope if is_whole else None
 
     def _read(self, key: str) -> Asking[str | None]:
         value = yield from self.shelf.read(key)

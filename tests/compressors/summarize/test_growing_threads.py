@@ -2,6 +2,8 @@
 only.
 """
 
+import re
+
 import pytest
 
 import holdfast
@@ -23,10 +25,10 @@ HISTORY = sum(len(message["content"]) // 4 + 1 for message in thread(TURNS))
 
 @pytest.mark.parametrize("feeds_back", [False, True], ids=["handed over whole", "fed back"])
 @pytest.mark.parametrize("name", ["thread-1", None], ids=["a thread", "no thread"])
-def test_a_long_thread_costs_at_most_three_calls_for_two_targets_of_new_history(name, feeds_back):
+def test_a_long_thread_costs_at_most_one_call_for_each_target_of_new_history(name, feeds_back):
     model = writer()
     results = grown(model, TURNS, feeds_back=feeds_back, thread=name, store=InProcessStore())
-    assert 0 < len(model.calls) <= 1.5 * HISTORY / BUDGET
+    assert 0 < len(model.calls) <= HISTORY / BUDGET
     assert set(sent(model).values()) == {1}
     assert all(result.budget_met and not result.degraded for result in results)
     assert all(len(summaries(result.messages)) <= 1 for result in results)
@@ -66,6 +68,27 @@ def test_a_result_that_is_compressed_again_stays_as_it_is():
         assert len(model.calls) == calls
 
 
+def test_what_waits_for_the_model_stands_in_the_summary_by_its_exact_details():
+    model = writer()
+    results = grown(model, 50, feeds_back=False, thread="t", store=InProcessStore())
+    waiting = next(
+        result for result in results if any(step.reason == "told_by_rule" for step in result.steps)
+    )
+    assert len(model.calls) == 1
+    details = summaries(waiting.messages)[0].partition("## Also mentioned")[2]
+    named = {int(n) - 10_000 for n in re.findall(r"ORD-(\d+)", details)}
+    assert named
+    assert named.isdisjoint(sent(model))
+
+
+def test_what_waits_in_a_fed_back_thread_reaches_the_model_in_the_end():
+    model = writer()
+    results = grown(model, 120, feeds_back=True, store=InProcessStore())
+    assert any(step.reason == "told_by_rule" for result in results for step in result.steps)
+    reached = sorted(sent(model))
+    assert reached == list(range(reached[-1] + 1))
+
+
 def test_without_a_store_a_fed_back_summary_is_extended_and_its_messages_are_sent_once():
     model = writer()
     results = grown(model, 120, feeds_back=True)
@@ -89,9 +112,9 @@ def test_conversations_without_a_thread_share_what_they_have_in_common():
     assert len(model.calls) == 1
 
 
-@pytest.mark.parametrize("combine", ["concat", "model"])
+@pytest.mark.parametrize("combine", ["concat", "model", "hybrid"])
 def test_a_summary_stays_under_its_cap_however_often_it_is_extended(combine):
-    strategy = Summarize(combine=combine, summary_max_tokens=200)
+    strategy = Summarize(combine=combine, min_new=0, summary_max_tokens=200)
     results = grown(
         writer(), 150, feeds_back=False, thread="t", store=InProcessStore(), strategy=strategy
     )
@@ -103,9 +126,18 @@ def test_a_summary_stays_under_its_cap_however_often_it_is_extended(combine):
 def test_the_model_gets_its_earlier_notes_only_where_it_is_to_write_them_anew():
     for combine, given in (("concat", False), ("model", True)):
         model = writer()
-        strategy = Summarize(combine=combine)
+        strategy = Summarize(combine=combine, min_new=0)
         grown(model, 60, feeds_back=False, thread="t", store=InProcessStore(), strategy=strategy)
         assert ("| Ship orders." in model.calls[1].prompt) is given
+
+
+def test_hybrid_sets_texts_behind_each_other_until_the_cap_and_has_them_written_anew_then():
+    model = writer()
+    strategy = Summarize(combine="hybrid", min_new=0, summary_max_tokens=160)
+    grown(model, 120, feeds_back=False, thread="t", store=InProcessStore(), strategy=strategy)
+    anew = ["| Ship orders." in call.prompt for call in model.calls]
+    assert anew[:2] == [False, False]
+    assert any(anew)
 
 
 def test_keys_of_a_fed_back_thread_name_positions_of_the_original_conversation():

@@ -78,10 +78,10 @@ def test_lines_of_a_reply_that_would_command_its_reader_are_taken_out(trap):
     assert trap not in text
 
 
-def test_an_earlier_summary_serves_while_the_model_is_down_and_what_is_new_is_sent_later():
+def test_an_earlier_summary_serves_while_the_model_is_down_and_what_waits_is_sent_later():
     store, up = InProcessStore(), [True]
     model = Scripted(lambda prompt: notes(prompt) if up[0] else ModelError("down"))
-    strategy = Summarize()
+    strategy = Summarize(min_new=0)
     grown(model, 30, feeds_back=False, thread="t", store=store, strategy=strategy)
     up[0] = False
     result = fitted(thread(50), model, thread="t", store=store, strategy=strategy)

@@ -67,7 +67,7 @@ def test_the_newest_user_message_of_a_run_is_not_sent_again_when_it_leaves():
     ]
     longer = [*run, user("Task two: fix it."), *[m for n in range(20, 40) for m in exchange(n, 20)]]
     for messages in (run, longer):
-        step = Summarize()
+        step = Summarize(min_new=0)
         holdfast.compress(
             messages, 200, strategy=step, llm=model, counter="words", thread="t", store=store
         )
