@@ -360,3 +360,18 @@ def test_each_part_is_short(text):
 @pytest.mark.parametrize("text", ["{}", "[ ]", "[[], {}]", '{"a": {}}'])
 def test_what_is_empty_fits_whatever_counts(text):
     assert len(Json().shrink(text, Room(1, len)).text) <= 1
+
+
+@pytest.mark.parametrize("form", ["{:6}\t{}", "{:>5}→{}", "{}:  {}"])
+def test_a_file_of_records_with_numbered_lines_is_not_json(form):
+    """As JSON its numbers were pieces of text between the records."""
+    records = [json.dumps({"id": f"{n}-K", "tier": "silver", "due": n * 37}) for n in range(1, 30)]
+    lines = ["[", *(f"  {record}," for record in records), "]"]
+    text = "\n".join(form.format(number, line) for number, line in enumerate(lines, 1))
+    assert not Json().recognises(text)
+    told = shrink_any(text, Room(150, count, "what is due for 7-K?")).text
+    assert f"{records[6]}," in told
+
+
+def test_a_status_after_a_record_leaves_it_json():
+    assert Json().recognises(f"{RECORDS}\n200")

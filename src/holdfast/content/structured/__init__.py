@@ -21,10 +21,15 @@ class Json(LossyKind):
     least = _LEAST
 
     def fit(self, text: str) -> float:
-        """The share of the text that is JSON and more than a scalar."""
-        return sum(len(part) for part, values in values_in(text, CHECKER) if values) / max(
-            1, len(text.strip())
-        )
+        """The share of the text that is JSON and more than a scalar.
+
+        It is 0 if numbers stand between the values, as before the lines of a file: whoever edits
+        it needs the lines as they are.
+        """
+        found, size = list(values_in(text, CHECKER)), max(1, len(text.strip()))
+        if sum(_is_number(part) for part, values in found if not values) > 1:
+            return 0.0
+        return sum(len(part) for part, values in found if values) / size
 
     def compact(self, text: str) -> str | None:
         """Records with their keys once, the rest minified; None if that saves nothing."""
@@ -50,6 +55,10 @@ class Json(LossyKind):
         if held:
             pieces.add(held)
         return pieces.reading()
+
+
+def _is_number(part: str) -> bool:
+    return any(map(str.isdigit, part)) and not any(map(str.isalpha, part))
 
 
 __getattr__ = moved_names(__name__, {"cleaned": "holdfast.designs.llm4s"})
