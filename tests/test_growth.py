@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 import holdfast
+from holdfast.content.logs import Log
 from holdfast.content.structured.values import values_in
 from holdfast.selection.order import ordered
 from holdfast.selection.pieces import Piece
 from holdfast.stream.material import passages_of
+from holdfast.text.identifiers import find
 from tests.work import calls_of
 
 pytestmark = pytest.mark.usefixtures("room_for_memos")
@@ -77,6 +79,45 @@ def test_a_bracket_is_not_dearer_for_the_lines_before_it():
             times.append(process_time() - began)
         took.append(min(times))
     assert took[1] < 20 * took[0]
+
+
+FIELDS = {"signs": "-{}a", "a name of signs": "a{}!", "brackets": "[{}a", "places": "a{}a"}
+SIGNS = ("-", "$", "]", ":]")
+
+
+@pytest.mark.parametrize("field", FIELDS.values(), ids=FIELDS)
+@pytest.mark.parametrize("sign", SIGNS)
+def test_a_field_of_a_log_is_not_dearer_for_its_length(field, sign):
+    """Eight times the signs: a pattern that tries each part of them would take sixty times as
+    long, or never end.
+    """
+    took: list[float] = []
+    for signs in (2_000, 16_000):
+        times: list[float] = []
+        for again in range(3):
+            long = field.format(sign * signs)
+            rows = [f"ERROR {n} {again} {n * 7}" for n in range(8)]
+            text = "\n".join([*rows, f"{long} failed", *rows])
+            began = process_time()
+            Log().fit(text)
+            times.append(process_time() - began)
+        took.append(min(times))
+    assert took[1] < 20 * took[0]
+
+
+CHAINS: dict[str, tuple[str, Callable[[str], object], float]] = {
+    "lists in lists": ("[", lambda text: holdfast.shrink(text, 400), 60),
+    "names of names": ("a:", find, 1),
+}
+"""The links, what reads them, and how many calls of functions it may take a character."""
+
+
+@pytest.mark.parametrize("chain", CHAINS.values(), ids=CHAINS)
+def test_a_chain_is_not_read_again_for_each_of_its_links(chain):
+    link, read, most = chain
+    text = "\n".join(f"{link * 400}{number}" for number in range(20))
+    read(link)  # loads what is loaded lazily
+    assert calls_of(lambda: read(text)) < most * len(text)
 
 
 def test_pieces_of_few_words_are_ordered_in_steps_that_grow_with_their_number():

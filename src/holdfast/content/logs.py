@@ -49,7 +49,7 @@ _TIME = re.compile(
 )
 _CLOCK = re.compile(r"\d:\d\d(?!\d)")
 _LEVEL = re.compile(
-    r"\W*(?:(?:level|lvl|severity)=)?\W*(?:trace|debug|verbose|fine\w*|config|info\w*|notice"
+    r"\W*(?:(?:level|lvl|severity)=\W*)?(?:trace|debug|verbose|fine\w*|config|info\w*|notice"
     r"|log|ok|warn\w*|wrn|err\w*"
     r"|severe|crit\w*|d?panic|fatal|alert|emerg\w*|fail(?:ure)?)\W*",
     re.IGNORECASE,
@@ -57,7 +57,8 @@ _LEVEL = re.compile(
 _LETTER = re.compile(r"([VDINWEFC])(?:[01]\d[0-3]\d|0)?")
 _LETTERS = {"W": "WARNING", "E": "ERROR", "F": "FATAL", "C": "CRITICAL"}
 _TAG = re.compile(
-    r"[^\s\"]*:|\[.*\]\W*|[^\s\[\"]+:[^\s\[]*\]|[A-Za-z_][\w-]*(?:(?:[.$]|::)[\w$-]+)+"
+    r"[^\s\"]*:|\[.*\][^\w\]]*|[^\s\[\"][^\s\[\":]*:[^\s\[]*\]"
+    r"|[A-Za-z_][\w-]*(?:[.$]|::)[\w$-]+(?:(?:\.|::)[\w$-]+)*"
 )
 # both begin with one set, so that the search can skip to it
 _HEX = re.compile(

@@ -35,7 +35,7 @@ _MOST_CUT = 2  # lines at the end that a truncated quotation leaves
 _SHORT = 60  # characters of the median cell at most: longer cells are prose with commas
 _DELIMITERS = "\t,;|"
 _RULE = re.compile(r"[\s|+\-=:─━═│┃┼╋┬┴├┤┌┐└┘╭╮╰╯╞╡╪┏┓┗┛┠┨┡┩╇╈]+")
-_MARKDOWN_RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*")
+_MARKDOWN_RULE = re.compile(r"\s*(?:\|\s*)?:?-+:?\s*(?:\|\s*:?-+:?\s*)+(?:\|\s*)?")
 _STROKES = ("--", "==", "──", "━━", "══")
 _BARS = re.compile(r"[|│┃]")
 _FOOT = re.compile(

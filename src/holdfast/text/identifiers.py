@@ -45,6 +45,7 @@ _PART = r"[^\s\"'`<>(){}\[\],;|“”‘’«»。，、；：！？（）【】
 # The group is not possessive: Python 3.11.2 drops what such a group matched last.
 _CHUNK = re.compile(rf"{_PART}(?:(?<=\d),(?=\d{{3}}){_PART})*")
 _SHORT = 80  # characters of a chunk whose judgement is cached
+_NAMES = 8  # before a value, as in a=b=1
 _EDGES = ".:!?-=+&~"
 # a chunk without one of these is a plain word
 _TELLING = re.compile(r"[\d_@/\\#$]|[a-z][A-Z]|\w\w\.\w\w|::")
@@ -149,8 +150,11 @@ def _between(text: str, start: int, end: int) -> Iterator[Identifier]:
                 yield Identifier(one.kind, one.text, part.start() + one.start)
 
 
-def _judged(chunk: str) -> Identifier | None:
-    """The kind of the chunk, and where the identifier starts; of ``name=value``, the value."""
+def _judged(chunk: str, names: int = _NAMES) -> Identifier | None:
+    """The kind of the chunk, and where the identifier starts; of ``name=value``, the value.
+
+    At most so many ``names`` are taken off its beginning.
+    """
     if chunk.isdecimal() and len(chunk) <= _DIGITS:
         return Identifier("number", chunk, 0)
     if not _TELLING.search(chunk[:_LONGEST]):
@@ -160,8 +164,8 @@ def _judged(chunk: str) -> Identifier | None:
     bare = bare[start:]
     if len(bare) > _LONGEST or (len(bare) < 2 and not bare.isdigit()):
         return None
-    if "://" not in bare and (assignment := _ASSIGNMENT.match(bare)):
-        value = _judged(bare[assignment.end() :])
+    if names and "://" not in bare and (assignment := _ASSIGNMENT.match(bare)):
+        value = _judged(bare[assignment.end() :], names - 1)
         if value is not None:
             return Identifier(value.kind, value.text, start + assignment.end() + value.start)
     kind = _kind(bare)

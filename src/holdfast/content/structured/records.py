@@ -23,6 +23,7 @@ _LONGEST_LABEL, _LONGEST_NAME = (
     80,
     40,
 )  # characters of the label before it, and of a record's name
+_LEVELS = 8  # of brackets on one line
 _MANY = 8  # records that are shown as rows
 _UNCLEAR = re.compile(r", |[()\[\]\n]|^ | $|^$")
 _NAMELESS = frozenset({"word", "capitalised", "small_number", "path"})
@@ -187,10 +188,11 @@ def _scalar(value: Cell) -> str:
     return value.value if isinstance(value, Missing) else dump(value)
 
 
-def _inline(value: Value, room: int, named: str = "") -> str | None:
+def _inline(value: Value, room: int, named: str = "", levels: int = _LEVELS) -> str | None:
     """The value on one line, records and lists in brackets; None if it has too many characters.
 
-    A value that only repeats the record's name is left out.
+    It has at most so many ``levels`` of brackets. A value that only repeats the record's name is
+    left out.
     """
     if not isinstance(value, dict | list):
         scalar = _scalar(value)
@@ -202,7 +204,7 @@ def _inline(value: Value, room: int, named: str = "") -> str | None:
     parts: list[str] = []
     for key, child in children:
         room -= len(key) + 2
-        text = _inline(child, room, key) if room > 0 else None
+        text = _inline(child, room, key, levels - 1) if room > 0 and levels else None
         if text is None:
             return None
         if not is_record or text != named:

@@ -121,7 +121,7 @@ def _as_far_as_it_goes(text: str, start: int, decoder: json.JSONDecoder) -> tupl
     except json.JSONDecodeError as error:
         part, stop = error.doc, max(error.pos, 1)
     open_marks: list[str] = []
-    whole, closing = 0, ""
+    whole = 0
     for mark in _MARK.finditer(part, 0, stop):
         sign = mark.group()
         if sign[0] == '"':
@@ -130,9 +130,9 @@ def _as_far_as_it_goes(text: str, start: int, decoder: json.JSONDecoder) -> tupl
             open_marks.append("]" if sign == "[" else "}")
         elif sign != "," and open_marks:
             open_marks.pop()
-        whole, closing = (mark.start() if sign == "," else mark.end()), "".join(open_marks[::-1])
+        whole = mark.start() if sign == "," else mark.end()
     try:
-        value, _ = decoder.raw_decode(part[:whole] + closing)
+        value, _ = decoder.raw_decode(part[:whole] + "".join(open_marks[::-1]))
     except (ValueError, RecursionError):
         value = None
     return value or None, start + stop
