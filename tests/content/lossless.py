@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from holdfast.content import files, logs
+from holdfast.content import logs
 from holdfast.content.structured import keys_once
 from holdfast.content.structured.shapes import Many, Same
 from holdfast.content.structured.values import DEEPEST, dump, parse
@@ -116,5 +116,4 @@ _EXPANDED = {
     "json": _of_json,
     "table": _of_table,
     "log": _of_log,
-    "listing": files._ONCE.expanded,
 }

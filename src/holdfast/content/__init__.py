@@ -23,7 +23,6 @@ KINDS = Registry(
         markup holdfast.content.markup:Markup
         diff holdfast.content.diff:Diff
         table holdfast.content.table:Table
-        listing holdfast.content.files:Listing
         log holdfast.content.logs:Log
         yaml holdfast.content.yaml:Yaml
         dense holdfast.content.dense:Dense

@@ -5,12 +5,12 @@ A kind has no lossless form unless it overrides ``compact``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
 from holdfast.kernel.ports import Room, Shrunk
 from holdfast.selection.excerpt import excerpt
-from holdfast.selection.pieces import LONGEST, Piece, Reading, clauses, in_lines, of_line
+from holdfast.selection.pieces import LONGEST, Piece, Reading, in_lines, of_line
 from holdfast.text import fit
 from holdfast.text.memo import Memo
 from holdfast.text.opaque import elide
@@ -97,21 +97,6 @@ def _pieces(lines: Sequence[str]) -> Iterator[Piece]:
             held.append(line)
 
 
-def under(heads: Sequence[tuple[str, Sequence[str]]], unit: str) -> Reading:
-    """Heads with the lines under them; the units are these lines."""
-    pieces: list[Piece] = []
-    at = 0
-    for head, lines in heads:
-        above = len(pieces)
-        pieces.append(Piece(head, at, 0))
-        for line in lines:
-            *first, last = clauses(line) or [""]
-            pieces += [Piece(part, at, 0, under=above) for part in first]
-            pieces.append(Piece(last, at, under=above))
-            at += 1
-    return Reading(pieces, at, unit)
-
-
 def _omitted(reading: Reading, chosen: Sequence[int]) -> str:
     """What is left out, in units of the source, or in pieces if every unit is partly shown."""
     told = reached = 0
@@ -157,47 +142,3 @@ def enough(lines: Sequence[T], match: Callable[[T], R | None], least: float) -> 
         if spare < 0:
             return []
     return found if len(found) >= least else []
-
-
-# marks a beginning, and a line without one
-_BELOW, _OTHER = "> ", "= "
-_WORTH = 0.95  # share of the text's length; a longer form is not worth its marks
-
-
-class Once(NamedTuple):
-    """A form with this heading; ``joint`` is omitted between a beginning and a digit."""
-
-    heading: str
-    joint: str = ""
-
-    def compacted(self, text: str, parted: Iterable[tuple[str, str]]) -> str | None:
-        """The short form, given each line's beginning and rest; None if it saves little."""
-        lines = [self.heading]
-        above = ""
-        for beginning, rest in parted:
-            if not beginning:
-                lines.append(_OTHER + rest)
-                continue
-            if beginning != above:
-                above = beginning
-                lines.append(_BELOW + above)
-            bare = rest.removeprefix(self.joint)
-            lines.append(bare if bare[:1].isdigit() and rest.startswith(self.joint) else rest)
-        short = "\n".join(lines)
-        return short if len(short) <= _WORTH * len(text) and self.expanded(short) == text else None
-
-    def expanded(self, short: str) -> str:
-        """The original text of a short form; any other text unchanged."""
-        heading, _, body = short.partition("\n")
-        if heading != self.heading:
-            return short
-        lines: list[str] = []
-        above = ""
-        for line in body.split("\n"):
-            if line.startswith(_BELOW):
-                above = line.removeprefix(_BELOW)
-            elif line.startswith(_OTHER):
-                lines.append(line.removeprefix(_OTHER))
-            else:
-                lines.append(f"{above}{self.joint if line[:1].isdigit() else ''}{line}")
-        return "\n".join(lines)
