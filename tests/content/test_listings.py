@@ -1,4 +1,4 @@
-"""Lists of files are read line by line: what is asked for stays, and what is left out is counted."""
+"""Lists of files are read line by line: what is asked for stays, the rest is counted."""
 
 from __future__ import annotations
 

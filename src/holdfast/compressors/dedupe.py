@@ -16,7 +16,6 @@ from typing import NamedTuple, cast
 from holdfast.compressors.cuts import legal, preferred, start_of_newest
 from holdfast.compressors.knobs import Configured, check_knobs
 from holdfast.compressors.summaries import body_of
-from holdfast.compressors.verification import stands
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.edits import Drop
@@ -29,7 +28,7 @@ from holdfast.text.identifiers import named
 from holdfast.text.memo import Memo
 from holdfast.text.sentences import sentences
 from holdfast.text.similarity import Vector, unit
-from holdfast.text.words import terms, words
+from holdfast.text.words import stands, terms, words
 
 
 @dataclass(frozen=True, slots=True)

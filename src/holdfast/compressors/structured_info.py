@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from holdfast.compressors.summaries import body_of
-from holdfast.compressors.verification import stands
 from holdfast.kernel.messages import Message, ToolCall
 from holdfast.text.fit import Count
 from holdfast.text.identifiers import find
 from holdfast.text.importance import FAILURE, signals
 from holdfast.text.sentences import sentences
+from holdfast.text.words import stands
 
 # Chosen by hand:
 _READ = 20_000  # characters of one text that are searched for exact things

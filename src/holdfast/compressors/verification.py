@@ -20,7 +20,7 @@ from holdfast.text.importance import signals
 from holdfast.text.memo import Memo
 from holdfast.text.sentences import sentences
 from holdfast.text.visible import encodable
-from holdfast.text.words import terms
+from holdfast.text.words import stands, terms
 
 # Chosen by hand:
 _SHORT = 400  # characters: apologies and error messages are not longer, summaries of errors are
@@ -178,19 +178,6 @@ def with_missing(text: str, source: Sequence[Detail], tokens: int, count: Count)
 def bullets(lines: Iterable[str]) -> str:
     """The lines as a list, each once."""
     return "\n".join(f"- {line}" for line in dict.fromkeys(lines))
-
-
-def stands(thing: str, text: str) -> bool:
-    """Whether the text names exactly this thing, not only a longer one that contains it."""
-    at = text.find(thing)
-    while at >= 0:
-        end = at + len(thing)
-        before, after = text[max(0, at - 1) : at], text[end : end + 1]
-        begins_inside = before.isalnum() and thing[0].isalnum()
-        if not begins_inside and not (after.isalnum() and thing[-1].isalnum()):
-            return True
-        at = text.find(thing, at + 1)
-    return False
 
 
 def _worth(detail: Detail, uses: Counter[str]) -> float:

@@ -6,11 +6,10 @@ import math
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 from holdfast.text.question import IDENTIFIER, PHRASE, Question
-from holdfast.text.words import STOP_WORDS, words
+from holdfast.text.words import STOP_WORDS, stands, words
 
 from .messages import Remembered
 from .times import ORDER, Period, dates, direction
@@ -23,7 +22,6 @@ _WHO = re.compile(
 )
 _ROLES = {"i": "user", "you": "assistant"}
 _LETTERS = re.compile(r"[^\W\d_]+")
-_POSSESSIVE = re.compile(r"['’]s$")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _LONGEST = 20_000  # characters of a question that are read, from each end
 _MOST_TERMS = 64  # words of a question; one with more is a document
@@ -50,12 +48,7 @@ class Exact(NamedTuple):
 
     def is_held_by(self, low: str) -> bool:
         """Whether the lower-case text has it, not as a part of a longer word."""
-        return self.needle in low and _bounded(self.needle).search(low) is not None
-
-
-@lru_cache(maxsize=256)
-def _bounded(needle: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){re.escape(needle)}(?!\w)")
+        return stands(self.needle, low)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +171,10 @@ def _exact(plain: str, days: Sequence[str]) -> tuple[Exact, ...]:
     found: dict[str, Exact] = {}
     for term in Question.of(plain).terms:
         if not term.plain and term.weight >= IDENTIFIER:
-            needle, quoted = _POSSESSIVE.sub("", term.needle), term.weight >= PHRASE
+            needle, quoted = (
+                term.needle.removesuffix("'s").removesuffix("’s"),
+                term.weight >= PHRASE,
+            )
             if quoted or _is_name(needle):
                 found[needle] = Exact(needle, tuple(words(needle)), quoted=quoted)
     dated = [Exact(day.lower(), tuple(words(day)), quoted=True) for day in days]

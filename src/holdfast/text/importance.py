@@ -7,9 +7,11 @@ Words are matched whole. A word that is part of a name (``error_handler.py``) or
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import NamedTuple
+
+from holdfast.text.words import is_whole, places
 
 
 class _Sayings:
@@ -226,13 +228,8 @@ def _names_failure(text: str, low: str, spoken: frozenset[str]) -> bool:
 
 def _reported(word: str, low: str) -> bool:
     """Whether the word occurs as a whole word and is not said to be absent."""
-    at = low.find(word)
-    while at >= 0:
-        end = at + len(word)
-        if not _in_name(low, at, end) and not _absent(low, at, end):
-            return True
-        at = low.find(word, end)
-    return False
+    spans = ((at, at + len(word)) for at in places(low, word))
+    return any(not _in_name(low, *span) and not _absent(low, *span) for span in spans)
 
 
 def _in_name(low: str, start: int, end: int) -> bool:
@@ -312,18 +309,9 @@ PRESETS: Mapping[str, Weights] = {"mofa": MOFA, "selective": SELECTIVE}
 def has_importance_marker(text: str) -> bool:
     """Whether a whole word of the text, not negated, marks it as important."""
     low = text.lower()
-    return any(_marks(low, at, at + len(word)) for word in _MARKERS for at in _places(low, word))
-
-
-def _places(low: str, word: str) -> Iterator[int]:
-    at = low.find(word)
-    while at >= 0:
-        yield at
-        at = low.find(word, at + len(word))
+    return any(_marks(low, at, at + len(word)) for word in _MARKERS for at in places(low, word))
 
 
 def _marks(low: str, start: int, end: int) -> bool:
     """Whether the marker is a whole word there and is not negated."""
-    if low[start - 1 : start].isalnum() or low[end : end + 1].isalnum():
-        return False
-    return not _DENIED.search(low[max(0, start - _BEFORE) : start])
+    return is_whole(low, start, end) and not _DENIED.search(low[max(0, start - _BEFORE) : start])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import pairwise
 
@@ -83,6 +83,25 @@ def _pairs(piece: str) -> Iterable[str]:
 def terms(text: str) -> list[str]:
     """The stems of the text's words without stop words, in order, with repeats."""
     return [stem(word) for word in words(text) if word not in STOP_WORDS]
+
+
+def places(text: str, word: str) -> Iterator[int]:
+    """Where the text has the word, also inside of longer ones."""
+    at = text.find(word)
+    while at >= 0:
+        yield at
+        at = text.find(word, at + 1)
+
+
+def stands(thing: str, text: str) -> bool:
+    """Whether the text names exactly this thing, not only a longer one that contains it."""
+    return any(is_whole(text, at, at + len(thing)) for at in places(text, thing))
+
+
+def is_whole(text: str, start: int, end: int) -> bool:
+    """Whether this part of the text does not begin or end inside of a word."""
+    begins_inside = text[start].isalnum() and text[max(0, start - 1) : start].isalnum()
+    return not begins_inside and not (text[end - 1].isalnum() and text[end : end + 1].isalnum())
 
 
 def has_unspaced(text: str) -> bool:

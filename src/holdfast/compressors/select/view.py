@@ -7,7 +7,7 @@ from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
 from holdfast.compressors.cuts import Placed, legal, placed, unit_of
-from holdfast.compressors.references import note
+from holdfast.compressors.references import Place, note
 from holdfast.compressors.summaries import body_of, concealed, mark
 from holdfast.content import recognise
 from holdfast.kernel.budget import Allowance
@@ -18,7 +18,7 @@ from holdfast.kernel.transcript import Transcript
 from holdfast.selection.excerpt import writer
 from holdfast.selection.weights import table
 from holdfast.stream.events import StreamEvent, events_of
-from holdfast.text.fit import head_tail
+from holdfast.text.fit import head_tail, water_level
 
 from .candidates import Candidates, choose_fitting, rates, runs
 from .notes import told_of, written
@@ -42,10 +42,6 @@ _NAMED = 0.1  # share of the room that references to originals may take
 _SHOWN = 0.2  # share of such an output that is shown, if the recent room has space
 
 
-Place = tuple[int, int]
-"""The indices of a message and of a part of it."""
-
-
 class Selection:
     """The decisions on one conversation."""
 
@@ -63,7 +59,7 @@ class Selection:
         self._task = self._task_of()
         self._task_room = int(self._room * knobs.task)
         self._cap = max(1, int(self._room * knobs.recent * _IN_PLACE))
-        self._texts: dict[tuple[int, int], str] = {}
+        self._texts: dict[Place, str] = {}
         self._told_in_part: set[int] = set()
         self._clipped: dict[int, str] = {}
         self._references: dict[Place, tuple[str, str]] = {}  # the key, and the line that names it
@@ -318,16 +314,14 @@ class Selection:
         if any(self._events[number].message == task for number in self._told_in_part):
             return 0
         count = self._meter.text
-        ascending = sorted(texts, key=lambda n: count(texts[n]))
-        left = most - self._sizes[task] + sum(map(count, texts.values()))
-        for after, n in enumerate(ascending):
-            share = left // (len(texts) - after)
-            if share <= 0:
-                self._texts.clear()
-                return 0
-            if count(texts[n]) > share:
-                self._texts[task, n] = head_tail(texts[n], share, count).rstrip()
-            left -= min(share, count(texts[n]))
+        lengths = {n: count(text) for n, text in texts.items()}
+        left = most - self._sizes[task] + sum(lengths.values())
+        level = water_level(lengths.values(), left)
+        if level <= 0:
+            return 0
+        for n, text in texts.items():
+            if lengths[n] > level:
+                self._texts[task, n] = head_tail(text, level, count).rstrip()
         said = {n: text for (_, n), text in self._texts.items()}
         return self._meter.message(message.saying(said)) - self._sizes[task]
 
@@ -340,10 +334,7 @@ class Selection:
         told = sum(count(text) for text in texts.values())
         if place is None or not notes:
             return told
-        return told + count(self._marked(notes, place)) + place.tokens(self._meter)
-
-    def _marked(self, notes: str, place: Placed) -> str:
-        return mark(notes, place.role)
+        return told + count(mark(notes, place.role)) + place.tokens(self._meter)
 
     def _written(
         self, chosen: Sequence[int], references: tuple[str, ...]
@@ -391,7 +382,7 @@ class Selection:
                     yield Drop(tuple(sorted(some)), reason)
         if place is not None and notes:
             covers = (self.going[0], self.going[-1])
-            yield from place.inserts(self._marked(notes, place), TOLD, covers)
+            yield from place.inserts(mark(notes, place.role), TOLD, covers)
         for i, part, text in self._parts(texts):
             key, _ = self._references.get((i, part), ("", ""))
             if key and self.transcript.messages[i].role != "user":

@@ -11,14 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
 from holdfast.content.structured.values import DEEPEST
-from holdfast.selection.pieces import Piece, Reading, clauses, passages
+from holdfast.selection.pieces import LONGEST, Piece, Reading, clauses, passages
 from holdfast.selection.things import shape as shape_of_name
 from holdfast.text.opaque import elide
 
 from .shapes import Many, Record, Same, Shape, is_of, shape_of
 from .values import MISSING, Cell, Literal, Missing, Value, dump
 
-_LONG = 160  # characters of a piece, about forty tokens
 _LONGEST_LABEL, _LONGEST_NAME = (
     80,
     40,
@@ -66,7 +65,7 @@ class Pieces:
         return len(self._pieces) - 1
 
     def _value(self, label: str, value: Value, record: int, depth: int) -> None:
-        short = _inline(value, _LONG, label.rpartition(" ")[2])
+        short = _inline(value, LONGEST, label.rpartition(" ")[2])
         if short is not None or depth > DEEPEST:
             bare = value and isinstance(value, dict | list) and short
             parts = clauses(dump(value)) if short is None else [short[1:-1] if bare else short]
@@ -98,8 +97,8 @@ class Pieces:
         size = 0
         for key, value in members:
             is_record = not key and isinstance(value, dict) and len(value) > 1
-            short = None if is_record else _inline(value, _LONG, key)
-            if held and (short is None or size + len(key) + len(short) > _LONG):
+            short = None if is_record else _inline(value, LONGEST, key)
+            if held and (short is None or size + len(key) + len(short) > LONGEST):
                 self._put(", ".join(held), record, label)
                 held, size, label = [], 0, named
             if short is None:
@@ -140,7 +139,7 @@ def _packed(cells: Iterable[tuple[str, bool]]) -> Iterator[str]:
     """The cells in lines up to the length of a piece; some cells begin a line."""
     held, size = list[str](), 0
     for cell, begins in cells:
-        if held and (begins or size + len(cell) > _LONG):
+        if held and (begins or size + len(cell) > LONGEST):
             yield _beside(held)
             held, size = [], 0
         held.append(cell)
