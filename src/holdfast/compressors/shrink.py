@@ -11,7 +11,7 @@ from holdfast.compressors.arguments import brief, strings
 from holdfast.compressors.knobs import Configured, check_knobs
 from holdfast.compressors.references import Place, key_in, note, referenced
 from holdfast.compressors.summaries import WorkingStore
-from holdfast.compressors.tool_outputs import Output, is_chosen, outputs
+from holdfast.compressors.tool_outputs import SHORTER_FORM, Output, is_chosen, texts
 from holdfast.content import recognise
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Flow, Plan
@@ -84,16 +84,9 @@ class _ShrinkWork:
         self._count = allowance.meter.text
         self._question = transcript.question if allowance.query is None else allowance.query
         self._excess = allowance.meter.total(transcript) - allowance.target
-        self._outputs = [each for each in self._found() if self._may_shrink(each)]
+        self._outputs = [each for each in texts(transcript, allowance) if self._may_shrink(each)]
         self._outputs.reverse()
         self._sizes: dict[Place, int] = {each[:2]: each.tokens for each in self._outputs}
-
-    def _found(self) -> Iterable[Output]:
-        """The outputs, newest first, without those that have media."""
-        for output in outputs(self._transcript, self._allowance):
-            part = self._transcript.messages[output.position].parts[output.part]
-            if not getattr(part, "media", ()):
-                yield output._replace(tokens=self._count(output.text))
 
     def _arguments(self) -> Iterable[Output]:
         """The arguments of the calls before the newest exchange, oldest first."""
@@ -155,7 +148,7 @@ class _ShrinkWork:
         if short is None or self._count(short) > room:
             return False
         kind = recognise(output.text).name
-        self._keep(output, short, f"{kind}: the same value in a shorter form")
+        self._keep(output, short, f"{kind}: {SHORTER_FORM}")
         return True
 
     def _rooms(self) -> dict[Place, int]:

@@ -23,6 +23,10 @@ _BESIDE = 100  # tokens of the opening and the reference at most
 _OPENING = re.compile(r"\[Summary of an old output[^\n]*, [\d,]+ tokens\]\n")
 
 
+SHORTER_FORM = "the same value in a shorter form"
+"""The reason for a lossless change."""
+
+
 class Output(NamedTuple):
     """One tool output: its position, its tool, and its size in tokens."""
 
@@ -59,6 +63,14 @@ def outputs(transcript: Transcript, allowance: Allowance, first: int = 0) -> Ite
                 )
             elif message.role == "tool" and isinstance(part, Text):
                 yield Output(i, at, "", part.text, allowance.meter.part(part))
+
+
+def texts(transcript: Transcript, allowance: Allowance) -> Iterator[Output]:
+    """Every output without media, newest first, with the tokens of its text alone."""
+    for output in outputs(transcript, allowance):
+        part = transcript.messages[output.position].parts[output.part]
+        if not getattr(part, "media", ()):
+            yield output._replace(tokens=allowance.meter.text(output.text))
 
 
 def is_chosen(tool: str, wanted: Sequence[str], kept: Sequence[str]) -> bool:

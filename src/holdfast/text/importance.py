@@ -30,25 +30,34 @@ class _Sayings:
 
     def heard(self, low: str, spoken: frozenset[str]) -> bool:
         """Whether the text, in lower case and with its significant words, has any of them."""
+        return not self._words.isdisjoint(spoken) or self._has_phrase(low, spoken)
+
+    def reported(self, low: str, spoken: frozenset[str]) -> bool:
+        """Like ``heard``, but a word that is a part of a name or said to be absent is none."""
         if self.telling.isdisjoint(spoken):
             return False
-        if not self._words.isdisjoint(spoken):
-            return True
-        return any(
-            phrase in low for start in self._starts & spoken for phrase in self._phrases[start]
-        )
+        said = self._words & spoken
+        return any(_reported(word, low) for word in said) or self._has_phrase(low, spoken)
+
+    def _has_phrase(self, low: str, spoken: frozenset[str]) -> bool:
+        starts = self._starts & spoken
+        return any(phrase in low for start in starts for phrase in self._phrases[start])
 
 
 SEVERE, FAILURE, TROUBLE, WARNING = 1.0, 0.8, 0.6, 0.3
 """Values of ``alarm``: the service is lost; something failed; something is wrong; a warning."""
 
-_LISTED = {
-    SEVERE: """
+_ALARMS = {
+    SEVERE: _Sayings(
+        """
         fatal critical crit panic panicked panicking emerg emergency severe segfault sigsegv sigabrt
         sigkill oom
         deadlock deadlocked corrupt corrupted corruption crash crashed crashes crashing
         """,
-    FAILURE: """
+        "out of memory, core dumped",
+    ),
+    FAILURE: _Sayings(
+        """
         error errors err exception exceptions fail failed fails failing failure failures denied
         refused rejected
         rejects aborted aborting abort abend timeout timeouts unreachable unavailable unhandled
@@ -60,7 +69,14 @@ _LISTED = {
         falhou errore
         fallito fout mislukt ошибка ошибки сбой
         """,
-    TROUBLE: """
+        """
+        timed out, could not, couldn't, can't, not found, no such, does not exist, not permitted,
+        not allowed,
+        gave up, giving up, not responding, no route, connection reset, is down
+        """,
+    ),
+    TROUBLE: _Sayings(
+        """
         cannot unable missing mismatch mismatched expired conflict conflicts exceeded exceeds
         overflow overrun
         underflow lost dropped disconnected unexpected unknown unsupported unrecognized malformed
@@ -68,23 +84,15 @@ _LISTED = {
         incorrect blocked throttled rejecting stuck hung leak leaked stale dead degraded interrupted
         offline
         incompatible unsatisfied exhausted exhaustion misconfigured insufficient inconsistent
-        """,
-    WARNING: "warn warning warnings deprecated deprecation caution retry retrying retries skipped "
-    "ignored slow",
-}
-_WEIGHTS = {word: weight for weight, listed in _LISTED.items() for word in listed.split()}
-_WORDS = frozenset(_WEIGHTS)
-_PHRASES = {
-    SEVERE: _Sayings("", "out of memory, core dumped"),
-    FAILURE: _Sayings(
-        "",
         """
-        timed out, could not, couldn't, can't, not found, no such, does not exist, not permitted,
-        not allowed,
-        gave up, giving up, not responding, no route, connection reset, is down
-        """,
+    ),
+    WARNING: _Sayings(
+        "warn warning warnings deprecated deprecation caution retry retrying retries skipped "
+        "ignored slow"
     ),
 }
+"""The signs of trouble, the worst first."""
+
 _UNSPACED = ("错误", "失败", "异常", "エラー", "失敗", "例外", "오류", "실패")
 
 # means [^\W\d_], and is twice as fast
@@ -154,8 +162,8 @@ _PLANS = _Sayings(
 )
 
 
-_SAYINGS = (*_PHRASES.values(), _CONSTRAINTS, _CONCLUSIONS, _REASONS, _PLANS)
-_TELLING = _WORDS.union(_REPLY_WORDS, *(sayings.telling for sayings in _SAYINGS))
+_SAYINGS = (*_ALARMS.values(), _CONSTRAINTS, _CONCLUSIONS, _REASONS, _PLANS)
+_TELLING = _REPLY_WORDS.union(*(sayings.telling for sayings in _SAYINGS))
 """All words that are looked up."""
 
 
@@ -193,26 +201,17 @@ def concludes(text: str) -> bool:
 
 
 def _alarm(text: str, low: str, spoken: frozenset[str]) -> float:
-    worst = _phrase(low, spoken) if spoken or not low.isascii() else 0.0
-    if worst < FAILURE and _names_failure(text, low, spoken):
-        worst = FAILURE
-    for word in _WORDS & spoken:
-        if _WEIGHTS[word] > worst and _reported(word, low):
-            worst = _WEIGHTS[word]
-    return worst
-
-
-def _phrase(low: str, spoken: frozenset[str]) -> float:
-    if not low.isascii() and any(word in low for word in _UNSPACED):
-        return FAILURE
-    for weight, sayings in _PHRASES.items() if spoken else ():
-        if sayings.heard(low, spoken):
-            return weight
-    return 0.0
+    worst = 0.0
+    if spoken:
+        reported = (w for w, sayings in _ALARMS.items() if sayings.reported(low, spoken))
+        worst = next(reported, 0.0)
+    return FAILURE if worst < FAILURE and _names_failure(text, low, spoken) else worst
 
 
 def _names_failure(text: str, low: str, spoken: frozenset[str]) -> bool:
     """Whether it names an error, a one-letter log level or a status code of failure."""
+    if not low.isascii() and any(word in low for word in _UNSPACED):
+        return True
     if ("rror" in low or "xception" in low or "ailure" in low) and _FAULT_NAME.search(text):
         return True
     if spoken and not spoken.isdisjoint(_REPLY_WORDS):
