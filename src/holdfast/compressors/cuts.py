@@ -188,7 +188,6 @@ def placed(transcript: Transcript, going: Sequence[int], role: Role) -> Placed |
 
     ``going`` are their positions, ascending.
     """
-    role = voice(transcript, role)
     places = (going[-1] + 1, going[0])
     alone = (Placed(at, each) for at in places for each in (role, *_SPEAKERS))
     in_turn = (Placed(at, "user", side) for side in _SIDES for at in places)

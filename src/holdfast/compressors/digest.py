@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from holdfast.compressors.cuts import legal, placed
+from holdfast.compressors.cuts import legal, placed, voice
 from holdfast.compressors.knobs import Configured, Fraction
 from holdfast.compressors.references import save_messages
 from holdfast.compressors.select import HEADING
@@ -97,7 +97,7 @@ class Digest(Configured):
         references: tuple[str, ...],
         trouble: str,
     ) -> Plan:
-        place = placed(transcript, going, self.role)
+        place = placed(transcript, going, voice(transcript, self.role))
         if place is None:
             return Plan.skip("no_place", "the rules of the conversation leave no place for notes")
         older = [i for i, m in enumerate(transcript.messages) if m.ours and m.role == "system"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Literal
 
-from holdfast.compressors.cuts import NOT_ENDED, ends_with_user, voice
+from holdfast.compressors.cuts import NOT_ENDED, Placed, ends_with_user, placed, voice
 from holdfast.compressors.knobs import Configured, check_knobs
 from holdfast.compressors.summaries import mark
 from holdfast.compressors.summary_memory import Envelope, History, Known, Memory
@@ -22,11 +22,10 @@ from holdfast.compressors.summary_text import (
 )
 from holdfast.compressors.verification import details
 from holdfast.compressors.writer import WritingTask, rendered, wording, written
-from holdfast.kernel.apply import apply
 from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Flow, Plan
-from holdfast.kernel.edits import Drop, Edit, Insert, Replace
-from holdfast.kernel.errors import ConfigError, HoldfastError, IntegrityError, ModelError
+from holdfast.kernel.edits import Drop, Edit, Replace
+from holdfast.kernel.errors import ConfigError, HoldfastError, ModelError
 from holdfast.kernel.flow import Asking
 from holdfast.kernel.messages import Message
 from holdfast.kernel.registry import moved_names
@@ -155,10 +154,6 @@ def _is_safe(messages: Sequence[Message], cut: int) -> bool:
     return cut == len(messages) or not messages[cut].results
 
 
-_SPEAKERS: tuple[Speaker, ...] = ("user", "assistant")
-_STAND_IN = Envelope(start=0, end=0, count=1, covers="", body="…")
-
-
 @dataclass(frozen=True, slots=True)
 class _Telling:
     """The summary of one conversation, which covers everything up to some position."""
@@ -166,6 +161,8 @@ class _Telling:
     form: Summarize
     history: History
     memory: Memory
+    place: Placed | None = None
+    """Where the summary is inserted."""
 
     def planned(self) -> Flow:
         """The plan: a stored summary reused or extended."""
@@ -333,9 +330,9 @@ class _Telling:
         edits: list[Edit] = [Drop(tuple(i for i in gone if i not in own), "covered by the summary")]
         if own:
             edits.append(Replace(own[0], 0, text, "the summary, extended", asked=True))
-        else:
+        elif self.place:
             covers, what = (gone[0], gone[-1]), "the summary of what is older"
-            edits.append(Insert(upto + 1, self.form.role, text, what, covers))
+            edits += self.place.inserts(text, what, covers)
         told = f"{envelope.count:,} messages, up to message {envelope.end}"
         if envelope.waits:
             told += f"; of these {envelope.waits:,} tokens wait for the model"
@@ -361,17 +358,11 @@ class _Telling:
             yield from [end for end in ends if end > wanted][:_REACH]
 
     def _spoken(self, upto: int) -> _Telling | None:
-        """This summary with a role that is valid after the position, the wanted one first."""
+        """This summary with a valid place and role, the wanted one first; None without one."""
         if not self.history.leaving(upto):
             return None
-        for role in dict.fromkeys((self.form.role, *_SPEAKERS)):
-            telling = replace(self, form=replace(self.form, role=role))
-            try:
-                apply(self.history.transcript, telling.plan(_STAND_IN, upto, "").edits)
-            except IntegrityError:
-                continue
-            return telling
-        return None
+        place = placed(self.history.transcript, self._gone(upto), self.form.role)
+        return replace(self, place=place) if place else None
 
     def _blocks(self, new: list[int]) -> list[str]:
         """The new messages as blocks of text for the model."""
@@ -387,7 +378,7 @@ class _Telling:
         return self.history.allowance.meter.text(self._text(body))
 
     def _message_tokens(self, text: str) -> int:
-        wire, role = self.history.transcript.wire, self.form.role
+        wire, role = self.history.transcript.wire, self.place.role if self.place else self.form.role
         return self.history.allowance.meter.message(Message(role, wire.compose(role, text), wire))
 
 
