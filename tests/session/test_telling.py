@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.tiers import pieces, shares
-from holdfast.compressors.select.notes import notes_of
+from holdfast.compressors.select.notes import Notes
 from holdfast.memory.forms import HEAVY, LIGHT
 from holdfast.memory.tiers import TierSizes
 from holdfast.meter import meter_for
@@ -71,7 +71,8 @@ def test_a_turn_with_calls_becomes_notes_of_the_promised_size(level, least, most
 
 
 def test_notes_name_what_was_asked_what_was_called_and_what_it_gave():
-    told = notes_of(events_in(ORDERS), COUNT(ORDERS) // 2, COUNT)
+    room = COUNT(ORDERS) // 2
+    told = Notes(events_in(ORDERS), room, COUNT).within(room)
     assert "Which orders of mine are late" in told
     assert "C-4471" in told
     assert "A-17" in told

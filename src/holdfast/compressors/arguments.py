@@ -1,24 +1,11 @@
-"""The arguments of a call: their fields, the texts in them, and a shorter form."""
+"""A shorter form of the arguments of a call."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import cast
-
 from holdfast.content.structured.values import dump, parse
-from holdfast.kernel.typed import object_of
 from holdfast.text.fit import Count, head_tail
 
 _SHORT = 4  # tokens; shorter values stay, since a mark in quotes takes as much
-
-
-def strings(arguments: str) -> Iterator[str]:
-    """The texts in the fields of a call's arguments, also within lists."""
-    for value in (object_of(arguments) or {}).values():
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, list):
-            yield from (item for item in cast("list[object]", value) if isinstance(item, str))
 
 
 def brief(

@@ -14,7 +14,7 @@ from holdfast.compressors.cuts import legal, placed, voice
 from holdfast.compressors.knobs import Configured, Fraction
 from holdfast.compressors.references import save_messages
 from holdfast.compressors.select import HEADING
-from holdfast.compressors.select.notes import notes_of
+from holdfast.compressors.select.notes import Notes
 from holdfast.compressors.structured_info import StructuredInfo, without_facts
 from holdfast.compressors.summaries import Marks, body_of, concealed, is_skipped, mark
 from holdfast.kernel.budget import Allowance, Share, tokens_of
@@ -127,7 +127,8 @@ class Digest(Configured):
             bodies = {at: without_facts(body) for at, body in bodies.items()}
         events = events_of(told, range(len(told)), bodies)
         facts = info.render("", int(room * self.facts), count)
-        notes = notes_of(events, room - (count(facts) if facts else 0), count, self.heading)
+        left = room - (count(facts) if facts else 0)
+        notes = Notes(events, left, count, self.heading).within(left)
         rest = info.render(notes, room - count(notes) - 1, count)
         return "\n".join(filter(None, (notes, rest)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from holdfast.compressors.summaries import HISTORY, WorkingStore, body_of
@@ -13,6 +13,9 @@ from holdfast.kernel.messages import Message
 from holdfast.kernel.ports import ContentKind, Room, Shrunk
 from holdfast.kernel.transcript import Seal, Transcript
 from holdfast.text.visible import amount
+
+REFERENCE = "[original: "
+"""The beginning of a reference."""
 
 _REFERENCE = re.compile(r"\[original: ([0-9a-f]{12,64}) [^\]\n]*\]\s*\Z")
 _LONGEST = 2_000  # characters at the end of a text that are searched for a reference
@@ -67,7 +70,7 @@ def parted(text: str, seal: Seal | None) -> tuple[str, str]:
 
 def _found(text: str, seal: Seal | None) -> re.Match[str] | None:
     end = text[-_LONGEST:]
-    found = _REFERENCE.search(end) if "[original: " in end else None
+    found = _REFERENCE.search(end) if REFERENCE in end else None
     return found if found and (seal is None or seal.knows(found[1])) else None
 
 
@@ -91,22 +94,6 @@ def save_messages(
             break  # the store fails, or the caller keeps the history
         references.append(f"[original: {key} ({told}){way}]")
     return () if store.trouble else tuple(references), store.trouble
-
-
-def kept(
-    parts: Iterable[tuple[Place, str, str]], name: Callable[[Place, str, str], None]
-) -> Asking[str]:
-    """Save each ``(place, text, kind)``, and pass its place, kind and key to ``name``.
-
-    Returns the problem, or an empty text.
-    """
-    store = WorkingStore(works=True)
-    for place, text, kind in parts:
-        key = yield from store.save(text, kind)
-        if store.trouble:
-            break
-        name(place, kind, key)
-    return store.trouble
 
 
 def _pieces(

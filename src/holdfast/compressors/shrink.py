@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
 
-from holdfast.compressors.arguments import brief, strings
+from holdfast.compressors.arguments import brief
 from holdfast.compressors.knobs import Configured, check_knobs
-from holdfast.compressors.references import Place, key_in, note, referenced
+from holdfast.compressors.references import REFERENCE, Place, key_in, note, referenced
 from holdfast.compressors.summaries import WorkingStore
 from holdfast.compressors.tool_outputs import SHORTER_FORM, Output, is_chosen, texts
 from holdfast.content import recognise
@@ -187,7 +187,7 @@ class _ShrinkWork:
 
     def _clamp(self, call: Output) -> Asking[None]:
         """Shorten the longest values of a call's arguments."""
-        if any(key_in(each, self._transcript.seal) for each in strings(call.text)):
+        if REFERENCE in call.text:
             return
         room = max(_LEAST, int(call.tokens * _SHARE), call.tokens - self._excess)
         if room >= call.tokens:

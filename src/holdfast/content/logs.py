@@ -203,7 +203,8 @@ def _kinds(shapes: Sequence[str], layout: Layout) -> list[Sort]:
     kinds: dict[tuple[object, ...], Sort] = {}
     for shape, rows in rows_of.items():
         head = layout.head(shape)
-        words = tuple(_without_runs(_words(shape, head.fields)))
+        said = _words(shape, head.fields)
+        words = tuple(word for word, runs_on in zip(said, _runs(said), strict=True) if not runs_on)
         if not any(map(str.isalnum, shape)):
             continue
         level = _level(head.level)
@@ -233,13 +234,12 @@ def _level(field: str) -> str:
     return _LETTERS.get(letter[1], "") if letter else field
 
 
-def _without_runs(words: Sequence[str]) -> Iterator[str]:
-    """The masked words, with each run of values cut to two."""
+def _runs(masked: Sequence[str]) -> Iterator[bool]:
+    """Whether each masked word continues a run of more than two equal values."""
     last = before = ""
-    for word in words:
+    for word in masked:
         bare = word.rstrip(",;")
-        if not bare == last == before or "0" not in bare:
-            yield word
+        yield bare == last == before and "0" in bare
         last, before = bare, last
 
 
@@ -349,16 +349,12 @@ def _as_words(words: list[str], number: int) -> list[str]:
     """The words of a line, with runs of values cut to two if it has more words than its kind."""
     if len(words) == number:
         return words
-    masked = _masked(words)
     joined = list[str]()
-    last = before = ""
-    for word, mask in zip(words, masked, strict=True):
-        bare = mask.rstrip(",;")
-        if bare == last == before and "0" in bare:
+    for word, runs_on in zip(words, _runs(_masked(words)), strict=True):
+        if runs_on:
             joined[-1] += f" {word}"
         else:
             joined.append(word)
-        last, before = bare, last
     return joined
 
 

@@ -24,7 +24,6 @@ _BEGINS = re.compile(
     r"[\s\ufeff]{0,200}<(?:[A-Za-z_][\w.:-]{0,80}(?:\s[^<>]{0,4000})?/?>|!--|!doctype|\?xml)",
     re.IGNORECASE,
 )
-_TAG = re.compile(r"<(/?)[A-Za-z_][\w.:-]{0,80}(?:\s[^<>]{0,2000})?(/?)>")
 _PAGE = re.compile(
     r"<(?:!doctype\s+html|html|head|body|div|p|span|table|tr|td|ul|ol|li|h[1-6]|br|nav|form"
     r"|section|article|main)\b",
@@ -59,8 +58,8 @@ class Markup(LossyKind):
         if not _BEGINS.match(text):
             return 0.0
         sample = sampled(text)
-        tags = _TAG.findall(sample)
-        closes = any(closing or empty for closing, empty in tags)
+        tags = [token for token in tokens(sample) if token.event != "text"]
+        closes = any(tag.event == "close" or tag.empty for tag in tags)
         return (
             min(1.0, len(tags) * _SPARSEST / len(sample))
             if closes and len(tags) >= _FEWEST

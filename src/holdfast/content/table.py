@@ -35,8 +35,7 @@ _MOST_CUT = 2  # lines at the end that a truncated quotation leaves
 _SHORT = 60  # characters of the median cell at most: longer cells are prose with commas
 _DELIMITERS = "\t,;|"
 _RULE = re.compile(r"[\s|+\-=:─━═│┃┼╋┬┴├┤┌┐└┘╭╮╰╯╞╡╪┏┓┗┛┠┨┡┩╇╈]+")
-_MARKDOWN_RULE = re.compile(r"\s*(?:\|\s*)?:?-+:?\s*(?:\|\s*:?-+:?\s*)+(?:\|\s*)?")
-_STROKES = ("--", "==", "──", "━━", "══")
+_STROKES = frozenset("-=─━═")
 _BARS = re.compile(r"[|│┃]")
 _FOOT = re.compile(
     r"\(?\d{1,12} rows?(?: (?:in set|returned|affected|selected))?(?: \([\d.]{1,9} sec\))?[).]?"
@@ -141,9 +140,7 @@ grid: Memo[str, Grid | None] = Memo(_grid)
 
 
 def _is_rule(line: str) -> bool:
-    if not _RULE.fullmatch(line):
-        return False
-    return any(stroke in line for stroke in _STROKES) or _MARKDOWN_RULE.fullmatch(line) is not None
+    return not _STROKES.isdisjoint(line) and _RULE.fullmatch(line) is not None
 
 
 def _ruled(lines: Sequence[str], sample: Sequence[str]) -> Grid | None:

@@ -44,8 +44,8 @@ _PLACES = 4, 300  # places of a long segment that are read, and the characters o
 _NAME = re.compile(r"[^\W\d_][\w'’&-]*")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
-_LETTERS = re.compile(r"[^\W\d_]{2,}")
-_SPEAKER = re.compile(r"^([^\W\d_][\w.'’ -]{0,40}): ", re.MULTILINE)
+LETTERS = re.compile(r"[^\W\d_]{2,}")
+SPEAKER = re.compile(r"^([^\W\d_][\w.'’ -]{0,40}): ", re.MULTILINE)
 _BEHIND = re.compile(r" ?%|[ -]([^\W\d_][\w'’-]*)")
 _COUNTED = frozenset({"number", "version", "time", "quantity"})
 _MOST_WORDS = 8  # words of one name; a longer run of capitalised words is emphasis
@@ -272,7 +272,7 @@ def named_in(text: str, among: Callable[[Entity], bool] = bool) -> dict[str, str
     starts: dict[str, list[int]] = {}
     for start, one in read.places:
         starts.setdefault(one, []).append(start)
-    spoken = Counter(_SPEAKER.findall(read.said))
+    spoken = Counter(SPEAKER.findall(read.said))
     found: dict[str, str] = {}
     for entity in filter(among, read.entities):
         name = entity.text
@@ -281,7 +281,7 @@ def named_in(text: str, among: Callable[[Entity], bool] = bool) -> dict[str, str
         stands = starts.get(name, [len(read.said)])
         if entity.kind == "quoted" and read.said.startswith(":", stands[0] + len(name) + 1):
             continue
-        if entity.kind not in _COUNTED or name not in starts or _LETTERS.search(name):
+        if entity.kind not in _COUNTED or name not in starts or LETTERS.search(name):
             found[name] = name
             continue
         for start in stands:
@@ -364,6 +364,6 @@ def _with_context(said: str, start: int, number: str) -> str:
         word = before[at].strip("`(:=$€£#~")
         if before[at].endswith(_STOPS) or len(word) > _BRIEF:
             break
-        if _LETTERS.search(word) and word.lower() not in STOP_WORDS:
+        if LETTERS.search(word) and word.lower() not in STOP_WORDS:
             return " ".join(before[at:]) + number
     return ""

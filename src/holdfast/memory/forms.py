@@ -24,7 +24,7 @@ from holdfast.text.memo import Memo
 from holdfast.text.sentences import sentences
 from holdfast.text.words import has_unspaced
 
-from .entities import HEAD, add_names, named_in, names_beside, telling, with_names
+from .entities import HEAD, LETTERS, SPEAKER, add_names, named_in, names_beside, telling, with_names
 
 VERBATIM, LIGHT, HEAVY = 0, 1, 2
 """Levels of compression (V.3): the original, the warm form, and the cold form."""
@@ -56,7 +56,6 @@ _JOINT = re.compile(r"(?<=[,;:)\]–—])(?=\s)|(?=\s[–—-]\s)")
 _BRIEF = 20  # characters below which a one-word sentence is left out
 _FULL = 9  # telling words of a statement; more of them do not raise its value
 _ROW, _UNSPOKEN = 4, 0.3  # words of a row, and the value of a row of numbers without its table
-_SPEAKER = re.compile(r"[^\W\d_][\w.'’ -]{0,40}: ")
 _WRITTEN = frozenset({"prose", "dense"})  # kinds of content that people write
 _FENCED = re.compile(
     r"^[ \t]{0,3}```[^\n]*\n(.*?)(?:^[ \t]{0,3}```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
@@ -64,7 +63,6 @@ _FENCED = re.compile(
 _NUMBER = re.compile(r"\s*\d+(?:→|\t)")  # of a line, as programs print it
 _MARK = re.compile(r"^(?:[-*+•>|]|#{1,6}|```\w*|~~~\w*)(?=\s|$)\s*|\|$|\*\*")
 _EXACT = re.compile(r"\d|(?<=\w )[A-Z]|[A-Z]{2}")
-_WORD = re.compile(r"[^\W\d_]{2,}")
 _EDGES = " ,;:–—-"
 
 
@@ -180,7 +178,7 @@ def _statements(text: str, factor: float, count: Count) -> list[Said]:
             return output
         return kind.shrink(output, Room(max(1, int(count(output) / factor)), count)).text
 
-    heads = HEAD if HEAD.search(text) else _SPEAKER
+    heads = HEAD if HEAD.search(text) else SPEAKER
     found: list[Said] = []
     speaker = ""
     for line in _FENCED.sub(read, text).split("\n"):
@@ -261,5 +259,5 @@ def _rendered(told: Iterable[Said]) -> str:
 def _readable(said: str) -> float:
     """The value of a piece for a reader: a row of numbers means little without its table."""
     tokens = said.split()
-    spoken = sum(map(bool, map(_WORD.search, tokens)))
+    spoken = sum(map(bool, map(LETTERS.search, tokens)))
     return 1.0 if len(tokens) < _ROW or 2 * spoken >= len(tokens) else _UNSPOKEN

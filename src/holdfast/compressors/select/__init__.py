@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from holdfast.compressors.knobs import Configured, Fraction
-from holdfast.compressors.references import kept, save_messages
+from holdfast.compressors.references import save_messages
+from holdfast.compressors.summaries import WorkingStore
 from holdfast.compressors.tool_outputs import SHORTER_FORM, texts
 from holdfast.content import recognise
 from holdfast.kernel.budget import Allowance
@@ -64,9 +65,13 @@ class Select(Configured):
         """
         references, trouble = yield from save_messages(view.transcript, view.going, view.allowance)
         plan = view.plan(references, trouble)
-        while not trouble and (cut := view.without_reference(plan)):
-            trouble = yield from kept(cut, view.name_original)
-            plan = view.plan(() if trouble else references, trouble)
+        store = WorkingStore(works=not trouble)
+        while store.works and (cut := view.without_reference(plan)):
+            for place, text, kind in cut:
+                key = yield from store.save(text, kind)
+                if store.works:
+                    view.name_original(place, kind, key)
+            plan = view.plan(references if store.works else (), store.trouble)
         return plan
 
 

@@ -83,13 +83,6 @@ class Notes:
         return written(told, self._heading) if told else ""
 
 
-def notes_of(
-    events: Sequence[StreamEvent], tokens: int, count: Callable[[str], int], heading: str = ""
-) -> str:
-    """Notes on these events in at most ``tokens`` by ``count``; empty if nothing fits."""
-    return Notes(events, tokens, count, heading).within(tokens)
-
-
 def written(told: Sequence[Told], heading: str, tail: Sequence[str] = ()) -> str:
     """The text of the notes; without a heading it is a bare list in order of time."""
     if not heading:
