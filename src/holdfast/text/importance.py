@@ -34,10 +34,10 @@ class _Sayings:
 
     def reported(self, low: str, spoken: frozenset[str]) -> bool:
         """Like ``heard``, but a word that is a part of a name or said to be absent is none."""
-        if self.telling.isdisjoint(spoken):
-            return False
-        said = self._words & spoken
-        return any(_reported(word, low) for word in said) or self._has_phrase(low, spoken)
+        for word in self._words & spoken:
+            if _reported(word, low):
+                return True
+        return self._has_phrase(low, spoken)
 
     def _has_phrase(self, low: str, spoken: frozenset[str]) -> bool:
         starts = self._starts & spoken
@@ -202,9 +202,10 @@ def concludes(text: str) -> bool:
 
 def _alarm(text: str, low: str, spoken: frozenset[str]) -> float:
     worst = 0.0
-    if spoken:
-        reported = (w for w, sayings in _ALARMS.items() if sayings.reported(low, spoken))
-        worst = next(reported, 0.0)
+    for weight, sayings in _ALARMS.items() if spoken else ():
+        if not sayings.telling.isdisjoint(spoken) and sayings.reported(low, spoken):
+            worst = weight
+            break
     return FAILURE if worst < FAILURE and _names_failure(text, low, spoken) else worst
 
 
@@ -227,8 +228,13 @@ def _names_failure(text: str, low: str, spoken: frozenset[str]) -> bool:
 
 def _reported(word: str, low: str) -> bool:
     """Whether the word occurs as a whole word and is not said to be absent."""
-    spans = ((at, at + len(word)) for at in places(low, word))
-    return any(not _in_name(low, *span) and not _absent(low, *span) for span in spans)
+    at = low.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if not _in_name(low, at, end) and not _absent(low, at, end):
+            return True
+        at = low.find(word, end)
+    return False
 
 
 def _in_name(low: str, start: int, end: int) -> bool:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
-from holdfast.text.words import STOP_WORDS, has_unspaced, places, stem, words
+from holdfast.text.words import STOP_WORDS, has_unspaced, stem, words
 
 _MOST_TERMS = 48  # the heaviest of a long question; each costs about 40 ns a line
 _READ = 10_000  # characters from each end of a very long question
@@ -54,7 +54,12 @@ class Term(NamedTuple):
 
     def found_in(self, text: str, low: str) -> bool:
         """Whether the needle, which ``low`` contains, is a whole word there."""
-        return any(self._is_word(text, low, at) for at in places(low, self.needle))
+        at = low.find(self.needle)
+        while at >= 0:
+            if self._is_word(text, low, at):
+                return True
+            at = low.find(self.needle, at + 1)
+        return False
 
     def _is_word(self, text: str, low: str, at: int) -> bool:
         end = at + len(self.needle)
