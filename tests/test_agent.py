@@ -427,7 +427,7 @@ def test_models_and_tools_may_be_awaited(session):
         ),
         ({"tools": reading("x")}, "tools: a FunctionTool is not a list of tools; give a list"),
         ({"model": "gpt-4o"}, "model: a str is not a model; give a function of the messages"),
-        ({"rounds": 0}, "rounds: 0 is not a number of model calls; give 1 or more"),
+        ({"rounds": 0}, "rounds: 0 does not belong here; give a whole number of 1 or more"),
     ],
 )
 def test_what_no_loop_can_run_with_is_one_clear_line(session, wrong, line):

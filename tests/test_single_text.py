@@ -92,5 +92,5 @@ def test_a_store_that_fails_is_an_error():
 
 @pytest.mark.parametrize("room", [0, -3, 1.5, "many", True, None])
 def test_a_room_that_is_none_is_refused(room):
-    with pytest.raises(holdfast.ConfigError, match="not a positive number of tokens"):
+    with pytest.raises(holdfast.ConfigError, match="give a positive number of tokens"):
         holdfast.shrink("text", room)

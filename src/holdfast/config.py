@@ -95,15 +95,6 @@ _CHECKS: Mapping[str, Callable[[Any], object]] = {
 }
 """Functions that raise ConfigError for a wrong value, by key."""
 
-_PLAIN: Mapping[str, tuple[tuple[type, ...], str]] = {
-    "str": ((str,), "text"),
-    "int": ((int,), "a whole number"),
-    "float": ((int, float), "a number"),
-    "bool": ((bool,), "true or false"),
-    "Share": ((int, float), "a number of tokens, or a share in [0, 1]"),
-}
-"""The types that a file can hold, by their names in type hints."""
-
 
 @dataclass(frozen=True, slots=True)
 class Setting:
@@ -164,7 +155,7 @@ class Config:
             said = said and said.get(key)
         if said is None:
             return None
-        make = cast("Callable[..., object]", TABLES.load(name))
+        make = TABLES.load(name)
         given = _given(said)
         given |= {key: self.table(f"{name}.{key}") for key in given if _is_inner(name, key)}
         with self._layers.telling(), inside(name, _arguments(name)):
@@ -192,11 +183,8 @@ class Config:
         given = _given(self._layers.data)
         if self._said:
             check_keys(self._layers.data, _known())
-        for key in given if self._said else ():
-            if key in TABLES.table:
+            for key in TABLES.table.keys() & given.keys():
                 _check_table(key, given[key])
-            else:
-                _check_value(key, given[key], _hints()[key])
         for key in _CHECKS.keys() & given.keys():
             with inside(key):
                 _CHECKS[key](given[key])
@@ -205,21 +193,23 @@ class Config:
         if "strategy" in given and self._said & {"extends", "profile", "steps"}:
             problem = "a profile and strategies exclude each other"
             raise ConfigError(problem, place="strategy", advice="give the one or the other")
-        for name in TABLES.table.keys() - {"cache"}:  # a cache may open a store
+        for name in TABLES.table:
             self.table(name)
         if self.budget.limit or self.budget.window:
             self.budget.tokens()
-        check(cast("Options", {key: given[key] for key in _CHOICES & given.keys()}))
-        if views := {key: given[key] for key in _VIEWS & given.keys()}:
-            imported("holdfast.session.arguments:check_views")(**views)
+        plain = {key: value for key, value in given.items() if key not in TABLES.table}
+        check(cast("Options", {key: plain[key] for key in Options.__annotations__ & plain.keys()}))
+        if _VIEWS & plain.keys():
+            imported("holdfast.session.arguments:check_own")(plain)
         _ = self.profile
 
 
 _OBJECTS = frozenset({"condenser", "clock"})
 """Arguments of a session that cannot be written in a file."""
 
-_CHOICES = frozenset({"on_failure", "redact"})
-_VIEWS = frozenset({"segmentation", "recall_score", "recall_messages"})
+_VIEWS = frozenset({"background", "recall_messages", "recall_score", "segmentation", "vectors"})
+"""Options that only a session has."""
+
 _NEARLY = 0.75  # similarity by difflib; "modle" and "model" have 0.8
 
 
@@ -306,7 +296,7 @@ def _environment(variables: Mapping[str, str]) -> ConfigFile:
                 advice = f"give each of its keys a variable, such as {PREFIX}BUDGET__LIMIT"
                 raise ConfigError(f"another variable sets {key}", place=name, advice=advice)
             table = cast("dict[str, object]", below)
-        table[inner[-1] if inner else head] = _value(value, _hint([head, *inner]))
+        table[inner[-1] if inner else head] = _value(value, is_text=_takes_text([head, *inner]))
     return _usable(ConfigFile("the environment", data, _variable))
 
 
@@ -314,9 +304,9 @@ def _variable(path: str) -> str:
     return f"{PREFIX}{path.replace('.', '__').upper()}"
 
 
-def _value(text: str, hint: str) -> object:
+def _value(text: str, *, is_text: bool) -> object:
     """The value, read as TOML; the text itself if text is expected or it is not TOML."""
-    if _kinds(hint) == {"str"}:
+    if is_text:
         return text
     try:
         return tomllib.loads(f"value = {text}")["value"]
@@ -344,31 +334,17 @@ def _known() -> list[str]:
     return sorted(key for key in {*_hints(), *TABLES.table} - _OBJECTS if "." not in key)
 
 
-def _hint(path: Sequence[str]) -> str:
-    """The type hint of a key."""
-    if len(path) == 1:
-        return "int" if path[0] == "budget" else _hints().get(path[0], "")
-    found = _arguments(path[0]).get(path[1]) if path[0] in TABLES.table else None
-    return "" if found is None else str(found.annotation)
+def _takes_text(path: Sequence[str]) -> bool:
+    """Whether the key takes text."""
+    hint = _hints().get(path[0], "")
+    if len(path) > 1:
+        argument = _arguments(path[0]).get(path[1]) if path[0] in TABLES.table else None
+        hint = str(argument.annotation) if argument else ""
+    return "str" in hint.split(" | ")
 
 
 def _arguments(table: str) -> Mapping[str, Parameter]:
-    return signature(cast("Callable[..., object]", TABLES.load(table))).parameters
-
-
-def _kinds(hint: str) -> set[str]:
-    """The types in a hint that a file can hold."""
-    return set(hint.split(" | ")) & _PLAIN.keys()
-
-
-def _check_value(path: str, value: object, hint: str) -> None:
-    """Raise ConfigError for a value whose type the hint does not name."""
-    kinds = sorted(_kinds(hint))
-    types = tuple(each for kind in kinds for each in _PLAIN[kind][0])
-    wrong_bool = isinstance(value, bool) and bool not in types
-    if kinds and value is not None and (wrong_bool or not isinstance(value, types)):
-        advice = f"give {' or '.join(_PLAIN[kind][1] for kind in kinds)}"
-        raise ConfigError(f"{value!r} does not belong here", place=path, advice=advice)
+    return signature(TABLES.load(table)).parameters
 
 
 def _check_table(name: str, said: object) -> None:
@@ -385,8 +361,6 @@ def _check_table(name: str, said: object) -> None:
     for key, value in table.items():
         if _is_inner(name, key):
             _check_table(f"{name}.{key}", value)
-        else:
-            _check_value(f"{name}.{key}", value, str(arguments[key].annotation))
 
 
 def _is_inner(name: str, key: str) -> bool:

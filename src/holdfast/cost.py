@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from holdfast.compressors.knobs import check_knobs
 from holdfast.formats import read
+from holdfast.kernel.typed import check_fields
 from holdfast.meter import meter_for
 from holdfast.providers.prices import FREE, MILLION, Price, price_of
 from holdfast.result import CompressionResult, Net, bare, message_list, restore
@@ -41,7 +41,7 @@ class Costs:
     """Tokens in the prompt cache; by default all but the newest exchange."""
 
     def __post_init__(self) -> None:
-        check_knobs(self)
+        check_fields(self)
 
     def known(self, model: str | None) -> Costs | None:
         """Return these costs with the list price filled in; None if there is none for the model."""

@@ -19,11 +19,12 @@ from holdfast.kernel.apply import apply
 from holdfast.kernel.budget import Allowance, Meter
 from holdfast.kernel.compressor import Attempt
 from holdfast.kernel.edits import Offload, Replace
-from holdfast.kernel.errors import ConfigError, InputError
+from holdfast.kernel.errors import InputError
 from holdfast.kernel.flow import run, run_batch
 from holdfast.kernel.messages import Message, Role
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Transcript
+from holdfast.kernel.typed import check_type
 from holdfast.meter import Counter, meter_for
 from holdfast.providers import ModelSpec
 from holdfast.runtime import Runtime, answers
@@ -117,10 +118,7 @@ def _check(messages: object, prune: object) -> None:
         raise InputError(
             problem, place="messages", advice="give the list that you hold, or use compress"
         )
-    if not isinstance(prune, Prune | None):
-        raise ConfigError(
-            f"{prune!r} is not a Prune", place="prune", advice="give an object of holdfast's Prune"
-        )
+    check_type(prune, Prune | None, "prune")
 
 
 def _replace_dicts(

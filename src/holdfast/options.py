@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from inspect import Parameter, signature
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, TypeVar, cast
 
 from holdfast.calls.lineup import CallLimits
 from holdfast.compressors import COMPRESSORS
@@ -21,6 +21,7 @@ from holdfast.kernel.compressor import Compressor
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Format
+from holdfast.kernel.typed import Only, check_type
 from holdfast.meter import Counter
 from holdfast.names import ProfileName, ProviderName, StrategyName
 from holdfast.profiles import Profile, has_profile, load_profile, preset_names, read_step
@@ -109,15 +110,24 @@ _DEFAULTS: Options = {"profile": USUAL_PROFILE, "on_failure": "degrade"}
 """Options whose default is not None."""
 
 
-_TEXTS: Mapping[str, tuple[type, ...]] = {
-    "model": (str,),
-    "format": (str, Format),
-    "profile": (str, PathLike, Profile),
-    "query": (str,),
-    "thread": (str,),
-    "secret": (str,),
+def _is_cache(given: object) -> bool:
+    return hasattr(given, "statistics")
+
+
+_TYPES: Mapping[str, object] = {
+    "model": str,
+    "format": str | Format,
+    "profile": str | PathLike[str] | Profile,
+    "query": str,
+    "on_failure": OnFailure,
+    "redact": bool,
+    "cache": Annotated[object, Only("a CompressionCache", _is_cache)],
+    "thread": str,
+    "limits": CallLimits,
+    "costs": Costs,
+    "secret": str,
 }
-"""The types of options that take text."""
+"""The types of options that are not checked where they are used."""
 
 
 def listing(declared: type, defaults: Mapping[str, object]) -> Callable[[F], F]:
@@ -151,30 +161,10 @@ def check(options: Options) -> None:
             raise TypeError(
                 f"there is no option {name!r}; known are {', '.join(Options.__annotations__)}"
             )
-    for name, kinds in _TEXTS.items():
-        value: object = options.get(name, _DEFAULTS.get(name))
-        if not isinstance(value, kinds) and (value is not None or name in _DEFAULTS):
-            raise ConfigError(f"{value!r} is not text", place=name, advice=f"give a {name} as text")
-    choices = {"on_failure": ("degrade", "fit", "raise"), "redact": (True, False, None)}
-    advices = {"on_failure": 'give "degrade", "fit" or "raise"', "redact": "give True or False"}
-    for name, known in choices.items():
-        if options.get(name, known[0]) not in known:
-            raise ConfigError(
-                f"{options.get(name)!r} is not a choice", place=name, advice=advices[name]
-            )
-    cache, limits = options.get("cache"), options.get("limits")
-    if cache is not None and not hasattr(cache, "statistics"):
-        raise ConfigError(
-            f"{cache!r:.40} is not a cache", place="cache", advice="give a CompressionCache"
-        )
-    if not isinstance(cast("object", limits), CallLimits | None):
-        raise ConfigError(
-            f"{limits!r:.40} are not limits", place="limits", advice="give CallLimits(...)"
-        )
-    costs = options.get("costs")
-    if not isinstance(cast("object", costs), Costs | None):
-        advice = "give holdfast.cost.Costs(...)"
-        raise ConfigError(f"{costs!r:.40} are not costs", place="costs", advice=advice)
+    given = cast("Mapping[str, object]", options)
+    for name in given.keys() & _TYPES.keys():
+        if given[name] is not None or name in _DEFAULTS:
+            check_type(given[name], _TYPES[name], name)
 
 
 def chosen(options: Options) -> tuple[Compressor, Profile]:

@@ -20,7 +20,7 @@ from holdfast.kernel.budget import is_whole
 from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import renamed_argument
-from holdfast.kernel.typed import kept_as, object_of
+from holdfast.kernel.typed import Positive, check_type, kept_as, object_of
 from holdfast.names import ToolProvider
 from holdfast.stores.answers import Opened, answered, opened
 from holdfast.stores.artifacts import AsyncArtifactStore, secret_of
@@ -131,8 +131,7 @@ def recall_tool(
     ``thread``. Raises ConfigError for an unknown provider.
     """
     schema = tool_schema(provider, RECALL_TOOL, _PURPOSE, arguments_schema(_ARGUMENTS, "key"))
-    if not is_whole(most, 1):
-        raise ConfigError(f"{most!r} is not a positive number of characters", place="most")
+    check_type(most, Positive, "most")
     chosen = Place(opened(store), thread, secret)
 
     def run(arguments: object) -> str:

@@ -9,9 +9,10 @@ from typing import cast
 from holdfast.compressors.references import key_in, referenced
 from holdfast.content import kind as kind_named
 from holdfast.content import recognise, without_loss
-from holdfast.kernel.budget import is_whole
-from holdfast.kernel.errors import ConfigError, HoldfastError
+from holdfast.kernel.budget import Tokens
+from holdfast.kernel.errors import HoldfastError
 from holdfast.kernel.ports import KeyValueStore, Room
+from holdfast.kernel.typed import check_type
 from holdfast.meter import Counter, meter_for
 from holdfast.stores.answers import opened
 from holdfast.stores.artifacts import Artifact, AsyncArtifactStore, secret_of
@@ -56,10 +57,8 @@ def shrink(
 
     Raises ConfigError for a wrong argument and StoreError for a store that does not answer.
     """
-    if not is_whole(tokens, 1):
-        raise ConfigError(f"{tokens!r} is not a positive number of tokens", place="tokens")
-    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers pass anything
-        raise ConfigError(f"{text!r:.40} is not text", place="text")
+    check_type(tokens, Tokens, "tokens")
+    check_type(text, str, "text")
     count = meter_for(model, counter).text
     before = count(text)
     found: tuple[tuple[str, int], ...] = ()

@@ -4,13 +4,13 @@ from typing import Literal
 import pytest
 
 from holdfast import ConfigError
-from holdfast.compressors.knobs import check_knobs
 from holdfast.compressors.pipeline import Pipeline, Stepwise
 from holdfast.compressors.prune import Prune
 from holdfast.compressors.select import Select
 from holdfast.compressors.trim import Trim
 from holdfast.compressors.window import SlidingWindow
 from holdfast.kernel.budget import Share
+from holdfast.kernel.typed import check_fields
 from tests.talks import drops
 
 SHARE = "give a number of tokens or a share in [0, 1]"
@@ -75,7 +75,7 @@ def test_a_strategy_of_the_caller_can_check_its_knobs_alike():
         mode: Literal["wet", "dry"] = "dry"
 
         def __post_init__(self):
-            check_knobs(self)
+            check_fields(self)
 
     Sift.__annotations__.update(mesh=Share | None, mode=Literal["wet", "dry"])
     assert Sift(3).mesh == 3

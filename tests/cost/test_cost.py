@@ -95,7 +95,7 @@ def test_where_the_price_is_not_known_a_limit_of_cost_lets_no_call_out():
 @pytest.mark.parametrize("most", [-1, True, "1", float("inf")])
 def test_a_limit_of_cost_is_a_number_of_dollars(most):
     with pytest.raises(
-        ConfigError, match=r"CallLimits\.max_cost: .* is not a number of US dollars"
+        ConfigError, match=r"CallLimits\.max_cost: .* does not belong here; give a number"
     ):
         CallLimits(max_cost=most)
 

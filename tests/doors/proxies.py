@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 
 from holdfast.http import Budgets
-from holdfast.http.endpoints import Vendor
+from holdfast.http.requests import Vendor
 from holdfast.proxy.server import serving
 from holdfast.proxy.settings import Settings
 

@@ -10,7 +10,7 @@ import zstandard
 import holdfast
 from holdfast.formats.convert import convert
 from holdfast.http import Budgets, Fitter, RequestRefusedError
-from holdfast.http.endpoints import Endpoint
+from holdfast.http.requests import Endpoint
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError
 from tests.doors import talks

@@ -9,7 +9,7 @@ from tests.talks import METER, agent_run, settled, system, tool, user, words
 
 
 def test_nobody_has_so_many_tokens():
-    with pytest.raises(ConfigError, match=r"^budget: 1000.* is not a positive number"):
+    with pytest.raises(ConfigError, match=r"^budget: 1000.* give a positive number"):
         Budget.of(10**400)
     with pytest.raises(ConfigError, match="^window: "):
         Budget(window=10**400, headroom=0.1)
@@ -39,7 +39,7 @@ def test_no_budget_is_the_window_of_the_model():
 @pytest.mark.parametrize("name", ["limit", "window"])
 @pytest.mark.parametrize("value", [0, -1, True, "many", 1.5, math.inf])
 def test_a_limit_and_a_window_are_positive_numbers_of_tokens(name, value):
-    with pytest.raises(ConfigError, match=f"^{name}: .*not a positive number of tokens"):
+    with pytest.raises(ConfigError, match=f"^{name}: .*give a positive number of tokens"):
         Budget(**{name: value})
 
 
@@ -66,8 +66,8 @@ def test_trigger_and_target_are_tokens_or_shares(name, value):
 def test_an_error_of_a_budget_is_one_line_with_place_and_advice_as_facts():
     with pytest.raises(ConfigError) as caught:
         Budget.of(b"8k")
-    assert (caught.value.place, caught.value.problem) == ("budget", "b'8k' is not a budget")
-    assert caught.value.advice == "give a number of tokens or a holdfast.Budget"
+    assert (caught.value.place, caught.value.problem) == ("budget", "b'8k' does not belong here")
+    assert caught.value.advice == "give a positive number of tokens, such as 8000"
     assert "\n" not in str(caught.value)
 
 

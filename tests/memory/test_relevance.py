@@ -122,12 +122,14 @@ def test_the_preset_of_the_design_weighs_as_it_says():
 @pytest.mark.parametrize("wrong", ["much", None, True, math.nan, math.inf, -0.1])
 def test_a_weight_that_is_not_a_number_is_refused(wrong):
     with pytest.raises(
-        ConfigError, match=r"^Relevance.access: .* is not a number from 0; give one such"
+        ConfigError, match=r"^Relevance.access: .* does not belong here; give a number of 0 or"
     ):
         Relevance(access=wrong)
 
 
 def test_a_share_of_the_curves_is_at_most_one():
     assert Relevance(beta=1).beta == 1
-    with pytest.raises(ConfigError, match=r"^Relevance.beta: 7 is not a number from 0 to 1; give"):
+    with pytest.raises(
+        ConfigError, match=r"^Relevance.beta: 7 does not belong here; give a share in"
+    ):
         Relevance(beta=7)

@@ -85,7 +85,7 @@ def test_an_unknown_profile_names_the_known_ones():
         ('step = "much"', "2: step: 'much' does not belong here"),
         ("step = -0.1", "2: step: -0.1 does not belong here"),
         ("step = true", "2: step: True does not belong here"),
-        ("step = 1.0", "2: step: 1.0 is not a share in [0, 1)"),
+        ("step = 1.0", "2: step: 1.0 does not belong here; give a share in [0, 1)"),
         ("prefers = 5", "2: prefers: 5 are not preferences; known are task, newest_user"),
         ('prefers = ["taks"]', "2: prefers: ['taks'] are not preferences; known are task"),
         ("steps = 5", "2: steps: they are not tables; write [[steps]]"),
@@ -207,4 +207,6 @@ def test_a_step_goes_by_the_name_that_the_profile_gives_it():
 
 
 def test_headroom_is_a_share():
-    assert refusal('name = "mine"\nheadroom = 1.5\n').startswith("2: headroom: 1.5 is not a share")
+    assert refusal('name = "mine"\nheadroom = 1.5\n').startswith(
+        "2: headroom: 1.5 does not belong here"
+    )

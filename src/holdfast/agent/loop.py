@@ -13,11 +13,12 @@ from typing import Any, Literal, Protocol, TypeGuard, get_args
 from holdfast.agent.tools import Tool, as_text, by_name, checked, results
 from holdfast.formats.payloads import ROLES, is_list, is_object, named
 from holdfast.formats.sdk_objects import as_sent
-from holdfast.kernel.budget import Budget, is_whole
+from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError, ContextOverflowError, ModelError
 from holdfast.kernel.flow import arun, run
 from holdfast.kernel.messages import ToolCall
 from holdfast.kernel.transcript import Format
+from holdfast.kernel.typed import Positive, check_type
 from holdfast.providers.vendor import refusal
 from holdfast.session import Session, View
 from holdfast.session.view import copied
@@ -251,10 +252,7 @@ def _check(model: object, session: object, trigger: object, rounds: object) -> N
     if checked(session).limit is None and trigger in _FITTING:
         advice = "give Session(..., budget=8_000), or trigger='manual'"
         raise ConfigError("the session has none to fit to", place="budget", advice=advice)
-    if not is_whole(rounds, 1):
-        raise ConfigError(
-            f"{rounds!r} is not a number of model calls", place="rounds", advice="give 1 or more"
-        )
+    check_type(rounds, Positive, "rounds")
 
 
 def _messages(reply: object, wire: Format) -> list[Any]:

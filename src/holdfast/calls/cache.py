@@ -13,11 +13,10 @@ from hashlib import sha256
 from typing import Any, Generic, TypeVar, cast
 
 from holdfast.calls.event_loop import asked
-from holdfast.kernel.budget import is_whole
-from holdfast.kernel.errors import ConfigError, HoldfastError
+from holdfast.kernel.errors import HoldfastError
 from holdfast.kernel.forks import brief_lock
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.kernel.typed import kept_as, typed
+from holdfast.kernel.typed import check_type, kept_as, typed
 from holdfast.model_usage import CacheFigures, CacheStatistics
 from holdfast.stores.answers import Opened, answered, at_once, opened
 from holdfast.stores.protocols import SetsMany
@@ -231,10 +230,7 @@ class CompressionCache:
         self, embeddings: int = 1000, summaries: int = 500, store: str | KeyValueStore | None = None
     ) -> None:
         for name, capacity in (("embeddings", embeddings), ("summaries", summaries)):
-            if not is_whole(capacity, 0):
-                raise ConfigError(
-                    f"{capacity!r} is not a number of entries", place=f"CompressionCache.{name}"
-                )
+            check_type(capacity, int, f"CompressionCache.{name}")
         place = None if store is None else opened(store)
         self.embeddings: Lru[Vector] = Lru("embeddings", embeddings, place, json.dumps, _vector)
         self.summaries: Lru[str] = Lru("summaries", summaries, place, str, str)

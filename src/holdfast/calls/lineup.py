@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from holdfast.kernel.budget import is_number, is_whole
-from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.ports import Embedder, Model
+from holdfast.kernel.typed import Positive, check_fields
 from holdfast.providers import (
     EmbedderSpec,
     ModelSpec,
@@ -48,7 +47,7 @@ class CallLimits:
     total: float = 180.0
     """For all requests of one conversation, retries and waits included, in seconds."""
 
-    concurrency: int = 8
+    concurrency: Positive = 8
     """The number of requests at the same time."""
 
     max_cost: float | None = None
@@ -57,23 +56,7 @@ class CallLimits:
     """
 
     def __post_init__(self) -> None:
-        for name in ("timeout", "backoff", "patience", "total"):
-            value = getattr(self, name)
-            if not is_number(value):
-                raise ConfigError(
-                    f"{value!r} is not a number of seconds", place=f"CallLimits.{name}"
-                )
-        cost = cast("object", self.max_cost)
-        if cost is not None and not is_number(cost):
-            raise ConfigError(
-                f"{cost!r} is not a number of US dollars", place="CallLimits.max_cost"
-            )
-        for name, least in (("retries", 0), ("concurrency", 1)):
-            value = getattr(self, name)
-            if not is_whole(value, least):
-                raise ConfigError(
-                    f"{value!r} is not a number of at least {least}", place=f"CallLimits.{name}"
-                )
+        check_fields(self)
 
 
 _USUAL = CallLimits()

@@ -6,7 +6,6 @@ import re
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import cast
 
 import click
 
@@ -73,7 +72,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         """Import the command. Raises ConfigError, listing the known ones, for an unknown name."""
         del ctx
-        return as_typed(cast("click.Command", COMMANDS.load(cmd_name)))
+        return as_typed(COMMANDS.load(cmd_name))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a line for each command; only commands of other packages are imported for it."""
@@ -179,16 +178,6 @@ _OPTIONS = {"limit": "--budget", "ids": "--id"} | {
 }
 """Names of arguments in Python, and on the command line."""
 
-_EXAMPLES = {
-    "budget": "8000",
-    "limit": "8000",
-    "window": "128000",
-    "reserve": "4000",
-    "headroom": "0.05",
-    "step": "0.1",
-}
-"""Examples for errors that have no advice of their own."""
-
 _UNMET = "give that many, or --soft to come as close as possible"
 
 
@@ -202,9 +191,7 @@ def complaint(fault: HoldfastError | click.ClickException) -> str:
         return str(fault)
     place, advice = fault.place, re.sub(r"\b([a-z]+)=(?![\w\"'.])", _as_option, fault.advice)
     if isinstance(fault, ConfigError):
-        example = _EXAMPLES.get(re.split(r"[. ]", place)[-1], "")
         place = _OPTIONS.get(place, place)
-        advice = advice or (example and f"give one such as {example}")
     line = f"{place}: {fault.problem}" if place else fault.problem
     return f"{line}; {advice}" if advice else line
 

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from holdfast.cli.serve import part, proxy_options, settings_of, upstreams_of
-from holdfast.http.endpoints import Vendor
+from holdfast.http.requests import Vendor
 from holdfast.kernel.errors import InputError
 from holdfast.proxy.settings import UPSTREAMS
 

@@ -20,7 +20,7 @@ from holdfast.cli.options import (
 )
 from holdfast.cli.terminal import mention
 from holdfast.http.budgets import Budgets, Size, checked
-from holdfast.http.endpoints import Vendor
+from holdfast.http.requests import Vendor
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError, MissingExtraError
 from holdfast.kernel.registry import imported

@@ -14,7 +14,7 @@ from math import acos, dist, pi, sqrt
 from typing import NamedTuple, cast
 
 from holdfast.compressors.cuts import legal, preferred, start_of_newest
-from holdfast.compressors.knobs import Configured, check_knobs
+from holdfast.compressors.knobs import Configured
 from holdfast.compressors.summaries import body_of
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Flow, Plan
@@ -24,6 +24,7 @@ from holdfast.kernel.flow import ask
 from holdfast.kernel.messages import Message, Text, ToolCall, ToolResult
 from holdfast.kernel.ports import Embed
 from holdfast.kernel.transcript import Transcript
+from holdfast.kernel.typed import check_fields
 from holdfast.text.identifiers import named
 from holdfast.text.memo import Memo
 from holdfast.text.sentences import sentences
@@ -53,7 +54,7 @@ class Semantic(Configured):
             object.__setattr__(
                 self, "similarity_threshold", min(max(self.similarity_threshold, 0.0), 1.0)
             )
-        check_knobs(self)
+        check_fields(self)
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """A Drop of repeated messages."""

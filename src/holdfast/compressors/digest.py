@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from holdfast.compressors.cuts import legal, placed, voice
-from holdfast.compressors.knobs import Configured, Fraction
+from holdfast.compressors.knobs import Configured
 from holdfast.compressors.references import save_messages
 from holdfast.compressors.select import HEADING
 from holdfast.compressors.select.notes import Notes
@@ -23,6 +23,7 @@ from holdfast.kernel.edits import Drop, Edit
 from holdfast.kernel.messages import Message
 from holdfast.kernel.registry import moved_names
 from holdfast.kernel.transcript import Transcript, speaks
+from holdfast.kernel.typed import Fraction
 from holdfast.stream.events import events_of
 from holdfast.text.fit import Count
 

@@ -2,41 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from functools import cache
-from types import UnionType
-from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, cast
 
 from holdfast.kernel.compressor import Compressor
-from holdfast.kernel.errors import ConfigError
-
-Fraction = Annotated[float, "a share in [0, 1]"]
-"""The type of a knob that is a share of something."""
-
-_UNIONS = (Union, UnionType)
-_WORDS: dict[object, str] = {
-    int: "a whole number of 0 or more",
-    float: "a number of 0 or more",
-    str: "text",
-    bool: "true or false",
-    Compressor: "a strategy, which has a name and a method plan(transcript, allowance)",
-}
-_SHARE = "a number of tokens or a share in [0, 1]"
-
-
-def check_knobs(strategy: object) -> None:
-    """Check the fields of a strategy that is a dataclass; call it in ``__post_init__``.
-
-    Raises ConfigError for a value of another type, a negative number or a share above 1.
-    """
-    for name, hint in _hints(cast("Hashable", type(strategy))).items():
-        value = getattr(strategy, name)
-        if not _is(value, hint):
-            place = f"{type(strategy).__name__}.{name}"
-            raise ConfigError(
-                f"{value!r} does not belong here", place=place, advice=f"give {_words(hint)}"
-            )
+from holdfast.kernel.typed import Only, check_fields
 
 
 def is_strategy(value: object) -> bool:
@@ -45,47 +16,11 @@ def is_strategy(value: object) -> bool:
     return plans and isinstance(getattr(value, "name", None), str)
 
 
-@cache
-def _hints(strategy: Hashable) -> dict[str, Any]:
-    kind = cast("Any", strategy)
-    hints = get_type_hints(kind, include_extras=True)
-    return {field.name: hints[field.name] for field in fields(kind)}
-
-
-def _is(value: object, hint: Any) -> bool:
-    origin, inner = get_origin(hint), get_args(hint)
-    if origin in _UNIONS:
-        if int in inner and isinstance(value, float):
-            return 0 <= value <= 1
-        return any(_is(value, each) for each in inner)
-    if origin is Annotated:
-        return _is(value, float) and cast("float", value) <= 1
-    if origin is Literal:
-        return value in inner
-    if origin is tuple:
-        return isinstance(value, list | tuple) and all(
-            _is(item, inner[0]) for item in cast("list[object]", value)
-        )
-    if hint in (int, float):
-        return isinstance(value, (int, hint)) and not isinstance(value, bool) and value >= 0
-    if hint is Compressor:
-        return is_strategy(value)
-    return isinstance(value, hint)
-
-
-def _words(hint: Any) -> str:
-    origin, inner = get_origin(hint), get_args(hint)
-    if origin in _UNIONS:
-        return (
-            _SHARE
-            if float in inner and int in inner
-            else " or ".join(_words(h) for h in inner if h in _WORDS)
-        )
-    if origin is Annotated:
-        return str(inner[1])
-    if origin is Literal:
-        return " or ".join(map(repr, inner))
-    return f"a list, each item {_words(inner[0])}" if origin is tuple else _WORDS[hint]
+Planner = Annotated[
+    Compressor,
+    Only("a strategy, which has a name and a method plan(transcript, allowance)", is_strategy),
+]
+"""The type of a knob that is a strategy."""
 
 
 class Configured:
@@ -94,7 +29,7 @@ class Configured:
     __slots__ = ()
 
     def __post_init__(self) -> None:
-        check_knobs(self)
+        check_fields(self)
 
     def describe(self) -> Mapping[str, object]:
         """The name and the knobs."""

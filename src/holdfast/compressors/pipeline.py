@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
-from holdfast.compressors.knobs import Fraction, check_knobs, described
+from holdfast.compressors.knobs import Planner, described
 from holdfast.kernel.apply import Applied, apply
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Attempt, Compressor, Flow, Plan
 from holdfast.kernel.errors import IntegrityError
 from holdfast.kernel.flow import ask
 from holdfast.kernel.transcript import Transcript
+from holdfast.kernel.typed import Fraction, check_fields
 
 ROUNDS = 32
 """How often a missed target is tried again. Each round saves tokens, so this only bounds the
@@ -41,11 +42,11 @@ def apply_steps(
 class Named:
     """A strategy under another name in results and logs."""
 
-    strategy: Compressor
+    strategy: Planner
     name: str
 
     def __post_init__(self) -> None:
-        check_knobs(self)
+        check_fields(self)
 
     def describe(self) -> Mapping[str, object]:
         """The description of the strategy, and the name."""
@@ -64,16 +65,16 @@ class Pipeline:
     next one runs. The last state is the result, even if it is over the target.
     """
 
-    steps: tuple[Compressor, ...] = ()
+    steps: tuple[Planner, ...] = ()
     """The strategies, cheapest first."""
 
     name: str = "hybrid"
 
-    rescue: Compressor | None = None
+    rescue: Planner | None = None
     """Runs last if a step failed, to meet the target."""
 
     def __post_init__(self) -> None:
-        check_knobs(self)
+        check_fields(self)
 
     def describe(self) -> Mapping[str, object]:
         """The name and the steps; a single step with this name describes itself."""
@@ -159,14 +160,14 @@ class Stepwise:
     of the conversation's size.
     """
 
-    strategy: Compressor
+    strategy: Planner
     """The strategy that decides."""
 
     step: Fraction = 0.1
     """The step as a share of the budget."""
 
     def __post_init__(self) -> None:
-        check_knobs(self)
+        check_fields(self)
 
     @property
     def name(self) -> str:

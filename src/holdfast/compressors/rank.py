@@ -9,7 +9,7 @@ from functools import cache
 from typing import NamedTuple
 
 from holdfast.compressors.cuts import legal, newest, preferred
-from holdfast.compressors.knobs import Configured, Fraction, check_knobs
+from holdfast.compressors.knobs import Configured
 from holdfast.compressors.summaries import WorkingStore, body_of, messages_key
 from holdfast.compressors.writer import Single, message_summary, together
 from holdfast.kernel.budget import Allowance
@@ -19,6 +19,7 @@ from holdfast.kernel.errors import ConfigError, HoldfastError, ModelError
 from holdfast.kernel.flow import Asking
 from holdfast.kernel.messages import Role, Text, ToolResult
 from holdfast.kernel.transcript import Transcript
+from holdfast.kernel.typed import Fraction, check_fields
 from holdfast.text.identifiers import named
 from holdfast.text.importance import PRESETS, Weights, has_importance_marker
 from holdfast.text.sentences import sentences
@@ -58,7 +59,7 @@ class Hierarchical(Configured):
     name = "hierarchical"
 
     def __post_init__(self) -> None:
-        check_knobs(self)
+        check_fields(self)
         if isinstance(self.weights, str) and self.weights not in PRESETS:
             problem = f"there are no weights {self.weights!r}"
             advice = f"known are {', '.join(PRESETS)}"

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Literal
 
-from holdfast.compressors.knobs import Configured, check_knobs
+from holdfast.compressors.knobs import Configured
 from holdfast.compressors.prose_rules import (
     shortened,
     standing,
@@ -24,6 +24,7 @@ from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.flow import ask
 from holdfast.kernel.messages import Message, Part, Role, Text, ToolResult
 from holdfast.kernel.transcript import Transcript
+from holdfast.kernel.typed import check_fields
 
 # an edit can make another one possible; a text that still changes after this many is left alone
 _MOST_PASSES = 4
@@ -161,7 +162,7 @@ class Rules(Configured):
     name = "rules"
 
     def __post_init__(self) -> None:
-        check_knobs(self)
+        check_fields(self)
         for rule in self.rules:
             if isinstance(rule, str) and rule not in _BUILT_IN:
                 raise ConfigError(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from holdfast.compressors.arguments import brief
-from holdfast.compressors.knobs import Configured, check_knobs
+from holdfast.compressors.knobs import Configured
 from holdfast.compressors.references import REFERENCE, Place, key_in, note, referenced
 from holdfast.compressors.summaries import WorkingStore
 from holdfast.compressors.tool_outputs import SHORTER_FORM, Output, is_chosen, texts
@@ -21,6 +21,7 @@ from holdfast.kernel.flow import Asking
 from holdfast.kernel.messages import ToolCall
 from holdfast.kernel.ports import Room
 from holdfast.kernel.transcript import Transcript
+from holdfast.kernel.typed import check_fields
 from holdfast.text.memo import Memo
 from holdfast.text.visible import amount
 
@@ -54,7 +55,7 @@ class Shrink(Configured):
     name = "shrink"
 
     def __post_init__(self) -> None:
-        check_knobs(self)
+        check_fields(self)
         for rule in self.rules:
             if rule not in RULES:
                 advice = f"known are {', '.join(RULES)}"

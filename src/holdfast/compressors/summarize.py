@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Literal
 
 from holdfast.compressors.cuts import NOT_ENDED, Placed, ends_with_user, placed, voice
-from holdfast.compressors.knobs import Configured, check_knobs
+from holdfast.compressors.knobs import Configured
 from holdfast.compressors.summaries import mark
 from holdfast.compressors.summary_memory import Envelope, History, Known, Memory
 from holdfast.compressors.summary_text import (
@@ -30,6 +30,7 @@ from holdfast.kernel.flow import Asking
 from holdfast.kernel.messages import Message
 from holdfast.kernel.registry import moved_names
 from holdfast.kernel.transcript import Transcript
+from holdfast.kernel.typed import check_fields
 from holdfast.text.visible import fault_line
 
 # Chosen by hand:
@@ -102,7 +103,7 @@ class Summarize(Configured):
     name = "summarizing"
 
     def __post_init__(self) -> None:
-        check_knobs(self)
+        check_fields(self)
         if self.keep_recent is not None and self.keep_at_least is not None:
             advice = "give one of keep_recent and keep_at_least"
             raise ConfigError(

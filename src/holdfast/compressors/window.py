@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from holdfast.compressors.cuts import legal, oldest_first, preferred, start_of_newest
-from holdfast.compressors.knobs import Configured, check_knobs
+from holdfast.compressors.knobs import Configured
 from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Plan
 from holdfast.kernel.edits import Drop
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.transcript import Transcript
+from holdfast.kernel.typed import check_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class SlidingWindow(Configured):
     name = "sliding_window"
 
     def __post_init__(self) -> None:
-        check_knobs(self)
+        check_fields(self)
         given = [
             value
             for value in (self.window_size, self.keep_turns, self.keep_tokens)

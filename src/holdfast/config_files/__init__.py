@@ -81,7 +81,7 @@ def config_of(
     head = ".".join(within)
     with inside(name):
         found: object
-        found, lines = cast("Reader", READERS.load(suffix))(text)
+        found, lines = READERS.load(suffix)(text)
     for key in within:
         found = found.get(key, {}) if _is_table(found) else {}
     known = cache(lines)

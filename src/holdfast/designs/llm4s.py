@@ -15,7 +15,7 @@ from itertools import groupby
 from typing import TypeVar
 
 from holdfast.compressors.digest import Digest
-from holdfast.compressors.knobs import Configured, check_knobs
+from holdfast.compressors.knobs import Configured
 from holdfast.compressors.summaries import WorkingStore
 from holdfast.content import kind
 from holdfast.content.structured.values import DEEPEST, Value, dump, parse
@@ -25,6 +25,7 @@ from holdfast.kernel.edits import Offload, Replace
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.messages import ToolResult
 from holdfast.kernel.transcript import Transcript
+from holdfast.kernel.typed import check_fields
 
 T = TypeVar("T")
 
@@ -71,7 +72,7 @@ class SizeClasses(Configured):
     name = "llm4s"
 
     def __post_init__(self) -> None:
-        check_knobs(self)
+        check_fields(self)
         if self.external_bytes < self.inline_bytes:
             advice = "give no less than inline_bytes"
             raise ConfigError(

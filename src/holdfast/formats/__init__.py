@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, cast
+from typing import Any
 
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.registry import Registry, rows
@@ -43,7 +43,8 @@ def named(name: str | Format) -> Format:
     """Return the format of this name, or the given object. Raises ConfigError for another name."""
     if isinstance(name, Format):
         return name
-    return cast("type[Format]", FORMATS.load(name))()
+    found: Format = FORMATS.load(name)()
+    return found
 
 
 _made = cache(named)  # a session detects the format of every message

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from holdfast.http.budgets import Budgets
-from holdfast.http.clients import async_client, client
 from holdfast.http.fitter import Fitted, Fitter, RequestRefusedError
-from holdfast.http.transport import AsyncTransport, Transport
+from holdfast.http.transport import AsyncTransport, Transport, async_client, client
 
 __all__ = [
     "AsyncTransport",

@@ -15,9 +15,8 @@ from holdfast.agent.loop import smaller_budget
 from holdfast.api import compress, count
 from holdfast.formats import named
 from holdfast.formats.payloads import is_list, is_object
-from holdfast.http.bodies import model_of_text, plain, read_object, written
 from holdfast.http.budgets import Budgets, roomy
-from holdfast.http.endpoints import Endpoint, endpoint_of
+from holdfast.http.requests import Endpoint, endpoint_of, model_of_text, plain, read_object, written
 from holdfast.http.threads import Sent, Views, chain_of, grown, named_in_body, positions, thread_of
 from holdfast.kernel.budget import Allowance, Budget
 from holdfast.kernel.compressor import Plan

@@ -17,8 +17,8 @@ from langchain_core.messages import (
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from holdfast.http.budgets import Budgets, Size
-from holdfast.http.endpoints import Endpoint
 from holdfast.http.fitter import Fitter
+from holdfast.http.requests import Endpoint
 from holdfast.options import Options, lists_options
 
 _MESSAGES = Endpoint("openai", "langchain")

@@ -17,8 +17,8 @@ from litellm.integrations.custom_guardrail import CustomGuardrail
 from litellm.integrations.custom_logger import CustomLogger
 
 from holdfast.http.budgets import Budgets, Size
-from holdfast.http.endpoints import Endpoint
 from holdfast.http.fitter import Fitter
+from holdfast.http.requests import Endpoint
 from holdfast.options import Options, lists_options
 
 _CALLS: Mapping[str, tuple[Endpoint, str]] = {

@@ -9,19 +9,21 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from sys import float_info
-from typing import TypeGuard, cast
+from typing import Annotated, TypeGuard, cast
 
 from .errors import ConfigError
 from .messages import Media, Message, Part, Text, ToolCall, ToolResult
 from .ports import Accuracy, Tariff, TokenCounter
 from .transcript import Transcript
+from .typed import Only, Portion, check_fields, check_type
 
 Share = int | float
 """An int is tokens; a float from 0 to 1 is a share of something else, usually the budget."""
 
 _MOST = 10**15  # tokens; more would make shares inexact, and no window is near it
-
+Tokens = Annotated[
+    int, Only("a positive number of tokens, such as 8000", range(1, _MOST + 1).__contains__)
+]
 
 _WRITTEN = re.compile(
     r"(\d{1,3}(?:[,_]\d{3})*|\d{1,15}|\d{1,6}\.\d{1,6}(?=[km]))(k|m)?", re.ASCII | re.IGNORECASE
@@ -64,30 +66,17 @@ class Budget:
     holds. With ``hard``, a result that does not fit raises BudgetError.
     """
 
-    limit: int | None = None
-    window: int | None = None
+    limit: Tokens | None = None
+    window: Tokens | None = None
     reserve: int = 0
-    headroom: float = 0.0
+    headroom: Portion = 0.0
     trigger: Share | None = None
     target: Share | None = None
-    step: float = 0.0
+    step: Portion = 0.0
     hard: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("limit", "window"):
-            value = getattr(self, name)
-            if value is not None and (not is_whole(value, 1) or value > _MOST):
-                raise ConfigError(f"{value!r} is not a positive number of tokens", place=name)
-        if not is_whole(self.reserve, 0):
-            raise ConfigError(f"{self.reserve!r} is not a number of tokens", place="reserve")
-        for name in ("headroom", "step"):
-            value = getattr(self, name)
-            if not isinstance(value, int | float) or not 0 <= value < 1:
-                raise ConfigError(f"{value!r} is not a share in [0, 1)", place=name)
-        for name in ("trigger", "target"):
-            _check_share(name, getattr(self, name))
-        if not isinstance(cast("object", self.hard), bool):
-            raise ConfigError(f"{self.hard!r} is neither True nor False", place="hard")
+        check_fields(self, bare=True)
 
     @classmethod
     def of(cls, budget: BudgetLike) -> Budget:
@@ -104,11 +93,7 @@ class Budget:
                 budget = written_tokens(budget)
             except ConfigError as fault:
                 raise fault.at("budget") from fault
-        if not is_whole(budget):
-            advice = "give a number of tokens or a holdfast.Budget"
-            raise ConfigError(f"{budget!r} is not a budget", place="budget", advice=advice)
-        if not 0 < budget <= _MOST:
-            raise ConfigError(f"{budget!r:.40} is not a positive number of tokens", place="budget")
+        check_type(budget, Tokens, "budget")
         return cls(limit=budget)
 
     def tokens(self, window: int | None = None) -> int:
@@ -131,20 +116,6 @@ BudgetLike = int | str | Budget | None
 def is_whole(value: object, least: float = -inf) -> TypeGuard[int]:
     """Whether the value is a whole number of at least ``least``."""
     return isinstance(value, int) and not isinstance(value, bool) and value >= least
-
-
-def is_number(value: object, most: float = float_info.max) -> TypeGuard[float]:
-    """Whether the value is a number from 0 to ``most``."""
-    return (
-        isinstance(value, int | float) and not isinstance(value, bool) and bool(0 <= value <= most)
-    )
-
-
-def _check_share(name: str, value: Share | None) -> None:
-    if value is None or is_whole(value, 0):
-        return
-    if isinstance(value, bool) or not isinstance(value, float) or not 0 <= value <= 1:
-        raise ConfigError(f"{value!r} is neither tokens nor a share in [0, 1]", place=name)
 
 
 @dataclass(frozen=True, slots=True)

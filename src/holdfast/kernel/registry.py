@@ -35,7 +35,7 @@ class Registry:
     formerly: tuple[str, ...] = ()
     """Former groups; an entry point in one of them causes a warning."""
 
-    def load(self, name: str) -> object:
+    def load(self, name: str) -> Any:
         """Import what the name stands for. Raises ConfigError, listing the known names."""
         if not isinstance(cast("object", name), str):
             raise ConfigError(
@@ -91,9 +91,10 @@ class Registry:
 
 
 def imported(target: str) -> Any:
-    """The object at ``"module:attribute"``, imported when it is needed."""
-    module, _, attribute = target.partition(":")
-    return getattr(import_module(module), attribute)
+    """The object at ``"module:attribute"``, or the module, imported when it is needed."""
+    name, _, attribute = target.partition(":")
+    module = import_module(name)
+    return getattr(module, attribute) if attribute else module
 
 
 def similar(name: str, known: Collection[str], least: float = 0.6) -> str:

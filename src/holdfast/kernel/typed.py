@@ -1,4 +1,4 @@
-"""Values of JSON as the types that annotations name.
+"""The types that annotations name: values are checked against them, and JSON is read as them.
 
 Without another package, so that results and stored values are read wherever they are written.
 """
@@ -6,21 +6,119 @@ Without another package, so that results and stored values are read wherever the
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
-from functools import cache
-from types import UnionType
-from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from functools import cache, partial
+from math import inf
+from operator import ge, gt, le
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from .errors import ConfigError
 
 T = TypeVar("T")
 
-_hints = cache(get_type_hints)
+_UNIONS = (Union, UnionType)
+
+
+class Only(NamedTuple):
+    """In ``Annotated``: which values of a type are meant, and what an error calls them."""
+
+    words: str
+    accepts: Callable[[Any], bool]
+
+
+Positive = Annotated[int, Only("a whole number of 1 or more", partial(le, 1))]
+Fraction = Annotated[float, Only("a share in [0, 1]", partial(ge, 1))]
+Portion = Annotated[float, Only("a share in [0, 1)", partial(gt, 1))]
+
+_WORDS: Mapping[object, str] = {
+    int: "a whole number of 0 or more",
+    float: "a number of 0 or more",
+    str: "text",
+    bool: "true or false",
+}
+_SHARE = "a number of tokens or a share in [0, 1]"
+
+
+def check_fields(given: object, *, bare: bool = False) -> None:
+    """Check the fields of a dataclass; call it in ``__post_init__``.
+
+    Raises ConfigError for a value of another type, and for a number that is negative or infinite.
+    Its place is ``Class.field``, or the ``bare`` name of the field.
+    """
+    kind: Any = type(given)
+    hints, prefix = _hints(kind), "" if bare else f"{kind.__name__}."
+    for each in fields(kind):
+        check_type(getattr(given, each.name), hints[each.name], f"{prefix}{each.name}")
+
+
+def check_type(value: object, hint: Any, place: str) -> None:
+    """Raise ConfigError, naming the place, unless the value has the type."""
+    if not fits(value, hint):
+        problem = f"{value!r:.60} does not belong here"
+        raise ConfigError(problem, place=place, advice=f"give {_words(hint)}")
+
+
+def fits(value: object, hint: Any) -> bool:
+    """Whether the value has the type.
+
+    Numbers are not negative; in a union with whole numbers, a float is a share.
+    """
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in _UNIONS:
+        if int in inner and isinstance(value, float):
+            return 0 <= value <= 1
+        return any(fits(value, each) for each in inner)
+    if origin is Annotated:
+        return (inner[0] not in _WORDS or fits(value, inner[0])) and inner[1].accepts(value)
+    if origin is Literal:
+        return value in inner
+    if origin is tuple:
+        items = cast("Sequence[object]", value)
+        return isinstance(value, list | tuple) and all(fits(item, inner[0]) for item in items)
+    if hint in (int, float):
+        is_number = isinstance(value, (int, hint)) and not isinstance(value, bool)
+        return is_number and 0 <= cast("float", value) < inf
+    return isinstance(value, origin or hint)
+
+
+def _words(hint: Any) -> str:
+    """The values of a type, as an error asks for them."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in _UNIONS:
+        if float in inner and int in inner:
+            return _SHARE
+        return " or ".join(_words(each) for each in inner if each is not NoneType)
+    if origin is Annotated:
+        return str(inner[1].words)
+    if origin is Literal:
+        return " or ".join(map(repr, inner))
+    if origin is tuple:
+        return f"a list, each item {_words(inner[0])}"
+    return _WORDS.get(hint) or f"a {hint.__name__}"
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind, include_extras=True)
 
 
 def typed(value: object, hint: Any) -> Any:
     """The value as this type: lists as tuples, objects as dataclasses. Raises ValueError."""
     kind, inner = cast("type", get_origin(hint) or hint), get_args(hint)
-    if kind in (Union, UnionType):
+    if kind in _UNIONS:
         return _first(value, inner)
     if is_dataclass(kind) and isinstance(value, Mapping):
         return _object(cast("Mapping[str, object]", value), kind)

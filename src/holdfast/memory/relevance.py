@@ -6,12 +6,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple
 
-from holdfast.kernel.budget import is_number
-from holdfast.kernel.errors import ConfigError
+from holdfast.kernel.typed import Fraction, check_fields
 from holdfast.text.importance import has_importance_marker
 from holdfast.text.memo import Memo
 from holdfast.text.words import STOP_WORDS, words
@@ -49,19 +48,13 @@ class Relevance:
     forgetting: float = 0.01
     """The rate per second: recency is exp(-forgetting * age)."""
 
-    alpha: float = 0.7
+    alpha: Fraction = 0.7
     idle: float = 0.005
     counting: float = 0.2
-    beta: float = 0.5
+    beta: Fraction = 0.5
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            value: object = getattr(self, each.name)
-            is_share = each.name in ("alpha", "beta")
-            if not (is_number(value, 1) if is_share else is_number(value)):
-                place = f"Relevance.{each.name}"
-                problem = f"{value!r:.60} is not a number from 0{' to 1' if is_share else ''}"
-                raise ConfigError(problem, place=place, advice=f"give one such as {each.default}")
+        check_fields(self)
 
     @classmethod
     def selective_compression(cls) -> Relevance:

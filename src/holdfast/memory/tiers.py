@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from statistics import mean
 from typing import Literal
 
-from holdfast.kernel.budget import is_number, is_whole
 from holdfast.kernel.errors import ConfigError
+from holdfast.kernel.typed import Fraction, Positive, check_fields
 from holdfast.text.fit import clip
 from holdfast.text.sentences import sentences
 from holdfast.text.words import terms
@@ -301,27 +301,19 @@ TIERS: tuple[Tier, ...] = ("hot", "warm", "cold")
 class TierSizes:
     """The sizes of the tiers in tokens, and when they are emptied (V.4 to V.7)."""
 
-    hot: int = 4_000
-    warm: int = 16_000
-    cold: int = 64_000
-    trigger: float = 0.9
+    hot: Positive = 4_000
+    warm: Positive = 16_000
+    cold: Positive = 64_000
+    trigger: Fraction = 0.9
     """A tier that holds more than this share of its size is emptied."""
-    target: float = 0.7
+    target: Fraction = 0.7
     """A tier is emptied until it holds at most this share of its size."""
     protect_last: int = 10
     """The number of newest segments that stay in hot while they fit."""
 
     def __post_init__(self) -> None:
-        for name, least in (("hot", 1), ("warm", 1), ("cold", 1), ("protect_last", 0)):
-            value: object = getattr(self, name)
-            if not is_whole(value, least):
-                what = (
-                    "number of segments" if name == "protect_last" else "positive number of tokens"
-                )
-                raise ConfigError(f"{value!r} is not a {what}", place=f"TierSizes.{name}")
-        if not (
-            is_number(self.trigger, 1) and is_number(self.target, self.trigger) and self.target
-        ):
+        check_fields(self)
+        if not 0 < self.target <= self.trigger:
             advice = "give 0 < target <= trigger <= 1"
             raise ConfigError(
                 "the tiers cannot be emptied to this", place="TierSizes.target", advice=advice

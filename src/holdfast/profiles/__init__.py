@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast, get_args
 
 from holdfast.compressors import COMPRESSORS
-from holdfast.compressors.knobs import check_knobs
+from holdfast.compressors.knobs import Planner
 from holdfast.compressors.pipeline import Named, Pipeline, Stepwise
 from holdfast.config_files import (
     ConfigFile,
@@ -27,6 +27,7 @@ from holdfast.kernel.compressor import Compressor
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.registry import nearest
 from holdfast.kernel.transcript import Preference
+from holdfast.kernel.typed import Portion, check_fields
 
 PREFERS: tuple[Preference, ...] = ("task", "newest_user")
 
@@ -42,10 +43,10 @@ class Profile:
     prefers: tuple[Preference, ...] = PREFERS
     """What stays while it fits: the user's first message (the task), and the newest one."""
 
-    step: float = 0.0
+    step: Portion = 0.0
     """Messages are removed in steps of this share of the budget, unless the budget has its own."""
 
-    headroom: float = 0.0
+    headroom: Portion = 0.0
     """Share of the budget that stays free, unless the budget has its own."""
 
     trigger: Share = 1.0
@@ -64,16 +65,11 @@ class Profile:
     by_cost: bool = False
     """Whether costs decide between trigger and limit, if the model's price is known."""
 
-    steps: tuple[Compressor, ...] = ()
+    steps: tuple[Planner, ...] = ()
     """The strategies, in order of rising cost."""
 
     def __post_init__(self) -> None:
-        check_knobs(self)
-        for name in ("step", "headroom"):
-            if getattr(self, name) >= 1:
-                raise ConfigError(
-                    f"{getattr(self, name)!r} is not a share in [0, 1)", place=f"Profile.{name}"
-                )
+        check_fields(self)
 
 
 PROFILE_KEYS = ("extends", *(field.name for field in fields(Profile)))
@@ -207,7 +203,7 @@ def read_step(data: object, place: str = "strategy") -> Compressor:
 
 def _made(name: str, table: Mapping[str, Any], place: str) -> Compressor:
     with inside(f"{place}.strategy"):
-        factory = cast("Callable[..., Compressor]", COMPRESSORS.load(name))
+        factory: Callable[..., Compressor] = COMPRESSORS.load(name)
     check_keys(table, list(signature(factory).parameters), place)
     knobs = {key: _knob(value, f"{place}.{key}") for key, value in table.items()}
     try:

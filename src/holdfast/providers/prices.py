@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from holdfast.config_files import check_keys, inside, read_config
-from holdfast.kernel.budget import is_number
-from holdfast.kernel.errors import ConfigError
+from holdfast.kernel.typed import check_fields
 
 MILLION = 1_000_000  # the tokens for which vendors state their prices
 
@@ -30,11 +29,7 @@ class Price:
     """For input that is written to the prompt cache; by default ``input``."""
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            value: object = getattr(self, each.name)
-            if not is_number(value) and value is not each.default:
-                advice = "give US dollars for a million tokens"
-                raise ConfigError(f"{value!r} is not a price", place=each.name, advice=advice)
+        check_fields(self, bare=True)
 
     @property
     def discount(self) -> float:

@@ -17,10 +17,9 @@ from typing import Any, cast
 import aiohttp
 from yarl import URL
 
-from holdfast.http.bodies import plain, written
 from holdfast.http.budgets import Budgets
-from holdfast.http.endpoints import Vendor, vendor_of
 from holdfast.http.fitter import Fitted, Fitter, RequestRefusedError
+from holdfast.http.requests import Vendor, plain, vendor_of, written
 from holdfast.http.threads import HEADER, Origin, origin_of
 from holdfast.kernel.errors import HoldfastError
 from holdfast.providers.vendor import REFUSED

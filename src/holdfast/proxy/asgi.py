@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from holdfast.http.endpoints import Vendor
+from holdfast.http.requests import Vendor
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]

@@ -14,8 +14,8 @@ import msgspec
 
 from holdfast.api import compress
 from holdfast.formats.payloads import is_list
-from holdfast.http.bodies import plain, read_object
 from holdfast.http.fitter import Fitter
+from holdfast.http.requests import plain, read_object
 from holdfast.http.threads import origin_of, thread_of
 from holdfast.kernel.errors import ConfigError, HoldfastError, NotFoundError
 from holdfast.options import Options

@@ -17,9 +17,8 @@ from holdfast.formats import named
 from holdfast.formats.convert import described
 from holdfast.formats.payloads import is_list, is_object
 from holdfast.formats.wire import BlockWire, ObjectWire
-from holdfast.http.bodies import plain, read_object, written
-from holdfast.http.endpoints import endpoint_of
 from holdfast.http.fitter import Fitter, RequestRefusedError
+from holdfast.http.requests import endpoint_of, plain, read_object, written
 from holdfast.kernel.errors import HoldfastError
 from holdfast.kernel.messages import Message, ToolCall
 from holdfast.kernel.ports import KeyValueStore

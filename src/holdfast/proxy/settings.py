@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from holdfast.http.budgets import Budgets
-from holdfast.http.endpoints import Vendor
+from holdfast.http.requests import Vendor
 from holdfast.kernel.errors import ConfigError
 from holdfast.options import Options
 

@@ -51,7 +51,7 @@ def account(
 
 def written(told: Account, form: str) -> str:
     """The report in this form."""
-    write = cast("Callable[[Account], str]", REPORTS.load(form))
+    write: Callable[[Account], str] = REPORTS.load(form)
     return write(told)
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from os import PathLike
 from time import time
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack, cast
 
 from holdfast.calls.lineup import CallLimits, Lineup
 from holdfast.cost import Costs
 from holdfast.formats.payloads import is_list, is_object
-from holdfast.kernel.budget import Budget, is_number, is_whole
+from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError
+from holdfast.kernel.typed import Fraction, Only, Positive, check_type
 from holdfast.memory.forms import AskingCondenser, Condenser
 from holdfast.memory.relevance import Relevance
 from holdfast.memory.tiers import Segmentation, TierSizes
@@ -32,9 +33,6 @@ from .turns import TurnCondenser
 if TYPE_CHECKING:
     from holdfast.calls.cache import CompressionCache
 
-
-T = TypeVar("T")
-
 _FIRST, _END = -62_135_510_400, 253_402_214_400
 """Seconds since 1970 UTC within which the year is 1 to 9999 in every time zone."""
 
@@ -42,16 +40,10 @@ Which = int | str
 """A message: its position (negative from the end), or the id with which it was appended."""
 
 
-def text(place: str, value: object) -> str:
-    """The given text."""
-    if not isinstance(value, str):
-        raise _refused(place, value, "is not text", "give text")
-    return value
-
-
 def words(place: str, value: object) -> str:
     """The given text, which may not be empty."""
-    given = text(place, value)
+    check_type(value, str, place)
+    given = cast("str", value)
     if not given.strip():
         raise ConfigError("it is empty", place=place, advice="give text")
     return given
@@ -76,12 +68,6 @@ def messages(given: Sequence[object]) -> None:
             raise ConfigError("the body of a request is not a message", place=place, advice=advice)
 
 
-def maybe_text(place: str, value: object) -> None:
-    """Raise ConfigError unless the value is text or None."""
-    if value is not None:
-        text(place, value)
-
-
 def which(value: object) -> Which:
     """A position or an id."""
     if isinstance(value, bool) or not isinstance(value, int | str):
@@ -100,37 +86,6 @@ def event(value: object) -> int:
     if isinstance(number, bool) or not isinstance(number, int):
         raise _refused("event", value, "is not an event", "give one of history(), or its number")
     return number
-
-
-def one_of(place: str, value: object, choices: Sequence[object]) -> None:
-    """Raise ConfigError unless the value is one of these, of the same type: 1 is not True."""
-    if not any(value == choice and type(value) is type(choice) for choice in choices):
-        known = ", ".join(repr(choice) for choice in choices)
-        raise _refused(place, value, "is not a choice", f"known are {known}")
-
-
-def positive(place: str, value: object, unit: str) -> int:
-    """A whole number above 0."""
-    if not is_whole(value, 1):
-        raise _refused(place, value, f"is not a positive number of {unit}", "")
-    return value
-
-
-def share(place: str, value: object) -> None:
-    """Raises ConfigError unless the value is a number from 0 to 1."""
-    if not is_number(value, 1):
-        raise _refused(place, value, "is not in [0, 1]", "give a number such as 0.5")
-
-
-def check_views(
-    segmentation: object = "turns", recall_score: object = None, recall_messages: object = None
-) -> None:
-    """Raise ConfigError for a wrong value of one of these options of a session."""
-    one_of("segmentation", segmentation, get_args(Segmentation))
-    if recall_score is not None:
-        share("recall_score", recall_score)
-    if recall_messages is not None:
-        positive("recall_messages", recall_messages, "messages")
 
 
 def moment(value: object) -> float | None:
@@ -173,19 +128,6 @@ def names(value: Sequence[object], number: int) -> list[str]:
     return given
 
 
-def an(kind: type[T], place: str, value: object, advice: str) -> T:
-    """A value of the type."""
-    if not isinstance(value, kind):
-        raise _refused(place, value, f"is not a {kind.__name__}", advice)
-    return value
-
-
-def able(method: str, place: str, value: object, advice: str) -> None:
-    """Raise ConfigError unless the value has the method."""
-    if isinstance(value, type) or not callable(getattr(value, method, None)):
-        raise _refused(place, value, f"cannot be used as {place}", advice)
-
-
 def _refused(place: str, value: object, problem: str, advice: str) -> ConfigError:
     return ConfigError(f"{value!r:.60} {problem}", place=place, advice=advice)
 
@@ -225,6 +167,34 @@ DEFAULTS: ThreadOptions = {
 }
 """Options whose default is not None."""
 
+
+def _condenses(given: object) -> bool:
+    return callable(getattr(given, "condense", None))
+
+
+_TYPES: Mapping[str, object] = {
+    "tiers": TierSizes,
+    "vectors": bool,
+    "condenser": Annotated[
+        Condenser, Only("an object with condense(text, level, count)", _condenses)
+    ],
+    "relevance": Relevance,
+    "segmentation": Segmentation,
+    "recall_score": Fraction,
+    "recall_messages": Positive,
+    "background": bool,
+    "clock": Annotated[object, Only("a function that tells seconds since 1970 UTC", callable)],
+}
+"""The types of the options that ``compress`` does not have."""
+
+
+def check_own(given: Mapping[str, object]) -> None:
+    """Raise ConfigError for a wrong value of one of these options."""
+    for name, hint in _TYPES.items():
+        if name in given:
+            check_type(given[name], hint, name)
+
+
 _OWN = frozenset({"format", "llm", "costs"})
 """Options of ``compress`` too, which a session passes on in its own way."""
 
@@ -240,26 +210,18 @@ class SessionOptions:
             raise TypeError(f"a session has no option {min(unknown)!r}")
         given: dict[str, Any] = {**DEFAULTS}
         given |= {name: value for name, value in options.items() if value is not None}
+        check_own(given)
         self.budget = budget
         self.format: Provider = given.get("format")
         self.clock: Callable[[], object] = given["clock"]
-        able("__call__", "clock", self.clock, "give a function that tells seconds since 1970 UTC")
-        advice = "give holdfast.memory.tiers.TierSizes(hot=..., ...)"
-        self.tiers = an(TierSizes, "tiers", given["tiers"], advice)
+        self.tiers: TierSizes = given["tiers"]
         self.relevance: Relevance | None = given.get("relevance")
-        if self.relevance is not None:
-            an(Relevance, "relevance", self.relevance, "give holdfast.memory.relevance.Relevance")
         self.segmentation: Segmentation = given["segmentation"]
         self.recall_score: float | None = given.get("recall_score")
         self.recall_messages: int | None = given.get("recall_messages")
-        check_views(self.segmentation, self.recall_score, self.recall_messages)
         self.vectors: bool | None = given.get("vectors")
         self.background: bool = given["background"]
-        one_of("vectors", self.vectors, (True, False, None))
-        one_of("background", self.background, (True, False))
         self.condenser: Condenser = given["condenser"]
-        advice = "give an object with condense(text, level, count)"
-        able("condense", "condenser", self.condenser, advice)
         self._llm: ModelSpec | None = given.get("llm")
         if self._llm is None and isinstance(self.condenser, AskingCondenser):
             raise ConfigError(

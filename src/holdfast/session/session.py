@@ -16,6 +16,7 @@ from holdfast.kernel.errors import BudgetError, ConfigError, NotFoundError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import imported, renamed_argument
 from holdfast.kernel.transcript import Format
+from holdfast.kernel.typed import Positive, check_type
 from holdfast.memory.facts import Fact, Ledger
 from holdfast.memory.tiers import Tier, Tiers, TierStatistics
 from holdfast.names import ReportForm
@@ -147,7 +148,7 @@ class Session(ClosedAfterUse):
         with a model requests all wanted forms and waits for them. Raises StoreError if the tiers
         cannot be stored.
         """
-        arguments.one_of("force", force, (True, False))
+        check_type(force, bool, "force")
         with self._turn:
             upkeep = self._upkeep
         return upkeep.now(force=force)
@@ -294,7 +295,7 @@ class Session(ClosedAfterUse):
         newest input is the question, and the recent turns get most of the budget. ``tools`` are
         schemas to count. Raises BudgetError for a hard budget that cannot be met.
         """
-        arguments.maybe_text("query", query)
+        check_type(query, str | None, "query")
         chosen = self._options.budget if budget is None else Budget.of(budget)
         if chosen is None:
             raise ConfigError(
@@ -354,8 +355,8 @@ class Session(ClosedAfterUse):
 
         Messages evicted from the last tier are included, and come back to the tiers when found.
         """
-        arguments.text("query", query)
-        arguments.positive("limit", limit, "messages")
+        check_type(query, str, "query")
+        check_type(limit, Positive, "limit")
         with self._refreshed():
             found = self._past.search(query, limit)
             self._lift(found)
@@ -376,9 +377,9 @@ class Session(ClosedAfterUse):
         model from its note in the tiers, and marked as reconstructed. Raises NotFoundError if there
         is nothing, and ModelError if the model cannot reconstruct it.
         """
-        arguments.one_of("expand", expand, ("model", None))
-        arguments.maybe_text("pattern", pattern)
-        arguments.maybe_text("field", field)
+        check_type(expand, Expand | None, "expand")
+        check_type(pattern, str | None, "pattern")
+        check_type(field, str | None, "field")
         with self._refreshed() as own:
             position = self._position(key)
             kept = None if position is None else own.read([position]).get(position)
@@ -412,7 +413,7 @@ class Session(ClosedAfterUse):
     @renamed_argument("format", "form")
     def report(self, form: ReportForm = "text") -> str:
         """Return a report on tiers, saved tokens and recalls, as text or as one HTML page."""
-        arguments.one_of("form", form, ("text", "html"))
+        check_type(form, ReportForm, "form")
         with self._turn:
             self._upkeep.maintain_for_reader(
                 some=True

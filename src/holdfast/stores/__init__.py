@@ -9,6 +9,7 @@ from urllib.parse import unquote_plus
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import Registry, imported, rows
+from holdfast.kernel.typed import check_type
 
 STORES = Registry(
     noun="store",
@@ -61,6 +62,7 @@ def open_store(spec: str | KeyValueStore) -> KeyValueStore:
 
 def check_store(url: str) -> None:
     """Raise ConfigError for a URL of no known store, without importing a package."""
+    check_type(url, str, "store")
     plain, options = _split(url)
     for each in (plain, options.get("artifacts", plain)):
         _ = _scheme(each)

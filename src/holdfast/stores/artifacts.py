@@ -10,16 +10,22 @@ import json
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache, wraps
 from hashlib import sha256
 from os import urandom
-from typing import Concatenate, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
-from holdfast.kernel.errors import CorruptError, MissingExtraError, NotFoundError, StoreError
+from holdfast.kernel.errors import (
+    ConfigError,
+    CorruptError,
+    MissingExtraError,
+    NotFoundError,
+    StoreError,
+)
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.kernel.registry import Registry
+from holdfast.kernel.registry import imported
+from holdfast.kernel.typed import typed
 from holdfast.stores.answers import answered, at_once
 from holdfast.stores.excerpts import TextExcerpt, excerpt
 from holdfast.stores.protocols import (
@@ -34,40 +40,8 @@ from holdfast.text.keyed import key_of as keyed
 
 VERSION = 1  # of the header
 
-Codec = tuple[Callable[[bytes], bytes], Callable[[bytes, int], bytes]]
-"""A function that compresses a content, and one that restores it from the payload and its size in
-bytes.
-
-The second raises ValueError for a damaged payload.
-"""
-
-CODECS = Registry(
-    noun="encoding of artifacts",
-    group="codecs",
-    table={
-        "zstd": "holdfast.stores.zstd:ZSTD",
-        "zlib": "holdfast.stores.artifacts:ZLIB",
-        "plain": "holdfast.stores.artifacts:PLAIN",
-    },
-)
-"""The first installed codec is used if it makes a content smaller."""
-
-
-def _inflated(payload: bytes, size: int) -> bytes:
-    try:
-        return zlib.decompressobj().decompress(payload, size + 1)
-    except zlib.error as fault:
-        raise ValueError("it cannot be decompressed") from fault
-
-
-def _whole(payload: bytes, size: int) -> bytes:
-    if len(payload) != size:
-        raise ValueError("its length is not the one that it had")
-    return payload
-
-
-ZLIB: Codec = (zlib.compress, _inflated)
-PLAIN: Codec = (bytes, _whole)
+_LEVEL = 3
+"""The default of zstandard: higher levels gain little on text and take much more time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +75,11 @@ def decode(name: str, blob: bytes) -> tuple[Header, bytes]:
     """
     header = header_of(name, blob)
     payload = blob[blob.index(b"\n") + 1 :]
-    unpacked = _codec(header.encoding)[1]
     try:
-        content = unpacked(payload, header.bytes)
+        content = _unpacked(header, payload)
     except ValueError as fault:
         try:  # it may have been stored as text
-            content = unpacked(b64decode(payload, validate=True), header.bytes)
+            content = _unpacked(header, b64decode(payload, validate=True))
         except ValueError:
             raise CorruptError(name, str(fault)) from fault
     if key_of(content) != header.sha256:
@@ -155,31 +128,49 @@ def from_armour(text: str) -> bytes:
     return to_bytes(header) + b"\n" + content
 
 
-def _codec(encoding: str) -> Codec:
-    return cast("Codec", CODECS.load(encoding))
-
-
 def _compressed(content: bytes) -> tuple[str, bytes]:
-    for encoding in CODECS.table:
-        with suppress(MissingExtraError):
-            payload = _codec(encoding)[0](content)
-            if len(payload) < len(content):
-                return encoding, payload
-            break
-    return "plain", content
+    """The encoding of a content and its payload: compressed, if that makes it smaller."""
+    try:
+        encoding, payload = "zstd", _zstandard().compress(content, _LEVEL)
+    except MissingExtraError:
+        encoding, payload = "zlib", zlib.compress(content)
+    return (encoding, payload) if len(payload) < len(content) else ("plain", content)
+
+
+def _unpacked(header: Header, payload: bytes) -> bytes:
+    """The inverse of ``_compressed``. Raises ValueError for a damaged payload."""
+    content = payload
+    if header.encoding == "zstd":
+        zstandard = _zstandard()
+        try:
+            if zstandard.frame_content_size(payload) == header.bytes:  # else it may be enormous
+                content = zstandard.decompress(payload)
+        except zstandard.ZstdError as fault:
+            raise ValueError("it cannot be decompressed") from fault
+    elif header.encoding == "zlib":
+        try:
+            content = zlib.decompressobj().decompress(payload, header.bytes + 1)
+        except zlib.error as fault:
+            raise ValueError("it cannot be decompressed") from fault
+    elif header.encoding != "plain":
+        raise ConfigError(f"there is no encoding of artifacts named {header.encoding!r}")
+    if len(content) != header.bytes:
+        raise ValueError("its length is not the one that it had")
+    return content
+
+
+def _zstandard() -> Any:
+    try:
+        return imported("zstandard")
+    except ImportError as missing:
+        raise MissingExtraError("an artifact compressed with zstandard") from missing
 
 
 def _parsed(line: object) -> Header:
     match line:
-        case {
-            "holdfast": 1,
-            "sha256": str(key),
-            "kind": str(kind),
-            "encoding": str(encoding),
-            "bytes": int(size),
-            "lines": int(lines),
-        }:
-            return Header(key, kind, encoding, size, lines)
+        case {"holdfast": 1}:
+            found: Header = typed(line, Header)
+            return found
         case {"holdfast": int(newer)} if newer > VERSION:
             raise StoreError(
                 f"an artifact of form {newer} needs a newer Holdfast: pip install -U holdfast"

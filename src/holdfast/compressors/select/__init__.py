@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from holdfast.compressors.knobs import Configured, Fraction
+from holdfast.compressors.knobs import Configured
 from holdfast.compressors.references import save_messages
 from holdfast.compressors.summaries import WorkingStore
 from holdfast.compressors.tool_outputs import SHORTER_FORM, texts
@@ -13,6 +13,7 @@ from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.edits import Edit
 from holdfast.kernel.transcript import Transcript
+from holdfast.kernel.typed import Fraction
 
 from .view import LEFT_OUT, Selection
 

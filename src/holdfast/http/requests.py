@@ -1,0 +1,191 @@
+"""Requests: their format and model by the path, and their bodies, read with a limit and written."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal, cast
+from urllib.parse import unquote
+
+import msgspec
+
+from holdfast.formats import FORMATS
+from holdfast.formats.payloads import is_object
+from holdfast.kernel.errors import InputError
+from holdfast.kernel.registry import imported
+from holdfast.text.visible import fault_line
+
+Vendor = Literal["openai", "anthropic", "google"]
+
+_WIRES: tuple[tuple[str, Vendor, str], ...] = (
+    (r"/chat/completions", "openai", "openai_chat"),
+    (r"/responses(?P<asks>/input_tokens|/compact)?", "openai", "openai_responses"),
+    (r"/messages(?P<asks>/count_tokens)?", "anthropic", "anthropic"),
+    (
+        r"/models/(?P<model>[^/:]+):(?:(?:stream)?[gG]enerateContent|(?P<asks>countTokens))",
+        "google",
+        "gemini",
+    ),
+)
+"""The paths with conversations, by their ends, and the format of their bodies."""
+
+_ANTHROPIC = re.compile(r"/messages(?:/|$)")
+_GOOGLE = re.compile(r"/v1(?:alpha|beta)\d*/|:\w+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """An endpoint for conversations: the format of its body, and the model if the path names it.
+
+    ``asks``: it counts or compacts a conversation, and so needs it unchanged.
+    """
+
+    vendor: Vendor
+    format: str
+    model: str = ""
+    asks: bool = False
+
+
+@lru_cache(maxsize=256)
+def endpoint_of(path: str) -> Endpoint | None:
+    """The endpoint of a path; None if its requests have no conversation."""
+    for pattern, vendor, form in _WIRES:
+        found = re.search(rf"{pattern}/?$", path)
+        if found and form in FORMATS:
+            parts = found.groupdict()
+            model = unquote(parts.get("model") or "")
+            return Endpoint(vendor, form, model, asks=bool(parts.get("asks")))
+    return None
+
+
+def vendor_of(path: str, headers: frozenset[bytes]) -> Vendor:
+    """The vendor to whose API the path belongs; if several have such a path, by the headers."""
+    if _ANTHROPIC.search(path) or b"anthropic-version" in headers:
+        return "anthropic"
+    if _GOOGLE.search(path) or b"x-goog-api-key" in headers:
+        return "google"
+    return "openai"
+
+
+MOST = 64_000_000
+"""Bytes of a decompressed body that are read: some ten times the largest context window."""
+
+
+def plain(raw: bytes, encoding: str = "") -> bytes:
+    """The body without its content coding (gzip, deflate or zstd).
+
+    Raises InputError for another coding, for damaged data, and for more than ``MOST`` bytes.
+    """
+    coding = encoding.strip().lower()
+    if coding not in ("", "identity", "gzip", "x-gzip", "deflate", "zstd"):
+        raise InputError(f"the content coding {coding[:20]!r} is not known", place="body")
+    text = raw
+    try:
+        if coding == "zstd":  # few clients need the package
+            text = imported("zstandard:ZstdDecompressor")().stream_reader(raw).read(MOST + 1)
+        elif coding not in ("", "identity"):
+            text = _inflated(raw)
+    except Exception as fault:
+        raise InputError(f"this is not {coding} ({fault})", place="body") from fault
+    if len(text) > MOST:
+        raise InputError(f"it is longer than {MOST:,} bytes", place="body")
+    return text
+
+
+def _inflated(raw: bytes) -> bytes:
+    """The beginning of gzip or deflate data, whose header some clients leave out."""
+    try:
+        return zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(raw, MOST + 1)
+    except zlib.error:
+        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(raw, MOST + 1)
+
+
+def read_object(text: bytes) -> Mapping[str, Any]:
+    """The body as a JSON object. Raises InputError for anything else."""
+    try:
+        found: object = msgspec.json.decode(text)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        found = _carefully(text)
+    if not is_object(found):
+        raise InputError("it is not a JSON object", place="body")
+    return found
+
+
+def _carefully(text: bytes) -> object:
+    """Read JSON with the standard library, which also accepts lone surrogates."""
+    try:
+        return cast("object", json.loads(text))
+    except (ValueError, RecursionError) as fault:
+        line = fault_line(fault)
+        raise InputError(f"it is not JSON ({line:.80})", place="body") from fault
+
+
+def written(body: Mapping[str, Any]) -> bytes:
+    """The body as JSON."""
+    try:
+        return msgspec.json.encode(body)
+    except (ValueError, TypeError):
+        return json.dumps(body, separators=(",", ":")).encode()
+
+
+class _Piece(msgspec.Struct):
+    """A message, an item of Responses, or a part of one, with text only."""
+
+    type: Literal[
+        "text",
+        "refusal",
+        "function",
+        "thinking",
+        "redacted_thinking",
+        "tool_use",
+        "tool_result",
+        "message",
+        "input_text",
+        "output_text",
+        "reasoning",
+        "function_call",
+        "function_call_output",
+        "custom_tool_call",
+        "custom_tool_call_output",
+        "local_shell_call",
+        "local_shell_call_output",
+        "additional_tools",
+    ] = "text"
+    content: str | list[_Piece] | None = None
+    output: str | list[_Piece] | None = None
+    parts: list[_Piece] | None = None
+    audio: None = None
+    function_response: _Piece | None = None
+    functionResponse: _Piece | None = None  # noqa: N815 - Gemini takes both
+    inline_data: None = None
+    inlineData: None = None  # noqa: N815
+    file_data: None = None
+    fileData: None = None  # noqa: N815
+
+
+class _Text(msgspec.Struct):
+    """A body whose conversation has text only, in any format."""
+
+    model: str = ""
+    messages: list[_Piece] | None = None
+    input: str | list[_Piece] | None = None
+    contents: list[_Piece] | None = None
+
+
+_TEXT = msgspec.json.Decoder(_Text)
+
+
+def model_of_text(text: bytes) -> str | None:
+    """The model that the body names, empty without one; None unless the body surely has text only.
+
+    Of text alone it is known that it has at most as many tokens as bytes: images and documents can
+    be named by their address.
+    """
+    try:
+        return _TEXT.decode(text).model
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
