@@ -9,7 +9,7 @@ import pytest
 import holdfast
 from holdfast import Budget, compress, count
 from holdfast.formats import named
-from holdfast.formats.schemas import published
+from holdfast.formats.rules.published import published
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.transcript import Publishing
 

@@ -20,7 +20,7 @@ from pydantic_ai.messages import (
 import holdfast
 from holdfast.compressors.prune import Prune
 from holdfast.formats import named
-from holdfast.formats.sdk_objects import as_sent
+from holdfast.formats.payloads import as_sent
 from holdfast.kernel.errors import FormatError
 from tests.talks import words
 

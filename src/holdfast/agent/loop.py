@@ -11,8 +11,7 @@ from functools import partial
 from typing import Any, Literal, Protocol, TypeGuard, get_args
 
 from holdfast.agent.tools import Tool, as_text, by_name, checked, results
-from holdfast.formats.payloads import ROLES, is_list, is_object, named
-from holdfast.formats.sdk_objects import as_sent
+from holdfast.formats.payloads import ROLES, as_sent, is_list, is_object, named
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError, ContextOverflowError, ModelError
 from holdfast.kernel.flow import arun, run

@@ -10,7 +10,7 @@ from holdfast.kernel.errors import FormatError
 from holdfast.kernel.registry import Registry, rows
 from holdfast.kernel.transcript import Format, Transcript
 
-from .sdk_objects import as_sent
+from .payloads import as_sent
 
 FORMATS = Registry(
     "format",

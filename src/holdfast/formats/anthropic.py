@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
-from holdfast.formats.rules.content import ThinkingLeads, ThinkingSigned, ThinkingStays
+from holdfast.formats.rules.messages import ThinkingLeads, ThinkingSigned, ThinkingStays
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import (
@@ -45,17 +45,24 @@ from .payloads import (
     text_at,
     unknown,
 )
-from .rules.call_ids import SpelledCallIds, UniqueCallIds
-from .rules.content import FinalTextTrimmed, NotEmpty
 from .rules.exchanges import (
     BlockExchanges,
     CallsEnd,
     ResultsInNextMessage,
     ResultsLead,
     ServerToolExchanges,
+    SpelledCallIds,
+    UniqueCallIds,
 )
 from .rules.items import CompactionStays
-from .rules.order import AtLeastOne, FirstIsUser, KnownRoles, RolesAlternate
+from .rules.messages import (
+    AtLeastOne,
+    FinalTextTrimmed,
+    FirstIsUser,
+    KnownRoles,
+    NotEmpty,
+    RolesAlternate,
+)
 from .rules.published import AsPublished, CacheControls
 from .wire import SPOKEN, BlockWire, unread
 

@@ -11,7 +11,7 @@ from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from holdfast.formats.rules.content import ThinkingStays
+from holdfast.formats.rules.messages import ThinkingStays
 from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import (
     Media,
@@ -42,10 +42,8 @@ from .payloads import (
     text_at,
     unknown,
 )
-from .rules.call_ids import SpelledCallIds, UniqueCallIds
-from .rules.content import NotEmpty
-from .rules.exchanges import BlockExchanges, ResultsInNextMessage
-from .rules.order import AtLeastOne, FirstIsUser, KnownRoles, RolesAlternate
+from .rules.exchanges import BlockExchanges, ResultsInNextMessage, SpelledCallIds, UniqueCallIds
+from .rules.messages import AtLeastOne, FirstIsUser, KnownRoles, NotEmpty, RolesAlternate
 from .rules.published import published_rules
 from .wire import SPOKEN, BlockWire, unread
 

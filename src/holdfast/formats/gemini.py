@@ -41,9 +41,8 @@ from .payloads import (
     text_at,
     unknown,
 )
-from .rules.content import NotEmpty
 from .rules.exchanges import BlockExchanges, ResultsInNextMessage
-from .rules.order import AtLeastOne, CallsFollowUsers, KnownRoles
+from .rules.messages import AtLeastOne, CallsFollowUsers, KnownRoles, NotEmpty
 from .rules.published import published_rules
 from .wire import BlockWire, unread
 

@@ -18,7 +18,7 @@ from holdfast.kernel.registry import imported
 from .convert import shown
 from .openai_chat import OpenAIChat
 from .payloads import Located, is_list, is_object, parsed_object, text_at
-from .rules.content import CallListNotEmpty, ContentGiven
+from .rules.messages import CallListNotEmpty, ContentGiven
 from .wire import FrameworkWire
 
 _ROLES = {

@@ -33,10 +33,8 @@ from .payloads import (
     text_at,
     unknown,
 )
-from .rules.call_ids import UniqueCallIds
-from .rules.content import CallListNotEmpty, ContentGiven
-from .rules.exchanges import FUNCTION_ID, OpenAIExchanges, ResultsRightAfter
-from .rules.order import AtLeastOne, KnownRoles
+from .rules.exchanges import FUNCTION_ID, OpenAIExchanges, ResultsRightAfter, UniqueCallIds
+from .rules.messages import AtLeastOne, CallListNotEmpty, ContentGiven, KnownRoles
 from .rules.published import published_rules
 from .wire import SPOKEN, ObjectWire, unread, unread_in
 

@@ -44,7 +44,7 @@ from .payloads import (
     unknown,
 )
 from .rules.items import CompactionStays, ItemExchanges, ReasoningLeadsOn, UniqueItems
-from .rules.order import AtLeastOne, KnownRoles
+from .rules.messages import AtLeastOne, KnownRoles
 from .rules.published import published_rules
 from .wire import SPOKEN, ObjectWire, unread, unread_in
 

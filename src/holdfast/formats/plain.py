@@ -13,7 +13,7 @@ from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import Text
 
 from .payloads import ROLES, Located, kinds_of, messages_of, objects_of, refuse
-from .rules.order import KnownRoles
+from .rules.messages import KnownRoles
 from .wire import ObjectWire
 
 

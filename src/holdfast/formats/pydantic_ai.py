@@ -43,10 +43,9 @@ from .payloads import (
     refuse,
     text_at,
 )
-from .rules.call_ids import UniqueCallIds
 from .rules.changes import original
-from .rules.exchanges import BlockExchanges
-from .rules.order import AtLeastOne
+from .rules.exchanges import BlockExchanges, UniqueCallIds
+from .rules.messages import AtLeastOne
 from .wire import BlockWire, FrameworkWire
 
 _KINDS: Mapping[str, Role] = {"request": "user", "response": "assistant"}

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar, cast
 
 from holdfast.formats import named
-from holdfast.formats.payloads import is_object
-from holdfast.formats.sdk_objects import as_sent
+from holdfast.formats.payloads import as_sent, is_object
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.errors import ConfigError, FormatError, InputError, StoreError
 from holdfast.kernel.forks import cached_property

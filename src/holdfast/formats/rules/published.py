@@ -1,18 +1,229 @@
-"""Rules on what a vendor publishes about messages: fields, kinds, roles and limits."""
+"""Rules on what a vendor publishes about messages: fields, kinds, roles and limits.
+
+``tools/wire_schemas.py`` writes the schemas from the vendors' own packages; read here are the parts
+of JSON Schema that their types use.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from operator import itemgetter
+from pathlib import Path
 from typing import Any
 
-from holdfast.formats.payloads import is_list, is_object
-from holdfast.formats.schemas import Problem, Schema, published
+from holdfast.formats.payloads import compact, is_list, is_object, named, parsed_object
 from holdfast.kernel.integrity import Rule, Violation
 from holdfast.kernel.messages import Message
 
-from .call_ids import ShortCallIds
 from .changes import MessageByMessage, RewritingRule, made, original, with_fields
+from .exchanges import ShortCallIds
+
+Schema = Mapping[str, Any]
+Problem = tuple[str, str]
+"""The place in the value, and the problem."""
+
+_KINDS: Mapping[str, type | tuple[type, ...]] = {
+    "string": str,
+    "object": Mapping,
+    "array": (list, tuple),
+    "boolean": bool,
+    "integer": int,
+    "number": (int, float),
+}
+_HERE = Path(__file__).parents[1]
+_EMPTY = "the text is empty"
+_BARE = "the object is empty"
+_TEXT = "text"  # the ending of the types of text parts, in every format
+_ARTICLES = {
+    "string": "text",
+    "array": "a list",
+    "object": "an object",
+    "integer": "a whole number",
+}
+
+
+@cache
+def published(name: str) -> WireSchema:
+    """The published schema of this format's messages."""
+    text = (_HERE / f"published_{name}.json").read_text("utf-8")
+    return WireSchema(json.loads(text))
+
+
+class WireSchema:
+    """The schemas of one format.
+
+    ``roles`` maps a role to the schema of its messages; ``limits`` has what no schema can express.
+    """
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self.roles: Mapping[str, Schema] = data["roles"]
+        self.limits: Mapping[str, int] = data["limits"]
+        self._nulls: bool = data.get("nulls", True)
+        self._definitions: Mapping[str, Schema] = data["definitions"]
+
+    def problems(self, value: object, schema: Schema, place: str) -> Iterator[Problem]:
+        """The problems of the value; null counts as absent if the vendor's package allows it."""
+        if not schema:
+            return
+        branch, problem = self._branch(value, schema)
+        if problem:
+            yield place, problem
+        elif value not in branch.get("enum", [branch.get("const", value)]):
+            known = branch.get("enum", [str(branch.get("const"))])
+            yield place, f"{value!r:.40} is none of {', '.join(known)}"
+        elif isinstance(value, str):
+            yield from ((place, problem) for problem in _of_text(value, branch))
+        elif is_list(value):
+            most, least = branch.get("maxItems", len(value)), branch.get("minItems", 0)
+            if not least <= len(value) <= most:
+                told = f"{len(value)} of them, and {most} are the most"
+                yield place, told if value else "the list is empty"
+            for k, item in enumerate(value):
+                yield from self.problems(item, branch.get("items", {}), f"{place}[{k}]")
+        elif is_object(value):
+            yield from self._of_object(value, branch, place)
+
+    def _of_object(self, value: Mapping[str, Any], branch: Schema, place: str) -> Iterator[Problem]:
+        fields = branch.get("properties", {})
+        told = [name for name, inner in value.items() if inner is not None]
+        if len(told) < branch.get("minProperties", 0):
+            yield place, _BARE
+        elif len(told) > branch.get("maxProperties", len(told)):
+            yield place, f"only one of {', '.join(told)} can be there"
+        for name in branch.get("required", ()):
+            if value.get(name) is None:
+                yield place, f'"{name}" is null' if name in value else f'there is no "{name}"'
+        for name, inner in value.items():
+            if name in fields:
+                if not (inner is None and (self._nulls or name in branch.get("required", ()))):
+                    yield from self.problems(inner, fields[name], f"{place}.{name}")
+            elif _is_closed(branch):
+                yield f"{place}.{name}", "there is no such field"
+        if "if" in branch and not any(self.problems(value, branch["if"], place)):
+            yield from self.problems(value, branch["then"], place)
+
+    def mended(self, value: Any, schema: Schema) -> Any:
+        """The value with the smallest repair; what only a person can know stays wrong.
+
+        Unknown fields and empty texts are dropped. A missing type is filled in, an object becomes
+        JSON text or the reverse if that is expected, and a part of unknown type becomes text.
+        """
+        if not schema:
+            return value
+        branch, problem = self._branch(value, schema)
+        if problem:
+            return self._recast(value, schema)
+        if is_list(value):
+            if not value and branch.get("minItems") and self._accepts("string", schema):
+                return ""
+            schema = branch.get("items", {})
+            return [
+                self.mended(item, schema) for item in value if not self._says_nothing(item, schema)
+            ]
+        if not is_object(value):
+            return value
+        fields = branch.get("properties", {})
+        kept = {
+            name: self.mended(inner, fields[name])
+            if name in fields and inner is not None
+            else inner
+            for name, inner in value.items()
+            if (name in fields or not _is_closed(branch)) and (inner is not None or self._nulls)
+        }
+        missing = [
+            name
+            for name in branch.get("required", ())
+            if kept.get(name) is None and "const" in fields[name]
+        ]
+        constants = {name: fields[name]["const"] for name in missing}
+        return {**constants, **kept, **constants}
+
+    def _says_nothing(self, item: object, schema: Schema) -> bool:
+        return not {(".text", _EMPTY), ("", _BARE)}.isdisjoint(self.problems(item, schema, ""))
+
+    def _recast(self, value: Any, schema: Schema) -> Any:
+        if is_object(value) or is_list(value):
+            if self._accepts("string", schema):
+                return compact(value)
+            kinds = map(_type_of, self._leaves(schema))
+            text = next((kind for kind in kinds if kind.endswith(_TEXT)), "")
+            if text and is_object(value):
+                kind, told = str(value.get("type")), value.get("text")
+                if kind.endswith(_TEXT) or not self._is_known(kind):
+                    return {"type": text, "text": told if isinstance(told, str) else compact(value)}
+        if not is_object(value) and self._accepts("object", schema):
+            return parsed_object(value if isinstance(value, str) else compact(value))
+        return value
+
+    def _branch(self, value: object, schema: Schema) -> tuple[Schema, str]:
+        """The alternative of the schema that the value is meant to be, or why there is none."""
+        leaves = list(self._leaves(schema))
+        fitting = [leaf for leaf in leaves if _is_of_kind(value, leaf)]
+        if not fitting:
+            kinds = {_ARTICLES.get(str(leaf["type"]), str(leaf["type"])) for leaf in leaves}
+            return {}, f"{named(value)}, where {' or '.join(sorted(kinds))} belongs"
+        if not is_object(value):
+            return fitting[0], ""
+        types = {_type_of(leaf): leaf for leaf in fitting if _type_of(leaf)}
+        if not types:
+            return fitting[0], ""
+        if (kind := value.get("type")) is not None:
+            found = types.get(kind) if isinstance(kind, str) else None
+            if found:
+                return found, ""
+            return {}, f"{kind!r:.40} is none of the types {', '.join(sorted(types))}"
+        meant = [
+            leaf
+            for leaf in types.values()
+            if (needs := set(leaf["required"]) - {"type"}) and needs <= set(value)
+        ]
+        return (
+            (meant[0], "") if len(meant) == 1 else ({}, f'there is no "type", such as {min(types)}')
+        )
+
+    def _leaves(self, schema: Schema) -> Iterator[Schema]:
+        if "$ref" in schema:
+            schema = self._definitions[schema["$ref"]]
+        if "anyOf" in schema:
+            for each in schema["anyOf"]:
+                yield from self._leaves(each)
+        else:
+            yield schema
+
+    def _accepts(self, kind: str, schema: Schema) -> bool:
+        return any(leaf.get("type") == kind for leaf in self._leaves(schema))
+
+    def _is_known(self, kind: object) -> bool:
+        return any(_type_of(each) == kind for each in self._definitions.values())
+
+
+def _type_of(leaf: Schema) -> str:
+    """The required value of the field ``type``; empty if the schema has none."""
+    return str(leaf.get("properties", {}).get("type", {}).get("const", ""))
+
+
+def _is_closed(leaf: Schema) -> bool:
+    """Whether objects may have only the named fields; a condition names just some of them."""
+    return "properties" in leaf and "type" in leaf
+
+
+def _is_of_kind(value: object, leaf: Schema) -> bool:
+    kind = leaf.get("type")
+    if kind is None:
+        return True
+    return isinstance(value, _KINDS[kind]) and (kind == "boolean" or not isinstance(value, bool))
+
+
+def _of_text(value: str, leaf: Schema) -> Iterator[str]:
+    if "pattern" in leaf and not re.fullmatch(leaf["pattern"], value):
+        yield f"{value!r:.40} is not of the form {leaf['pattern']}"
+    if len(value) > leaf.get("maxLength", len(value)):
+        yield f"{len(value)} characters, and {leaf['maxLength']} are the most"
+    if len(value) < leaf.get("minLength", 0):
+        yield _EMPTY
 
 
 def published_rules(
