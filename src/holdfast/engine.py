@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
 from math import inf
 from typing import Any, cast
 
@@ -287,21 +286,17 @@ def _waits(costs: Costs, transcript: Transcript, meter: Meter, target: int) -> s
     the prompt cache holds.
     """
     sizes, overhead = meter.sizes(transcript), meter.overhead(transcript.envelope)
-    shared = overhead + sum(sizes[i] for i in _system_head(transcript))
+    shared = overhead
+    for size, message in zip(sizes, transcript.messages, strict=True):
+        if message.role != "system":
+            break
+        shared += size
     newest = sum(sizes[i] for i in transcript.newest)
     net = costs.net(sum(sizes) + overhead, target, shared=shared, newest=newest)
-    return "" if net.over(costs.calls) > 0 else _told_waiting(net, costs.calls)
-
-
-def _told_waiting(net: Net, calls: int) -> str:
-    """A sentence that says when compressing now would pay."""
+    if net.over(costs.calls) > 0:
+        return ""
     pays = f"only with call {net.calls:,.0f}" if net.calls < inf else "never"
-    return f"it fits, and compacting now would pay {pays}, of {calls:,} that are expected"
-
-
-def _system_head(transcript: Transcript) -> Iterator[int]:
-    roles = enumerate(message.role for message in transcript.messages)
-    return (i for i, _ in takewhile(lambda each: each[1] == "system", roles))
+    return f"it fits, and compacting now would pay {pays}, of {costs.calls:,} that are expected"
 
 
 def _recall_tool(transcript: Transcript) -> str:
@@ -322,14 +317,9 @@ def _spend(budget: Budget, model: str | None) -> tuple[int, int, int]:
         advice = "check the name, or give a budget"
         raise ConfigError(f"the window of {model!r} is not known", place="model", advice=advice)
     allowed = budget.tokens(window)
-    trigger = min(
-        allowed, allowed if budget.trigger is None else tokens_of(budget.trigger, allowed)
-    )
-    return (
-        allowed,
-        trigger,
-        min(trigger, trigger if budget.target is None else tokens_of(budget.target, allowed)),
-    )
+    trigger = min(allowed, tokens_of(1.0 if budget.trigger is None else budget.trigger, allowed))
+    target = min(trigger, tokens_of(1.0 if budget.target is None else budget.target, allowed))
+    return allowed, trigger, target
 
 
 def _pinned(transcript: Transcript, pin: Pin) -> frozenset[int]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from math import ceil, inf
 from os import PathLike, fspath
 from pathlib import PurePath
@@ -211,7 +211,7 @@ class Step:
     def from_dict(cls, data: Mapping[str, Any]) -> Step:
         """The inverse of ``to_dict``, without ``messages``."""
         return cls(
-            **_fields_of(cls, data, _STEP),
+            **_fields_of(cls, data, "edits", "taken", "messages"),
             edits=tuple(typed(e, _EDITS[e["edit"]]) for e in data["edits"]),
             taken={int(i): original for i, original in data["taken"].items()},
         )
@@ -440,7 +440,7 @@ class CompressionResult(Generic[M]):
         talk, messages = data["conversation"], data["messages"]
         plain: CompressionResult[Any] = cls(
             messages=cast("M", Conversation(messages=messages, **talk) if talk else messages),
-            **_fields_of(cls, {"net": None, **data, "spent": data["usage"]}, (*_RESULT, *_RECORDS)),
+            **_fields_of(cls, {"net": None, **data, "spent": data["usage"]}, "messages", "steps"),
         )
         steps: list[Step] = []
         after = message_list(plain)
@@ -464,18 +464,6 @@ _RESULT = (
 )
 """The fields of a result that JSON holds as they are."""
 
-_RECORDS = (
-    "accuracy",
-    "masked",
-    "metrics",
-    "model_usage",
-    "net",
-    "redacted",
-    "spent",
-    "strategy",
-)
-"""The other fields of a result except its messages and steps."""
-
 
 def facts(result: CompressionResult[Any]) -> dict[str, object]:
     """Status and sizes of a result as JSON has them."""
@@ -493,9 +481,10 @@ def facts(result: CompressionResult[Any]) -> dict[str, object]:
     }
 
 
-def _fields_of(kind: type, data: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """The fields of these names, each as the type that the class gives it."""
+def _fields_of(kind: Any, data: Mapping[str, Any], *others: str) -> dict[str, Any]:
+    """The fields of a dataclass but these, each as the type that the class gives it."""
     hints = get_type_hints(kind)
+    names = [each.name for each in fields(kind) if each.name not in others]
     return {name: typed(data[name], hints[name]) for name in names}
 
 

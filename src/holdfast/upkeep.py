@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast
 from holdfast.formats import named
 from holdfast.kernel.errors import ConfigError, InputError, StoreError
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.session.log import STATE, event_of, kept_of, words_of
+from holdfast.session.log import STATE, with_words
 from holdfast.session.state import State
 from holdfast.stores.artifacts import (
     CONTENT,
@@ -323,19 +323,8 @@ class _Words:
         if found is None:
             return line
         space, kind, thread = found.groups()
-        try:
-            original = json.loads(line.body)
-            if kind == EVENTS:
-                event = event_of(0, line)
-                if event.kind != "edit":
-                    return line
-                original = event.facts["message"]
-            wire = named(self._format(f"{space}{STATE}{thread}"))
-            message = wire.read([original]).messages[0]
-            words = words_of(kept_of(0, line.time, original, message, 0))
-        except (ValueError, LookupError, TypeError, RecursionError, InputError):
-            return line
-        return replace(line, words=words)
+        wire = named(self._format(f"{space}{STATE}{thread}"))
+        return with_words("event" if kind == EVENTS else "message", line, wire)
 
     def _format(self, key: str) -> str:
         if key not in self._formats:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any
 from urllib.parse import parse_qs
@@ -63,9 +63,9 @@ class Pages:
             await answer(send, 403, line, b"text/plain")
             return
         if path == _COMPRESS:
-            await self._compressed(headers, receive, send)
+            await self._called(receive, send, partial(self._shortened, headers))
         elif path.startswith(_RETRIEVE):
-            await self._retrieved(path, headers, receive, send)
+            await self._called(receive, send, partial(self._original, headers, path))
         elif path == "/metrics":
             await answer(send, 200, self._figures.metrics(), _TEXT)
         elif path == f"{_PAGE}/events":
@@ -129,18 +129,21 @@ class Pages:
         page = await asyncio.to_thread(report, result, "html")
         await answer(send, 200, page.encode("utf-8", "replace"), _HTML, _GUARDED[1:])
 
-    async def _compressed(self, headers: Fields, receive: Receive, send: Send) -> None:
+    async def _called(
+        self, receive: Receive, send: Send, work: Callable[[bytes], dict[str, Any]]
+    ) -> None:
+        """Send as JSON what the work makes of the request's body, or why it cannot."""
         raw = await body_of(receive, self._settings.most_bytes)
-        told: dict[str, Any]
         try:
-            body = read_object(plain(raw or b"", headers.get("content-encoding")))
-            status, told = 200, await asyncio.to_thread(self._shortened, body, headers)
+            status, told = 200, await asyncio.to_thread(work, raw or b"")
         except HoldfastError as fault:
-            status, told = 400, {"error": {"message": f"holdfast: {fault}"}}
+            status = 404 if isinstance(fault, NotFoundError) else 400
+            told = {"error": {"message": f"holdfast: {fault}"}}
         await answer_json(send, status, told)
 
-    def _shortened(self, body: Mapping[str, Any], headers: Fields) -> dict[str, Any]:
+    def _shortened(self, headers: Fields, raw: bytes) -> dict[str, Any]:
         """The messages with shortened outputs, in the form that gateways use."""
+        body = read_object(plain(raw, headers.get("content-encoding")))
         messages: object = body.get("messages")
         if not is_list(messages):
             raise ConfigError("there are none", place="messages", advice="give a list")
@@ -169,26 +172,16 @@ class Pages:
             "compression_ratio": metrics.tokens_after / max(1, metrics.tokens_before),
         }
 
-    async def _retrieved(self, path: str, headers: Fields, receive: Receive, send: Send) -> None:
-        """Send the original that a shortened text names."""
-        raw = await body_of(receive, self._settings.most_bytes)
-        told: dict[str, Any]
-        try:
-            key = path.removeprefix(_RETRIEVE).strip("/")
-            key = key or str(read_object(raw or b"{}").get("hash") or "")
-            text = await asyncio.to_thread(self._original, key, headers)
-            status, told = 200, {"hash": key, "original_content": text}
-        except HoldfastError as fault:
-            status = 404 if isinstance(fault, NotFoundError) else 400
-            told = {"error": {"message": f"holdfast: {fault}"}}
-        await answer_json(send, status, told)
-
-    def _original(self, key: str, headers: Fields) -> str:
+    def _original(self, headers: Fields, path: str, raw: bytes) -> dict[str, Any]:
+        """The original that a shortened text names, by the key in the path or the body."""
+        key = path.removeprefix(_RETRIEVE).strip("/")
+        key = key or str(read_object(raw or b"{}").get("hash") or "")
         store = self._fitter.options.get("store")
         if store is None:
             raise NotFoundError(key, where="a proxy without a store")
         secret = self._fitter.options.get("secret") or ""
-        return recall(key, store=store, thread=_thread(headers), secret=secret)
+        text = recall(key, store=store, thread=_thread(headers), secret=secret)
+        return {"hash": key, "original_content": text}
 
 
 def _thread(headers: Fields) -> str:

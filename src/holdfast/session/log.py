@@ -101,6 +101,23 @@ def words_of(kept: Kept) -> str:
     return " ".join(words(text)) if has_unspaced(text) else text
 
 
+def with_words(kind: LineKind, line: Line, wire: Format) -> Line:
+    """The line with the text by which a search finds it, which a log does not return.
+
+    Unchanged if nothing finds it, or it cannot be read.
+    """
+    try:
+        original = json.loads(line.body)
+        if kind == "event":
+            if original["kind"] != "edit":
+                return line
+            original = original["facts"]["message"]
+        message = wire.read([original]).messages[0]
+    except (ValueError, LookupError, TypeError, RecursionError, InputError):
+        return line
+    return replace(line, words=words_of(kept_of(0, line.time, original, message, 0)))
+
+
 def own_id(message: object) -> str:
     """The id in the message's field ``id``, or empty."""
     found = message.get("id") if is_object(message) else None
@@ -110,8 +127,9 @@ def own_id(message: object) -> str:
 _NAMED = 20  # damaged lines that are listed
 _HELD = 16_000_000  # characters of messages that an open thread keeps in memory at most
 _SNAPSHOT = 256  # lines after which the state is saved again
-_READ = 512  # lines that are read or copied at once
-_STEP = 64  # messages that are read at once on the way back
+READ = 512  # lines that are read or copied at once
+NEAR = 64  # messages on one side of a position that are read at once
+NEWEST = 8  # newest messages that show the current work
 STATE = "session:"
 """Prefixes of the names of a thread's two logs and its state, before the thread's name."""
 
@@ -337,8 +355,8 @@ class Thread:
 
     def backwards(self, start: int = 0) -> Iterator[Kept]:
         """The messages from ``start`` on with edits applied, newest first."""
-        for stop in range(self.state.messages, start, -_STEP):
-            found = self.read(range(max(start, stop - _STEP), stop))
+        for stop in range(self.state.messages, start, -NEAR):
+            found = self.read(range(max(start, stop - NEAR), stop))
             yield from (found[place] for place in sorted(found, reverse=True))
 
     def forwards(self, start: int = 0) -> Iterator[Kept]:
@@ -384,25 +402,13 @@ class Thread:
 
     def copy_to(self, target: Thread) -> None:
         """Copy messages and events. Raises ConfigError if the other thread is not empty."""
-
-        def message(_: int, line: Line) -> Line:
-            original, words = json.loads(line.body), ""
-            with suppress(FormatError):  # it is kept, though no search finds it
-                words = self.words_of(original)
-            return replace(line, words=words)
-
-        def event(number: int, line: Line) -> Line:
-            found = event_of(number, line)
-            if found.kind != "edit":
-                return line
-            return replace(line, words=self.words_of(found.facts["message"]))
-
-        copied: tuple[tuple[LineKind, int, Callable[[int, Line], Line]], ...]
-        copied = (("message", self.state.messages, message), ("event", self.state.events, event))
-        for kind, end, read in copied:
+        ends: Mapping[LineKind, int]
+        ends = {"message": self.state.messages, "event": self.state.events}
+        for kind, end in ends.items():
             for places in _batches(0, end):
-                lines = self.sound(kind, places, read)
-                copies = [lines.get(place, _DAMAGED) for place in places]
+                lines = settled(self._logs[kind].read(places))
+                found = (lines.get(place, _DAMAGED) for place in places)
+                copies = [with_words(kind, line, self.wire) for line in found]
                 if not settled(target._logs[kind].append(copies, at=places.start)):
                     problem = f"thread {target.name!r} is not empty"
                     raise ConfigError(problem, place="thread", advice="name one that is new")
@@ -507,18 +513,15 @@ def _original(_: int, line: Line) -> tuple[Line, Any]:
 
 def _batches(start: int, end: int) -> Iterator[range]:
     """The positions from ``start`` up to ``end``, in ranges that are read at once."""
-    for first in range(start, end, _READ):
-        yield range(first, min(first + _READ, end))
-
-
-_NEAR = 64  # messages on each side that are searched for the rest of an exchange
+    for first in range(start, end, READ):
+        yield range(first, min(first + READ, end))
 
 
 def exchanges(thread: Thread, positions: Sequence[int]) -> list[int]:
     """The positions, and those of calls and results in the same exchanges."""
     found = set(positions)
     for position in positions:
-        near = list(thread.read(range(position - _NEAR, position + _NEAR)).values())
+        near = list(thread.read(range(position - NEAR, position + NEAR)).values())
         for unit in thread.wire.read([kept.original for kept in near]).units:
             span = [near[i].position for i in unit]
             found.update(span if position in span else ())

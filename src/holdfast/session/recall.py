@@ -25,14 +25,13 @@ from holdfast.text.memo import Memo
 from holdfast.text.similarity import best_of
 from holdfast.text.words import STOP_WORDS, stem, words
 
-from .log import Kept, Thread, words_of
+from .log import NEWEST, READ, Kept, Thread, words_of
 from .state import Span, holds
 from .turns import all_remembered, as_remembered, author, bear_names, with_authors
 
 if TYPE_CHECKING:
     from holdfast.memory.vectors import WordEmbedder, WordVectors
 
-_WORK = 8  # newest messages that show the current work
 _COMMON, _LEAST_HOLDERS, _COMMON_AT = 0.2, 4, 60
 """A word is common if this share of the messages has it, but at least 4 and at most 60."""
 _ONWARD = COURTESY | frozenset(
@@ -72,7 +71,7 @@ class Inquiry:
 def of_the_newest(thread: Thread) -> Inquiry:
     """The newest user message, and the work since then, if any."""
     end, spoke = thread.state.messages, thread.state.spoke or 0
-    newest = thread.read(range(end - _WORK, end)) if end - spoke > _WORK else {}
+    newest = thread.read(range(end - NEWEST, end)) if end - spoke > NEWEST else {}
     work = "\n".join(words_of(kept)[:_SHOWN] for kept in newest.values())
     return Inquiry(_said(thread), work)
 
@@ -323,7 +322,6 @@ class _Source:
 _BLOCK = 4_096  # messages whose vectors are stored under one key
 _BLOCKS = 2  # newest blocks that are searched: about 8 MB of vectors
 _AT_ONCE = 2_000  # messages that one search adds, which takes about 0.3 s
-_READ = 500  # messages that are read at once
 _LONGEST = 4_000  # characters of one message that are embedded
 _OUTPUT = 400  # the same for a tool's output, all of which is found by its words
 _NEAREST = 40  # nearest messages, each of which is read with its neighbours
@@ -369,8 +367,8 @@ class Meaning:
         if self._next < first * _BLOCK or not self._blocks:
             self._open(first)
         stop = end if most is None else min(end, self._next + most)
-        for start in range(self._next, stop, _READ):
-            found = self._thread.read(range(start, min(start + _READ, stop))).items()
+        for start in range(self._next, stop, READ):
+            found = self._thread.read(range(start, min(start + READ, stop))).items()
             said = [(place, _brief(kept)) for place, kept in found if kept.message.role != "system"]
             for number, part in groupby(said, lambda entry: entry[0] // _BLOCK):
                 block = self._blocks.get(number)

@@ -29,7 +29,7 @@ from holdfast.text.concealed import concealing
 from holdfast.text.fit import head_tail, water_level
 
 from .arguments import SessionOptions
-from .log import Kept, Thread, with_calls
+from .log import NEAR, Kept, Thread, with_calls
 from .state import Made
 
 
@@ -208,7 +208,6 @@ user's questions; then the newest messages up to the second are near.
 """
 _INPUT = 0.125  # share of the room up to which the user's newest input is kept whole
 _LOOKED_AT = 2  # times the room up to which messages that the last part dropped are tried again
-_WORK = 64  # newest messages that show whether an agent is at work
 _TALK = 0.65  # share of words in the characters of the newest messages that makes them a talk
 
 
@@ -294,7 +293,7 @@ class RecentTurns:
     def is_talk(self) -> bool:
         """Whether the newest messages are mostly words, not calls and results."""
         end = self._thread.state.messages
-        kept = self._thread.read(range(max(0, end - _WORK), end))
+        kept = self._thread.read(range(max(0, end - NEAR), end))
         events = events_of([_bare(each) for each in kept.values()], list(kept), {})
         said = sum(len(each.text) for each in events if each.function == "words")
         told = sum(len(each.text) for each in events if each.function != "instruction")

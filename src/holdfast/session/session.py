@@ -171,20 +171,14 @@ class Session(ClosedAfterUse):
         They stay in the log, and ``undo`` brings them back. A call and its results are deleted
         together.
         """
-        with self._turn:
-            return self._thread.record(
-                "delete", arguments.words("reason", reason), self._exchanges(which)
-            )
+        return self._marked("delete", reason, which)
 
     def pin(self, *which: Which, reason: str = "pinned") -> Event:
         """Keep these messages in every view, whatever their age.
 
         A call and its results are pinned together.
         """
-        with self._turn:
-            return self._thread.record(
-                "pin", arguments.words("reason", reason), self._exchanges(which)
-            )
+        return self._marked("pin", reason, which)
 
     def remember(self, text: str, *, by: str = "user") -> Event:
         """Add a note that is in every view until ``forget`` removes it.
@@ -472,13 +466,16 @@ class Session(ClosedAfterUse):
             self._thread.refresh()
             yield self._thread
 
-    def _exchanges(self, which: Sequence[Which]) -> dict[str, list[int]]:
-        """The facts of an event on these messages and the messages that belong to them."""
+    def _marked(self, kind: Literal["delete", "pin"], reason: str, which: Sequence[Which]) -> Event:
+        """Record an event on these messages and the messages that belong to them."""
+        why = arguments.words("reason", reason)
         if not which:
             raise ConfigError(
                 "no message is named", place="message", advice="give positions or ids"
             )
-        return {"positions": exchanges(self._thread, [self._known(each) for each in which])}
+        with self._turn:
+            positions = exchanges(self._thread, [self._known(each) for each in which])
+            return self._thread.record(kind, why, {"positions": positions})
 
     def _lift(self, found: Iterable[Recalled]) -> None:
         self._upkeep.found([each.position for each in found])

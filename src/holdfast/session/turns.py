@@ -27,7 +27,7 @@ from holdfast.text.importance import concludes
 from holdfast.text.memo import Memo
 from holdfast.text.sentences import sentences
 
-from .log import Kept, Thread
+from .log import NEAR, NEWEST, Kept, Thread
 from .state import Span, State, holds, span_of
 from .wires import is_exchanged
 
@@ -258,8 +258,6 @@ _NOTES: Memo[tuple[str, int, Count], str] = Memo(_notes)
 """Cached, since a segment that is promoted and demoted again gets the same form."""
 
 
-_CONTEXT = 8  # newest messages with which segments are compared
-_AROUND = 64  # messages on each side that are searched for the turn of an evicted message
 _REWORDING = frozenset({"edit", "revert", "delete", "keep"})
 
 
@@ -321,7 +319,7 @@ class Turns:
         span = span_of(self._thread.state.evicted, position)
         if span is None:
             return None
-        first, last = max(span[0], position - _AROUND), min(span[1], position + _AROUND)
+        first, last = max(span[0], position - NEAR), min(span[1], position + NEAR)
         turns = self._cut(self._spoken(first, last))
         found = next(
             (turn for turn in turns if turn[0].position <= position <= turn[-1].position), None
@@ -357,7 +355,7 @@ class Turns:
     def newest(self) -> str:
         """The newest messages: the current topic."""
         end = self._thread.state.messages
-        return self._text(self._spoken(max(0, end - _CONTEXT), end - 1))
+        return self._text(self._spoken(max(0, end - NEWEST), end - 1))
 
     def _spoken(self, first: int, last: int) -> list[Remembered]:
         """The messages with edits applied, without system messages, which are in every view."""

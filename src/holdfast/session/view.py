@@ -22,7 +22,7 @@ from holdfast.text.visible import amount
 from holdfast.validity import repair
 
 from .arguments import SessionOptions
-from .log import Kept, Thread
+from .log import NEWEST, Kept, Thread
 from .recall import Inquiry, Past, Recalled, Recollection, is_idle, is_known, of_the_newest
 from .recent import Frame, LastFit, Part, PastMessage, RecentTurns, Scope, notes_text, past_message
 
@@ -85,7 +85,6 @@ _ASKED_RECENT = 0.1  # share of the budget for recent turns if there is a questi
 _PAST = 0.2  # share for the past if recent turns are compressed
 _LEAST_PAST = 0.15  # share for the past if recent turns fit unchanged
 _GROWTH = 0.2  # share that a new view leaves free, so that it can grow at its end
-_NEWEST_MESSAGES = 8  # messages by which the size of the next exchange is estimated
 _ROOMIER = 1.25  # times the budget of a view above which it is made again
 _RECALL = {True: 0.5, False: 0.15}
 """Largest share for the past without a question: in a talk, and in an agent's work."""
@@ -253,9 +252,7 @@ class Fit:
     def _growth(self) -> int:
         """Tokens to leave free for growth; 0 if they would not hold even the next exchange."""
         free = int(self.room * _GROWTH)
-        sizes = [
-            self.frame.size(kept) for kept in islice(self.thread.backwards(), _NEWEST_MESSAGES)
-        ]
+        sizes = [self.frame.size(kept) for kept in islice(self.thread.backwards(), NEWEST)]
         return free if 2 * sum(sizes) <= free * len(sizes) else 0
 
     def _shown(self, far: int, *, is_talk: bool) -> range:

@@ -6,10 +6,10 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 from holdfast.kernel.errors import ConfigError, InputError, MissingExtraError
+from holdfast.kernel.registry import imported
 
 STEP = re.compile(r'\.?([^.\[\]"]+)|\[(-?\d+)\]|\[("(?:[^"\\]|\\.)*")\]')
 SPACE = re.compile(r"[ \t\n\r]*")
@@ -226,7 +226,7 @@ def _compiled(pattern: str) -> Any:
     """
     try:
         # not a plain import: the package has no types for the checkers
-        re2: Any = import_module("re2")
+        re2: Any = imported("re2")
     except ImportError as missing:
         raise MissingExtraError("a pattern that is more than plain text") from missing
     options = re2.Options()
