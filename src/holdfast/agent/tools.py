@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import (
     Annotated,
@@ -23,7 +23,7 @@ import msgspec
 
 from holdfast.content import shrink
 from holdfast.formats.convert import Turn, arguments_schema, tool_schema, written
-from holdfast.formats.payloads import compact, is_list, is_object, named
+from holdfast.formats.payloads import Object, compact, is_list, is_object, named
 from holdfast.kernel.budget import is_whole
 from holdfast.kernel.errors import ConfigError, HoldfastError, InputError
 from holdfast.kernel.messages import ToolCall, ToolResult
@@ -47,7 +47,7 @@ _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONL
 class PlainTool(Generic[F]):
     """A function that a model may call; ``function`` is the function itself."""
 
-    schema: Mapping[str, Any]
+    schema: Object
     function: F
     arguments: type[msgspec.Struct]
     """The type into which the JSON of a call is decoded."""
@@ -152,7 +152,7 @@ class Tool(Protocol):
     """A function that the model may call, and its schema."""
 
     @property
-    def schema(self) -> Mapping[str, Any]:
+    def schema(self) -> Object:
         """The schema in the form of the model's provider."""
         ...
 
@@ -171,7 +171,7 @@ class FunctionTool:
     Raises ConfigError if ``run`` is not a function.
     """
 
-    schema: Mapping[str, Any]
+    schema: Object
     run: Callable[[str], Any]
 
     def __post_init__(self) -> None:
@@ -234,7 +234,7 @@ def _is_tool(value: object) -> TypeGuard[Tool]:
     )
 
 
-def _name(schema: Mapping[str, Any]) -> str:
+def _name(schema: Object) -> str:
     """The name in a schema, nested as in OpenAI's Chat Completions or not; empty without one."""
     inner: object = schema.get("function", schema)
     name: object = inner.get("name") if is_object(inner) else None
@@ -358,7 +358,7 @@ def search_tool(
     return FunctionTool(tool_schema(provider, "search_conversation", _SEARCHING, _SOUGHT), run)
 
 
-def _message_answer(session: Session, asked: Mapping[str, Any], most: int) -> str:
+def _message_answer(session: Session, asked: Object, most: int) -> str:
     """One message, or the requested part of it."""
     found = session.recall(asked["message"], lines=asked.get("lines"), pattern=asked.get("pattern"))
     text = concealing(redacts=session.redacts)(found)

@@ -9,7 +9,6 @@ assistant, and are not changed.
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
-from typing import Any
 
 from holdfast.formats.rules.messages import ThinkingLeads, ThinkingSigned, ThinkingStays
 from holdfast.kernel.errors import FormatError
@@ -28,6 +27,7 @@ from holdfast.kernel.messages import (
 
 from .payloads import (
     Located,
+    Object,
     Path,
     body_of,
     compact,
@@ -149,7 +149,7 @@ class Anthropic(BlockWire):
         system, tools = body.get("system"), body.get("tools")
         return (AsPublished("anthropic", system), CacheControls("anthropic", system, tools))
 
-    def locate(self, message: Mapping[str, Any], place: str) -> Located:
+    def locate(self, message: Object, place: str) -> Located:
         """The blocks in order; content that is a string is one block."""
         for field in _FOREIGN_FIELDS.intersection(message):
             if message[field]:
@@ -159,12 +159,12 @@ class Anthropic(BlockWire):
                 )
         return _content(message, "content", place)
 
-    def id_path(self, message: Mapping[str, Any], part: int) -> Path:
+    def id_path(self, message: Object, part: int) -> Path:
         """The path of this block's id."""
         field = "tool_use_id" if message["content"][part]["type"] == "tool_result" else "id"
         return ("content", part, field)
 
-    def extra_texts(self, message: Mapping[str, Any]) -> Iterator[str]:
+    def extra_texts(self, message: Object) -> Iterator[str]:
         """Titles and contexts of documents, and all other text outside the parts."""
         return _beside(message, SPOKEN)
 
@@ -172,14 +172,14 @@ class Anthropic(BlockWire):
         """A new message; the system role becomes the user's."""
         return {"role": "assistant" if role == "assistant" else "user", "content": text}
 
-    def block(self, part: Part, name: str = "") -> Mapping[str, Any] | None:
+    def block(self, part: Part, name: str = "") -> Object | None:
         """A new block; reasoning is left out, because it is not signed."""
         del name
         if isinstance(part, ToolCall):
             given = dict(parsed_object(part.arguments))
             return {"type": "tool_use", "id": part.id, "name": part.name, "input": given}
         if isinstance(part, ToolResult):
-            content: str | list[Mapping[str, Any]] = part.text
+            content: str | list[Object] = part.text
             if part.media:
                 texts = [{"type": "text", "text": part.text}] if part.text else []
                 content = [*texts, *map(_medium, part.media)]
@@ -204,17 +204,17 @@ class Bedrock(Anthropic):
         return False
 
 
-def _content(holder: Mapping[str, Any], field: str, place: str) -> Located:
+def _content(holder: Object, field: str, place: str) -> Located:
     return content_at(holder, field, place, _block, "give text or a list of blocks")
 
 
-def _block(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
+def _block(block: Object, place: str, path: Path) -> tuple[Part, Path]:
     kind = block.get("type")
     reader = _READERS.get(kind) if isinstance(kind, str) else None
     return reader(block, place, path) if reader else (unknown(block, place), path)
 
 
-def _beside(holder: Mapping[str, Any], taken: Container[str]) -> Iterator[str]:
+def _beside(holder: Object, taken: Container[str]) -> Iterator[str]:
     """The texts of a message or a block outside its parts, also within nested blocks."""
     yield from unread(holder, taken)
     content = holder.get("content") if "content" in taken else ()
@@ -224,15 +224,15 @@ def _beside(holder: Mapping[str, Any], taken: Container[str]) -> Iterator[str]:
             yield from _beside(block, _TAKEN[kind])
 
 
-def _text(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
+def _text(block: Object, place: str, path: Path) -> tuple[Part, Path]:
     return Text(text_at(block, "text", place)), (*path, "text")
 
 
-def _image(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
+def _image(block: Object, place: str, path: Path) -> tuple[Part, Path]:
     return _media("image", object_at(block, "source", place), f"{place}.source"), path
 
 
-def _document(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
+def _document(block: Object, place: str, path: Path) -> tuple[Part, Path]:
     source = object_at(block, "source", place)
     if source.get("type") == "text":
         return Text(text_at(source, "data", f"{place}.source")), (*path, "source", "data")
@@ -241,12 +241,12 @@ def _document(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, P
     return _media("document", source, f"{place}.source"), path
 
 
-def _media(kind: MediaKind, source: Mapping[str, Any], place: str) -> Media:
+def _media(kind: MediaKind, source: Object, place: str) -> Media:
     field = next((name for name in ("data", "url", "file_id") if name in source), "data")
     return Media(kind, text_at(source, "media_type", place), text_at(source, field, place))
 
 
-def _medium(media: Media) -> Mapping[str, Any]:
+def _medium(media: Media) -> Object:
     if media.kind not in ("image", "document"):
         return {"type": "text", "text": compact({"type": media.kind, "source": media.source})}
     kind, data = data_of(media)
@@ -257,29 +257,29 @@ def _medium(media: Media) -> Mapping[str, Any]:
     return {"type": media.kind, "source": {"type": "file", "file_id": media.source}}
 
 
-def _thinking(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
+def _thinking(block: Object, place: str, path: Path) -> tuple[Part, Path]:
     thinking = Reasoning(text_at(block, "thinking", place), signed=bool(block.get("signature")))
     return thinking, (*path, "thinking")
 
 
-def _redacted(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
+def _redacted(block: Object, place: str, path: Path) -> tuple[Part, Path]:
     return Reasoning(text_at(block, "data", place), signed=True), (*path, "data")
 
 
-def _tool_use(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
+def _tool_use(block: Object, place: str, path: Path) -> tuple[Part, Path]:
     given = block.get("input")
     arguments = given if isinstance(given, str) else compact(given or {}, f"{place}.input")
     call = ToolCall(_id(block, "id", place), text_at(block, "name", place), arguments)
     return call, (*path, "input")
 
 
-def _tool_result(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
+def _tool_result(block: Object, place: str, path: Path) -> tuple[Part, Path]:
     text, media = joined(part for part, _ in _content(block, "content", place))
     call_id, failed = _id(block, "tool_use_id", place), bool(block.get("is_error"))
     return ToolResult(call_id, text, media, failed), (*path, "content")
 
 
-def _id(block: Mapping[str, Any], field: str, place: str) -> str:
+def _id(block: Object, field: str, place: str) -> str:
     return id_at(block, field, place, f"the {block.get('type')} block")
 
 

@@ -26,6 +26,7 @@ from holdfast.kernel.messages import (
 
 from .payloads import (
     Located,
+    Object,
     Path,
     body_of,
     compact,
@@ -92,7 +93,7 @@ class Converse(BlockWire):
         system = {"content": body_of(payload).get("system")}
         return (part for part, _ in self.locate(system, "body.system"))
 
-    def offered(self, body: Mapping[str, Any], tools: object) -> tuple[Part, ...]:
+    def offered(self, body: Object, tools: object) -> tuple[Part, ...]:
         """The schemas of these tools, by default those of the body's ``toolConfig``."""
         config = body.get("toolConfig")
         return super().offered(config if is_object(config) else {}, tools)
@@ -102,22 +103,22 @@ class Converse(BlockWire):
         del payload
         return published_rules(self.name)
 
-    def locate(self, message: Mapping[str, Any], place: str) -> Located:
+    def locate(self, message: Object, place: str) -> Located:
         """The blocks in order; content that is a string is one block."""
         advice = "give text or a list of blocks"
         return content_at(message, "content", place, _block, advice)
 
-    def id_path(self, message: Mapping[str, Any], part: int) -> Path:
+    def id_path(self, message: Object, part: int) -> Path:
         """The path of this block's id."""
         field = "toolResult" if "toolResult" in message["content"][part] else "toolUse"
         return ("content", part, field, "toolUseId")
 
-    def only_text(self, block: Mapping[str, Any]) -> str | None:
+    def only_text(self, block: Object) -> str | None:
         """The text of a block that has nothing else."""
         text = block.get("text")
         return text if len(block) == 1 and type(text) is str else None
 
-    def extra_texts(self, message: Mapping[str, Any]) -> Iterator[str]:
+    def extra_texts(self, message: Object) -> Iterator[str]:
         """Names of documents, and all other text outside the parts."""
         yield from unread(message, SPOKEN)
         for block in objects_in(message.get("content")):
@@ -133,7 +134,7 @@ class Converse(BlockWire):
         """A new message; the system role becomes the user's."""
         return self.holding("assistant" if role == "assistant" else "user", [{"text": text}])
 
-    def block(self, part: Part, name: str = "") -> Mapping[str, Any] | None:
+    def block(self, part: Part, name: str = "") -> Object | None:
         """A new block; reasoning is left out, because it is not signed."""
         del name
         if isinstance(part, ToolCall):
@@ -157,7 +158,7 @@ class Converse(BlockWire):
         return now
 
 
-def _block(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
+def _block(block: Object, place: str, path: Path) -> tuple[Part, Path]:
     if "text" in block:
         return Text(text_at(block, "text", place)), (*path, "text")
     if "toolUse" in block:
@@ -183,7 +184,7 @@ def _block(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path
     return unknown(block, place), path
 
 
-def _inner(result: Mapping[str, Any], place: str) -> Iterator[Part]:
+def _inner(result: Object, place: str) -> Iterator[Part]:
     for k, block in objects_at(result, "content", place):
         if "json" in block:
             yield Text(compact(block["json"], f"{place}.content[{k}].json"))
@@ -191,11 +192,11 @@ def _inner(result: Mapping[str, Any], place: str) -> Iterator[Part]:
             yield _block(block, f"{place}.content[{k}]", ())[0]
 
 
-def _id(held: Mapping[str, Any], place: str) -> str:
+def _id(held: Object, place: str) -> str:
     return id_at(held, "toolUseId", place, "the block")
 
 
-def _media(held: Mapping[str, Any], kind: MediaKind) -> Media:
+def _media(held: Object, kind: MediaKind) -> Media:
     """The medium, with its bytes as JSON holds them."""
     source = held.get("source")
     given: object = next(iter(source.values()), "") if is_object(source) else ""
@@ -205,7 +206,7 @@ def _media(held: Mapping[str, Any], kind: MediaKind) -> Media:
     return Media(kind, f"{kind}/{form}" if isinstance(form, str) else "", address)
 
 
-def _medium(media: Media) -> Mapping[str, Any]:
+def _medium(media: Media) -> Object:
     kind, data = data_of(media)
     form = kind.rpartition("/")[2] or "png"
     if data and media.kind == "image":

@@ -27,11 +27,11 @@ from holdfast.kernel.messages import (
 from holdfast.kernel.transcript import Format
 
 from . import FORMATS, named, read
-from .payloads import body_of, compact, data_of, is_address, is_object, objects_in
+from .payloads import Object, body_of, compact, data_of, is_address, is_object, objects_in
 from .rules.changes import original
 from .wire import BlockWire, ObjectWire
 
-Object = dict[str, Any]
+Written = dict[str, Any]
 _MENDED = frozenset(
     {
         "call_ids_unique",
@@ -57,7 +57,7 @@ def convert(
     payload: object,
     to: str,
     format: str | None = None,  # noqa: A002 - the name that users know for it
-) -> Object:
+) -> Written:
     """Convert the conversation, with system prompt and tools, to a request body of another format.
 
     ``to`` names the new format and ``format`` the present one, which is detected by default. Raises
@@ -74,7 +74,7 @@ def convert(
     messages = _mended(form, written(form, talk))
     tools = _tools(body, source, transcript.messages)
     schemas = [tool_schema(form.name, *tool) for tool in tools]
-    request: Object = {}
+    request: Written = {}
     if prompt and form.name in _PROMPTS:
         field, as_sent = _PROMPTS[form.name]
         request[field] = as_sent(prompt)
@@ -88,7 +88,7 @@ def convert(
     return request
 
 
-def to_anthropic(payload: object) -> Object:
+def to_anthropic(payload: object) -> Written:
     """Convert a conversation of Chat Completions to ``{"system", "messages", "tools"}``.
 
     Takes a list or a request body; fields without a value are left out. Raises FormatError for
@@ -97,7 +97,7 @@ def to_anthropic(payload: object) -> Object:
     return convert(payload, "anthropic", "openai_chat")
 
 
-def to_openai(payload: object) -> Object:
+def to_openai(payload: object) -> Written:
     """Convert a conversation of the Messages API to ``{"messages", "tools"}``.
 
     Takes a list or a request body; fields without a value are left out. Each result becomes a
@@ -154,14 +154,14 @@ def written(
 
 def _tools(
     payload: object, source: Format, messages: Sequence[Message]
-) -> list[tuple[str, str, Mapping[str, Any]]]:
+) -> list[tuple[str, str, Object]]:
     """The tools of a request, beside its messages and among them."""
     body = body_of(payload)
     config = body.get("toolConfig")
     given = config.get("tools") if is_object(config) else body.get("tools")
     found = [*described(given), *described(body.get("functions"))]
     if source.name == "openai_responses":
-        originals = (cast("Mapping[str, Any]", m.original) for m in messages if m.role == "system")
+        originals = (cast("Object", m.original) for m in messages if m.role == "system")
         for original in originals:
             found += described(original.get("tools"))
     return found
@@ -181,9 +181,9 @@ def _mended(form: Format, messages: list[Any]) -> list[Any]:
 
 
 def _in_blocks(form: BlockWire, turns: Sequence[Turn], names: dict[str, str]) -> Iterator[object]:
-    results: list[Mapping[str, Any]] = []
+    results: list[Object] = []
     for turn in turns:
-        blocks: list[Mapping[str, Any]] = []
+        blocks: list[Object] = []
         for part in filter(_says, turn.parts):
             if isinstance(part, ToolCall):
                 names[part.id] = part.name
@@ -208,14 +208,14 @@ def _in_blocks(form: BlockWire, turns: Sequence[Turn], names: dict[str, str]) ->
 # Chat Completions
 
 
-def _as_chat(turns: Sequence[Turn]) -> Iterator[Object]:
+def _as_chat(turns: Sequence[Turn]) -> Iterator[Written]:
     """A message for each result, then one with the other parts and the calls."""
     for turn in turns:
         results = [part for part in turn.parts if isinstance(part, ToolResult)]
         for result in results:
             yield {"role": "tool", "tool_call_id": result.call_id, "content": result.text}
         content = [shown(media) for result in results for media in result.media]
-        calls: list[Object] = []
+        calls: list[Written] = []
         for part in filter(_says, turn.parts):
             if isinstance(part, Media):
                 content.append(shown(part))
@@ -230,7 +230,7 @@ def _as_chat(turns: Sequence[Turn]) -> Iterator[Object]:
             yield said | ({"tool_calls": calls} if calls else {})
 
 
-def _alone(content: Sequence[Mapping[str, Any]]) -> str:
+def _alone(content: Sequence[Object]) -> str:
     """The text of content that is a single text; empty otherwise."""
     return str(content[0].get("text", "")) if len(content) == 1 else ""
 
@@ -241,7 +241,7 @@ def _address(media: Media) -> str:
     return f"data:{kind};base64,{data}" if data else media.source
 
 
-def shown(media: Media) -> Object:
+def shown(media: Media) -> Written:
     """The medium as a part of Chat Completions."""
     address = _address(media)
     if media.kind == "image":
@@ -253,12 +253,12 @@ def shown(media: Media) -> Object:
 # Responses
 
 
-def _as_items(turns: Sequence[Turn]) -> Iterator[Object]:
+def _as_items(turns: Sequence[Turn]) -> Iterator[Written]:
     """Text and media as messages, each call and each output as an item."""
     for turn in turns:
         kind = "output_text" if turn.role == "assistant" else "input_text"
         role = "user" if turn.role == "tool" else turn.role
-        content: list[Object] = []
+        content: list[Written] = []
         for part in filter(_says, turn.parts):
             if isinstance(part, Text | Opaque):
                 content.append({"type": kind, "text": part.text})
@@ -271,17 +271,17 @@ def _as_items(turns: Sequence[Turn]) -> Iterator[Object]:
         yield from _spoken(role, content)
 
 
-def _spoken(role: str, content: list[Object]) -> Iterator[Object]:
+def _spoken(role: str, content: list[Written]) -> Iterator[Written]:
     if content:
         yield {"role": role, "content": _alone(content) or content}
 
 
-def _called(call: ToolCall) -> Object:
+def _called(call: ToolCall) -> Written:
     fields = {"call_id": call.id, "name": call.name, "arguments": call.arguments}
     return {"type": "function_call", **fields}
 
 
-def _answered(result: ToolResult) -> Object:
+def _answered(result: ToolResult) -> Written:
     output: object = result.text
     if result.media:
         shown = [_in_item(media, "input_text") for media in result.media]
@@ -289,7 +289,7 @@ def _answered(result: ToolResult) -> Object:
     return {"type": "function_call_output", "call_id": result.call_id, "output": output}
 
 
-def _in_item(media: Media, kind: str) -> Object:
+def _in_item(media: Media, kind: str) -> Written:
     address = _address(media)
     field = "file_id"
     if address.startswith("data:"):
@@ -316,7 +316,7 @@ _PROMPTS: Mapping[str, tuple[str, Callable[[str], object]]] = {
 """The field of the system prompt and how to write it, for formats with it beside the messages."""
 
 
-_TOOLS: Mapping[str, tuple[str, Callable[[Object], Object]]] = {
+_TOOLS: Mapping[str, tuple[str, Callable[[Written], Written]]] = {
     "openai_chat": ("parameters", lambda tool: {"type": "function", "function": tool}),
     "openai_responses": ("parameters", lambda tool: {"type": "function", **tool}),
     "anthropic": ("input_schema", dict),
@@ -337,7 +337,7 @@ _PARAMETERS = (
 )
 
 
-def tool_schema(provider: str, name: str, purpose: str, parameters: Mapping[str, Any]) -> Object:
+def tool_schema(provider: str, name: str, purpose: str, parameters: Object) -> Written:
     """The schema of a tool for the provider; ``parameters`` is the JSON schema of its arguments.
 
     Raises ConfigError for an unknown provider.
@@ -354,14 +354,14 @@ def tool_schema(provider: str, name: str, purpose: str, parameters: Mapping[str,
     return written_as({"name": name, **told, field: given})
 
 
-def arguments_schema(listed: str, *required: str) -> Object:
+def arguments_schema(listed: str, *required: str) -> Written:
     """The JSON schema of arguments: each line has a name, a type and a description."""
     told = [line.strip().split(" ", 2) for line in listed.strip().splitlines()]
     properties = {name: {"type": kind, "description": said} for name, kind, said in told}
     return {"type": "object", "properties": properties, "required": list(required)}
 
 
-def described(tools: object) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+def described(tools: object) -> Iterator[tuple[str, str, Object]]:
     """The name, purpose and parameters of each function in schemas of any provider.
 
     A vendor's built-in tools are left out, because other vendors do not have them.

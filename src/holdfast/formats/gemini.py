@@ -26,6 +26,7 @@ from holdfast.kernel.messages import (
 
 from .payloads import (
     Located,
+    Object,
     Path,
     body_of,
     compact,
@@ -63,7 +64,7 @@ _SAID = ("result", "output", "error", "content", "text")
 _FAMILIES: Mapping[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
 
 
-def _field(holder: Mapping[str, Any], name: str) -> str:
+def _field(holder: Object, name: str) -> str:
     """The name of the field as this object spells it."""
     return _SNAKE[name] if name not in holder and _SNAKE[name] in holder else name
 
@@ -118,21 +119,21 @@ class Gemini(BlockWire):
             )
         return super().named_role(original, place)
 
-    def locate(self, message: Mapping[str, Any], place: str) -> Located:
+    def locate(self, message: Object, place: str) -> Located:
         """The parts in order; ``parts`` that are a string are one."""
         calls, results = Counter[str](), Counter[str]()
 
-        def read(part: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
+        def read(part: Object, place: str, path: Path) -> tuple[Part, Path]:
             return _part(part, place, path, calls, results)
 
         return content_at(message, self.content, place, read, "give a list of objects")
 
-    def only_text(self, block: Mapping[str, Any]) -> str | None:
+    def only_text(self, block: Object) -> str | None:
         """The text of a part that has nothing else."""
         text = block.get("text")
         return text if len(block) == 1 and type(text) is str else None
 
-    def extra_texts(self, message: Mapping[str, Any]) -> Iterator[str]:
+    def extra_texts(self, message: Object) -> Iterator[str]:
         """Function names of responses, and all other text outside the parts."""
         yield from unread(message, ("role", "parts"))
         for part in objects_in(message.get(self.content)):
@@ -146,11 +147,11 @@ class Gemini(BlockWire):
         """A new message; the system role becomes the user's."""
         return self.holding(role, [{"text": text}])
 
-    def holding(self, role: Role, blocks: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    def holding(self, role: Role, blocks: Sequence[Object]) -> Object:
         """A message of these parts."""
         return {"role": "model" if role == "assistant" else "user", self.content: list(blocks)}
 
-    def block(self, part: Part, name: str = "") -> Mapping[str, Any] | None:
+    def block(self, part: Part, name: str = "") -> Object | None:
         """A new part; reasoning is left out."""
         if isinstance(part, ToolCall):
             called = _called(part.id, part.name)
@@ -166,7 +167,7 @@ class Gemini(BlockWire):
         return None if isinstance(part, Reasoning) else {"text": part.text}
 
 
-def _is_own(message: Mapping[str, Any]) -> bool:
+def _is_own(message: Object) -> bool:
     return not any("type" in part for part in objects_in(message.get("parts")))
 
 
@@ -178,7 +179,7 @@ def _called(call_id: str, name: str) -> dict[str, Any]:
 
 
 def _part(
-    part: Mapping[str, Any], place: str, path: Path, calls: Counter[str], results: Counter[str]
+    part: Object, place: str, path: Path, calls: Counter[str], results: Counter[str]
 ) -> tuple[Part, Path]:
     if "text" in part:
         text = text_at(part, "text", place)
@@ -203,7 +204,7 @@ def _part(
     return _media(part, place) or unknown(part, place), path
 
 
-def _id(holder: Mapping[str, Any], name: str, seen: Counter[str]) -> str:
+def _id(holder: Object, name: str, seen: Counter[str]) -> str:
     """The id of a call or a response, or its name and its number among those with that name."""
     if holder.get("id"):
         return str(holder["id"])
@@ -211,7 +212,7 @@ def _id(holder: Mapping[str, Any], name: str, seen: Counter[str]) -> str:
     return f"{_ID}{name}" + (f"#{seen[name]}" if seen[name] > 1 else "")
 
 
-def _said(answer: Mapping[str, Any], place: str) -> tuple[str, Path]:
+def _said(answer: Object, place: str) -> tuple[str, Path]:
     """The text of a response and its path: the text of its only field, or all of it as JSON."""
     response: object = answer.get("response")
     if is_object(response) and len(response) == 1:
@@ -221,7 +222,7 @@ def _said(answer: Mapping[str, Any], place: str) -> tuple[str, Path]:
     return compact({} if response is None else response, f"{place}.response"), ("response",)
 
 
-def _media(part: Mapping[str, Any], place: str) -> Media | None:
+def _media(part: Object, place: str) -> Media | None:
     """The medium in a part, or None."""
     for name, source in (("inlineData", "data"), ("fileData", "fileUri")):
         field = _field(part, name)
@@ -235,7 +236,7 @@ def _media(part: Mapping[str, Any], place: str) -> Media | None:
     return None
 
 
-def _medium(media: Media) -> Mapping[str, Any]:
+def _medium(media: Media) -> Object:
     kind, data = data_of(media)
     if data:
         return {"inlineData": {"mimeType": kind, "data": data}}

@@ -17,7 +17,7 @@ from holdfast.kernel.registry import imported
 
 from .convert import shown
 from .openai_chat import OpenAIChat
-from .payloads import Located, is_list, is_object, parsed_object, text_at
+from .payloads import Located, Object, is_list, is_object, parsed_object, text_at
 from .rules.messages import CallListNotEmpty, ContentGiven
 from .wire import FrameworkWire
 
@@ -52,9 +52,9 @@ class LangChain(FrameworkWire, OpenAIChat):
     )
 
     @staticmethod
-    def fields(message: object) -> Mapping[str, Any]:
+    def fields(message: object) -> Object:
         """The fields of a LangChain message; none for anything else."""
-        fields: Mapping[str, Any] = {}
+        fields: Object = {}
         if is_object(message):
             wrap = _wrap(message)
             fields = {"type": message.get("type"), **message[wrap]} if wrap else message
@@ -68,7 +68,7 @@ class LangChain(FrameworkWire, OpenAIChat):
         del payload
         return ()
 
-    def view(self, original: object) -> Mapping[str, Any]:
+    def view(self, original: object) -> Object:
         """The message in the form of Chat Completions; other fields are passed through."""
         fields = self.fields(original)
         if not fields:
@@ -86,10 +86,10 @@ class LangChain(FrameworkWire, OpenAIChat):
                 value[field] = fields[field]
         return value | ({"status": "error"} if fields.get("status") == "error" else {})
 
-    def rebuilt(self, value: Mapping[str, Any], was: object = None) -> object:
+    def rebuilt(self, value: Object, was: object = None) -> object:
         """The message of this view; fields that the view does not show are taken from ``was``."""
         fields = self.fields(was)
-        old: Mapping[str, Any] = self.view(was) if fields else {}
+        old: Object = self.view(was) if fields else {}
         if not fields or old["role"] != value.get("role"):
             return self._made(value)
         now: dict[str, Any] = {
@@ -104,7 +104,7 @@ class LangChain(FrameworkWire, OpenAIChat):
         wrap = _wrap(was)
         return {**was, wrap: {**was[wrap], **now}} if wrap else {**was, **now}
 
-    def locate(self, message: Mapping[str, Any], place: str) -> Located:
+    def locate(self, message: Object, place: str) -> Located:
         """As in Chat Completions; reasoning is not changed, since it may be signed."""
         for part, path in super().locate(message, place):
             if isinstance(part, Reasoning):
@@ -114,11 +114,11 @@ class LangChain(FrameworkWire, OpenAIChat):
             else:
                 yield part, path
 
-    def quick_parts(self, message: Mapping[str, Any]) -> tuple[Part, ...] | None:
+    def quick_parts(self, message: Object) -> tuple[Part, ...] | None:
         """As in Chat Completions, except for the result of a failed call."""
         return None if "status" in message else super().quick_parts(message)
 
-    def _made(self, value: Mapping[str, Any]) -> object:
+    def _made(self, value: Object) -> object:
         """A new message."""
         kind = _TYPES[value["role"]]
         fields = {field: each for field, each in value.items() if field != "role" and each}
@@ -131,12 +131,12 @@ class LangChain(FrameworkWire, OpenAIChat):
         return cast("list[object]", make([made]))[0]
 
 
-def _wrap(message: Mapping[str, Any]) -> str:
+def _wrap(message: Object) -> str:
     """The field of the JSON that holds the message; empty if it is not wrapped."""
     return next((field for field in ("data", "kwargs") if is_object(message.get(field))), "")
 
 
-def _type(fields: Mapping[str, Any]) -> str:
+def _type(fields: Object) -> str:
     """The type of the message; a chunk of a stream has the type of a whole message."""
     kind = str(fields.get("type"))
     return kind.removesuffix("MessageChunk").lower() if kind.endswith("Chunk") else kind
@@ -148,7 +148,7 @@ def _unseen(block: object) -> bool:
 
 def _reasoned(block: object) -> str:
     field = _REASONED.get(str(block.get("type"))) if is_object(block) else None
-    return text_at(cast("Mapping[str, Any]", block), field, "content") if field else ""
+    return text_at(cast("Object", block), field, "content") if field else ""
 
 
 def _block(block: object) -> object:
@@ -156,14 +156,14 @@ def _block(block: object) -> object:
     if isinstance(block, str):
         return {"type": "text", "text": block}
     kind = _MEDIA.get(str(block.get("type"))) if is_object(block) else None
-    if kind is None or "file" in cast("Mapping[str, Any]", block):
+    if kind is None or "file" in cast("Object", block):
         return block
-    return shown(_medium(kind, cast("Mapping[str, Any]", block)))
+    return shown(_medium(kind, cast("Object", block)))
 
 
-def _medium(kind: MediaKind, block: Mapping[str, Any]) -> Media:
+def _medium(kind: MediaKind, block: Object) -> Media:
     source = block.get("source")
-    held: Mapping[str, Any] = source if is_object(source) else block
+    held: Object = source if is_object(source) else block
     media_type = held.get("mime_type") or held.get("media_type") or ""
     found = (held[field] for field in ("base64", "data", "url", "file_id", "id") if held.get(field))
     return Media(kind, str(media_type), str(next(found, "")))
@@ -181,12 +181,12 @@ def _merged(content: object, now: Sequence[Any]) -> Iterator[object]:
     yield from left
 
 
-def _call(call: Mapping[str, Any]) -> Mapping[str, Any]:
+def _call(call: Object) -> Object:
     function = {"name": call.get("name"), "arguments": call.get("args")}
     return {"id": call.get("id"), "type": "function", "function": function}
 
 
-def _own_call(call: Mapping[str, Any]) -> Mapping[str, Any]:
+def _own_call(call: Object) -> Object:
     function = call["function"]
     arguments = function["arguments"]
     given = arguments if is_object(arguments) else parsed_object(arguments)

@@ -8,7 +8,6 @@ message of its own, right after the message with the call; a call's arguments ar
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import Media, Part, Reasoning, Text, ToolCall, ToolResult
@@ -16,6 +15,7 @@ from holdfast.kernel.messages import Media, Part, Reasoning, Text, ToolCall, Too
 from .payloads import (
     ROLES,
     Located,
+    Object,
     Path,
     body_of,
     compact,
@@ -108,7 +108,7 @@ class OpenAIChat(ObjectWire):
             return True
         return not kinds_of(messages, "content").isdisjoint({list, tuple, type(None)})
 
-    def offered(self, body: Mapping[str, Any], tools: object) -> tuple[Part, ...]:
+    def offered(self, body: Object, tools: object) -> tuple[Part, ...]:
         """The tools, and the functions of the time before there were tools."""
         return super().offered(body, tools) + schemas(body.get("functions"), "functions")
 
@@ -117,7 +117,7 @@ class OpenAIChat(ObjectWire):
         del payload
         return published_rules(self.name)
 
-    def locate(self, message: Mapping[str, Any], place: str) -> Located:
+    def locate(self, message: Object, place: str) -> Located:
         """Reasoning, content, refusal, sound and calls, or a tool message's result."""
         if ROLES.get(message["role"]) == "tool":
             yield _result(message, place), ("content",)
@@ -139,14 +139,14 @@ class OpenAIChat(ObjectWire):
         for k, call in objects_at(message, "tool_calls", place):
             yield _call(call, f"{place}.tool_calls[{k}]", ("tool_calls", k))
 
-    def id_path(self, message: Mapping[str, Any], part: int) -> Path | None:
+    def id_path(self, message: Object, part: int) -> Path | None:
         """The path of the id: in the tool's message, or beside the function of the call."""
         if message.get("tool_call_id"):
             return ("tool_call_id",)
         _, path = list(self.locate(message, "message"))[part]
         return (*path[:2], "id") if path[0] == "tool_calls" else None
 
-    def extra_texts(self, message: Mapping[str, Any]) -> Iterator[str]:
+    def extra_texts(self, message: Object) -> Iterator[str]:
         """Names of speakers, and all other text outside the parts."""
         is_result = message["role"] in ("tool", "function")  # only the content is a part
         yield from unread(message, SPOKEN if is_result else _READ)
@@ -162,7 +162,7 @@ class OpenAIChat(ObjectWire):
         if message.get("function_call"):
             yield from unread(message["function_call"], ("name", "arguments"))
 
-    def quick_parts(self, message: Mapping[str, Any]) -> tuple[Part, ...] | None:
+    def quick_parts(self, message: Object) -> tuple[Part, ...] | None:
         """The parts of a result, or of calls beside text, which are half of an agent's messages."""
         try:
             content = message["content"]
@@ -187,7 +187,7 @@ def _function_schemas(tools: object) -> bool:
     return is_list(tools) and any(is_object(tool) and "function" in tool for tool in tools)
 
 
-def _result(message: Mapping[str, Any], place: str) -> ToolResult:
+def _result(message: Object, place: str) -> ToolResult:
     old = message["role"] == "function"
     field, what = ("name", "name") if old else ("tool_call_id", "id")
     advice = f"give the {what} of the call that it answers, or format='plain'"
@@ -196,12 +196,12 @@ def _result(message: Mapping[str, Any], place: str) -> ToolResult:
     return ToolResult(FUNCTION_ID + call_id if old else call_id, text, media)
 
 
-def _content(message: Mapping[str, Any], place: str) -> Located:
+def _content(message: Object, place: str) -> Located:
     advice = "give text, null or a list of parts"
     return content_at(message, "content", place, _part, advice)
 
 
-def _part(item: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
+def _part(item: Object, place: str, path: Path) -> tuple[Part, Path]:
     kind = str(item.get("type"))
     if kind in ("text", "refusal"):
         return Text(text_at(item, kind, place)), (*path, kind)
@@ -219,19 +219,19 @@ def _part(item: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
     return Media("document", source=source), path
 
 
-def _call(call: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
+def _call(call: Object, place: str, path: Path) -> tuple[Part, Path]:
     call_id = id_at(call, "id", place, "the tool call", "give the id that its result names")
     kind, field = _kind(call)
     name, arguments = _function(object_at(call, kind, place), field, f"{place}.{kind}")
     return ToolCall(call_id, name, arguments), (*path, kind, field)
 
 
-def _kind(call: Mapping[str, Any]) -> tuple[str, str]:
+def _kind(call: Object) -> tuple[str, str]:
     """The field that names what is called, and its field for the arguments."""
     return ("custom", "input") if call.get("type") == "custom" else ("function", "arguments")
 
 
-def _function(call: Mapping[str, Any], field: str, place: str) -> tuple[str, str]:
+def _function(call: Object, field: str, place: str) -> tuple[str, str]:
     """The name and the arguments as JSON text; some clients keep the arguments as an object."""
     arguments: object = call.get(field)
     text = compact(arguments, place) if is_object(arguments) else text_at(call, field, place)

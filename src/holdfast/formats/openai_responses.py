@@ -26,6 +26,7 @@ from holdfast.result import listed
 
 from .payloads import (
     Located,
+    Object,
     Path,
     body_of,
     compact,
@@ -93,7 +94,7 @@ _TOLD = ("text", "refusal")
 _STREAMS = ("stdout", "stderr")
 
 
-def kind_of(item: Mapping[str, Any]) -> str:
+def kind_of(item: Object) -> str:
     """The type of an item; for a message, which may omit it, its role."""
     kind = item.get("type")
     if kind is None and set(item) == {"id"}:
@@ -154,19 +155,19 @@ class OpenAIResponses(ObjectWire):
             return super().named_role(original, place)
         return "tool" if kind_of(original).endswith("_output") else "assistant"
 
-    def locate(self, message: Mapping[str, Any], place: str) -> Located:
+    def locate(self, message: Object, place: str) -> Located:
         """The parts of a message; any other item is one part."""
         kind = message.get("type")
         if kind in (None, "message") and "role" in message:
             return _content(message, place)
         return iter((_item(message, kind_of(message), place),))
 
-    def id_path(self, message: Mapping[str, Any], part: int) -> Path:
+    def id_path(self, message: Object, part: int) -> Path:
         """The path of the id of a call or an output."""
         del message, part
         return ("call_id",)
 
-    def only_text(self, block: Mapping[str, Any]) -> str | None:
+    def only_text(self, block: Object) -> str | None:
         """The text of a part that has nothing else."""
         kind, text = block.get("type"), block.get("text")
         said = kind in ("input_text", "output_text") and set(block) <= {
@@ -176,7 +177,7 @@ class OpenAIResponses(ObjectWire):
         }
         return text if said and type(text) is str else None
 
-    def extra_texts(self, message: Mapping[str, Any]) -> Iterator[str]:
+    def extra_texts(self, message: Object) -> Iterator[str]:
         """Namespaces of calls, encrypted reasoning, and all other text outside the parts."""
         kind = message.get("type")
         if kind not in (None, "message"):
@@ -185,7 +186,7 @@ class OpenAIResponses(ObjectWire):
             yield from unread(message, SPOKEN)
             yield from unread_in(message.get("content"), _PARTS)
 
-    def quick_parts(self, message: Mapping[str, Any]) -> tuple[Part, ...] | None:
+    def quick_parts(self, message: Object) -> tuple[Part, ...] | None:
         """The part of a call or an output, which most items are."""
         kind = message.get("type")
         if kind not in ("function_call", "function_call_output"):
@@ -199,7 +200,7 @@ class OpenAIResponses(ObjectWire):
 
     def render(self, original: object, texts: Mapping[int, str]) -> object:
         """A copy with these texts; the fields of an action and the streams of an output stay."""
-        message = cast("Mapping[str, Any]", original)
+        message = cast("Object", original)
         field = CALLS.get(str(message.get("type")), "")
         if is_object(message.get(field)):
             return {**message, field: _reshaped(message[field], parsed_object(texts[0]))}
@@ -210,13 +211,13 @@ class OpenAIResponses(ObjectWire):
         return super().render(original, texts)
 
 
-def _reshaped(before: Mapping[str, Any], now: Mapping[str, Any]) -> Mapping[str, Any]:
+def _reshaped(before: Object, now: Object) -> Object:
     """The action with the new values, except those whose type differs from the old value's."""
     same = {field: value for field, value in now.items() if type(value) is type(before.get(field))}
     return {**before, **same}
 
 
-def _read_of(kind: str, item: Mapping[str, Any]) -> Container[str]:
+def _read_of(kind: str, item: Object) -> Container[str]:
     """The fields of an item from which its part is made."""
     if kind in CALLS:
         return ("name", CALLS[kind])
@@ -225,7 +226,7 @@ def _read_of(kind: str, item: Mapping[str, Any]) -> Container[str]:
     return ("summary", "content") if kind == "reasoning" else item
 
 
-def _item(item: Mapping[str, Any], kind: str, place: str) -> tuple[Part, Path]:
+def _item(item: Object, kind: str, place: str) -> tuple[Part, Path]:
     if kind in CALLS:
         field = CALLS[kind]
         given = item.get(field)
@@ -243,13 +244,13 @@ def _item(item: Mapping[str, Any], kind: str, place: str) -> tuple[Part, Path]:
     return Opaque(compact(item, place)), ()
 
 
-def _call_id(item: Mapping[str, Any], place: str) -> str:
+def _call_id(item: Object, place: str) -> str:
     advice = "a call and its output name the same call_id"
     field = "call_id" if item.get("call_id") or not item.get("id") else "id"
     return id_at(item, field, place, f"the {item['type']}", advice)
 
 
-def _output(item: Mapping[str, Any], place: str) -> Located:
+def _output(item: Object, place: str) -> Located:
     output = item.get("output")
     if item.get("type") != "shell_call_output":
         yield from _content(item, place, "output")
@@ -262,11 +263,11 @@ def _output(item: Mapping[str, Any], place: str) -> Located:
                     yield Text(text_at(each, stream, f"{place}.output[{k}]")), ()
 
 
-def _content(message: Mapping[str, Any], place: str, field: str = "content") -> Located:
+def _content(message: Object, place: str, field: str = "content") -> Located:
     return content_at(message, field, place, _part, "give text or a list of parts")
 
 
-def _part(part: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
+def _part(part: Object, place: str, path: Path) -> tuple[Part, Path]:
     kind = str(part.get("type"))
     if kind not in _PARTS:
         return unknown(part, place), path

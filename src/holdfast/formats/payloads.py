@@ -18,6 +18,9 @@ from holdfast.kernel.typed import object_of
 
 MESSAGES = "messages"
 
+Object = Mapping[str, Any]
+"""A JSON object."""
+
 Path = tuple[str | int, ...]
 """Keys and indices from the message to the value with the part's text."""
 
@@ -53,7 +56,7 @@ _STRANGERS = (
 """What a message without a role may be, the name of its format, and its types there."""
 
 
-def body_of(payload: object) -> Mapping[str, Any]:
+def body_of(payload: object) -> Object:
     """The request body; empty if the payload is a list."""
     return payload if is_object(payload) else {}
 
@@ -77,23 +80,23 @@ def messages_of(payload: object, field: str = MESSAGES) -> Sequence[Any]:
     raise FormatError(f"{named(found)} is not a list of messages", place=place, advice=advice)
 
 
-def objects_of(payload: object) -> list[Mapping[str, Any]]:
+def objects_of(payload: object) -> list[Object]:
     """The messages that are objects, by which a format is recognised."""
     return list(objects_in(payload.get(MESSAGES) if is_object(payload) else payload))
 
 
-def objects_in(value: object) -> Iterator[Mapping[str, Any]]:
+def objects_in(value: object) -> Iterator[Object]:
     """The objects in a list; none if it is not a list."""
     if is_list(value):
         yield from (each for each in value if type(each) is dict or is_object(each))
 
 
-def fields_of(messages: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+def fields_of(messages: Iterable[Object]) -> frozenset[str]:
     """The names of all fields in the messages."""
     return frozenset[str]().union(*messages)
 
 
-def kinds_of(messages: Iterable[Mapping[str, Any]], field: str) -> set[type]:
+def kinds_of(messages: Iterable[Object], field: str) -> set[type]:
     """The types of this field's values; NoneType if a message lacks the field."""
     values: list[object] = [message.get(field) for message in messages]
     return set(map(type, values))
@@ -118,7 +121,7 @@ def role_of(original: object, place: str) -> Role:
     return ROLES.get(role, "user")
 
 
-def _stranger(message: Mapping[str, Any]) -> tuple[str, str]:
+def _stranger(message: Object) -> tuple[str, str]:
     """What a message without a role may be, and advice; both empty if its type is unknown."""
     kind = message.get("type")
     for whose, name, kinds in _STRANGERS:
@@ -156,7 +159,7 @@ def joined(parts: Iterable[Part]) -> tuple[str, tuple[Media, ...]]:
     return "\n".join(texts), tuple(media)
 
 
-def text_at(holder: Mapping[str, Any], field: str, place: str) -> str:
+def text_at(holder: Object, field: str, place: str) -> str:
     """The text in this field, empty if missing or null. Raises FormatError for other types."""
     value = holder.get(field)
     if value is None:
@@ -166,7 +169,7 @@ def text_at(holder: Mapping[str, Any], field: str, place: str) -> str:
     return value
 
 
-def object_at(holder: Mapping[str, Any], field: str, place: str) -> Mapping[str, Any]:
+def object_at(holder: Object, field: str, place: str) -> Object:
     """The object in this field. Raises FormatError if there is none."""
     value = holder.get(field)
     if not is_object(value):
@@ -174,9 +177,7 @@ def object_at(holder: Mapping[str, Any], field: str, place: str) -> Mapping[str,
     return value
 
 
-def objects_at(
-    holder: Mapping[str, Any], field: str, place: str
-) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def objects_at(holder: Object, field: str, place: str) -> Iterator[tuple[int, Object]]:
     """The objects of the list in this field with their positions; null is an empty list."""
     value = holder.get(field)
     if value is None:
@@ -190,7 +191,7 @@ def objects_at(
 
 
 def id_at(
-    holder: Mapping[str, Any],
+    holder: Object,
     field: str,
     place: str,
     owner: str,
@@ -203,15 +204,13 @@ def id_at(
     return value
 
 
-PartReader = Callable[[Mapping[str, Any], str, Path], tuple[Part, Path]]
+PartReader = Callable[[Object, str, Path], tuple[Part, Path]]
 """Takes an object in a list, its place for errors and its path; returns the part and the path of
 its text.
 """
 
 
-def content_at(
-    holder: Mapping[str, Any], field: str, place: str, read: PartReader, advice: str
-) -> Located:
+def content_at(holder: Object, field: str, place: str, read: PartReader, advice: str) -> Located:
     """The parts of a content that is a string or a list of objects, which ``read`` reads.
 
     Raises FormatError, with the advice, for a content of another type.
@@ -245,7 +244,7 @@ def refuse(value: object, place: str, advice: str) -> NoReturn:
     raise FormatError(f"{named(value)} does not belong here", place=place, advice=advice)
 
 
-def unknown(part: Mapping[str, Any], place: str) -> Opaque:
+def unknown(part: Object, place: str) -> Opaque:
     """A part of unknown type, passed through. Raises FormatError for blocks of Converse."""
     if "toolUse" in part or "toolResult" in part:
         advice = "leave the format out, or name converse"
@@ -261,7 +260,7 @@ def named(value: object) -> str:
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 
-def rewritten(original: Mapping[str, Any], texts: Mapping[Path, str]) -> Mapping[str, Any]:
+def rewritten(original: Object, texts: Mapping[Path, str]) -> Object:
     """A copy of the message with these texts at these paths; everything else is shared.
 
     An object at a path, such as the arguments of a call, is replaced by the JSON object that the
@@ -283,7 +282,7 @@ def _copied(value: Any) -> dict[str, Any] | list[Any]:
     return dict(value) if is_object(value) else list(value)
 
 
-def is_object(value: object) -> TypeGuard[Mapping[str, Any]]:
+def is_object(value: object) -> TypeGuard[Object]:
     """Whether the value is a JSON object."""
     return isinstance(value, Mapping)
 
@@ -306,7 +305,7 @@ def compact(value: object, place: str = "", otherwise: Callable[[object], str] =
         raise FormatError(problem, place=place, advice="give it less deeply nested") from fault
 
 
-def parsed_object(text: str) -> Mapping[str, Any]:
+def parsed_object(text: str) -> Object:
     """The JSON object in the text, or ``{"text": text}`` if there is none."""
     found = object_of(text)
     return {"text": text} if found is None else found
@@ -366,7 +365,7 @@ def _item(item: Any) -> Any:
     return dumped
 
 
-def _object(item: Mapping[str, Any]) -> Mapping[str, Any]:
+def _object(item: Object) -> Object:
     changed: dict[str, list[Any]] = {}
     for field in _LISTS:
         values = item.get(field)

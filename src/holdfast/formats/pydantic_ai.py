@@ -11,7 +11,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Protocol
+from typing import Protocol
 
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.integrity import Rule
@@ -31,6 +31,7 @@ from holdfast.kernel.registry import imported
 
 from .payloads import (
     Located,
+    Object,
     Path,
     compact,
     data_of,
@@ -86,9 +87,9 @@ class PydanticAI(FrameworkWire, BlockWire):
     )
 
     @staticmethod
-    def fields(message: object) -> Mapping[str, Any]:
+    def fields(message: object) -> Object:
         """The fields of a Pydantic AI message; none for anything else."""
-        fields: Mapping[str, Any] = {}
+        fields: Object = {}
         if is_object(message):
             fields = message
         elif hasattr(message, "parts") and hasattr(message, "kind"):
@@ -102,12 +103,12 @@ class PydanticAI(FrameworkWire, BlockWire):
         told = filter(None, (view.get("instructions") for view in views))
         return map(Text, islice(told, 1))
 
-    def view(self, original: object) -> Mapping[str, Any]:
+    def view(self, original: object) -> Object:
         """The message with its parts as JSON objects, each item of a user's prompt as a part."""
         fields = self.fields(original)
         return {**fields, "parts": list(_split(fields))} if fields else super().view(original)
 
-    def rebuilt(self, value: Mapping[str, Any], was: object = None) -> object:
+    def rebuilt(self, value: Object, was: object = None) -> object:
         """The message of this view; unchanged parts of ``was`` stay the same."""
         if not self.objects:
             return value
@@ -127,27 +128,27 @@ class PydanticAI(FrameworkWire, BlockWire):
         whole = 0 < len(fields["parts"]) == len(_system_parts(fields))
         return "system" if whole else role
 
-    def system_parts(self, message: Mapping[str, Any]) -> Sequence[int]:
+    def system_parts(self, message: Object) -> Sequence[int]:
         """The positions of the system prompts in a request."""
         return _system_parts(message)
 
-    def locate(self, message: Mapping[str, Any], place: str) -> Located:
+    def locate(self, message: Object, place: str) -> Located:
         """The parts in order."""
         for k, part in objects_at(message, self.content, place):
             yield _part(part, f"{place}.parts[{k}]", ("parts", k))
 
-    def id_path(self, message: Mapping[str, Any], part: int) -> Path:
+    def id_path(self, message: Object, part: int) -> Path:
         """The path of the id of this call or result."""
         del message
         return ("parts", part, "tool_call_id")
 
-    def only_text(self, block: Mapping[str, Any]) -> str | None:
+    def only_text(self, block: Object) -> str | None:
         """The text of a part of a user's, the system's or the model's."""
         text = block.get("content")
         spoken = block.get("part_kind") in (_SYSTEM, _USER, _TEXT)
         return text if spoken and type(text) is str else None
 
-    def extra_texts(self, message: Mapping[str, Any]) -> Iterator[str]:
+    def extra_texts(self, message: Object) -> Iterator[str]:
         """Nothing: the other fields are the framework's own."""
         del message
         return iter(())
@@ -166,7 +167,7 @@ class PydanticAI(FrameworkWire, BlockWire):
         """A new message."""
         return self.rebuilt(self.holding(role, [{"part_kind": _TEXT, "content": text}]))
 
-    def holding(self, role: Role, blocks: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    def holding(self, role: Role, blocks: Sequence[Object]) -> Object:
         """A message of these parts; text in a request is a prompt."""
         if role == "assistant":
             return {"parts": list(blocks), "kind": "response"}
@@ -174,7 +175,7 @@ class PydanticAI(FrameworkWire, BlockWire):
         parts = [{**b, "part_kind": kind} if b["part_kind"] == _TEXT else b for b in blocks]
         return {"parts": parts, "kind": "request"}
 
-    def block(self, part: Part, name: str = "") -> Mapping[str, Any] | None:
+    def block(self, part: Part, name: str = "") -> Object | None:
         """A new part; reasoning is left out."""
         if isinstance(part, ToolCall):
             given = dict(parsed_object(part.arguments))
@@ -190,12 +191,12 @@ class PydanticAI(FrameworkWire, BlockWire):
         return None if isinstance(part, Reasoning) else {"content": part.text, "part_kind": _TEXT}
 
 
-def _fields_of(value: object) -> Mapping[str, Any]:
+def _fields_of(value: object) -> Object:
     """The fields of a part or an item."""
     return value if is_object(value) else vars(value)
 
 
-def _split(fields: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _split(fields: Object) -> Iterator[Object]:
     for part in map(_fields_of, fields["parts"]):
         content = part.get("content")
         if part.get("part_kind") == _USER and is_list(content) and len(content) > 1:
@@ -204,12 +205,12 @@ def _split(fields: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
             yield part
 
 
-def _system_parts(message: Mapping[str, Any]) -> Sequence[int]:
+def _system_parts(message: Object) -> Sequence[int]:
     kinds = (_fields_of(part).get("part_kind") for part in message.get("parts", ()))
     return [k for k, kind in enumerate(kinds) if kind == _SYSTEM]
 
 
-def _part(part: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
+def _part(part: Object, place: str, path: Path) -> tuple[Part, Path]:
     kind, content = part.get("part_kind"), part.get("content")
     if kind in (_SYSTEM, _TEXT):
         return Text(text_at(part, "content", place)), (*path, "content")
@@ -236,7 +237,7 @@ def _part(part: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
     return Opaque(compact({k: v for k, v in part.items() if v is not None}, place)), path
 
 
-def _id(part: Mapping[str, Any], place: str) -> str:
+def _id(part: Object, place: str) -> str:
     value = text_at(part, "tool_call_id", place)
     if not value:
         advice = "a call and its result name the same id"
@@ -278,7 +279,7 @@ def _shown(item: object) -> Media | None:
     return Media(family, media_type, b64encode(data).decode() if isinstance(data, bytes) else data)
 
 
-def _medium(media: Media) -> Mapping[str, Any] | str:
+def _medium(media: Media) -> Object | str:
     kind, data = data_of(media)
     if data:
         return {"data": data, "media_type": kind, "kind": "binary"}

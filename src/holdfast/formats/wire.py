@@ -22,6 +22,7 @@ from .payloads import (
     MESSAGES,
     ROLES,
     Located,
+    Object,
     Path,
     body_of,
     compact,
@@ -127,15 +128,15 @@ class ObjectWire(Annotated, ABC):
     enveloped: ClassVar[frozenset[str]] = frozenset({MESSAGES, "tools"})
 
     @abstractmethod
-    def locate(self, message: Mapping[str, Any], place: str) -> Located:
+    def locate(self, message: Object, place: str) -> Located:
         """The parts in order, each with the path of its text; errors name ``place``."""
 
-    def id_path(self, message: Mapping[str, Any], part: int) -> Path | None:
+    def id_path(self, message: Object, part: int) -> Path | None:
         """The path of the id of this call or result; None if it has no field."""
         del message, part
         return None
 
-    def extra_texts(self, message: Mapping[str, Any]) -> Iterator[str]:
+    def extra_texts(self, message: Object) -> Iterator[str]:
         """The texts of the message that are in no part."""
         return unread(message, SPOKEN)
 
@@ -152,16 +153,16 @@ class ObjectWire(Annotated, ABC):
                 "a message is nested too deeply, or holds itself", advice=advice
             ) from fault
 
-    def view(self, original: object) -> Mapping[str, Any]:
+    def view(self, original: object) -> Object:
         """The message as a JSON object, from which all methods read."""
-        return cast("Mapping[str, Any]", original)
+        return cast("Object", original)
 
-    def rebuilt(self, value: Mapping[str, Any], was: object = None) -> object:
+    def rebuilt(self, value: Object, was: object = None) -> object:
         """The message that corresponds to a view; ``was`` is its earlier version."""
         del was
         return value
 
-    def system_parts(self, message: Mapping[str, Any]) -> Sequence[int]:
+    def system_parts(self, message: Object) -> Sequence[int]:
         """The indices of system prompts among the parts of a user's message."""
         del message
         return ()
@@ -178,12 +179,12 @@ class ObjectWire(Annotated, ABC):
         """The role of a message. Raises FormatError, naming the place, for anything else."""
         return role_of(original, place)
 
-    def only_text(self, block: Mapping[str, Any]) -> str | None:
+    def only_text(self, block: Object) -> str | None:
         """The text of a message's only block if it has nothing else; None for other blocks."""
         del block
         return None
 
-    def quick_parts(self, message: Mapping[str, Any]) -> tuple[Part, ...] | None:
+    def quick_parts(self, message: Object) -> tuple[Part, ...] | None:
         """The parts of a message in one of the common forms, read quickly; None for other messages.
 
         A conversation is read again at each call, which makes this worthwhile.
@@ -217,7 +218,7 @@ class ObjectWire(Annotated, ABC):
         del payload
         return iter(())
 
-    def offered(self, body: Mapping[str, Any], tools: object) -> tuple[Part, ...]:
+    def offered(self, body: Object, tools: object) -> tuple[Part, ...]:
         """The schemas of these tools, by default those of the body."""
         return schemas(body.get("tools") if tools is None else tools)
 
@@ -250,7 +251,7 @@ class ObjectWire(Annotated, ABC):
             messages.append(Message(role, original, self, text, parts))
         return tuple(messages)
 
-    def _text(self, message: Mapping[str, Any], content: object) -> str | None:
+    def _text(self, message: Object, content: object) -> str | None:
         """The content if it is one text and no other field has parts; else None."""
         text: str | None = None
         if type(content) is str:
@@ -259,11 +260,11 @@ class ObjectWire(Annotated, ABC):
             text = self.only_text(content[0])
         return text if self.carriers.isdisjoint(message) or not self._carries(message) else None
 
-    def _carries(self, message: Mapping[str, Any]) -> bool:
+    def _carries(self, message: Object) -> bool:
         """Whether there are parts outside the content; null and empty fields have none."""
         return any(message.get(field) for field in self.carriers.intersection(message))
 
-    def _parts(self, message: Mapping[str, Any], place: str) -> tuple[Part, ...]:
+    def _parts(self, message: Object, place: str) -> tuple[Part, ...]:
         parts = tuple([part for part, _ in self.locate(message, place)])
         if not parts and message.get(self.content) is None:
             for field, value in message.items():
@@ -290,7 +291,7 @@ class FrameworkWire(ObjectWire):
 
     @staticmethod
     @abstractmethod
-    def fields(message: object) -> Mapping[str, Any]:
+    def fields(message: object) -> Object:
         """The fields of a message of this framework; none for anything else."""
 
     def recognises(self, payload: object) -> bool:
@@ -307,25 +308,25 @@ class FrameworkWire(ObjectWire):
 
     def compose(self, role: Role, text: str) -> object:
         """A new message."""
-        return self.rebuilt(cast("Mapping[str, Any]", super().compose(role, text)))
+        return self.rebuilt(cast("Object", super().compose(role, text)))
 
 
 class BlockWire(ObjectWire):
     """A format whose messages are lists of blocks, with results in user messages."""
 
     @abstractmethod
-    def block(self, part: Part, name: str = "") -> Mapping[str, Any] | None:
+    def block(self, part: Part, name: str = "") -> Object | None:
         """A new block for this part; ``name`` is the tool of a result.
 
         None for a part that has no block in this format.
         """
 
-    def holding(self, role: Role, blocks: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    def holding(self, role: Role, blocks: Sequence[Object]) -> Object:
         """A message of these blocks."""
         return {"role": role, self.content: list(blocks)}
 
 
-def _settings(body: Mapping[str, Any], counted: Container[str]) -> Iterator[Part]:
+def _settings(body: Object, counted: Container[str]) -> Iterator[Part]:
     """Fields of a request that the model reads: schemas of its answer, and longer texts."""
     for field, value in body.items():
         if field in counted or not value:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import Any, cast
+from typing import cast
 
-from holdfast.formats.payloads import is_object
+from holdfast.formats.payloads import Object, is_object
 from holdfast.kernel.budget import Budget, tokens_in
 from holdfast.kernel.errors import ConfigError
 from holdfast.tokens import counter_for, window_of
@@ -44,7 +44,7 @@ class Budgets:
         for size in (self.default, *self.by_model.values()):
             checked(size)
 
-    def of(self, model: str, body: Mapping[str, Any]) -> Budget | None:
+    def of(self, model: str, body: Object) -> Budget | None:
         """The budget of a request; None if none is given and the model's window is not known."""
         found = (
             size for pattern, size in self.by_model.items() if fnmatchcase(model.lower(), pattern)
@@ -91,7 +91,7 @@ def _share(size: str) -> float | None:
     return int(number) / 100
 
 
-def _stated(size: Size, model: str, body: Mapping[str, Any]) -> Budget | None:
+def _stated(size: Size, model: str, body: Object) -> Budget | None:
     if isinstance(size, Budget):
         return size
     if isinstance(size, str) and _share(size) is None:
@@ -108,7 +108,7 @@ def _stated(size: Size, model: str, body: Mapping[str, Any]) -> Budget | None:
     )
 
 
-def _answer(body: Mapping[str, Any]) -> int:
+def _answer(body: Object) -> int:
     """Tokens that the request reserves for the answer, under any vendor's field name."""
     config: object = body.get("generationConfig")
     named = {**config, **body} if is_object(config) else body

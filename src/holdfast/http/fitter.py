@@ -6,7 +6,6 @@ the failure is reported; if secrets are to be masked, the request is refused.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, cast
@@ -14,7 +13,7 @@ from typing import Any, cast
 from holdfast.agent.loop import smaller_budget
 from holdfast.api import compress, count
 from holdfast.formats import named
-from holdfast.formats.payloads import is_list, is_object
+from holdfast.formats.payloads import Object, is_list, is_object
 from holdfast.http.budgets import Budgets, roomy
 from holdfast.http.requests import Endpoint, endpoint_of, model_of_text, plain, read_object, written
 from holdfast.http.threads import Sent, Views, chain_of, grown, named_in_body, positions, thread_of
@@ -63,7 +62,7 @@ class Fitted:
 class _Request:
     """A conversation read from a body."""
 
-    body: Mapping[str, Any]
+    body: Object
     endpoint: Endpoint
     model: str
     budget: Budget
@@ -84,7 +83,7 @@ class _Viewed:
     """The view to send; ``before`` is the size of the whole conversation in tokens."""
 
     result: CompressionResult
-    body: Mapping[str, Any]
+    body: Object
     thread: str
     before: int
     grown: bool
@@ -153,9 +152,7 @@ class Fitter:
         except Exception as fault:  # noqa: BLE001 - fail open: whatever it is, the request goes on
             return self._failed(raw, endpoint, fault)
 
-    def fit_body(
-        self, body: Mapping[str, Any], endpoint: Endpoint, *, thread: str = ""
-    ) -> Mapping[str, Any]:
+    def fit_body(self, body: Object, endpoint: Endpoint, *, thread: str = "") -> Object:
         """Like ``fit``, for a decoded body; returns the same object if nothing changes.
 
         Unchanged messages are the same objects. A body that cannot be fitted is handled as in
@@ -223,7 +220,7 @@ class Fitter:
             return self._unfitted(raw, request, note)
         return self._sent(raw, request, origin)
 
-    def _read(self, body: Mapping[str, Any], endpoint: Endpoint) -> tuple[_Request, str]:
+    def _read(self, body: Object, endpoint: Endpoint) -> tuple[_Request, str]:
         """The request of a body, and why it is not fitted, or empty."""
         model = self.options.get("model") or endpoint.model or str(body.get("model") or "")
         budget = self._budget(model, body)
@@ -340,7 +337,7 @@ class Fitter:
         found = self._sent(raw, request, origin)
         return found if found.changed and found.after < sent else None
 
-    def _budget(self, model: str, body: Mapping[str, Any]) -> Budget | None:
+    def _budget(self, model: str, body: Object) -> Budget | None:
         budget = self.budgets.of(model, body)
         learned = self._learned.get(model)
         if learned is None:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, cast
+from typing import Literal, cast
 from urllib.parse import unquote
 
 import msgspec
 
 from holdfast.formats import FORMATS
-from holdfast.formats.payloads import is_object
+from holdfast.formats.payloads import Object, is_object
 from holdfast.kernel.errors import InputError
 from holdfast.kernel.registry import imported
 from holdfast.text.visible import fault_line
@@ -104,7 +103,7 @@ def _inflated(raw: bytes) -> bytes:
         return zlib.decompressobj(-zlib.MAX_WBITS).decompress(raw, MOST + 1)
 
 
-def read_object(text: bytes) -> Mapping[str, Any]:
+def read_object(text: bytes) -> Object:
     """The body as a JSON object. Raises InputError for anything else."""
     try:
         found: object = msgspec.json.decode(text)
@@ -124,7 +123,7 @@ def _carefully(text: bytes) -> object:
         raise InputError(f"it is not JSON ({line:.80})", place="body") from fault
 
 
-def written(body: Mapping[str, Any]) -> bytes:
+def written(body: Object) -> bytes:
     """The body as JSON."""
     try:
         return msgspec.json.encode(body)

@@ -6,7 +6,7 @@ The client sees neither the tool nor its calls.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, cast
 
 import msgspec
@@ -15,7 +15,7 @@ from holdfast.agent.tools import results
 from holdfast.engine import RECALL_TOOL
 from holdfast.formats import named
 from holdfast.formats.convert import described
-from holdfast.formats.payloads import is_list, is_object
+from holdfast.formats.payloads import Object, is_list, is_object
 from holdfast.formats.wire import BlockWire, ObjectWire
 from holdfast.http.fitter import Fitter, RequestRefusedError
 from holdfast.http.requests import endpoint_of, plain, read_object, written
@@ -83,7 +83,7 @@ class Recalls:
         return written({**body, form.field: [*form.listed(body), *exchange]})
 
 
-def _may_be_offered(form: Format, body: Mapping[str, Any]) -> bool:
+def _may_be_offered(form: Format, body: Object) -> bool:
     """Whether the tool can be offered without changing how the provider handles the request."""
     tools: object = body.get("tools") or []
     if not is_list(tools) or any(name == RECALL_TOOL for name, _, _ in described(tools)):
@@ -96,9 +96,9 @@ def _may_be_offered(form: Format, body: Mapping[str, Any]) -> bool:
     return not kept and not body.get("background") and body.get("n", 1) == 1
 
 
-def _alone(form: ObjectWire, message: Message, ids: frozenset[str]) -> Mapping[str, Any] | None:
+def _alone(form: ObjectWire, message: Message, ids: frozenset[str]) -> Object | None:
     """The model's message with only these calls; None if it is another call's item."""
-    said = cast("Mapping[str, Any]", message.original)
+    said = cast("Object", message.original)
     others = {
         k
         for k, part in enumerate(message.parts)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
 
+from holdfast.formats.payloads import Object
 from holdfast.formats.wire import BlockWire
 from holdfast.kernel.edits import Drop, Edit, Insert
 from holdfast.kernel.integrity import Rule, Violation
 from holdfast.kernel.messages import Message, Part, Role, Text, Wire
 
-Block = Mapping[str, Any]
+Block = Object
 
 
 class RewritingRule(Rule):
@@ -51,12 +52,12 @@ class MessageByMessage(RewritingRule):
                 yield Violation(self.name, i, problem)
 
 
-def original(message: Message) -> Mapping[str, Any]:
+def original(message: Message) -> Object:
     """The caller's message as its wire views it: always a mapping."""
     return wire_of(message).view(message.original)
 
 
-def made(wire: Wire, value: Mapping[str, Any], was: Message | None = None) -> Message:
+def made(wire: Wire, value: Object, was: Message | None = None) -> Message:
     """A message of this wire; ``was`` is the message of which it is a new version."""
     now = cast("BlockWire", wire).rebuilt(value, was and was.original)
     return Message(wire.role(now), now, wire)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from holdfast.formats.payloads import Path, is_object, rewritten
+from holdfast.formats.payloads import Object, Path, is_object, rewritten
 from holdfast.kernel.integrity import ToolExchanges, Violation
 from holdfast.kernel.messages import Message, Opaque, Text, ToolCall, ToolResult
 from holdfast.kernel.transcript import speaks
@@ -243,7 +243,7 @@ class ResultsRightAfter(_ResultsBehindCalls):
                 yield Violation(self.name, i, "it is between a tool call and its result")
 
 
-def _call_for(result: ToolResult, message: Mapping[str, Any]) -> dict[str, Any]:
+def _call_for(result: ToolResult, message: Object) -> dict[str, Any]:
     function = {"name": message.get("name") or NO_NAME, "arguments": "{}"}
     if message["role"] == "function":
         return {"role": "assistant", "content": None, "function_call": function}
@@ -251,7 +251,7 @@ def _call_for(result: ToolResult, message: Mapping[str, Any]) -> dict[str, Any]:
     return {"role": "assistant", "content": None, "tool_calls": [call]}
 
 
-def _result_for(call: ToolCall, message: Mapping[str, Any]) -> dict[str, Any]:
+def _result_for(call: ToolCall, message: Object) -> dict[str, Any]:
     if message.get("function_call") and call.id == FUNCTION_ID + call.name:
         return {"role": "function", "name": call.name, "content": NO_RESULT}
     return {"role": "tool", "tool_call_id": call.id, "content": NO_RESULT}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from holdfast.formats.payloads import objects_in
+from holdfast.formats.payloads import Object, objects_in
 from holdfast.kernel.integrity import Rule, Violation
 from holdfast.kernel.messages import Message, Reasoning, ToolCall, ToolResult
 
@@ -191,13 +191,13 @@ def _of_other_kinds(messages: Sequence[Message]) -> dict[int, int]:
     return found
 
 
-def _call_for(output: Mapping[str, Any], call_id: str) -> dict[str, Any]:
+def _call_for(output: Object, call_id: str) -> dict[str, Any]:
     kind = str(output["type"]).removesuffix("_output")
     if kind == "custom_tool_call":
         return {"type": kind, "call_id": call_id, "name": NO_NAME, "input": ""}
     return {"type": "function_call", "call_id": call_id, "name": NO_NAME, "arguments": "{}"}
 
 
-def _output_for(call: Mapping[str, Any], call_id: str) -> dict[str, Any]:
+def _output_for(call: Object, call_id: str) -> dict[str, Any]:
     kind = call["type"] if call["type"] == "custom_tool_call" else "function_call"
     return {"type": f"{kind}_output", "call_id": call_id, "output": NO_RESULT}

@@ -14,14 +14,14 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from holdfast.formats.payloads import compact, is_list, is_object, named, parsed_object
+from holdfast.formats.payloads import Object, compact, is_list, is_object, named, parsed_object
 from holdfast.kernel.integrity import Rule, Violation
 from holdfast.kernel.messages import Message
 
 from .changes import MessageByMessage, RewritingRule, made, original, with_fields
 from .exchanges import ShortCallIds
 
-Schema = Mapping[str, Any]
+Schema = Object
 Problem = tuple[str, str]
 """The place in the value, and the problem."""
 
@@ -58,7 +58,7 @@ class WireSchema:
     ``roles`` maps a role to the schema of its messages; ``limits`` has what no schema can express.
     """
 
-    def __init__(self, data: Mapping[str, Any]) -> None:
+    def __init__(self, data: Object) -> None:
         self.roles: Mapping[str, Schema] = data["roles"]
         self.limits: Mapping[str, int] = data["limits"]
         self._nulls: bool = data.get("nulls", True)
@@ -86,7 +86,7 @@ class WireSchema:
         elif is_object(value):
             yield from self._of_object(value, branch, place)
 
-    def _of_object(self, value: Mapping[str, Any], branch: Schema, place: str) -> Iterator[Problem]:
+    def _of_object(self, value: Object, branch: Schema, place: str) -> Iterator[Problem]:
         fields = branch.get("properties", {})
         told = [name for name, inner in value.items() if inner is not None]
         if len(told) < branch.get("minProperties", 0):
@@ -227,7 +227,7 @@ def _of_text(value: str, leaf: Schema) -> Iterator[str]:
 
 
 def published_rules(
-    wire: str, kind: Callable[[Mapping[str, Any]], object] = itemgetter("role")
+    wire: str, kind: Callable[[Object], object] = itemgetter("role")
 ) -> tuple[Rule, ...]:
     """The rules on published fields, and on the length of call ids if the vendor limits it."""
     most = published(wire).limits.get("call_id")
@@ -252,7 +252,7 @@ class AsPublished(MessageByMessage):
         self,
         wire: str,
         system: object = None,
-        kind: Callable[[Mapping[str, Any]], object] = itemgetter("role"),
+        kind: Callable[[Object], object] = itemgetter("role"),
     ) -> None:
         self._wire, self._system, self._kind = wire, system, kind
 
