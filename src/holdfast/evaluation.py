@@ -26,7 +26,7 @@ from holdfast.calls.lineup import CallLimits, Lineup
 from holdfast.formats import read
 from holdfast.judge import answer_of, answers
 from holdfast.kernel.errors import ConfigError
-from holdfast.kernel.messages import Message
+from holdfast.kernel.messages import Messages
 from holdfast.kernel.ports import Embed
 from holdfast.meter import meter_for
 from holdfast.model_usage import NO_CALLS, ModelUsage
@@ -296,12 +296,12 @@ def _semantic(runtime: Runtime, said: Collection[str], still: Collection[str]) -
     return 1 - (1 - kept) * len(missing) / len(said)
 
 
-def _messages(conversation: Any) -> Sequence[Message]:
+def _messages(conversation: Any) -> Messages:
     _, _, transcript = read(bare(conversation), None)
     return transcript.messages
 
 
-def _texts(messages: Sequence[Message]) -> list[str]:
+def _texts(messages: Messages) -> list[str]:
     """The text of each message with its calls and results."""
     return ["\n".join(text for _, text in message.said) for message in messages]
 

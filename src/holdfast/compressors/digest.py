@@ -20,7 +20,7 @@ from holdfast.compressors.summaries import Marks, body_of, concealed, is_skipped
 from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.edits import Drop, Edit
-from holdfast.kernel.messages import Message
+from holdfast.kernel.messages import Message, Messages
 from holdfast.kernel.registry import moved_names
 from holdfast.kernel.transcript import Transcript, speaks
 from holdfast.kernel.typed import Fraction
@@ -119,7 +119,7 @@ class Digest(Configured):
         )
         return Plan(edits, reason="history_folded", detail=trouble)
 
-    def _notes(self, told: Sequence[Message], room: int, count: Count) -> str:
+    def _notes(self, told: Messages, room: int, count: Count) -> str:
         """Notes on the messages, followed by exact things that the notes do not name."""
         # without the words around it, a listed secret could not be recognised and masked
         info = StructuredInfo.of(list(map(concealed, told))) if self.facts else StructuredInfo()
@@ -174,7 +174,7 @@ class Block:
     answered: bool = False
 
 
-def blocks(messages: Sequence[Message]) -> list[Block]:
+def blocks(messages: Messages) -> list[Block]:
     """The blocks in order; every message is in one.
 
     A user's message opens a block. The assistant's reply, the calls before it and their results

@@ -9,7 +9,7 @@ from dataclasses import replace
 from holdfast.compressors.summaries import HISTORY, WorkingStore, body_of
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.flow import Asking
-from holdfast.kernel.messages import Message
+from holdfast.kernel.messages import Message, Messages
 from holdfast.kernel.ports import ContentKind, Room, Shrunk
 from holdfast.kernel.transcript import Seal, Transcript
 from holdfast.text.visible import amount
@@ -116,11 +116,11 @@ def _pieces(
         yield _as_text(piece, tokens)
 
 
-def _as_text(piece: Sequence[Message], tokens: int) -> tuple[str, str]:
+def _as_text(piece: Messages, tokens: int) -> tuple[str, str]:
     return transcribed(piece), f"{amount(len(piece), 'message')}, {tokens:,} tokens"
 
 
-def transcribed(messages: Sequence[Message]) -> str:
+def transcribed(messages: Messages) -> str:
     """The messages as text: the role, then each text and each call with its arguments."""
     return "\n\n".join(
         f"{message.role}: {text}" for message in messages for _, text in message.said if text

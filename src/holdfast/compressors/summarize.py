@@ -27,7 +27,7 @@ from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
 from holdfast.kernel.errors import ConfigError, HoldfastError, ModelError
 from holdfast.kernel.flow import Asking
-from holdfast.kernel.messages import Message
+from holdfast.kernel.messages import Message, Messages
 from holdfast.kernel.registry import moved_names
 from holdfast.kernel.transcript import Transcript
 from holdfast.kernel.typed import check_fields
@@ -132,7 +132,7 @@ class Summarize(Configured):
         return sha256(repr(said).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def retention_boundary(messages: Sequence[Message], sizes: Sequence[int], keep_recent: int) -> int:
+def retention_boundary(messages: Messages, sizes: Sequence[int], keep_recent: int) -> int:
     """The number of oldest messages that may be summarized so that ``keep_recent`` tokens stay.
 
     ``sizes`` are the tokens of each message. The cut moves back until it separates no call from its
@@ -147,7 +147,7 @@ def retention_boundary(messages: Sequence[Message], sizes: Sequence[int], keep_r
     return cut if kept >= keep_recent else 0
 
 
-def _is_safe(messages: Sequence[Message], cut: int) -> bool:
+def _is_safe(messages: Messages, cut: int) -> bool:
     """Whether a finished message is before the cut, and no result after it."""
     before = messages[cut - 1]
     if before.role == "tool" or before.calls or (before.results and before.role != "user"):

@@ -16,7 +16,7 @@ from holdfast.kernel.apply import mend
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.messages import (
     Media,
-    Message,
+    Messages,
     Opaque,
     Part,
     Role,
@@ -107,7 +107,7 @@ def to_openai(payload: object) -> Written:
     return convert(payload, "openai_chat", "anthropic")
 
 
-def _turns(messages: Sequence[Message]) -> Iterator[Turn]:
+def _turns(messages: Messages) -> Iterator[Turn]:
     """The turns; separate items of one reply of the assistant become one turn."""
     said: list[Part] = []
     for message in messages:
@@ -152,9 +152,7 @@ def written(
     raise ConfigError(f"{form.name!r} is not a wire to convert to", place="to", advice=advice)
 
 
-def _tools(
-    payload: object, source: Format, messages: Sequence[Message]
-) -> list[tuple[str, str, Object]]:
+def _tools(payload: object, source: Format, messages: Messages) -> list[tuple[str, str, Object]]:
     """The tools of a request, beside its messages and among them."""
     body = body_of(payload)
     config = body.get("toolConfig")

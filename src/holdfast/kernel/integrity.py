@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from .edits import Edit
-from .messages import Message
+from .messages import Message, Messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +35,17 @@ class Rule(Protocol):
     doors: ClassVar[tuple[str, ...]] = ()
     alone: bool = False
 
-    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Iterator[Violation]:
         """Every violation of the rule; none for a rule that only limits what may be dropped."""
         del messages
         return iter(())
 
-    def welds(self, messages: Sequence[Message]) -> Iterable[int]:
+    def welds(self, messages: Messages) -> Iterable[int]:
         """Positions before which no cut is allowed: ``i`` ties message i to message i - 1."""
         del messages
         return ()
 
-    def keeps(self, messages: Sequence[Message]) -> Iterable[int]:
+    def keeps(self, messages: Messages) -> Iterable[int]:
         """Positions that may not be dropped, because remaining messages need them."""
         del messages
         return ()
@@ -55,23 +55,23 @@ class Rule(Protocol):
         del before, message
         return True
 
-    def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
+    def repair(self, messages: Messages) -> Sequence[Edit]:
         """The smallest edits after which the rule holds; none if it holds or cannot be repaired."""
         del messages
         return ()
 
 
-def welds(rules: Sequence[Rule], messages: Sequence[Message]) -> set[int]:
+def welds(rules: Sequence[Rule], messages: Messages) -> set[int]:
     """Every position before which a rule forbids a cut."""
     return {i for rule in rules for i in rule.welds(messages)}
 
 
-def keeps(rules: Sequence[Rule], messages: Sequence[Message]) -> set[int]:
+def keeps(rules: Sequence[Rule], messages: Messages) -> set[int]:
     """Every position that a rule keeps."""
     return {i for rule in rules for i in rule.keeps(messages)}
 
 
-def violations(rules: Sequence[Rule], messages: Sequence[Message]) -> list[Violation]:
+def violations(rules: Sequence[Rule], messages: Messages) -> list[Violation]:
     """All violations in the order of the messages."""
     found = [violation for rule in rules for violation in rule.violations(messages)]
     return sorted(found, key=lambda violation: violation.index)
@@ -84,8 +84,8 @@ def may_follow(rules: Sequence[Rule], before: Message | None, message: Message) 
 
 def new_violation(
     rules: Sequence[Rule],
-    before: Sequence[Message],
-    after: Sequence[Message],
+    before: Messages,
+    after: Messages,
     origins: Sequence[int | None],
 ) -> Violation | None:
     """The first violation that ``after`` has and ``before`` had not.
@@ -118,7 +118,7 @@ class ToolExchanges(Rule):
 
     name = "tool_exchange_whole"
 
-    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Iterator[Violation]:
         """Results without an open call, and calls still open when their exchange ends."""
         waiting: dict[str, int] = {}
         unanswered: list[tuple[str, int]] = []
@@ -137,7 +137,7 @@ class ToolExchanges(Rule):
         for call_id, index in (*unanswered, *waiting.items()):
             yield Violation(self.name, index, f"tool call {call_id!r} has no result")
 
-    def welds(self, messages: Sequence[Message]) -> Iterable[int]:
+    def welds(self, messages: Messages) -> Iterable[int]:
         """Every position from a call to its last result."""
         joined: list[int] = []
         last = -1

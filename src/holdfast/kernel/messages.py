@@ -6,7 +6,7 @@ the same object.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
@@ -258,6 +258,9 @@ class Message:
         after = Message(self.role, original, self.wire, plain)
         after.ours = self.ours and (after.content_text or "").startswith(SUMMARY)
         return after
+
+
+Messages = Sequence[Message]
 
 
 def _only(kind: type[T], parts: tuple[Part, ...]) -> tuple[T, ...]:

@@ -11,7 +11,7 @@ from holdfast.formats.payloads import Object
 from holdfast.formats.wire import BlockWire
 from holdfast.kernel.edits import Drop, Edit, Insert
 from holdfast.kernel.integrity import Rule, Violation
-from holdfast.kernel.messages import Message, Part, Role, Text, Wire
+from holdfast.kernel.messages import Message, Messages, Part, Role, Text, Wire
 
 Block = Object
 
@@ -19,7 +19,7 @@ Block = Object
 class RewritingRule(Rule):
     """A rule whose repair returns the messages as they should be; edits follow from that."""
 
-    def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
+    def rewritten(self, messages: Messages) -> Iterable[Message]:
         """The messages after the repair; by default each broken message is repaired by itself."""
         broken = {violation.index for violation in self.violations(messages)}
         for i, message in enumerate(messages):
@@ -31,7 +31,7 @@ class RewritingRule(Rule):
         """The repaired message, or None if nothing is left of it."""
         return message
 
-    def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
+    def repair(self, messages: Messages) -> Sequence[Edit]:
         """The edits that lead to the repaired messages."""
         return edits_between(messages, list(self.rewritten(messages)), self.name)
 
@@ -45,7 +45,7 @@ class MessageByMessage(RewritingRule):
     def problem(self, message: Message) -> str:
         """The problem of the message; empty if there is none."""
 
-    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Iterator[Violation]:
         """One for each message with a problem."""
         for i, message in enumerate(messages):
             if problem := self.problem(message):
@@ -109,7 +109,7 @@ def wire_of(message: Message) -> BlockWire:
     return cast("BlockWire", message.wire)
 
 
-def edits_between(before: Sequence[Message], after: Sequence[Message], reason: str) -> list[Edit]:
+def edits_between(before: Messages, after: Messages, reason: str) -> list[Edit]:
     """The edits that turn one sequence of messages into the other.
 
     As many message objects as possible that are in both stay in place. A moved one is dropped and

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from holdfast.formats.payloads import Object, Path, is_object, rewritten
 from holdfast.kernel.integrity import ToolExchanges, Violation
-from holdfast.kernel.messages import Message, Opaque, Text, ToolCall, ToolResult
+from holdfast.kernel.messages import Message, Messages, Opaque, Text, ToolCall, ToolResult
 from holdfast.kernel.transcript import speaks
 
 from .changes import (
@@ -34,7 +34,7 @@ NO_RESULT = "[no result was recorded]"
 NO_NAME = "unknown_tool"
 
 
-def paired(messages: Sequence[Message]) -> dict[Place, Place]:
+def paired(messages: Messages) -> dict[Place, Place]:
     """The place of the call for the place of each result that has one.
 
     A result answers the first open call with its id in the nearest message before it, or else in
@@ -68,7 +68,7 @@ def answers(pairs: dict[Place, Place]) -> dict[int, dict[Place, Place]]:
 class _ResultsOpenNext(RewritingRule):
     """A rule whose repair moves every result to the start of the message after its call."""
 
-    def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
+    def rewritten(self, messages: Messages) -> Iterable[Message]:
         """The messages, regrouped.
 
         A call without a result is answered by a note that says so, and a result without a call gets
@@ -112,7 +112,7 @@ class ResultsInNextMessage(_ResultsOpenNext):
 
     name = "results_in_next_message"
 
-    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Iterator[Violation]:
         """Results of an open call that are further away."""
         waiting: dict[str, int] = {}
         for i, message in enumerate(messages):
@@ -181,7 +181,7 @@ def _parted(
     return orphans, rest
 
 
-def _results(messages: Sequence[Message], i: int, answered: Mapping[Place, Place]) -> list[Block]:
+def _results(messages: Messages, i: int, answered: Mapping[Place, Place]) -> list[Block]:
     """The results of message ``i``'s calls: the existing ones, then notes for missing ones."""
     caller = messages[i]
     results = [blocks(messages[at])[k] for at, k in answered.values()]
@@ -200,7 +200,7 @@ its result is found by that name.
 class _ResultsBehindCalls(RewritingRule):
     """A rule whose repair moves every result right after its call."""
 
-    def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
+    def rewritten(self, messages: Messages) -> Iterable[Message]:
         """The messages, regrouped.
 
         A call without a result is answered by a note that says so, and a result without a call gets
@@ -231,7 +231,7 @@ class ResultsRightAfter(_ResultsBehindCalls):
 
     name = "results_right_after_call"
 
-    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Iterator[Violation]:
         """System messages inside an exchange; any other message would end it."""
         waiting: set[str] = set()
         for i, message in enumerate(messages):
@@ -268,18 +268,18 @@ class ServerToolExchanges(RewritingRule):
     name = "server_tool_exchange_whole"
     alone = True
 
-    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Iterator[Violation]:
         """Results without a call, and calls without a result when the user speaks again."""
         _, broken = _pairs(messages)
         for (i, _), problem in sorted(broken.items()):
             yield Violation(self.name, i, problem)
 
-    def welds(self, messages: Sequence[Message]) -> Iterable[int]:
+    def welds(self, messages: Messages) -> Iterable[int]:
         """Every position from a call to its result."""
         pairs, _ = _pairs(messages)
         return {i for call, result in pairs for i in range(call + 1, result + 1)}
 
-    def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
+    def rewritten(self, messages: Messages) -> Iterable[Message]:
         """The messages without unpaired calls and results, since only the vendor makes these."""
         _, broken = _pairs(messages)
         touched = {i for i, _ in broken}
@@ -292,7 +292,7 @@ class ServerToolExchanges(RewritingRule):
                 yield with_blocks(message, now)
 
 
-def _pairs(messages: Sequence[Message]) -> tuple[list[tuple[int, int]], dict[Place, str]]:
+def _pairs(messages: Messages) -> tuple[list[tuple[int, int]], dict[Place, str]]:
     """Pairs of messages with a call and its result, and the problem of each unpaired block."""
     pairs: list[tuple[int, int]] = []
     broken: dict[Place, str] = {}
@@ -343,15 +343,15 @@ class _CallIdRule(RewritingRule):
     """A rule whose repair gives calls and their results other ids."""
 
     @abstractmethod
-    def _wrong(self, messages: Sequence[Message]) -> Iterator[_WrongId]:
+    def _wrong(self, messages: Messages) -> Iterator[_WrongId]:
         """The calls whose ids are refused."""
 
-    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Iterator[Violation]:
         """One for each refused id."""
         for (i, _), _, problem in self._wrong(messages):
             yield Violation(self.name, i, problem)
 
-    def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
+    def rewritten(self, messages: Messages) -> Iterable[Message]:
         """The messages with new ids, in the calls and in their results."""
         taken = {call.id: 1 for message in messages for call in message.calls}
         names = {place: _free(wanted, taken) for place, wanted, _ in self._wrong(messages)}
@@ -378,7 +378,7 @@ class UniqueCallIds(_CallIdRule):
         self._everywhere = everywhere
         self.alone = not everywhere
 
-    def _wrong(self, messages: Sequence[Message]) -> Iterator[_WrongId]:
+    def _wrong(self, messages: Messages) -> Iterator[_WrongId]:
         seen: set[str] = set()
         for i, message in enumerate(messages):
             if message.calls and not self._everywhere:
@@ -403,7 +403,7 @@ class SpelledCallIds(_CallIdRule):
     def __init__(self, also: str = "") -> None:
         self._foreign = re.compile(f"[^a-zA-Z0-9_{re.escape(also)}-]")
 
-    def _wrong(self, messages: Sequence[Message]) -> Iterator[_WrongId]:
+    def _wrong(self, messages: Messages) -> Iterator[_WrongId]:
         for i, message in enumerate(messages):
             for k, call in _calls(message):
                 wanted = self._spelled(call.id)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from holdfast.formats.payloads import Object, objects_in
 from holdfast.kernel.integrity import Rule, Violation
-from holdfast.kernel.messages import Message, Reasoning, ToolCall, ToolResult
+from holdfast.kernel.messages import Message, Messages, Reasoning, ToolCall, ToolResult
 
 from .changes import RewritingRule, made, original, without_field
 from .exchanges import NO_NAME, NO_RESULT, paired
@@ -28,7 +28,7 @@ class ItemExchanges(RewritingRule):
 
     name = "tool_exchange_whole"
 
-    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Iterator[Violation]:
         """Outputs without an earlier call, and calls without an output."""
         pairs = paired(messages)
         refers = any(_type(message) == _REFERENCE for message in messages)
@@ -43,7 +43,7 @@ class ItemExchanges(RewritingRule):
                 elif isinstance(part, ToolCall) and (i, k) not in answered:
                     yield Violation(self.name, i, f"tool call {part.id!r} has no output")
 
-    def welds(self, messages: Sequence[Message]) -> Iterable[int]:
+    def welds(self, messages: Messages) -> Iterable[int]:
         """Every position from a call to its output, and between calls made together."""
         ends = {call[0]: result[0] for result, call in paired(messages).items()}
         ends |= _of_other_kinds(messages)
@@ -53,7 +53,7 @@ class ItemExchanges(RewritingRule):
             for position in range(min(start, stop) + 1, max(start, stop) + 1)
         }
 
-    def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
+    def rewritten(self, messages: Messages) -> Iterable[Message]:
         """The items with each output after its call, and new items for missing ones."""
         pairs = paired(messages)
         answers = {call[0]: result[0] for result, call in pairs.items()}
@@ -78,13 +78,13 @@ class ReasoningLeadsOn(RewritingRule):
 
     name = "reasoning_with_its_items"
 
-    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Iterator[Violation]:
         """Reasoning that no item of the assistant follows."""
         for i, message in enumerate(messages):
             if _reasons(message) and not _follows(messages, i):
                 yield Violation(self.name, i, "no item of the assistant follows its reasoning")
 
-    def welds(self, messages: Sequence[Message]) -> Iterable[int]:
+    def welds(self, messages: Messages) -> Iterable[int]:
         """Every position from reasoning through the items that follow it."""
         led = False
         for i, message in enumerate(messages):
@@ -93,7 +93,7 @@ class ReasoningLeadsOn(RewritingRule):
                 yield i
             led = own and (led or _reasons(message))
 
-    def keeps(self, messages: Sequence[Message]) -> Iterable[int]:
+    def keeps(self, messages: Messages) -> Iterable[int]:
         """The newest reasoning."""
         return [i for i, message in enumerate(messages) if _reasons(message)][-1:]
 
@@ -106,12 +106,12 @@ class UniqueItems(RewritingRule):
 
     name = "item_ids_unique"
 
-    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Iterator[Violation]:
         """An item whose id an earlier one has."""
         for i in _repeated(messages):
             yield Violation(self.name, i, f"an item before it has the id {_id(messages[i])!r}")
 
-    def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
+    def rewritten(self, messages: Messages) -> Iterable[Message]:
         """The items without repetitions; different items with one id lose the later id."""
         repeated = _repeated(messages)
         for i, message in enumerate(messages):
@@ -126,7 +126,7 @@ class CompactionStays(Rule):
 
     name = "compaction_stays"
 
-    def keeps(self, messages: Sequence[Message]) -> Iterable[int]:
+    def keeps(self, messages: Messages) -> Iterable[int]:
         """The positions of these items, and of messages with such a block."""
         return [i for i, message in enumerate(messages) if _is_kept(message)]
 
@@ -155,7 +155,7 @@ def _reasons(message: Message) -> bool:
     return not message.is_speech and any(isinstance(part, Reasoning) for part in message.parts)
 
 
-def _follows(messages: Sequence[Message], i: int) -> bool:
+def _follows(messages: Messages, i: int) -> bool:
     """Whether an item of the assistant other than reasoning follows this one."""
     for message in messages[i + 1 :]:
         if message.role != "assistant":
@@ -165,7 +165,7 @@ def _follows(messages: Sequence[Message], i: int) -> bool:
     return False
 
 
-def _repeated(messages: Sequence[Message]) -> dict[int, int]:
+def _repeated(messages: Messages) -> dict[int, int]:
     """From each repeated item to the first item with its id."""
     first: dict[str, int] = {}
     found: dict[int, int] = {}
@@ -175,7 +175,7 @@ def _repeated(messages: Sequence[Message]) -> dict[int, int]:
     return found
 
 
-def _of_other_kinds(messages: Sequence[Message]) -> dict[int, int]:
+def _of_other_kinds(messages: Messages) -> dict[int, int]:
     """From an unread item with an id to the last unread item with the same id."""
     first: dict[str, int] = {}
     found: dict[int, int] = {}

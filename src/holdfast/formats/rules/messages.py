@@ -9,7 +9,7 @@ from typing import Literal
 from holdfast.formats.payloads import ROLES
 from holdfast.kernel.edits import Edit, Insert
 from holdfast.kernel.integrity import Rule, Violation
-from holdfast.kernel.messages import Message, Reasoning, Text, ToolCall
+from holdfast.kernel.messages import Message, Messages, Reasoning, Text, ToolCall
 from holdfast.kernel.transcript import speaks
 
 from .changes import (
@@ -33,12 +33,12 @@ class AtLeastOne(Rule):
 
     name = "at_least_one_message"
 
-    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Iterator[Violation]:
         """An empty list of messages."""
         if not messages:
             yield Violation(self.name, 0, "there is no message")
 
-    def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
+    def repair(self, messages: Messages) -> Sequence[Edit]:
         """A user's message without new information."""
         return () if messages else (Insert(0, "user", CONTINUES, self.name),)
 
@@ -48,7 +48,7 @@ class FirstIsUser(Rule):
 
     name = "first_message_is_users"
 
-    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Iterator[Violation]:
         """A first message in another role."""
         for i, message in enumerate(messages):
             if message.role != "system":
@@ -61,7 +61,7 @@ class FirstIsUser(Rule):
         """Only a user's message may come first."""
         return before is not None or message.role == "user"
 
-    def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
+    def repair(self, messages: Messages) -> Sequence[Edit]:
         """A user's message before it."""
         return [Insert(v.index, "user", CONTINUES, self.name) for v in self.violations(messages)]
 
@@ -75,7 +75,7 @@ class RolesAlternate(RewritingRule):
     name = "roles_alternate"
     doors = ("bedrock", "converse")
 
-    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Iterator[Violation]:
         """The second of two messages with the same role."""
         for i, (before, message) in enumerate(pairwise(messages), 1):
             if before.role == message.role:
@@ -85,7 +85,7 @@ class RolesAlternate(RewritingRule):
         """Only another role may follow."""
         return before is None or before.role != message.role
 
-    def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
+    def rewritten(self, messages: Messages) -> Iterable[Message]:
         """The messages, with neighbours of one role joined."""
         after: list[Message] = []
         for message in messages:
@@ -101,7 +101,7 @@ class CallsFollowUsers(RewritingRule):
 
     name = "calls_follow_users"
 
-    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Iterator[Violation]:
         """Calls at the start, or after the model's text."""
         for i, message in enumerate(messages):
             if not self.may_follow(messages[i - 1] if i else None, message):
@@ -112,7 +112,7 @@ class CallsFollowUsers(RewritingRule):
         """Whether a message without calls, or one right after a user's message or results."""
         return not message.calls or (before is not None and before.role != "assistant")
 
-    def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
+    def rewritten(self, messages: Messages) -> Iterable[Message]:
         """The messages, with calls joined to the model's text or put after a new user's message."""
         after: list[Message] = []
         for message in messages:
@@ -201,7 +201,7 @@ class NotEmpty(MessageByMessage):
     def __init__(self, blank: Literal["all", "any", ""]) -> None:
         self._blank = blank
 
-    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Iterator[Violation]:
         """An empty message, or one with an empty text."""
         ends = self._blank == "all" and bool(messages) and messages[-1].role == "assistant"
         for violation in super().violations(messages):
@@ -238,13 +238,13 @@ class FinalTextTrimmed(RewritingRule):
 
     name = "final_text_trimmed"
 
-    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Iterator[Violation]:
         """White space at the end of the last message."""
         if messages and _trails(messages[-1]):
             problem = "the assistant's last text ends in white space"
             yield Violation(self.name, len(messages) - 1, problem)
 
-    def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
+    def rewritten(self, messages: Messages) -> Iterable[Message]:
         """The messages without the white space, and without a message that is then empty."""
         after = list(messages)
         while after and _trails(after[-1]):
@@ -316,7 +316,7 @@ class ThinkingStays(RewritingRule):
 
     name = "thinking_stays_with_its_loop"
 
-    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Iterator[Violation]:
         """A loop whose first message does not start with its thinking."""
         loop = _loop(messages)
         led = [i for i in loop if _led(messages[i])]
@@ -324,7 +324,7 @@ class ThinkingStays(RewritingRule):
             problem = "the tool loop has thinking, and does not start with it"
             yield Violation(self.name, loop[0], problem)
 
-    def welds(self, messages: Sequence[Message]) -> Iterable[int]:
+    def welds(self, messages: Messages) -> Iterable[int]:
         """Every position from a message that starts with thinking to the next that does."""
         loop = _loop(messages)
         led = [i for i in loop if _led(messages[i])]
@@ -332,11 +332,11 @@ class ThinkingStays(RewritingRule):
             if led and led[0] < i < led[-1] and not _led(messages[i]):
                 yield from range(before + 1, i + 1)
 
-    def keeps(self, messages: Sequence[Message]) -> Iterable[int]:
+    def keeps(self, messages: Messages) -> Iterable[int]:
         """The last message that starts with thinking."""
         return [i for i in _loop(messages) if _led(messages[i])][-1:]
 
-    def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
+    def rewritten(self, messages: Messages) -> Iterable[Message]:
         """The messages without thinking in the loop, since only the vendor could add the rest."""
         loop = set(_loop(messages))
         for i, message in enumerate(messages):
@@ -345,7 +345,7 @@ class ThinkingStays(RewritingRule):
                 yield now
 
 
-def _loop(messages: Sequence[Message]) -> list[int]:
+def _loop(messages: Messages) -> list[int]:
     """The assistant's messages since the user last spoke."""
     loop: list[int] = []
     for i in range(len(messages) - 1, -1, -1):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from operator import itemgetter
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 
 from holdfast.formats.payloads import Object, compact, is_list, is_object, named, parsed_object
 from holdfast.kernel.integrity import Rule, Violation
-from holdfast.kernel.messages import Message
+from holdfast.kernel.messages import Message, Messages
 
 from .changes import MessageByMessage, RewritingRule, made, original, with_fields
 from .exchanges import ShortCallIds
@@ -256,7 +256,7 @@ class AsPublished(MessageByMessage):
     ) -> None:
         self._wire, self._system, self._kind = wire, system, kind
 
-    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Iterator[Violation]:
         """One for the system prompt and one for each message, with all its problems."""
         if self._system is not None:
             schema = published(self._wire)
@@ -300,7 +300,7 @@ class CacheControls(RewritingRule):
     def __init__(self, wire: str, *beside: object) -> None:
         self._wire, self._beside = wire, sum(map(_marks, beside))
 
-    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Iterator[Violation]:
         """The message with the first mark above the limit."""
         most, marks = published(self._wire).limits[_CACHED], self._beside
         for i, message in enumerate(messages):
@@ -310,7 +310,7 @@ class CacheControls(RewritingRule):
                 yield Violation(self.name, i, problem)
                 return
 
-    def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
+    def rewritten(self, messages: Messages) -> Iterable[Message]:
         """The messages with only the newest marks, since all before a mark is cached with it."""
         left = published(self._wire).limits[_CACHED] - self._beside
         after: list[Message] = []
