@@ -23,7 +23,7 @@ from holdfast.http.requests import Vendor, plain, vendor_of, written
 from holdfast.http.threads import HEADER, Origin, origin_of
 from holdfast.kernel.errors import HoldfastError
 from holdfast.providers.vendor import REFUSED
-from holdfast.proxy.asgi import Fields, Gone, Receive, Scope, Send, body_of, refuse
+from holdfast.proxy.asgi import Connection, Gone, Receive, Scope, Send
 from holdfast.proxy.figures import Figures, Row, Usage
 from holdfast.proxy.pages import Pages
 from holdfast.proxy.recalls import Recalls
@@ -68,13 +68,13 @@ class Proxy:
         if scope["type"] == "lifespan":
             await self._live(receive, send)
             return
-        headers = Fields(scope["headers"])
-        if scope["type"] == "websocket" or headers.get("upgrade").lower() == "websocket":
-            await _no_socket(scope, receive, send)
-        elif self.pages.has(scope["path"]):
-            await self.pages.serve(scope, headers, receive, send)
+        client = Connection(scope, receive, send)
+        if scope["type"] == "websocket" or client.headers.get("upgrade").lower() == "websocket":
+            await _no_socket(client)
+        elif self.pages.has(client.path):
+            await self.pages.serve(client)
         else:
-            await self._request(scope, headers, receive, send)
+            await self._request(client)
 
     async def _live(self, receive: Receive, send: Send) -> None:
         while True:
@@ -102,10 +102,9 @@ class Proxy:
             )
         return self._session
 
-    async def _request(self, scope: Scope, headers: Fields, receive: Receive, send: Send) -> None:
-        path: str = scope["path"]
-        row = self.figures.begin(path)
-        exchange = _Exchange(self, scope, headers, receive, send, row)
+    async def _request(self, client: Connection) -> None:
+        row = self.figures.begin(client.path)
+        exchange = _Exchange(self, client, row)
         self.figures.live.inc()
         status = 500
         try:
@@ -119,7 +118,7 @@ class Proxy:
             status = 502
             if not exchange.begun:  # else the client's connection has ended with the provider's
                 line = f"the provider could not be reached ({line})"
-                await refuse(send, status, line, exchange.vendor)
+                await client.refuse(status, line, exchange.vendor)
         finally:
             self.figures.live.dec()
             self.figures.end(row, status, exchange.usage)
@@ -128,14 +127,11 @@ class Proxy:
 class _Exchange:
     """One request and its answer."""
 
-    def __init__(
-        self, proxy: Proxy, scope: Scope, headers: Fields, receive: Receive, send: Send, row: Row
-    ) -> None:
-        self.proxy, self.scope, self.headers, self.row = proxy, scope, headers, row
-        self.receive, self.send = receive, send
-        self.path: str = scope["path"]
-        self.vendor: Vendor = vendor_of(self.path, headers.names)
-        self.encoding = headers.get("content-encoding")
+    def __init__(self, proxy: Proxy, client: Connection, row: Row) -> None:
+        self.proxy, self.client, self.row = proxy, client, row
+        self.path, self.headers = client.path, client.headers
+        self.vendor: Vendor = vendor_of(self.path, self.headers.names)
+        self.encoding = self.headers.get("content-encoding")
         self.usage = Usage()
         self.begun = False
         self._gone = False
@@ -143,36 +139,27 @@ class _Exchange:
     @cached_property
     def origin(self) -> Origin:
         """Who sent the request; computed only for requests that are fitted."""
-        client = self.scope.get("client") or ("",)
-        return origin_of(self.headers, client[0])
+        address = self.client.scope.get("client") or ("",)
+        return origin_of(self.headers, address[0])
 
     async def run(self) -> int:
         """Serve the request and return the status that the client got."""
-        if self.scope["method"] != "POST" or self.proxy.fitter.endpoint(self.path) is None:
+        if self.client.scope["method"] != "POST" or self.proxy.fitter.endpoint(self.path) is None:
             return await self._passed_by()
-        raw = await body_of(self.receive, self.proxy.settings.most_bytes)
+        most = self.proxy.settings.most_bytes
+        raw = await self.client.body(most)
         if raw is None:
-            line = f"the body is longer than {self.proxy.settings.most_bytes:,} bytes"
-            await refuse(self.send, 413, line, self.vendor)
-            return 413
+            line = f"the body is longer than {most:,} bytes"
+            return await self.client.refuse(413, line, self.vendor)
         return await self._watched(self._conversation(raw))
 
     async def _passed_by(self) -> int:
         """Forward a request that is not fitted, as it arrives."""
         length = self.headers.get("content-length")
         if length in ("", "0") and not self.headers.get("transfer-encoding"):
-            await body_of(self.receive, 0)
+            await self.client.body(0)
             return await self._watched(self._passed(None))
-        return await self._passed(self._parts())
-
-    async def _parts(self) -> AsyncIterator[bytes]:
-        more = True
-        while more:
-            message = await self.receive()
-            if message["type"] == "http.disconnect":
-                raise Gone
-            yield message.get("body", b"")
-            more = message.get("more_body", False)
+        return await self._passed(self.client.parts())
 
     async def _passed(self, body: AsyncIterator[bytes] | None) -> int:
         length = self.headers.get("content-length")
@@ -191,8 +178,7 @@ class _Exchange:
         except RequestRefusedError as refused:
             self.proxy.figures.fault("fit")
             self.row.note = str(refused)[:300]
-            await refuse(self.send, 422, str(refused), self.vendor)
-            return 422
+            return await self.client.refuse(422, str(refused), self.vendor)
         async with self._asked(fitted.body, changed=fitted.changed) as response:
             if response.status not in REFUSED:
                 return await self._answered(response, fitted)
@@ -279,16 +265,16 @@ class _Exchange:
         left = left | {b"accept-encoding"} if readable else left
         headers = [
             (name.decode("latin-1"), value.decode("latin-1"))
-            for name, value in self.scope["headers"]
+            for name, value in self.client.scope["headers"]
             if name not in left and not name.startswith(_OWN)
         ]
         if readable:
             headers.append(("accept-encoding", "identity"))
-        target = self.scope.get("raw_path") or self.path.encode()
-        query: bytes = self.scope.get("query_string", b"")
+        target = self.client.scope.get("raw_path") or self.path.encode()
+        query: bytes = self.client.scope.get("query_string", b"")
         whole = (target + b"?" + query if query else target).decode("latin-1")
         return self.proxy.session().request(
-            self.scope["method"],
+            self.client.scope["method"],
             URL(self.proxy.settings.upstreams[self.vendor] + whole, encoded=True),
             data=body,
             headers=[*headers, *(more or [])],
@@ -311,20 +297,18 @@ class _Exchange:
             line = fitted.note.encode("ascii", "replace")[:300]
             headers.append((b"x-holdfast-note", b"sent as it was: " + line))
         self.begun = True
-        await self.send(
-            {"type": "http.response.start", "status": response.status, "headers": headers}
-        )
+        await self.client.begin(response.status, headers)
         looks = fitted is not None and "content-encoding" not in response.headers
         if read:
             self.usage.see(read)
-            await self.send({"type": "http.response.body", "body": read, "more_body": True})
+            await self.client.write(read, more=True)
         more = True
         while more:
             chunk = await response.content.readany()
             more = not response.content.at_eof()
             if looks:
                 self.usage.see(chunk)
-            await self.send({"type": "http.response.body", "body": chunk, "more_body": more})
+            await self.client.write(chunk, more=more)
         return response.status
 
     async def _watched(self, work: Coroutine[Any, Any, int]) -> int:
@@ -342,8 +326,7 @@ class _Exchange:
             watch.cancel()
 
     async def _left(self, task: asyncio.Task[Any]) -> None:
-        while (await self.receive())["type"] != "http.disconnect":
-            pass
+        await self.client.left()
         self._gone = True
         task.cancel()
 
@@ -364,26 +347,22 @@ async def _beginning(response: aiohttp.ClientResponse) -> bytes:
     return read
 
 
-async def _no_socket(scope: Scope, receive: Receive, send: Send) -> None:
+async def _no_socket(client: Connection) -> None:
     """Refuse a WebSocket, so that the client uses HTTP, as Codex then does."""
     kind = "http"
-    if scope["type"] == "websocket":
+    if client.scope["type"] == "websocket":
         kind = "websocket.http"
-        await receive()
+        await client.receive()
     headers = [(b"content-length", b"0"), (b"connection", b"close")]
-    await send({"type": f"{kind}.response.start", "status": 426, "headers": headers})
-    await send({"type": f"{kind}.response.body", "body": b""})
-
-
-_ROUNDS = 12  # outputs, enough for a conversation that must be fitted
-_BUDGET = 600  # tokens; so few that the conversation must be fitted
+    await client.send({"type": f"{kind}.response.start", "status": 426, "headers": headers})
+    await client.send({"type": f"{kind}.response.body", "body": b""})
 
 
 def warm() -> None:
     """Fit a small conversation in each format, with the vocabularies of the common models."""
-    fitter = Fitter(Budgets(_BUDGET), {})
+    fitter = Fitter(Budgets(600), {})  # so few tokens that the conversation must be fitted
     line = "2026-01-01 12:00:00 INFO worker {} of {} took 17 ms, status ok\n"
-    outputs = ["".join(line.format(i, n) for i in range(20)) for n in range(_ROUNDS)]
+    outputs = ["".join(line.format(i, n) for i in range(20)) for n in range(12)]
     begin = {"role": "user", "content": "What is wrong with the workers?"}
     chat: list[object] = [begin]
     claude: list[object] = [begin]

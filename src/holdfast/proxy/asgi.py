@@ -1,8 +1,8 @@
-"""The types of ASGI, and helpers for the proxy's own answers."""
+"""A connection of ASGI: its request is read, and its answer sent."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
 import msgspec
@@ -35,46 +35,70 @@ class Fields:
         return frozenset(self._found)
 
 
-async def answer(
-    send: Send, status: int, body: bytes, kind: bytes = b"application/json", more: Pairs = ()
-) -> None:
-    """Send a whole response."""
-    headers = [(b"content-type", kind), (b"content-length", b"%d" % len(body)), *more]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+class Connection:
+    """One request of a client, and the ways to answer it."""
 
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.scope, self.receive, self.send = scope, receive, send
+        self.path: str = scope["path"]
+        self.headers = Fields(scope["headers"])
 
-async def answer_json(send: Send, status: int, value: object) -> None:
-    """Send JSON."""
-    await answer(send, status, msgspec.json.encode(value))
+    async def parts(self) -> AsyncIterator[bytes]:
+        """The body of the request as it arrives. Raises Gone."""
+        more = True
+        while more:
+            message = await self.receive()
+            if message["type"] == "http.disconnect":
+                raise Gone
+            yield message.get("body", b"")
+            more = message.get("more_body", False)
 
+    async def body(self, most: int) -> bytes | None:
+        """The whole body of the request; None for one of more than ``most`` bytes. Raises Gone."""
+        parts: list[bytes] = []
+        size = 0
+        async for part in self.parts():
+            size += len(part)
+            if size > most:
+                return None
+            parts.append(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
 
-async def refuse(send: Send, status: int, line: str, vendor: Vendor = "openai") -> None:
-    """Send an error in the form that the vendor's packages read."""
-    text = f"holdfast: {line}"
-    told: dict[str, Any] = {"message": text}
-    if vendor == "google":
-        told |= {"code": status, "status": "FAILED_PRECONDITION"}
-    else:
-        told["type"] = "invalid_request_error" if status < 500 else "api_error"
-    body: dict[str, Any] = {"error": told}
-    if vendor == "anthropic":
-        body["type"] = "error"
-    await answer_json(send, status, body)
+    async def left(self) -> None:
+        """Wait until the client has disconnected."""
+        while (await self.receive())["type"] != "http.disconnect":
+            pass
 
+    async def begin(self, status: int, headers: Pairs) -> None:
+        """Begin the response."""
+        await self.send({"type": "http.response.start", "status": status, "headers": headers})
 
-async def body_of(receive: Receive, most: int) -> bytes | None:
-    """The whole body of a request; None for one of more than ``most`` bytes. Raises Gone."""
-    parts: list[bytes] = []
-    size, more = 0, True
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise Gone
-        part: bytes = message.get("body", b"")
-        size += len(part)
-        if size > most:
-            return None
-        parts.append(part)
-        more = message.get("more_body", False)
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+    async def write(self, body: bytes, *, more: bool = False) -> None:
+        """Send a part of the response, or its end."""
+        await self.send({"type": "http.response.body", "body": body, "more_body": more})
+
+    async def answer(
+        self, status: int, body: bytes, kind: bytes = b"application/json", more: Pairs = ()
+    ) -> None:
+        """Send a whole response."""
+        length = (b"content-length", b"%d" % len(body))
+        await self.begin(status, [(b"content-type", kind), length, *more])
+        await self.write(body)
+
+    async def answer_json(self, status: int, value: object) -> None:
+        """Send JSON."""
+        await self.answer(status, msgspec.json.encode(value))
+
+    async def refuse(self, status: int, line: str, vendor: Vendor = "openai") -> int:
+        """Send an error in the form that the vendor's packages read; return its status."""
+        text = f"holdfast: {line}"
+        told: dict[str, Any] = {"message": text}
+        if vendor == "google":
+            told |= {"code": status, "status": "FAILED_PRECONDITION"}
+        else:
+            told["type"] = "invalid_request_error" if status < 500 else "api_error"
+        body: dict[str, Any] = {"error": told}
+        if vendor == "anthropic":
+            body["type"] = "error"
+        await self.answer_json(status, body)
+        return status

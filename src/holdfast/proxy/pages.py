@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from importlib.resources import files
 from typing import Any
 from urllib.parse import parse_qs
@@ -19,7 +19,7 @@ from holdfast.http.requests import plain, read_object
 from holdfast.http.threads import origin_of, thread_of
 from holdfast.kernel.errors import ConfigError, HoldfastError, NotFoundError
 from holdfast.options import Options
-from holdfast.proxy.asgi import Fields, Receive, Scope, Send, answer, answer_json, body_of
+from holdfast.proxy.asgi import Connection, Fields
 from holdfast.proxy.figures import Figures
 from holdfast.proxy.settings import LOOPBACK, Settings
 from holdfast.recovery import recall
@@ -51,43 +51,40 @@ class Pages:
         own = path in ("/healthz", "/metrics", _COMPRESS, _PAGE, _RETRIEVE)
         return own or path.startswith((f"{_PAGE}/", f"{_RETRIEVE}/"))
 
-    async def serve(self, scope: Scope, headers: Fields, receive: Receive, send: Send) -> None:
+    async def serve(self, client: Connection) -> None:
         """Answer a request to one of them."""
-        path: str = scope["path"]
+        path = client.path
         if path == "/healthz":
-            await answer(send, 200, b"ok\n", b"text/plain")
-            return
-        if not self._open(headers, scope):
+            await client.answer(200, b"ok\n", b"text/plain")
+        elif not self._open(client):
             advice = "this needs the proxy's token, as ?token=... or in a header; see --token"
-            line = f"holdfast: {advice}\n".encode()
-            await answer(send, 403, line, b"text/plain")
-            return
-        if path == _COMPRESS:
-            await self._called(receive, send, partial(self._shortened, headers))
+            await client.answer(403, f"holdfast: {advice}\n".encode(), b"text/plain")
+        elif path == _COMPRESS:
+            await self._called(client, self._shortened)
         elif path.startswith(_RETRIEVE):
-            await self._called(receive, send, partial(self._original, headers, path))
+            await self._called(client, self._original)
         elif path == "/metrics":
-            await answer(send, 200, self._figures.metrics(), _TEXT)
+            await client.answer(200, self._figures.metrics(), _TEXT)
         elif path == f"{_PAGE}/events":
-            await self._events(receive, send)
+            await self._events(client)
         elif path.startswith(f"{_PAGE}/requests/"):
-            await self._report(path.rpartition("/")[2], send)
+            await self._report(client)
         elif path in (_PAGE, f"{_PAGE}/"):
-            await self._page(scope, send)
+            await self._page(client)
         else:
-            await answer(send, 404, b"holdfast: there is no such page\n", b"text/plain")
+            await client.answer(404, b"holdfast: there is no such page\n", b"text/plain")
 
-    def _open(self, headers: Fields, scope: Scope) -> bool:
+    def _open(self, client: Connection) -> bool:
         """Whether the client may ask: with the token or, if there is none, from this machine.
 
         The header Host is checked too, so that no other site can send requests through a local
         browser.
         """
-        token = self._settings.token
+        token, headers = self._settings.token, client.headers
         if not token:
             host = headers.get("host").lower()
             return (host.rpartition(":")[0] or host).strip("[]") in LOOPBACK
-        query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
+        query = parse_qs(client.scope.get("query_string", b"").decode("latin-1"))
         cookies = (each.strip() for each in headers.get("cookie").split(";"))
         given = [
             *query.get("token", ()),
@@ -96,54 +93,54 @@ class Pages:
         ]
         return any(hmac.compare_digest(each.encode(), token.encode()) for each in given)
 
-    async def _page(self, scope: Scope, send: Send) -> None:
+    async def _page(self, client: Connection) -> None:
         more = list(_GUARDED)
-        if self._settings.token and scope.get("query_string"):
+        if self._settings.token and client.scope.get("query_string"):
             cookie = f"{_COOKIE}{self._settings.token}; HttpOnly; SameSite=Strict; Path=/"
             more.append((b"set-cookie", cookie.encode()))
-        await answer(send, 200, _page_text(), _HTML, more)
+        await client.answer(200, _page_text(), _HTML, more)
 
-    async def _events(self, receive: Receive, send: Send) -> None:
+    async def _events(self, client: Connection) -> None:
         """Send the figures whenever they change, until the reader disconnects."""
-        headers = [(b"content-type", b"text/event-stream"), *_GUARDED]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        gone = asyncio.ensure_future(_until_gone(receive))
+        await client.begin(200, [(b"content-type", b"text/event-stream"), *_GUARDED])
+        gone = asyncio.ensure_future(client.left())
         last = b""
         try:
             while not gone.done():
                 told = msgspec.json.encode(self._figures.for_page())
                 chunk = b"data: " + told + b"\n\n" if told != last else b": \n\n"
                 last = told
-                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+                await client.write(chunk, more=True)
                 await asyncio.wait({gone}, timeout=_TICK)
         finally:
             gone.cancel()
 
-    async def _report(self, number: str, send: Send) -> None:
+    async def _report(self, client: Connection) -> None:
         """Send the page of one result."""
+        number = client.path.rpartition("/")[2]
         result = self._figures.report_of(int(number)) if number.isdecimal() else None
         if result is None:
             line = b"holdfast: what was done to this request is not remembered any more\n"
-            await answer(send, 404, line, b"text/plain")
+            await client.answer(404, line, b"text/plain")
             return
         page = await asyncio.to_thread(report, result, "html")
-        await answer(send, 200, page.encode("utf-8", "replace"), _HTML, _GUARDED[1:])
+        await client.answer(200, page.encode("utf-8", "replace"), _HTML, _GUARDED[1:])
 
     async def _called(
-        self, receive: Receive, send: Send, work: Callable[[bytes], dict[str, Any]]
+        self, client: Connection, work: Callable[[Connection, bytes], dict[str, Any]]
     ) -> None:
         """Send as JSON what the work makes of the request's body, or why it cannot."""
-        raw = await body_of(receive, self._settings.most_bytes)
+        raw = await client.body(self._settings.most_bytes)
         try:
-            status, told = 200, await asyncio.to_thread(work, raw or b"")
+            status, told = 200, await asyncio.to_thread(work, client, raw or b"")
         except HoldfastError as fault:
             status = 404 if isinstance(fault, NotFoundError) else 400
             told = {"error": {"message": f"holdfast: {fault}"}}
-        await answer_json(send, status, told)
+        await client.answer_json(status, told)
 
-    def _shortened(self, headers: Fields, raw: bytes) -> dict[str, Any]:
+    def _shortened(self, client: Connection, raw: bytes) -> dict[str, Any]:
         """The messages with shortened outputs, in the form that gateways use."""
-        body = read_object(plain(raw, headers.get("content-encoding")))
+        body = read_object(plain(raw, client.headers.get("content-encoding")))
         messages: object = body.get("messages")
         if not is_list(messages):
             raise ConfigError("there are none", place="messages", advice="give a list")
@@ -161,7 +158,7 @@ class Pages:
             **self._fitter.options,
             "strategy": ["shrink"],
             "model": model if isinstance(model, str) else None,
-            "thread": _thread(headers),
+            "thread": _thread(client.headers),
         }
         result = compress(list(messages), budget, **options)
         metrics = result.metrics
@@ -172,15 +169,15 @@ class Pages:
             "compression_ratio": metrics.tokens_after / max(1, metrics.tokens_before),
         }
 
-    def _original(self, headers: Fields, path: str, raw: bytes) -> dict[str, Any]:
+    def _original(self, client: Connection, raw: bytes) -> dict[str, Any]:
         """The original that a shortened text names, by the key in the path or the body."""
-        key = path.removeprefix(_RETRIEVE).strip("/")
+        key = client.path.removeprefix(_RETRIEVE).strip("/")
         key = key or str(read_object(raw or b"{}").get("hash") or "")
         store = self._fitter.options.get("store")
         if store is None:
             raise NotFoundError(key, where="a proxy without a store")
         secret = self._fitter.options.get("secret") or ""
-        text = recall(key, store=store, thread=_thread(headers), secret=secret)
+        text = recall(key, store=store, thread=_thread(client.headers), secret=secret)
         return {"hash": key, "original_content": text}
 
 
@@ -188,11 +185,6 @@ def _thread(headers: Fields) -> str:
     """The conversation that the caller names, or one for all unnamed requests."""
     origin = origin_of(headers)
     return thread_of(origin["owner"], origin["thread"])
-
-
-async def _until_gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 @cache
