@@ -27,6 +27,7 @@ from holdfast.kernel.messages import (
 
 from .payloads import (
     Located,
+    LocatedPart,
     Object,
     Path,
     body_of,
@@ -208,7 +209,7 @@ def _content(holder: Object, field: str, place: str) -> Located:
     return content_at(holder, field, place, _block, "give text or a list of blocks")
 
 
-def _block(block: Object, place: str, path: Path) -> tuple[Part, Path]:
+def _block(block: Object, place: str, path: Path) -> LocatedPart:
     kind = block.get("type")
     reader = _READERS.get(kind) if isinstance(kind, str) else None
     return reader(block, place, path) if reader else (unknown(block, place), path)
@@ -224,15 +225,15 @@ def _beside(holder: Object, taken: Container[str]) -> Iterator[str]:
             yield from _beside(block, _TAKEN[kind])
 
 
-def _text(block: Object, place: str, path: Path) -> tuple[Part, Path]:
+def _text(block: Object, place: str, path: Path) -> LocatedPart:
     return Text(text_at(block, "text", place)), (*path, "text")
 
 
-def _image(block: Object, place: str, path: Path) -> tuple[Part, Path]:
+def _image(block: Object, place: str, path: Path) -> LocatedPart:
     return _media("image", object_at(block, "source", place), f"{place}.source"), path
 
 
-def _document(block: Object, place: str, path: Path) -> tuple[Part, Path]:
+def _document(block: Object, place: str, path: Path) -> LocatedPart:
     source = object_at(block, "source", place)
     if source.get("type") == "text":
         return Text(text_at(source, "data", f"{place}.source")), (*path, "source", "data")
@@ -257,23 +258,23 @@ def _medium(media: Media) -> Object:
     return {"type": media.kind, "source": {"type": "file", "file_id": media.source}}
 
 
-def _thinking(block: Object, place: str, path: Path) -> tuple[Part, Path]:
+def _thinking(block: Object, place: str, path: Path) -> LocatedPart:
     thinking = Reasoning(text_at(block, "thinking", place), signed=bool(block.get("signature")))
     return thinking, (*path, "thinking")
 
 
-def _redacted(block: Object, place: str, path: Path) -> tuple[Part, Path]:
+def _redacted(block: Object, place: str, path: Path) -> LocatedPart:
     return Reasoning(text_at(block, "data", place), signed=True), (*path, "data")
 
 
-def _tool_use(block: Object, place: str, path: Path) -> tuple[Part, Path]:
+def _tool_use(block: Object, place: str, path: Path) -> LocatedPart:
     given = block.get("input")
     arguments = given if isinstance(given, str) else compact(given or {}, f"{place}.input")
     call = ToolCall(_id(block, "id", place), text_at(block, "name", place), arguments)
     return call, (*path, "input")
 
 
-def _tool_result(block: Object, place: str, path: Path) -> tuple[Part, Path]:
+def _tool_result(block: Object, place: str, path: Path) -> LocatedPart:
     text, media = joined(part for part, _ in _content(block, "content", place))
     call_id, failed = _id(block, "tool_use_id", place), bool(block.get("is_error"))
     return ToolResult(call_id, text, media, failed), (*path, "content")

@@ -17,6 +17,7 @@ from holdfast.kernel.messages import (
     Media,
     MediaKind,
     Part,
+    Parts,
     Reasoning,
     Role,
     Text,
@@ -26,6 +27,7 @@ from holdfast.kernel.messages import (
 
 from .payloads import (
     Located,
+    LocatedPart,
     Object,
     Path,
     body_of,
@@ -93,7 +95,7 @@ class Converse(BlockWire):
         system = {"content": body_of(payload).get("system")}
         return (part for part, _ in self.locate(system, "body.system"))
 
-    def offered(self, body: Object, tools: object) -> tuple[Part, ...]:
+    def offered(self, body: Object, tools: object) -> Parts:
         """The schemas of these tools, by default those of the body's ``toolConfig``."""
         config = body.get("toolConfig")
         return super().offered(config if is_object(config) else {}, tools)
@@ -158,7 +160,7 @@ class Converse(BlockWire):
         return now
 
 
-def _block(block: Object, place: str, path: Path) -> tuple[Part, Path]:
+def _block(block: Object, place: str, path: Path) -> LocatedPart:
     if "text" in block:
         return Text(text_at(block, "text", place)), (*path, "text")
     if "toolUse" in block:

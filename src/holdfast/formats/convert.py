@@ -19,6 +19,7 @@ from holdfast.kernel.messages import (
     Messages,
     Opaque,
     Part,
+    Parts,
     Role,
     Text,
     ToolCall,
@@ -50,7 +51,7 @@ class Turn(NamedTuple):
     """Consecutive parts of one speaker."""
 
     role: Role
-    parts: tuple[Part, ...]
+    parts: Parts
 
 
 def convert(

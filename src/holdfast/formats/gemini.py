@@ -26,6 +26,7 @@ from holdfast.kernel.messages import (
 
 from .payloads import (
     Located,
+    LocatedPart,
     Object,
     Path,
     body_of,
@@ -123,7 +124,7 @@ class Gemini(BlockWire):
         """The parts in order; ``parts`` that are a string are one."""
         calls, results = Counter[str](), Counter[str]()
 
-        def read(part: Object, place: str, path: Path) -> tuple[Part, Path]:
+        def read(part: Object, place: str, path: Path) -> LocatedPart:
             return _part(part, place, path, calls, results)
 
         return content_at(message, self.content, place, read, "give a list of objects")
@@ -180,7 +181,7 @@ def _called(call_id: str, name: str) -> dict[str, Any]:
 
 def _part(
     part: Object, place: str, path: Path, calls: Counter[str], results: Counter[str]
-) -> tuple[Part, Path]:
+) -> LocatedPart:
     if "text" in part:
         text = text_at(part, "text", place)
         signed = bool(part.get(_field(part, "thoughtSignature")))

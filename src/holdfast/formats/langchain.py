@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from holdfast.kernel.integrity import Rule
-from holdfast.kernel.messages import Media, MediaKind, Part, Reasoning, ToolResult
+from holdfast.kernel.messages import Media, MediaKind, Parts, Reasoning, ToolResult
 from holdfast.kernel.registry import imported
 
 from .convert import shown
@@ -114,7 +114,7 @@ class LangChain(FrameworkWire, OpenAIChat):
             else:
                 yield part, path
 
-    def quick_parts(self, message: Object) -> tuple[Part, ...] | None:
+    def quick_parts(self, message: Object) -> Parts | None:
         """As in Chat Completions, except for the result of a failed call."""
         return None if "status" in message else super().quick_parts(message)
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from holdfast.kernel.integrity import Rule
-from holdfast.kernel.messages import Media, Part, Reasoning, Text, ToolCall, ToolResult
+from holdfast.kernel.messages import Media, Part, Parts, Reasoning, Text, ToolCall, ToolResult
 
 from .payloads import (
     ROLES,
     Located,
+    LocatedPart,
     Object,
     Path,
     body_of,
@@ -108,7 +109,7 @@ class OpenAIChat(ObjectWire):
             return True
         return not kinds_of(messages, "content").isdisjoint({list, tuple, type(None)})
 
-    def offered(self, body: Object, tools: object) -> tuple[Part, ...]:
+    def offered(self, body: Object, tools: object) -> Parts:
         """The tools, and the functions of the time before there were tools."""
         return super().offered(body, tools) + schemas(body.get("functions"), "functions")
 
@@ -162,7 +163,7 @@ class OpenAIChat(ObjectWire):
         if message.get("function_call"):
             yield from unread(message["function_call"], ("name", "arguments"))
 
-    def quick_parts(self, message: Object) -> tuple[Part, ...] | None:
+    def quick_parts(self, message: Object) -> Parts | None:
         """The parts of a result, or of calls beside text, which are half of an agent's messages."""
         try:
             content = message["content"]
@@ -201,7 +202,7 @@ def _content(message: Object, place: str) -> Located:
     return content_at(message, "content", place, _part, advice)
 
 
-def _part(item: Object, place: str, path: Path) -> tuple[Part, Path]:
+def _part(item: Object, place: str, path: Path) -> LocatedPart:
     kind = str(item.get("type"))
     if kind in ("text", "refusal"):
         return Text(text_at(item, kind, place)), (*path, kind)
@@ -219,7 +220,7 @@ def _part(item: Object, place: str, path: Path) -> tuple[Part, Path]:
     return Media("document", source=source), path
 
 
-def _call(call: Object, place: str, path: Path) -> tuple[Part, Path]:
+def _call(call: Object, place: str, path: Path) -> LocatedPart:
     call_id = id_at(call, "id", place, "the tool call", "give the id that its result names")
     kind, field = _kind(call)
     name, arguments = _function(object_at(call, kind, place), field, f"{place}.{kind}")

@@ -16,6 +16,7 @@ from holdfast.kernel.messages import (
     Media,
     Opaque,
     Part,
+    Parts,
     Reasoning,
     Role,
     Text,
@@ -26,6 +27,7 @@ from holdfast.result import listed
 
 from .payloads import (
     Located,
+    LocatedPart,
     Object,
     Path,
     body_of,
@@ -186,7 +188,7 @@ class OpenAIResponses(ObjectWire):
             yield from unread(message, SPOKEN)
             yield from unread_in(message.get("content"), _PARTS)
 
-    def quick_parts(self, message: Object) -> tuple[Part, ...] | None:
+    def quick_parts(self, message: Object) -> Parts | None:
         """The part of a call or an output, which most items are."""
         kind = message.get("type")
         if kind not in ("function_call", "function_call_output"):
@@ -226,7 +228,7 @@ def _read_of(kind: str, item: Object) -> Container[str]:
     return ("summary", "content") if kind == "reasoning" else item
 
 
-def _item(item: Object, kind: str, place: str) -> tuple[Part, Path]:
+def _item(item: Object, kind: str, place: str) -> LocatedPart:
     if kind in CALLS:
         field = CALLS[kind]
         given = item.get(field)
@@ -267,7 +269,7 @@ def _content(message: Object, place: str, field: str = "content") -> Located:
     return content_at(message, field, place, _part, "give text or a list of parts")
 
 
-def _part(part: Object, place: str, path: Path) -> tuple[Part, Path]:
+def _part(part: Object, place: str, path: Path) -> LocatedPart:
     kind = str(part.get("type"))
     if kind not in _PARTS:
         return unknown(part, place), path

@@ -12,7 +12,7 @@ from operator import is_
 from typing import Any, NoReturn, Protocol, TypeGuard, runtime_checkable
 
 from holdfast.kernel.errors import FormatError
-from holdfast.kernel.messages import Media, Opaque, Part, Role, Text
+from holdfast.kernel.messages import Media, Opaque, Part, Parts, Role, Text
 from holdfast.kernel.registry import imported
 from holdfast.kernel.typed import object_of
 
@@ -24,7 +24,8 @@ Object = Mapping[str, Any]
 Path = tuple[str | int, ...]
 """Keys and indices from the message to the value with the part's text."""
 
-Located = Iterator[tuple[Part, Path]]
+LocatedPart = tuple[Part, Path]
+Located = Iterator[LocatedPart]
 """The parts of a message in order, each with the path of its text."""
 
 ROLES: Mapping[str, Role] = {
@@ -130,7 +131,7 @@ def _stranger(message: Object) -> tuple[str, str]:
     return "", ""
 
 
-def schemas(tools: object, place: str = "tools") -> tuple[Part, ...]:
+def schemas(tools: object, place: str = "tools") -> Parts:
     """The compact JSON of each tool schema, as it is counted. Raises FormatError."""
     if tools is None:
         return ()
@@ -204,7 +205,7 @@ def id_at(
     return value
 
 
-PartReader = Callable[[Object, str, Path], tuple[Part, Path]]
+PartReader = Callable[[Object, str, Path], LocatedPart]
 """Takes an object in a list, its place for errors and its path; returns the part and the path of
 its text.
 """

@@ -31,6 +31,7 @@ from holdfast.kernel.registry import imported
 
 from .payloads import (
     Located,
+    LocatedPart,
     Object,
     Path,
     compact,
@@ -210,7 +211,7 @@ def _system_parts(message: Object) -> Sequence[int]:
     return [k for k, kind in enumerate(kinds) if kind == _SYSTEM]
 
 
-def _part(part: Object, place: str, path: Path) -> tuple[Part, Path]:
+def _part(part: Object, place: str, path: Path) -> LocatedPart:
     kind, content = part.get("part_kind"), part.get("content")
     if kind in (_SYSTEM, _TEXT):
         return Text(text_at(part, "content", place)), (*path, "content")

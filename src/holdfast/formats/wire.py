@@ -15,7 +15,7 @@ from typing import Any, ClassVar, cast
 
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.integrity import Rule
-from holdfast.kernel.messages import Annotated, Message, Opaque, Part, Role
+from holdfast.kernel.messages import Annotated, Message, Opaque, Part, Parts, Role
 from holdfast.kernel.transcript import Transcript
 
 from .payloads import (
@@ -184,7 +184,7 @@ class ObjectWire(Annotated, ABC):
         del block
         return None
 
-    def quick_parts(self, message: Object) -> tuple[Part, ...] | None:
+    def quick_parts(self, message: Object) -> Parts | None:
         """The parts of a message in one of the common forms, read quickly; None for other messages.
 
         A conversation is read again at each call, which makes this worthwhile.
@@ -192,7 +192,7 @@ class ObjectWire(Annotated, ABC):
         del message
         return None
 
-    def parts(self, original: object) -> tuple[Part, ...]:
+    def parts(self, original: object) -> Parts:
         """The parts, in the message's order."""
         message = self.view(original)
         parts = self.quick_parts(message)
@@ -218,7 +218,7 @@ class ObjectWire(Annotated, ABC):
         del payload
         return iter(())
 
-    def offered(self, body: Object, tools: object) -> tuple[Part, ...]:
+    def offered(self, body: Object, tools: object) -> Parts:
         """The schemas of these tools, by default those of the body."""
         return schemas(body.get("tools") if tools is None else tools)
 
@@ -264,7 +264,7 @@ class ObjectWire(Annotated, ABC):
         """Whether there are parts outside the content; null and empty fields have none."""
         return any(message.get(field) for field in self.carriers.intersection(message))
 
-    def _parts(self, message: Object, place: str) -> tuple[Part, ...]:
+    def _parts(self, message: Object, place: str) -> Parts:
         parts = tuple([part for part, _ in self.locate(message, place)])
         if not parts and message.get(self.content) is None:
             for field, value in message.items():

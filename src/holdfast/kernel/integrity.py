@@ -24,6 +24,9 @@ class Violation:
     problem: str
 
 
+Violations = Iterator[Violation]
+
+
 class Rule(Protocol):
     """A reason for which a provider refuses a request. Subclasses override what they need.
 
@@ -35,7 +38,7 @@ class Rule(Protocol):
     doors: ClassVar[tuple[str, ...]] = ()
     alone: bool = False
 
-    def violations(self, messages: Messages) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Violations:
         """Every violation of the rule; none for a rule that only limits what may be dropped."""
         del messages
         return iter(())
@@ -118,7 +121,7 @@ class ToolExchanges(Rule):
 
     name = "tool_exchange_whole"
 
-    def violations(self, messages: Messages) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Violations:
         """Results without an open call, and calls still open when their exchange ends."""
         waiting: dict[str, int] = {}
         unanswered: list[tuple[str, int]] = []

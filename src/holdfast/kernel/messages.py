@@ -83,6 +83,7 @@ SUMMARY = "[HISTORY_SUMMARY"
 
 T = TypeVar("T")
 Part = Text | ToolCall | ToolResult | Reasoning | Media | Opaque
+Parts = tuple[Part, ...]
 
 
 class Wire(Protocol):
@@ -93,7 +94,7 @@ class Wire(Protocol):
         """The name of the format."""
         ...
 
-    def parts(self, original: object) -> tuple[Part, ...]:
+    def parts(self, original: object) -> Parts:
         """The parts of a message, in its order."""
         ...
 
@@ -175,7 +176,7 @@ class Message:
         original: object,
         wire: Wire,
         plain: str | None = None,
-        parts: tuple[Part, ...] | None = None,
+        parts: Parts | None = None,
         aside: str | None = None,
     ) -> None:
         self.role: Role = role
@@ -191,7 +192,7 @@ class Message:
         self._results: tuple[ToolResult, ...] | None = None
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> Parts:
         """The parts, read on first use."""
         parts = self._parts
         if parts is None:
@@ -263,7 +264,7 @@ class Message:
 Messages = Sequence[Message]
 
 
-def _only(kind: type[T], parts: tuple[Part, ...]) -> tuple[T, ...]:
+def _only(kind: type[T], parts: Parts) -> tuple[T, ...]:
     """The parts of this kind."""
     if len(parts) == 1:
         return cast("tuple[T, ...]", parts) if type(parts[0]) is kind else ()

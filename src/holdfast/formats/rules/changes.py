@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 from holdfast.formats.payloads import Object
 from holdfast.formats.wire import BlockWire
 from holdfast.kernel.edits import Drop, Edit, Insert
-from holdfast.kernel.integrity import Rule, Violation
+from holdfast.kernel.integrity import Rule, Violation, Violations
 from holdfast.kernel.messages import Message, Messages, Part, Role, Text, Wire
 
 Block = Object
@@ -45,7 +45,7 @@ class MessageByMessage(RewritingRule):
     def problem(self, message: Message) -> str:
         """The problem of the message; empty if there is none."""
 
-    def violations(self, messages: Messages) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Violations:
         """One for each message with a problem."""
         for i, message in enumerate(messages):
             if problem := self.problem(message):

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from holdfast.formats.payloads import Object, Path, is_object, rewritten
-from holdfast.kernel.integrity import ToolExchanges, Violation
+from holdfast.kernel.integrity import ToolExchanges, Violation, Violations
 from holdfast.kernel.messages import Message, Messages, Opaque, Text, ToolCall, ToolResult
 from holdfast.kernel.transcript import speaks
 
@@ -112,7 +112,7 @@ class ResultsInNextMessage(_ResultsOpenNext):
 
     name = "results_in_next_message"
 
-    def violations(self, messages: Messages) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Violations:
         """Results of an open call that are further away."""
         waiting: dict[str, int] = {}
         for i, message in enumerate(messages):
@@ -231,7 +231,7 @@ class ResultsRightAfter(_ResultsBehindCalls):
 
     name = "results_right_after_call"
 
-    def violations(self, messages: Messages) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Violations:
         """System messages inside an exchange; any other message would end it."""
         waiting: set[str] = set()
         for i, message in enumerate(messages):
@@ -268,7 +268,7 @@ class ServerToolExchanges(RewritingRule):
     name = "server_tool_exchange_whole"
     alone = True
 
-    def violations(self, messages: Messages) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Violations:
         """Results without a call, and calls without a result when the user speaks again."""
         _, broken = _pairs(messages)
         for (i, _), problem in sorted(broken.items()):
@@ -346,7 +346,7 @@ class _CallIdRule(RewritingRule):
     def _wrong(self, messages: Messages) -> Iterator[_WrongId]:
         """The calls whose ids are refused."""
 
-    def violations(self, messages: Messages) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Violations:
         """One for each refused id."""
         for (i, _), _, problem in self._wrong(messages):
             yield Violation(self.name, i, problem)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from holdfast.formats.payloads import Object, objects_in
-from holdfast.kernel.integrity import Rule, Violation
+from holdfast.kernel.integrity import Rule, Violation, Violations
 from holdfast.kernel.messages import Message, Messages, Reasoning, ToolCall, ToolResult
 
 from .changes import RewritingRule, made, original, without_field
@@ -28,7 +28,7 @@ class ItemExchanges(RewritingRule):
 
     name = "tool_exchange_whole"
 
-    def violations(self, messages: Messages) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Violations:
         """Outputs without an earlier call, and calls without an output."""
         pairs = paired(messages)
         refers = any(_type(message) == _REFERENCE for message in messages)
@@ -78,7 +78,7 @@ class ReasoningLeadsOn(RewritingRule):
 
     name = "reasoning_with_its_items"
 
-    def violations(self, messages: Messages) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Violations:
         """Reasoning that no item of the assistant follows."""
         for i, message in enumerate(messages):
             if _reasons(message) and not _follows(messages, i):
@@ -106,7 +106,7 @@ class UniqueItems(RewritingRule):
 
     name = "item_ids_unique"
 
-    def violations(self, messages: Messages) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Violations:
         """An item whose id an earlier one has."""
         for i in _repeated(messages):
             yield Violation(self.name, i, f"an item before it has the id {_id(messages[i])!r}")

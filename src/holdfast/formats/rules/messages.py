@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Literal
 
 from holdfast.formats.payloads import ROLES
 from holdfast.kernel.edits import Edit, Insert
-from holdfast.kernel.integrity import Rule, Violation
+from holdfast.kernel.integrity import Rule, Violation, Violations
 from holdfast.kernel.messages import Message, Messages, Reasoning, Text, ToolCall
 from holdfast.kernel.transcript import speaks
 
@@ -33,7 +33,7 @@ class AtLeastOne(Rule):
 
     name = "at_least_one_message"
 
-    def violations(self, messages: Messages) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Violations:
         """An empty list of messages."""
         if not messages:
             yield Violation(self.name, 0, "there is no message")
@@ -48,7 +48,7 @@ class FirstIsUser(Rule):
 
     name = "first_message_is_users"
 
-    def violations(self, messages: Messages) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Violations:
         """A first message in another role."""
         for i, message in enumerate(messages):
             if message.role != "system":
@@ -75,7 +75,7 @@ class RolesAlternate(RewritingRule):
     name = "roles_alternate"
     doors = ("bedrock", "converse")
 
-    def violations(self, messages: Messages) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Violations:
         """The second of two messages with the same role."""
         for i, (before, message) in enumerate(pairwise(messages), 1):
             if before.role == message.role:
@@ -101,7 +101,7 @@ class CallsFollowUsers(RewritingRule):
 
     name = "calls_follow_users"
 
-    def violations(self, messages: Messages) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Violations:
         """Calls at the start, or after the model's text."""
         for i, message in enumerate(messages):
             if not self.may_follow(messages[i - 1] if i else None, message):
@@ -201,7 +201,7 @@ class NotEmpty(MessageByMessage):
     def __init__(self, blank: Literal["all", "any", ""]) -> None:
         self._blank = blank
 
-    def violations(self, messages: Messages) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Violations:
         """An empty message, or one with an empty text."""
         ends = self._blank == "all" and bool(messages) and messages[-1].role == "assistant"
         for violation in super().violations(messages):
@@ -238,7 +238,7 @@ class FinalTextTrimmed(RewritingRule):
 
     name = "final_text_trimmed"
 
-    def violations(self, messages: Messages) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Violations:
         """White space at the end of the last message."""
         if messages and _trails(messages[-1]):
             problem = "the assistant's last text ends in white space"
@@ -316,7 +316,7 @@ class ThinkingStays(RewritingRule):
 
     name = "thinking_stays_with_its_loop"
 
-    def violations(self, messages: Messages) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Violations:
         """A loop whose first message does not start with its thinking."""
         loop = _loop(messages)
         led = [i for i in loop if _led(messages[i])]

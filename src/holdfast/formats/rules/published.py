@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.formats.payloads import Object, compact, is_list, is_object, named, parsed_object
-from holdfast.kernel.integrity import Rule, Violation
+from holdfast.kernel.integrity import Rule, Violation, Violations
 from holdfast.kernel.messages import Message, Messages
 
 from .changes import MessageByMessage, RewritingRule, made, original, with_fields
@@ -256,7 +256,7 @@ class AsPublished(MessageByMessage):
     ) -> None:
         self._wire, self._system, self._kind = wire, system, kind
 
-    def violations(self, messages: Messages) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Violations:
         """One for the system prompt and one for each message, with all its problems."""
         if self._system is not None:
             schema = published(self._wire)
@@ -300,7 +300,7 @@ class CacheControls(RewritingRule):
     def __init__(self, wire: str, *beside: object) -> None:
         self._wire, self._beside = wire, sum(map(_marks, beside))
 
-    def violations(self, messages: Messages) -> Iterator[Violation]:
+    def violations(self, messages: Messages) -> Violations:
         """The message with the first mark above the limit."""
         most, marks = published(self._wire).limits[_CACHED], self._beside
         for i, message in enumerate(messages):
