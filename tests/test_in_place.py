@@ -269,7 +269,7 @@ def test_messages_of_no_known_form_are_named(messages):
 
 @pytest.mark.parametrize("prune", [5, "prune", Prune])
 def test_only_a_prune_prunes(prune):
-    with pytest.raises(ConfigError, match=r"^prune: .* is not a Prune"):
+    with pytest.raises(ConfigError, match=r"^prune: .* does not belong here; give a Prune"):
         prune_old_tool_outputs(agent_run(), prune=prune)
 
 

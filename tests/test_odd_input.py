@@ -266,7 +266,7 @@ def test_messages_that_are_wrong_are_named_in_one_line_with_their_place(messages
 
 
 def test_a_wrong_option_of_the_two_method_form_is_named_when_it_is_made():
-    with pytest.raises(ConfigError, match="query: 5 is not text"):
+    with pytest.raises(ConfigError, match="query: 5 does not belong here; give text"):
         holdfast.ContextCompressor(query=5)
 
 

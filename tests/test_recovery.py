@@ -214,7 +214,7 @@ def test_a_single_long_line_comes_in_parts_too():
 
 @pytest.mark.parametrize("most", [0, -1, "many", True])
 def test_the_bound_is_a_positive_number(most):
-    with pytest.raises(holdfast.ConfigError, match="not a positive number"):
+    with pytest.raises(holdfast.ConfigError, match="give a whole number of 1 or more"):
         recall_tool(InProcessStore(), most=most)
 
 
