@@ -200,6 +200,15 @@ def test_a_proposal_of_most_of_the_room_stands_whole_before_a_short_answer():
         assert "tell me what is due" in str(result.messages[0])
 
 
+def test_a_proposal_beyond_the_room_is_told_in_part_before_the_answer():
+    steps = "\n".join(f"Step {n}: move {n * 41}.50 EUR to HF-{n * 733}." for n in range(1, 40))
+    for budget in (100, 140, 200, 300):
+        result = holdfast.compress(answered(f"I would do this.\n{steps}\nShall I?"), budget)
+        assert result.budget_met
+        shown = str(result.messages[-2]["content"])
+        assert len(re.findall("Step|EUR|would", shown)) >= 2, (budget, shown)
+
+
 def test_a_call_whose_short_result_opens_with_an_error_is_told_as_failed():
     messages = native("")
     messages[14]["content"] = "Error: part 6 of the ledger is locked by HF-5521"
@@ -442,7 +451,7 @@ def test_references_do_not_take_the_place_of_the_newest_outputs():
         budget: sum("[original: " in text for text in texts) for budget, texts in shown.items()
     }
     assert named[220] <= 1 < named[1500]
-    assert not [text for text in shown[220] if text.startswith("[…]\n[original: ")]
+    assert [text for text in shown[220] if "W3" not in text] == []
 
 
 @pytest.mark.parametrize("budget", [550, 800])

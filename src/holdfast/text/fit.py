@@ -27,7 +27,7 @@ _GUESSES = 6  # cuts by interpolation; the others are by halving
 _NEXT = 12  # pieces after the best that may fill the remaining room
 _FASTEST_GROWTH = 16  # times the last size, so that one cheap part does not overshoot
 # tokens beside the marker from which a head and a tail are better than a head alone
-_SMALLEST_SHARE = 6
+_SMALLEST_SHARE = 16
 _HEAD = 0.6  # the beginning's share of a head and a tail
 _LINE_LOSS = 3  # a cut moves to a line's end unless that loses more than a third
 _LONGEST_JOINT = 16  # characters that are searched for the start of a combined character

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,7 @@ _ASIDE = "[…]"  # replaces a text of which no piece is kept; not the mark of a
 _LEAST_SHOWN = 16  # tokens of the newest output that stay in any room; older messages give way
 _IDLE = 0.1  # share of the room; if more is left, the task gets it
 _SHORT_ANSWER = 64  # tokens of a message that is hard to understand without the message it answers
-_LEAST_TASK = 150  # tokens of the task that always stay
+_LEAST_TASK = 0.1  # share of the room that a task always has, if it is as long
 _NEWEST = 0.7  # share of that room that each output of the newest exchange gets at least
 _REACH = 1.3  # times the room, since estimated costs may be too high
 _NAMED = 0.1  # share of the room that references to originals may take
@@ -103,6 +103,8 @@ class Selection:
         turns = self.transcript.turns[-2:]
         asked = turns[0].start if self._user_speaks_last else len(self.transcript)
         staying = {*self._firm, *self._answered, *self.transcript.newest}
+        if sum(map(self._least, before := self._before_users_newest())) <= self._task_room:
+            staying.update(before)
         if self._task is not None:
             staying.add(self._task)
         left = self._recent_room(staying)
@@ -128,21 +130,25 @@ class Selection:
         more = (room - told * rest) / (1 - told) if told < 1 else 0.0
         return max(self._room * self.knobs.recent, more)
 
-    def _answered_by_newest(self) -> range:
-        """The agent's message before the user's newest one, since "yes" alone means nothing."""
+    def _before_users_newest(self) -> range:
+        """The agent's message that the user's newest one answers, if any."""
         newest = self.transcript.newest
         before = [unit for unit in self.transcript.units if unit.stop <= newest.start]
         if not before or not self._user_speaks_last:
             return range(0)
         unit = before[-1]
         is_agents = self.transcript.messages[unit.start].role == "assistant"
-        if not is_agents or not self._bodies.keys().isdisjoint(unit):
-            return range(0)
+        return unit if is_agents and self._bodies.keys().isdisjoint(unit) else range(0)
+
+    def _answered_by_newest(self) -> range:
+        """That message if it stays whole, since "yes" alone means nothing."""
+        newest, unit = self.transcript.newest, self._before_users_newest()
         size = sum(self._sizes[i] for i in unit)
         if size <= self._room * self.knobs.task:
             return unit
         answer = sum(self._sizes[i] for i in newest)
-        task = 0 if self._task is None else min(self._sizes[self._task], _LEAST_TASK)
+        asked_for = 0 if self._task is None else self._sizes[self._task]
+        task = min(asked_for, int(self._room * _LEAST_TASK))
         if answer > _SHORT_ANSWER or size + answer + task > self._room:
             return range(0)
         self._task_room = min(self._task_room, self._room - size - answer)
@@ -217,12 +223,8 @@ class Selection:
         def tokens(some: Sequence[int]) -> int:
             return self._tokens(some, place, references)
 
-        floors = [
-            self._floor(event, some, room, tokens) for event, some in self._of_the_newest(order)
-        ]
-        found, in_place = self._candidates.found, self._told_in_part
-        of_notes = next((number for number in order if found[number].event not in in_place), None)
-        turns = zip_longest(*floors, [of_notes])  # else a large newest output takes all
+        floors = self._floors(order, room, tokens)
+        turns = zip_longest(*floors)  # else a large newest output takes all
         first = [number for turn in turns for number in turn if number is not None]
         chosen = choose_fitting(order, costs, values, room, tokens, first)
         if self._task is not None and self._texts:
@@ -234,38 +236,49 @@ class Selection:
             Plan(edits, reason="history_folded", detail=trouble) if edits else Plan.skip("no_room")
         )
 
-    def _of_the_newest(self, order: Sequence[int]) -> Iterator[tuple[int, list[int]]]:
-        """Each output of the newest exchange, the newest first, with its best candidates."""
-        found, costs = self._candidates.found, self._candidates.costs
-        newest = [
-            n
-            for n in sorted(self._told_in_part, reverse=True)
-            if self._events[n].message in self.transcript.newest
-        ]
-        best: dict[int, dict[int, None]] = {event: {} for event in newest}
-        for number in (*order, *range(len(found))) if newest else ():
-            if found[number].event in best:
-                best[found[number].event][number] = None
-        for event in newest:
-            size = self._meter.text(self._events[event].text)
-            left = max(self._cap * _NEWEST, min(size * _SHOWN, self._room * self.knobs.recent))
-            floor: list[int] = []
-            for number in best[event]:
-                if left <= 0:
-                    break
-                floor.append(number)
-                left -= costs[number]
-            yield event, floor
+    def _floors(
+        self, order: Sequence[int], room: int, tokens: Callable[[Sequence[int]], int]
+    ) -> Iterator[Sequence[int]]:
+        """The best candidates of each output of the newest exchange, then the best of the notes.
 
-    def _floor(
-        self, event: int, numbers: Sequence[int], room: int, tokens: Callable[[Sequence[int]], int]
-    ) -> Sequence[int]:
-        """The candidates of a newest output; if none fits, none, and its ends are shown instead."""
-        if any(tokens([number]) <= room for number in numbers):
-            return numbers
-        spare = max(room - tokens([]) + self._meter.text(_ASIDE), _LEAST_SHOWN)
-        self._clipped[event] = head_tail(self._events[event].text, spare, self._meter.text).rstrip()
-        return ()
+        What the user answers belongs to that exchange. They share a small room equally, so that
+        all say something: first comes the best candidate of each that fits its share. If none
+        does, the ends of the output are shown instead.
+        """
+        found, costs, count = self._candidates.found, self._candidates.costs, self._meter.text
+        in_place, now = self._told_in_part, {*self.transcript.newest, *self._before_users_newest()}
+        newest = [n for n in in_place if self._events[n].message in now]
+        best: dict[int, dict[int, None]] = {n: {} for n in sorted(newest, reverse=True)}
+        noted: dict[int, None] = {}
+        for number in (*order, *range(len(found))):
+            event = found[number].event
+            best.get(event, {} if event in in_place else noted)[number] = None
+        empty = tokens([])
+        left = room - empty
+        for place, (event, mine) in enumerate((*best.items(), (-1, noted))):
+            share = max(left // (len(best) + 1 - place), _LEAST_SHOWN)
+            opening = next((n for n in mine if costs[n] <= share), None)
+            cost = tokens([opening]) - empty if opening is not None else 0
+            if opening is not None and cost <= min(share, left):
+                left -= cost
+                yield [opening, *self._more(opening, event, mine)] if event >= 0 else [opening]
+            elif event >= 0 and (place == 0 or share <= left):
+                shown = self._events[event].text
+                text = head_tail(shown, share + count(_ASIDE), count).rstrip()
+                self._clipped[event] = text
+                left -= count(text) - count(_ASIDE)
+
+    def _more(self, opening: int, event: int, mine: Iterable[int]) -> Iterator[int]:
+        """What follows the opening of a newest output, up to the part of the room it is due."""
+        costs, size = self._candidates.costs, self._meter.text(self._events[event].text)
+        left = max(self._cap * _NEWEST, min(size * _SHOWN, self._room * self.knobs.recent))
+        left -= costs[opening]
+        for number in mine:
+            if left <= 0:
+                break
+            if number != opening:
+                yield number
+                left -= costs[number]
 
     def without_reference(self, plan: Plan) -> list[tuple[Place, str, str]]:
         """The place, whole text and kind of each part that ``plan`` cuts without a reference."""
