@@ -7,6 +7,7 @@ from pathlib import Path
 
 import holdfast
 from holdfast.session import Session
+from holdfast.session.state import State
 
 PACKAGE = Path(holdfast.__file__).parent
 CHANGING = {
@@ -73,3 +74,11 @@ def test_the_state_of_a_thread_is_changed_in_its_module_alone():
 def test_a_session_is_one_class_in_a_small_package():
     assert len(Session.__mro__) <= 3
     assert len(list((PACKAGE / "session").glob("*.py"))) <= 14
+
+
+def test_a_state_stays_small_however_many_messages_are_found():
+    state = State()
+    for _ in range(2):
+        state.record_found(range(3_000))
+    found = state.take_found()
+    assert list(found) == list(range(2_000, 3_000))

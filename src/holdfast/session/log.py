@@ -33,8 +33,8 @@ from .wires import (
     form_of,
     is_exchanged,
     is_readable,
+    is_refused,
     is_settled,
-    oddity,
     wire_of,
 )
 
@@ -488,9 +488,8 @@ class Thread:
             self.state.set_format(form.name)
             self.held, self.held_characters = {}, 0  # they were read in another format
         self._keep(kept)
-        before = self.held.get(position - 1)
-        odd = oddity(kept.message, before.message if before else None, form)
-        self.state.fold_message(position, kept.message, kept.remembered, tokens, odd)
+        refused = is_refused(kept.message, form)
+        self.state.fold_message(position, kept.message, kept.remembered, tokens, refused=refused)
         self._unsaved += 1
         if is_exchanged(self.state) and not exchanged:
             self.save()  # later openings then know the format

@@ -72,9 +72,6 @@ the other direction. ``shrink`` was written by earlier versions. ``tiers`` moves
 tier to another, ``forms`` is a request for a model's forms, and ``fault`` a failure.
 """
 
-Oddity = Literal["refused", "unusual"]
-"""A message that a format refuses in any place, or that it may refuse next to certain others."""
-
 DERIVED = frozenset({"compaction", "shrink", "recall", "tiers", "forms", "fault"})
 """Events of the session itself, which it would repeat; they need not wait for the disk."""
 
@@ -85,6 +82,7 @@ _LISTS = {
     "unpin": ("pins", False),
 }
 _SPEAKERS = 64
+_FOUND = 1_000  # messages found since the tiers were last maintained; earlier ones are forgotten
 _REWORDS = frozenset({"edit", "revert", "delete", "keep", "note", "forget"})
 
 
@@ -174,11 +172,6 @@ class State:
     refused: int = 0
     """The number of messages that a format refuses in any place, such as empty ones."""
 
-    unusual: int = 0
-    """The number of messages that it may refuse next to certain others; views are then checked
-    whole.
-    """
-
     spoke: int | None = None
     """The position of the newest user message."""
 
@@ -222,7 +215,9 @@ class State:
     """The number of events of each kind."""
 
     found: dict[int, int] = field(default_factory=dict[int, int])
-    """How often messages were found since the tiers were last maintained, by position."""
+    """How often messages were found since the tiers were last maintained, by position; of at most
+    1,000 messages.
+    """
 
     fits: int = 0
     """The number of views."""
@@ -270,12 +265,11 @@ class State:
                 self.waiting = [call.id for call in message.calls]
 
     def fold_message(
-        self, position: int, message: Message, seen: Remembered, tokens: int, odd: Oddity | None
+        self, position: int, message: Message, seen: Remembered, tokens: int, *, refused: bool
     ) -> None:
-        """Add the next message of the log."""
+        """Add the next message of the log, which its format may have refused in any place."""
         self.tokens += tokens
-        self.refused += odd == "refused"
-        self.unusual += odd == "unusual"
+        self.refused += refused
         if message.role == "system":
             self.system.append(position)
         if speaks(message):
@@ -310,7 +304,9 @@ class State:
     def record_found(self, positions: Iterable[int]) -> None:
         """Record that these messages were found."""
         for position in positions:
-            self.found[position] = self.found.get(position, 0) + 1
+            self.found[position] = self.found.pop(position, 0) + 1  # the newest is the last
+        for forgotten in list(self.found)[: max(0, len(self.found) - _FOUND)]:
+            del self.found[forgotten]
 
     def take_found(self) -> dict[int, int]:
         """How often messages were found since this was last asked, by position."""

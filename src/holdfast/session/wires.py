@@ -8,13 +8,11 @@ from functools import cache
 from holdfast.formats import detect, named
 from holdfast.formats.payloads import is_list, is_object
 from holdfast.kernel.errors import ConfigError, FormatError
-from holdfast.kernel.messages import Message, Reasoning, Text
+from holdfast.kernel.messages import Message, Text
 from holdfast.kernel.transcript import Format
 
-from .state import Oddity, State
+from .state import State
 
-_BLOCKS = frozenset({"anthropic", "bedrock"})
-"""Formats with rules for the parts of one message."""
 _SHARED = "openai_chat"
 """The format in which a message with a list of parts is read, unless a vendor's mark is in it."""
 
@@ -106,21 +104,6 @@ def is_refused(message: Message, form: Format) -> bool:
     twice = (message, message)  # as the last message, it might be accepted
     return any(
         not broken.index for rule in form.rules if rule.alone for broken in rule.violations(twice)
-    )
-
-
-def oddity(message: Message, before: Message | None, form: Format) -> Oddity | None:
-    """Why views with the message must be checked; None if it is valid in any view.
-
-    Reasoning is unusual, and so are one reply's results in several messages.
-    """
-    if is_refused(message, form):
-        return "refused"
-    if message.is_speech or form.name not in _BLOCKS:
-        return None
-    spread = bool(message.results and before and before.results)
-    return (
-        "unusual" if spread or any(isinstance(part, Reasoning) for part in message.parts) else None
     )
 
 

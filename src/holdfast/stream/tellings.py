@@ -153,6 +153,8 @@ def uses_of(events: Sequence[StreamEvent], tellings: Sequence[Telling]) -> dict[
             use = uses.get(thing)
             if use is None:
                 use = uses[thing] = Use(crowd, now)
+            elif crowd < use.crowd:
+                use.crowd = crowd
             use.events += 1
             use.pieces += pieces
             use.last = now
@@ -160,7 +162,6 @@ def uses_of(events: Sequence[StreamEvent], tellings: Sequence[Telling]) -> dict[
                 use.by_agent += 1
                 use.last_by_agent = now
                 use.acts += is_act
-            use.crowd = min(use.crowd, crowd)
         for thing in telling.quoted:
             if thing in uses:
                 uses[thing].is_quoted = True
