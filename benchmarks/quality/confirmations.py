@@ -29,6 +29,9 @@ FAILED = "Error"
 SAYS_SO = re.compile(r"(?i)fail|error|refused|rejected|denied|invalid|cannot|not (found|enough)")
 ASIDE = re.compile(r"\[[^\[\]]*\]")
 """What stands in a text in the place of something: a reference, a count of what is left out."""
+PROMISED = 150
+"""Tokens beside the system's messages from which on a budget is promised to be met."""
+
 LEAST = 3
 """Characters of an argument that tell one call from another."""
 
@@ -93,7 +96,8 @@ def seen(job: tuple[Path, str, float, Moment]) -> Seen:
         bare = int(bool(text) and is_reference(score, text, score.text_of(view[-1])))
     else:
         asked, held = failures(score, moment.messages, view)
-    fits = score.tokens(view) <= budget
+    given = score.tokens([m for m in moment.messages if m["role"] == "system"])
+    fits = score.tokens(view) <= budget or budget < given + PROMISED
     return Seen(moment.kind, asked, held, bare, fits, score.pairs_valid(view), fitted.exact)
 
 
@@ -169,7 +173,8 @@ def main(folder: Path) -> bool:
     table("Airline runs: a yes, newest results, failed calls", HEADS, lines)
     print(
         "verbatim: the proposal that a yes answers; hardly: results of which under a fifth of the\n"
-        "words are shown; reference: none of them; failures: failed calls that notes tell"
+        "words are shown; reference: none of them; failures: failed calls that notes tell;\n"
+        "fits: of the budgets that leave 150 tokens beside the system's messages"
     )
     return lawful
 
