@@ -15,7 +15,8 @@ from holdfast.kernel.edits import Edit
 from holdfast.kernel.transcript import Transcript
 from holdfast.kernel.typed import Fraction
 
-from .view import LEFT_OUT, Selection
+from .draft import LEFT_OUT
+from .view import Selection
 
 __all__ = ["HEADING", "LEFT_OUT", "Select"]
 
