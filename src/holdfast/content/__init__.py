@@ -25,7 +25,6 @@ KINDS = Registry(
         table holdfast.content.table:Table
         log holdfast.content.logs:Log
         yaml holdfast.content.yaml:Yaml
-        dense holdfast.content.dense:Dense
         prose holdfast.content.prose:Prose
     """),
     formerly=("parsers", "grammars"),

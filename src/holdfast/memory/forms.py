@@ -22,7 +22,6 @@ from holdfast.text.fit import choose
 from holdfast.text.importance import concludes
 from holdfast.text.memo import Memo
 from holdfast.text.sentences import sentences
-from holdfast.text.words import has_unspaced
 
 from .entities import HEAD, LETTERS, SPEAKER, add_names, named_in, names_beside, telling, with_names
 
@@ -56,7 +55,6 @@ _JOINT = re.compile(r"(?<=[,;:)\]–—])(?=\s)|(?=\s[–—-]\s)")
 _BRIEF = 20  # characters below which a one-word sentence is left out
 _FULL = 9  # telling words of a statement; more of them do not raise its value
 _ROW, _UNSPOKEN = 4, 0.3  # words of a row, and the value of a row of numbers without its table
-_WRITTEN = frozenset({"prose", "dense"})  # kinds of content that people write
 _FENCED = re.compile(
     r"^[ \t]{0,3}```[^\n]*\n(.*?)(?:^[ \t]{0,3}```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
 )
@@ -114,7 +112,7 @@ def _form(key: tuple[str, int, Count]) -> str:
     size = count(text[:start]) + count(text[start:])
     if size >= _SMALL and not HEAD.search(text, start):
         kind = recognise(sampled(text[start:], _WINDOWS, _WIDE))
-        if kind.name != "prose" and not (kind.name == "dense" and has_unspaced(text)):
+        if kind.name != "prose":
             room, named = room_for(size, level), names_beside(text, {})
             shown = max(int(SHOWN * room), room - count(with_names("", named)))
             left = min(int(size / FACTORS[level][0]), shown) - count(text[:start])
@@ -174,7 +172,7 @@ def _statements(text: str, factor: float, count: Count) -> list[Said]:
     def read(fenced: re.Match[str]) -> str:
         output = fenced[1]
         kind = recognise(output) if len(output) > _OUTPUT else None
-        if kind is None or kind.name in _WRITTEN:
+        if kind is None or kind.name == "prose":
             return output
         return kind.shrink(output, Room(max(1, int(count(output) / factor)), count)).text
 

@@ -87,7 +87,6 @@ def calls_of(thread: Thread, at: int) -> list[ToolCall]:
 _ROLES: dict[str, Role] = {"User": "user", "Assistant": "assistant", "System": "system"}
 _CALL, _RESULT = "Call", "Result"
 _BLOCK = re.compile(rf"^({'|'.join((*_ROLES, _CALL, _RESULT))}): ", re.MULTILINE)
-_WORDS = frozenset({"prose", "dense"})
 _SHORT = 55  # characters of a call's arguments
 _CALLED = re.compile(r"(?P<name>[^(\n]{1,200})\((?P<arguments>.*?)\)?", re.DOTALL)
 """A call; a shortened one has no closing bracket."""
@@ -194,7 +193,7 @@ def events_in(text: str) -> list[StreamEvent] | None:
         return None
     found: list[StreamEvent] = []
     if first := text[: blocks[0].start]:
-        is_said = recognise(first).name in _WORDS
+        is_said = recognise(first).name == "prose"
         by = "assistant" if is_said else "tool"
         found.append(
             StreamEvent("words" if is_said else "outcome", by, first.removesuffix("\n"), 0, 0)
