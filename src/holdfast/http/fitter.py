@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Any, cast
+from typing import Any
 
 from holdfast.agent.loop import smaller_budget
 from holdfast.api import compress, count
@@ -16,12 +16,19 @@ from holdfast.formats import named
 from holdfast.formats.payloads import Object, is_list, is_object
 from holdfast.http.budgets import Budgets, roomy
 from holdfast.http.requests import Endpoint, endpoint_of, model_of_text, plain, read_object, written
-from holdfast.http.threads import Sent, Views, chain_of, grown, named_in_body, positions, thread_of
-from holdfast.kernel.budget import Allowance, Budget
-from holdfast.kernel.compressor import Plan
+from holdfast.http.threads import (
+    Origin,
+    Sent,
+    Views,
+    chain_of,
+    grown,
+    named_in_body,
+    positions,
+    thread_of,
+)
+from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ContextOverflowError, HoldfastError
 from holdfast.kernel.messages import Viewing
-from holdfast.kernel.transcript import Transcript
 from holdfast.options import Options, check, chosen
 from holdfast.providers.vendor import refusal
 from holdfast.result import CompressionResult
@@ -60,45 +67,14 @@ class Fitted:
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """A conversation read from a body."""
+    """A conversation read from a body; ``note`` says why it is not fitted, or is empty."""
 
     body: Object
     endpoint: Endpoint
     model: str
     budget: Budget
     options: Options
-
-
-@dataclass(frozen=True, slots=True)
-class _Origin:
-    """The origin of a request; see ``Fitter.fit``."""
-
-    thread: str
-    owner: str
-    aside: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Viewed:
-    """The view to send; ``before`` is the size of the whole conversation in tokens."""
-
-    result: CompressionResult
-    body: Object
-    thread: str
-    before: int
-    grown: bool
-    changed: bool
-
-
-class _AsItIs:
-    """A strategy that changes nothing, for masking secrets only."""
-
-    name = "as_it_is"
-
-    def plan(self, transcript: Transcript, allowance: Allowance) -> Plan:
-        """A plan without edits."""
-        del transcript, allowance
-        return Plan.skip("within_budget", "only secrets are masked")
+    note: str = ""
 
 
 class Fitter:
@@ -148,7 +124,10 @@ class Fitter:
             return Fitted(raw, note="no conversation")
         try:
             quick = self.at_once(path, raw, encoding)
-            return quick or self._fit(endpoint, raw, encoding, _Origin(thread, owner, aside))
+            if quick:
+                return quick
+            request = self._read(read_object(plain(raw, encoding)), endpoint)
+            return self._fit(request, raw, Origin(thread=thread, owner=owner), aside=aside)
         except Exception as fault:  # noqa: BLE001 - fail open: whatever it is, the request goes on
             return self._failed(raw, endpoint, fault)
 
@@ -159,15 +138,12 @@ class Fitter:
         ``fit``.
         """
         try:
-            request, note = self._read(body, endpoint)
-            found = None if note else self._viewed(request, _Origin(thread, ""))
-            if found is None:
-                masked = self._masked(request)
-                return {**body, **masked.messages} if masked else body
+            request = self._read(body, endpoint)
+            view, fitted = self._view(request, Origin(thread=thread, owner=""))
         except Exception as fault:  # noqa: BLE001 - as in ``fit``
             self._failed(b"", endpoint, fault)
             return body
-        return found.body if found.changed else body
+        return view if fitted.changed else body
 
     def at_once(self, path: str, raw: bytes, encoding: str = "") -> Fitted | None:
         """The body unchanged, if it surely fits; None if it must be decoded."""
@@ -197,13 +173,27 @@ class Fitter:
 
         None for any other refusal, and if it cannot become smaller.
         """
-        fault = refusal("the provider", status, refused, {})
-        if not isinstance(fault, ContextOverflowError) or fitted.endpoint is None:
+        fault, endpoint = refusal("the provider", status, refused, {}), fitted.endpoint
+        if not isinstance(fault, ContextOverflowError) or endpoint is None:
             return None
         try:
-            return self._fit_harder(fitted, raw, encoding, fault, _Origin(thread, owner))
+            request = self._read(read_object(plain(raw, encoding)), endpoint)
+            sent = fitted.after
+            if not sent:
+                form = named(endpoint.format)
+                sent = count(request.body, model=request.options.get("model"), format=form).total
+            smaller = smaller_budget(fault, sent, request.budget.limit)
+            learned = smaller.tokens(_FAR)
+            with self._lock:
+                self._learned[request.model] = min(
+                    learned, self._learned.get(request.model, learned)
+                )
+                self._quick.pop(request.model, None)
+            request = replace(request, budget=smaller, note="")
+            found = self._fit(request, raw, Origin(thread=thread, owner=owner))
         except Exception as broken:  # noqa: BLE001 - as above
-            return self._failed(raw, fitted.endpoint, broken) if self.redacts else None
+            return self._failed(raw, endpoint, broken) if self.redacts else None
+        return found if found.changed and found.after < sent else None
 
     def _failed(self, raw: bytes, endpoint: Endpoint, fault: Exception) -> Fitted:
         line = " ".join(f"{fault}".split())
@@ -214,14 +204,12 @@ class Fitter:
         log.warning("a request was sent as it was: %s", told)
         return Fitted(raw, endpoint, note=told, fault=True)
 
-    def _fit(self, endpoint: Endpoint, raw: bytes, encoding: str, origin: _Origin) -> Fitted:
-        request, note = self._read(read_object(plain(raw, encoding)), endpoint)
-        if note:
-            return self._unfitted(raw, request, note)
-        return self._sent(raw, request, origin)
+    def _fit(self, request: _Request, raw: bytes, origin: Origin, *, aside: bool = False) -> Fitted:
+        body, fitted = self._view(request, origin, aside=aside)
+        return replace(fitted, body=written(body) if fitted.changed else raw)
 
-    def _read(self, body: Object, endpoint: Endpoint) -> tuple[_Request, str]:
-        """The request of a body, and why it is not fitted, or empty."""
+    def _read(self, body: Object, endpoint: Endpoint) -> _Request:
+        """The request of a body."""
         model = self.options.get("model") or endpoint.model or str(body.get("model") or "")
         budget = self._budget(model, body)
         note = ""
@@ -231,65 +219,44 @@ class Fitter:
             note = "the provider keeps this conversation"
         elif budget is None:
             note = f"the window of {model!r:.60} is not known, and no budget is given"
-        options = self._options(endpoint, model)
-        return _Request(body, endpoint, model, budget or Budget(limit=_FAR), options), note
+        form = named(endpoint.format)
+        options: Options = {**self.options, "model": model or None, "format": form}
+        return _Request(body, endpoint, model, budget or Budget(limit=_FAR), options, note)
 
-    def _sent(self, raw: bytes, request: _Request, origin: _Origin) -> Fitted:
-        found = self._viewed(request, origin)
-        if found is None:
-            return self._unfitted(raw, request, "no messages")
-        result, changed = found.result, found.changed
-        return Fitted(
-            written(found.body) if changed else raw,
-            request.endpoint,
-            request.model,
-            found.thread,
-            changed=changed,
-            before=found.before,
-            after=result.metrics.tokens_after,
-            grown=found.grown,
-            result=result,
-            note="" if changed else "within the budget",
-        )
-
-    def _unfitted(self, raw: bytes, request: _Request, note: str) -> Fitted:
-        """The request as it is, but for its secrets."""
-        masked = self._masked(request)
-        return Fitted(
-            written({**request.body, **masked.messages}) if masked else raw,
-            request.endpoint,
-            request.model,
-            changed=masked is not None,
-            result=masked,
-            note=note,
-        )
-
-    def _masked(self, request: _Request) -> CompressionResult | None:
-        """The body with its secrets masked; None where there are none, or none are to be masked."""
+    def _masked(self, request: _Request, fitted: Fitted) -> tuple[Object, Fitted]:
+        """The request as it is, but for its secrets, if these are to be masked."""
         body = {name: each for name, each in request.body.items() if name not in _ELSEWHERE}
         said: object = body.get(named(request.endpoint.format).key(body)) if self.redacts else None
         if said is None or isinstance(said, str):
-            return None
-        masking: Options = {**request.options, "strategy": _AsItIs(), "redact": True}
+            return request.body, fitted
+        # without a step, only secrets are masked
+        masking: Options = {**request.options, "strategy": [], "redact": True}
         found = compress(body, Budget(limit=_FAR, trigger=0), **masking)
-        return found if found.redacted else None
+        if not found.redacted:
+            return request.body, fitted
+        return {**request.body, **found.messages}, replace(fitted, changed=True, result=found)
 
-    def _viewed(self, request: _Request, origin: _Origin) -> _Viewed | None:
-        """The view of a conversation; None if the body has none."""
+    def _view(
+        self, request: _Request, origin: Origin, *, aside: bool = False
+    ) -> tuple[Object, Fitted]:
+        """The body to send, the same object if nothing changes, and what was done to it."""
         form = named(request.endpoint.format)
         field = form.key(request.body)
         messages: object = request.body.get(field)
+        fitted = Fitted(b"", request.endpoint, request.model, note=request.note)
+        if request.note:
+            return self._masked(request, fitted)
         if not is_list(messages) or not messages:
-            return None
+            return self._masked(request, replace(fitted, note="no messages"))
         views = list(map(form.view, messages)) if isinstance(form, Viewing) else messages
-        chain = chain_of(views, f"{origin.owner}\0{request.endpoint.format}".encode())
+        chain = chain_of(views, f"{origin['owner']}\0{request.endpoint.format}".encode())
         sent = self.views.found(chain)
-        said = origin.thread or named_in_body(request.body)
+        said = origin["thread"] or named_in_body(request.body)
         if said:
-            name = thread_of(origin.owner, said)
+            name = thread_of(origin["owner"], said)
         else:
             name = sent.thread if sent else self.views.thread(chain, _begins(views))
-        options = cast("Options", {**request.options, "thread": name})
+        options: Options = {**request.options, "thread": name}
         result: CompressionResult | None = None
         before = 0
         if sent is not None:
@@ -302,40 +269,18 @@ class Fitter:
             result = compress(request.body, self._roomy(request), **options)
             before = result.metrics.tokens_before
         changed = again or result.status == "compacted"
-        if changed and not origin.aside:
+        after = result.metrics.tokens_after
+        if changed and not aside:
             placed = positions(result.messages[field], messages)
-            now = Sent(len(messages), placed, name, before, result.metrics.tokens_after)
+            now = Sent(len(messages), placed, name, before, after)
             self.views.keep(chain, now, sent.length if sent else 0)
+        fitted = replace(fitted, thread=name, changed=changed, before=before, after=after)
+        fitted = replace(fitted, grown=again, result=result)
         body = result.messages
         if result.status != "compacted":
-            masked = self._masked(replace(request, body=body, options=options))
-            if masked:
-                result, changed, body = masked, True, {**body, **masked.messages}
-        return _Viewed(result, body, name, before, grown=again, changed=changed)
-
-    def _fit_harder(
-        self,
-        fitted: Fitted,
-        raw: bytes,
-        encoding: str,
-        fault: ContextOverflowError,
-        origin: _Origin,
-    ) -> Fitted | None:
-        endpoint = cast("Endpoint", fitted.endpoint)
-        body = read_object(plain(raw, encoding))
-        options = self._options(endpoint, fitted.model)
-        sent = (
-            fitted.after
-            or count(body, model=options.get("model"), format=named(endpoint.format)).total
-        )
-        budget = self._budget(fitted.model, body)
-        smaller = cast("int", smaller_budget(fault, sent, budget.limit if budget else None).limit)
-        with self._lock:
-            self._learned[fitted.model] = min(smaller, self._learned.get(fitted.model, smaller))
-            self._quick.pop(fitted.model, None)
-        request = _Request(body, endpoint, fitted.model, Budget(limit=smaller), options)
-        found = self._sent(raw, request, origin)
-        return found if found.changed and found.after < sent else None
+            request = replace(request, body=body, options=options)
+            body, fitted = self._masked(request, fitted)
+        return body, fitted if fitted.changed else replace(fitted, note="within the budget")
 
     def _budget(self, model: str, body: Object) -> Budget | None:
         budget = self.budgets.of(model, body)
@@ -372,9 +317,6 @@ class Fitter:
                     self._quick.clear()
                 self._quick[model] = known
         return known
-
-    def _options(self, endpoint: Endpoint, model: str) -> Options:
-        return {**self.options, "model": model or None, "format": named(endpoint.format)}
 
 
 def _begins(messages: Any) -> int:
