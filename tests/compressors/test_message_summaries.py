@@ -17,12 +17,12 @@ class Alone:
 
     name = "alone"
 
-    def __init__(self, text, tokens=40, question=""):
-        self.text, self.tokens, self.question = text, tokens, question
+    def __init__(self, text, tokens=40):
+        self.text, self.tokens = text, tokens
 
     def plan(self, transcript, allowance):
         single = Single(self.text, "tool", 4, "output of run_job")
-        told = yield from message_summary(single, self.tokens, allowance, self.question)
+        told = yield from message_summary(single, self.tokens, allowance)
         return Plan(detail=told.text, reason=told.trouble)
 
 
@@ -59,14 +59,13 @@ def test_a_text_is_told_in_the_models_words_with_the_exact_things_that_it_left_o
 
 
 @pytest.mark.parametrize("thread", ["t", ""])
-def test_it_is_kept_and_found_again_until_the_text_or_the_question_changes(thread):
-    world = World(GOOD, "Other.", "Third.", thread=thread)
+def test_it_is_kept_and_found_again_until_the_text_changes(thread):
+    world = World(GOOD, "Other.", thread=thread)
     first = world.plan(Alone(OUTPUT)).detail
     assert world.plan(Alone(OUTPUT)).detail == first
     assert len(world.calls) == 1
     world.plan(Alone(OUTPUT + "!"))
-    world.plan(Alone(OUTPUT + "!", question="Which job?"))
-    assert len(world.calls) == 3
+    assert len(world.calls) == 2
     assert ("thread_t:message:4" in world.kept) is bool(thread)
 
 

@@ -181,7 +181,7 @@ def test_unknown_parts_and_the_calls_of_a_vendor_are_carried_along():
         ({"kind": "reply"}, r"messages\[1\]: this is not a message of Pydantic AI"),
         (
             {"kind": "response", "parts": [{"part_kind": "tool-call", "tool_name": "f"}]},
-            r'messages\[1\].parts\[0\]: there is no "tool_call_id"',
+            r'messages\[1\].parts\[0\]: the tool-call has no "tool_call_id"',
         ),
         (
             {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": 5}]},

@@ -100,7 +100,7 @@ class WritingTask:
     count: Count
     values: Mapping[str, str] = field(default_factory=dict[str, str])
 
-    def room(self, earlier: str = "") -> int:
+    def room(self, earlier: str) -> int:
         """Tokens of material for one call; 0 means no limit."""
         if not self.window:
             return 0
@@ -220,20 +220,18 @@ class Single:
     source: str
 
 
-def message_summary(
-    single: Single, tokens: int, allowance: Allowance, question: str = ""
-) -> Asking[MessageSummary]:
+def message_summary(single: Single, tokens: int, allowance: Allowance) -> Asking[MessageSummary]:
     """A model's summary of the text in at most ``tokens``, with exact things that it left out.
 
-    It is stored by thread and position or by content, and found again while the text, the prompts,
-    the model and the question stay the same. Raises ModelError if no model answers or its reply is
+    It is stored by thread and position or by content, and found again while the text, the prompts
+    and the model stay the same. Raises ModelError if no model answers or its reply is
     refused. If the store fails, the summary is not stored, and ``trouble`` says why.
     """
     if not allowance.writer:
         raise ModelError("no model was given; pass llm=")
     count = allowance.meter.text
     covers = _hash(single.role, single.text)
-    writer = _hash(wording(), allowance.writer, question, single.source)
+    writer = _hash(wording(), allowance.writer, "", single.source)
     proof = {"covers": covers, "writer": writer}
     key = f"summary:message:{covers}"
     if allowance.thread:
@@ -242,8 +240,7 @@ def message_summary(
     known = _kept((yield from shelf.read(key)), proof)
     if known is not None and count(known) <= tokens:
         return MessageSummary(known)
-    about = f" It should help to answer this:\n\n{quoted(question)}" if question.strip() else ""
-    values = {"source": single.source, "question": about}
+    values = {"source": single.source, "question": ""}
     aimed = max(1, int(tokens * _OF_THE_MODEL))
     task = WritingTask("message", aimed, allowance.writer_window, count, values)
     reply = accepted((yield from written(task, [quoted(single.text)])), tokens, count)

@@ -15,7 +15,6 @@ from holdfast.kernel.errors import FormatError
 from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import (
     Media,
-    MediaKind,
     Opaque,
     Part,
     Reasoning,
@@ -30,6 +29,7 @@ from .payloads import (
     LocatedPart,
     Object,
     Path,
+    as_text,
     body_of,
     compact,
     content_at,
@@ -173,7 +173,7 @@ class Anthropic(BlockWire):
         """A new message; the system role becomes the user's."""
         return {"role": "assistant" if role == "assistant" else "user", "content": text}
 
-    def block(self, part: Part, name: str = "") -> Object | None:
+    def block(self, part: Part, name: str) -> Object | None:
         """A new block; reasoning is left out, because it is not signed."""
         del name
         if isinstance(part, ToolCall):
@@ -211,8 +211,32 @@ def _content(holder: Object, field: str, place: str) -> Located:
 
 def _block(block: Object, place: str, path: Path) -> LocatedPart:
     kind = block.get("type")
-    reader = _READERS.get(kind) if isinstance(kind, str) else None
-    return reader(block, place, path) if reader else (unknown(block, place), path)
+    if kind == "text":
+        return Text(text_at(block, "text", place)), (*path, "text")
+    if kind == "tool_use":
+        given = block.get("input")
+        arguments = given if isinstance(given, str) else compact(given or {}, f"{place}.input")
+        call = ToolCall(_id(block, "id", place), text_at(block, "name", place), arguments)
+        return call, (*path, "input")
+    if kind == "tool_result":
+        text, media = joined(part for part, _ in _content(block, "content", place))
+        call_id, failed = _id(block, "tool_use_id", place), bool(block.get("is_error"))
+        return ToolResult(call_id, text, media, failed), (*path, "content")
+    if kind == "thinking":
+        said, signed = text_at(block, "thinking", place), bool(block.get("signature"))
+        return Reasoning(said, signed), (*path, "thinking")
+    if kind == "redacted_thinking":
+        return Reasoning(text_at(block, "data", place), signed=True), (*path, "data")
+    if kind in ("image", "document"):
+        source, there = object_at(block, "source", place), f"{place}.source"
+        if kind == "document" and source.get("type") == "text":
+            return Text(text_at(source, "data", there)), (*path, "source", "data")
+        if kind == "document" and source.get("type") == "content":
+            return Opaque(compact(source, place)), path
+        field = next((name for name in ("data", "url", "file_id") if name in source), "data")
+        shown = Media(kind, text_at(source, "media_type", there), text_at(source, field, there))
+        return shown, path
+    return unknown(block, place), path
 
 
 def _beside(holder: Object, taken: Container[str]) -> Iterator[str]:
@@ -225,31 +249,9 @@ def _beside(holder: Object, taken: Container[str]) -> Iterator[str]:
             yield from _beside(block, _TAKEN[kind])
 
 
-def _text(block: Object, place: str, path: Path) -> LocatedPart:
-    return Text(text_at(block, "text", place)), (*path, "text")
-
-
-def _image(block: Object, place: str, path: Path) -> LocatedPart:
-    return _media("image", object_at(block, "source", place), f"{place}.source"), path
-
-
-def _document(block: Object, place: str, path: Path) -> LocatedPart:
-    source = object_at(block, "source", place)
-    if source.get("type") == "text":
-        return Text(text_at(source, "data", f"{place}.source")), (*path, "source", "data")
-    if source.get("type") == "content":
-        return Opaque(compact(source, place)), path
-    return _media("document", source, f"{place}.source"), path
-
-
-def _media(kind: MediaKind, source: Object, place: str) -> Media:
-    field = next((name for name in ("data", "url", "file_id") if name in source), "data")
-    return Media(kind, text_at(source, "media_type", place), text_at(source, field, place))
-
-
 def _medium(media: Media) -> Object:
     if media.kind not in ("image", "document"):
-        return {"type": "text", "text": compact({"type": media.kind, "source": media.source})}
+        return {"type": "text", "text": as_text(media)}
     kind, data = data_of(media)
     if data:
         return {"type": media.kind, "source": {"type": "base64", "media_type": kind, "data": data}}
@@ -258,42 +260,8 @@ def _medium(media: Media) -> Object:
     return {"type": media.kind, "source": {"type": "file", "file_id": media.source}}
 
 
-def _thinking(block: Object, place: str, path: Path) -> LocatedPart:
-    thinking = Reasoning(text_at(block, "thinking", place), signed=bool(block.get("signature")))
-    return thinking, (*path, "thinking")
-
-
-def _redacted(block: Object, place: str, path: Path) -> LocatedPart:
-    return Reasoning(text_at(block, "data", place), signed=True), (*path, "data")
-
-
-def _tool_use(block: Object, place: str, path: Path) -> LocatedPart:
-    given = block.get("input")
-    arguments = given if isinstance(given, str) else compact(given or {}, f"{place}.input")
-    call = ToolCall(_id(block, "id", place), text_at(block, "name", place), arguments)
-    return call, (*path, "input")
-
-
-def _tool_result(block: Object, place: str, path: Path) -> LocatedPart:
-    text, media = joined(part for part, _ in _content(block, "content", place))
-    call_id, failed = _id(block, "tool_use_id", place), bool(block.get("is_error"))
-    return ToolResult(call_id, text, media, failed), (*path, "content")
-
-
 def _id(block: Object, field: str, place: str) -> str:
     return id_at(block, field, place, f"the {block.get('type')} block")
-
-
-_READERS = {
-    "text": _text,
-    "image": _image,
-    "document": _document,
-    "thinking": _thinking,
-    "redacted_thinking": _redacted,
-    "tool_use": _tool_use,
-    "tool_result": _tool_result,
-}
-"""Types of blocks that are read; any other is passed through."""
 
 
 _TAKEN: Mapping[str, Container[str]] = {

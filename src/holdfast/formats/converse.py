@@ -30,6 +30,7 @@ from .payloads import (
     LocatedPart,
     Object,
     Path,
+    as_text,
     body_of,
     compact,
     content_at,
@@ -115,11 +116,6 @@ class Converse(BlockWire):
         field = "toolResult" if "toolResult" in message["content"][part] else "toolUse"
         return ("content", part, field, "toolUseId")
 
-    def only_text(self, block: Object) -> str | None:
-        """The text of a block that has nothing else."""
-        text = block.get("text")
-        return text if len(block) == 1 and type(text) is str else None
-
     def extra_texts(self, message: Object) -> Iterator[str]:
         """Names of documents, and all other text outside the parts."""
         yield from unread(message, SPOKEN)
@@ -136,7 +132,7 @@ class Converse(BlockWire):
         """A new message; the system role becomes the user's."""
         return self.holding("assistant" if role == "assistant" else "user", [{"text": text}])
 
-    def block(self, part: Part, name: str = "") -> Object | None:
+    def block(self, part: Part, name: str) -> Object | None:
         """A new block; reasoning is left out, because it is not signed."""
         del name
         if isinstance(part, ToolCall):
@@ -215,4 +211,4 @@ def _medium(media: Media) -> Object:
         return {"image": {"format": form, "source": {"bytes": data}}}
     if media.source.startswith("s3://"):
         return {media.kind: {"format": form, "source": {"s3Location": {"uri": media.source}}}}
-    return {"text": compact({"type": media.kind, "source": media.source})}
+    return {"text": as_text(media)}

@@ -28,7 +28,7 @@ from holdfast.kernel.messages import (
 from holdfast.kernel.transcript import Format
 
 from . import FORMATS, named, read
-from .payloads import Object, body_of, compact, data_of, is_address, is_object, objects_in
+from .payloads import Object, as_text, body_of, data_of, is_address, is_object, objects_in
 from .rules.changes import original
 from .wire import BlockWire, ObjectWire
 
@@ -298,7 +298,7 @@ def _in_item(media: Media, kind: str) -> Written:
     if kind == "input_text" and media.kind in ("image", "document"):
         of = "input_image" if media.kind == "image" else "input_file"
         return {"type": of, field: address}
-    return {"type": kind, "text": compact({"type": media.kind, "source": media.source})}
+    return {"type": kind, "text": as_text(media)}
 
 
 # requests

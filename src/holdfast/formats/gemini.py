@@ -9,13 +9,12 @@ thought signatures may be on any part and are sent back unchanged.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import (
     Media,
-    MediaKind,
     Part,
     Reasoning,
     Role,
@@ -35,6 +34,7 @@ from .payloads import (
     data_of,
     is_list,
     is_object,
+    kind_of_media,
     object_at,
     objects_at,
     objects_in,
@@ -62,7 +62,6 @@ _ID = "function:"
 """Prefix of the id of a call that has none, before the name of its function."""
 _SAID = ("result", "output", "error", "content", "text")
 """Fields whose text is the whole response, if it has no other field."""
-_FAMILIES: Mapping[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
 
 
 def _field(holder: Object, name: str) -> str:
@@ -129,11 +128,6 @@ class Gemini(BlockWire):
 
         return content_at(message, self.content, place, read, "give a list of objects")
 
-    def only_text(self, block: Object) -> str | None:
-        """The text of a part that has nothing else."""
-        text = block.get("text")
-        return text if len(block) == 1 and type(text) is str else None
-
     def extra_texts(self, message: Object) -> Iterator[str]:
         """Function names of responses, and all other text outside the parts."""
         yield from unread(message, ("role", "parts"))
@@ -152,7 +146,7 @@ class Gemini(BlockWire):
         """A message of these parts."""
         return {"role": "model" if role == "assistant" else "user", self.content: list(blocks)}
 
-    def block(self, part: Part, name: str = "") -> Object | None:
+    def block(self, part: Part, name: str) -> Object | None:
         """A new part; reasoning is left out."""
         if isinstance(part, ToolCall):
             called = _called(part.id, part.name)
@@ -231,9 +225,8 @@ def _media(part: Object, place: str) -> Media | None:
             held = object_at(part, field, place)
             kind = text_at(held, _field(held, "mimeType"), f"{place}.{field}")
             where = source if source == "data" else _field(held, source)
-            of = _FAMILIES.get(kind.partition("/")[0], "document")
             value = text_at(held, where, f"{place}.{field}")
-            return Media(of, kind, value)
+            return Media(kind_of_media(kind), kind, value)
     return None
 
 

@@ -12,7 +12,7 @@ from operator import is_
 from typing import Any, NoReturn, Protocol, TypeGuard, runtime_checkable
 
 from holdfast.kernel.errors import FormatError
-from holdfast.kernel.messages import Media, Opaque, Part, Parts, Role, Text
+from holdfast.kernel.messages import Media, MediaKind, Opaque, Part, Parts, Role, Text
 from holdfast.kernel.registry import imported
 from holdfast.kernel.typed import object_of
 
@@ -224,6 +224,19 @@ def content_at(holder: Object, field: str, place: str, read: PartReader, advice:
         refuse(content, f"{place}.{field}", advice)
     for k, item in objects_at(holder, field, place):
         yield read(item, f"{place}.{field}[{k}]", (field, k))
+
+
+_FAMILIES: Mapping[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
+
+
+def kind_of_media(media_type: str) -> MediaKind:
+    """The kind of a medium with this type, a document's for any other."""
+    return _FAMILIES.get(media_type.partition("/")[0], "document")
+
+
+def as_text(media: Media) -> str:
+    """A medium as text, for formats without a field for it."""
+    return compact({"type": media.kind, "source": media.source})
 
 
 def is_address(source: str) -> bool:

@@ -34,11 +34,14 @@ from .payloads import (
     LocatedPart,
     Object,
     Path,
+    as_text,
     compact,
     data_of,
+    id_at,
     is_address,
     is_list,
     is_object,
+    kind_of_media,
     messages_of,
     objects_at,
     parsed_object,
@@ -58,7 +61,6 @@ _SHOWN: Mapping[str, MediaKind] = {
     "video-url": "video",
     "document-url": "document",
 }
-_FAMILIES: Mapping[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
 
 
 class _Makes(Protocol):
@@ -176,7 +178,7 @@ class PydanticAI(FrameworkWire, BlockWire):
         parts = [{**b, "part_kind": kind} if b["part_kind"] == _TEXT else b for b in blocks]
         return {"parts": parts, "kind": "request"}
 
-    def block(self, part: Part, name: str = "") -> Object | None:
+    def block(self, part: Part, name: str) -> Object | None:
         """A new part; reasoning is left out."""
         if isinstance(part, ToolCall):
             given = dict(parsed_object(part.arguments))
@@ -239,11 +241,7 @@ def _part(part: Object, place: str, path: Path) -> LocatedPart:
 
 
 def _id(part: Object, place: str) -> str:
-    value = text_at(part, "tool_call_id", place)
-    if not value:
-        advice = "a call and its result name the same id"
-        raise FormatError('there is no "tool_call_id"', place=place, advice=advice)
-    return value
+    return id_at(part, "tool_call_id", place, f"the {part['part_kind']}")
 
 
 def _said(content: object, place: str) -> Part:
@@ -269,7 +267,7 @@ def _shown(item: object) -> Media | None:
     fields = _fields_of(item)
     kind = str(fields.get("kind"))
     media_type = str(fields.get("media_type") or fields.get("_media_type") or "")
-    family = _FAMILIES.get(media_type.partition("/")[0], "document")
+    family = kind_of_media(media_type)
     if kind in _SHOWN:
         return Media(_SHOWN[kind], media_type, str(fields.get("url")))
     if kind == "uploaded-file":
@@ -286,4 +284,4 @@ def _medium(media: Media) -> Object | str:
         return {"data": data, "media_type": kind, "kind": "binary"}
     if is_address(media.source):
         return {"url": media.source, "kind": f"{media.kind}-url"}
-    return compact({"type": media.kind, "source": media.source})
+    return as_text(media)

@@ -314,8 +314,13 @@ class FrameworkWire(ObjectWire):
 class BlockWire(ObjectWire):
     """A format whose messages are lists of blocks, with results in user messages."""
 
+    def only_text(self, block: Object) -> str | None:
+        """The text of a block that has nothing else."""
+        text = block.get("text")
+        return text if len(block) == 1 and type(text) is str else None
+
     @abstractmethod
-    def block(self, part: Part, name: str = "") -> Object | None:
+    def block(self, part: Part, name: str) -> Object | None:
         """A new block for this part; ``name`` is the tool of a result.
 
         None for a part that has no block in this format.

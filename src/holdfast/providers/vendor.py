@@ -94,47 +94,19 @@ def wait_told(headers: Headers, text: str = "", now: datetime | None = None) -> 
         return _number(low["retry-after-ms"], 1_000)
     if "retry-after" in low:
         value = low["retry-after"]
-        return (
-            _until(value, parsedate_to_datetime, now) if _number(value) is None else _number(value)
-        )
-    resets = [
-        _duration(value)
-        if name.startswith("x-ratelimit-reset")
-        else _until(value, datetime.fromisoformat, now)
-        for name, value in low.items()
-        if name.startswith("x-ratelimit-reset")
-        or (name.startswith("anthropic-ratelimit") and "-reset" in name)
-        if _spent(low, name)
-    ]
-    told = [wait for wait in resets if wait is not None]
-    if told:
-        return max(told)
+        return _until(value, now) if _number(value) is None else _number(value)
     delay = re.search(r"retryDelay\W{1,6}(\d{1,6}(?:\.\d{1,9})?)s", text)
     return float(delay[1]) if delay else None
-
-
-def _spent(headers: Headers, reset: str) -> bool:
-    """Whether the quota that the header resets is used up."""
-    return headers.get(reset.replace("reset", "remaining"), "0").strip() in {"0", "0.0", ""}
 
 
 def _number(value: str, scale: float = 1) -> float | None:
     return float(value) / scale if re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", value.strip()) else None
 
 
-def _duration(value: str) -> float | None:
-    """``6m0s``, ``20ms``, ``1.5s`` or plain seconds."""
-    if _number(value) is not None:
-        return _number(value)
-    units = {"d": 86_400.0, "h": 3_600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
-    pieces = re.findall(r"(\d{1,9}(?:\.\d{1,9})?)(ms|[dhms])", value[:40])
-    return sum(float(number) * units[unit] for number, unit in pieces) if pieces else None
-
-
-def _until(value: str, parse: Callable[[str], datetime], now: datetime) -> float | None:
+def _until(value: str, now: datetime) -> float | None:
     """Seconds until a date; 0 if it has passed."""
     try:
-        moment = parse(value.strip())
+        moment = parsedate_to_datetime(value.strip())
     except ValueError:
         return None
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
