@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 from holdfast.content.structured.values import dump, parse
 from holdfast.text.fit import Count, head_tail
 
@@ -40,14 +42,9 @@ def brief(
                 now[key] = f"{text}\n{reference}" if reference and key == longest else text
         return dump(now)
 
-    low, high = least, max(tokens, least)
-    while low < high:
-        level = (low + high + 1) // 2
-        if count(shortened_to(level)) <= tokens:
-            low = level
-        else:
-            high = level - 1
-    return shortened_to(low)
+    levels = range(least, max(tokens, least) + 1)
+    more = bisect_right(levels[1:], tokens, key=lambda level: count(shortened_to(level)))
+    return shortened_to(levels[more])
 
 
 def cut(text: str, tokens: int, count: Count) -> str:

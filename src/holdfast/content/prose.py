@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
 from holdfast.selection.pieces import LONGEST, Piece, Reading, clauses
 from holdfast.text.sentences import is_of_lines, sentences
 
-from .lossy import LossyKind, by_lines, sampled
-
-_PLAIN = re.compile(r"[^\W\d_]+|\s+")
+from .lossy import LossyKind, by_lines
 
 
 class Prose(LossyKind):
     """Written language, and any text that no other kind fits."""
 
     name = "prose"
-
-    def fit(self, text: str) -> float:
-        """The share of letters and white space."""
-        sample = sampled(text)
-        return sum(map(len, _PLAIN.findall(sample))) / len(sample) if sample.strip() else 0.0
 
     def read(self, text: str) -> Reading:
         """Short neighbouring sentences together, long ones by clause; lines if it has lines."""

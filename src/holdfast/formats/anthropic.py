@@ -101,7 +101,7 @@ class Anthropic(BlockWire):
     name = "anthropic"
     carriers = _FOREIGN_FIELDS
     enveloped = BlockWire.enveloped | {"system"}
-    rules = (
+    rules: tuple[Rule, ...] = (
         AtLeastOne(),
         KnownRoles("user", "assistant", "system"),
         ThinkingSigned(),
@@ -118,7 +118,6 @@ class Anthropic(BlockWire):
         CompactionStays(),
         FinalTextTrimmed(),
         FirstIsUser(),
-        RolesAlternate(),
     )
 
     def recognises(self, payload: object) -> bool:
@@ -198,6 +197,7 @@ class Bedrock(Anthropic):
     """
 
     name = "bedrock"
+    rules = (*Anthropic.rules, RolesAlternate())
 
     def recognises(self, payload: object) -> bool:
         """False, because its messages look like Anthropic's."""

@@ -227,8 +227,7 @@ class ObjectWire(Annotated, ABC):
         body = body_of(payload)
         settings = _settings(body, self.enveloped)
         envelope = (*self.prompt(payload), *self.offered(body, tools), *settings)
-        rules = tuple(rule for rule in self.rules if not rule.doors or self.name in rule.doors)
-        return Transcript(self._messages(payload), self, rules, envelope)
+        return Transcript(self._messages(payload), self, self.rules, envelope)
 
     def _messages(self, payload: object) -> tuple[Message, ...]:
         messages: list[Message] = []

@@ -30,12 +30,10 @@ Violations = Iterator[Violation]
 class Rule(Protocol):
     """A reason for which a provider refuses a request. Subclasses override what they need.
 
-    ``name`` appears in reports; ``doors`` are the APIs that enforce the rule, empty for all of the
-    format. ``alone`` marks rules that look at each message by itself.
+    ``name`` appears in reports. ``alone`` marks rules that look at each message by itself.
     """
 
     name: ClassVar[str]
-    doors: ClassVar[tuple[str, ...]] = ()
     alone: bool = False
 
     def violations(self, messages: Messages) -> Violations:

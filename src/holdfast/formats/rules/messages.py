@@ -73,7 +73,6 @@ class RolesAlternate(RewritingRule):
     """
 
     name = "roles_alternate"
-    doors = ("bedrock", "converse")
 
     def violations(self, messages: Messages) -> Violations:
         """The second of two messages with the same role."""
