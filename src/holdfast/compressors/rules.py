@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from holdfast.compressors.knobs import Configured
+from holdfast.compressors.pipeline import Pipeline
 from holdfast.compressors.prose_rules import (
     shortened,
     standing,
@@ -16,12 +17,10 @@ from holdfast.compressors.prose_rules import (
     without_repeats,
 )
 from holdfast.compressors.summaries import body_of
-from holdfast.kernel.apply import apply
 from holdfast.kernel.budget import Allowance, Meter
-from holdfast.kernel.compressor import Attempt, Flow, Plan
+from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
 from holdfast.kernel.errors import ConfigError
-from holdfast.kernel.flow import ask
 from holdfast.kernel.messages import Message, Part, Role, Text, ToolResult
 from holdfast.kernel.transcript import Transcript
 from holdfast.kernel.typed import check_fields
@@ -169,30 +168,18 @@ class Rules(Configured):
                     f"there is no rule {rule!r}", place="Rules.rules", advice=f"known are {RULES}"
                 )
 
-    def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
-        """The edits of all rules together; the detail says what each saved."""
-        now, origins = transcript, tuple(range(len(transcript)))
-        told: list[str] = []
-        for rule in (_BUILT_IN[rule] if isinstance(rule, str) else rule for rule in self.rules):
-            tokens = allowance.meter.total(now)
-            if tokens <= allowance.target:
-                break
-            plan = yield from ask(Attempt(_Tried(rule, frozenset(self.roles)), now, allowance))
-            if plan.applied is not None:
-                origins = tuple(origins[i] for i in plan.applied.origins if i is not None)
-                now = plan.applied.transcript
-                told.append(f"{rule.name} saved {tokens - allowance.meter.total(now):,} tokens")
-            elif plan.status == "failed":
-                told.append(f"{rule.name} was refused ({plan.detail})")
-        edits = tuple(_between(transcript, now, origins))
-        if not edits:
-            return Plan.skip("nothing_saved", "; ".join(told) or "no rule saves tokens")
-        return Plan(edits, reason="rules_applied", detail="; ".join(told))
+    def plan(self, transcript: Transcript, allowance: Allowance) -> Plan | Flow:
+        """A step for each rule, as in any pipeline."""
+        steps = tuple(
+            _RuleStep(_BUILT_IN[rule] if isinstance(rule, str) else rule, frozenset(self.roles))
+            for rule in self.rules
+        )
+        return Pipeline(steps).plan(transcript, allowance)
 
 
 @dataclass(frozen=True, slots=True)
-class _Tried:
-    """One rule as a strategy, so that its failure leaves the other rules working."""
+class _RuleStep:
+    """One rule as a strategy."""
 
     rule: _Rule
     roles: frozenset[Role]
@@ -202,24 +189,6 @@ class _Tried:
         return self.rule.name
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Plan:
-        """The edits of the rule and their result, if they save tokens."""
+        """The edits of the rule."""
         edits = tuple(self.rule.edits(transcript, allowance.meter, self.roles))
-        applied = apply(transcript, edits)
-        if not edits or allowance.meter.total(applied.transcript) >= allowance.meter.total(
-            transcript
-        ):
-            return Plan.skip("nothing_saved")
-        return Plan(edits, applied=applied)
-
-
-def _between(before: Transcript, after: Transcript, origins: tuple[int, ...]) -> Iterator[Edit]:
-    """The edits that turn one transcript into the other."""
-    gone = sorted(set(range(len(before))).difference(origins))
-    if gone:
-        yield Drop(tuple(gone), "left out by a rule")
-    for i, message in zip(origins, after.messages, strict=True):
-        old = before.messages[i]
-        if message is not old:
-            for at, (part, other) in enumerate(zip(old.parts, message.parts, strict=True)):
-                if part != other:
-                    yield Replace(i, at, other.text, "reworded by a rule")
+        return Plan(edits) if edits else Plan.skip("nothing_saved", "the rule saves no tokens")
