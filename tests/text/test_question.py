@@ -14,7 +14,7 @@ ASKED = Question.of(
 
 def score(asked: Question, text: str) -> float:
     """The weights of the terms that the text holds; 0.0 is nothing in common."""
-    return sum(term.weight for term in asked.held_by(text))
+    return sum(term.weight for term in asked.answers([text])[0])
 
 
 def test_a_question_is_made_once():
@@ -92,9 +92,7 @@ def test_a_term_that_all_texts_hold_hardly_counts():
 @given(st.text(max_size=300), st.text(max_size=300))
 def test_any_question_can_be_asked_of_any_text(question, text):
     asked = Question.of(question)
-    assert asked.held_by(text) == [
-        term for term in asked.terms if term in asked.answers([text, ""])[0]
-    ]
+    assert set(asked.answers([text, ""])[0]) <= set(asked.terms)
 
 
 def test_a_long_paste_keeps_few_terms_and_the_exact_ones():

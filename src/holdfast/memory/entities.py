@@ -164,7 +164,7 @@ def exact(text: str) -> frozenset[str]:
     return _READ(_said(text)).exact
 
 
-def relations(text: str, most: int | None = MOST_RELATIONS) -> list[Relation]:
+def relations(text: str) -> list[Relation]:
     """Pairs of neighbouring entities of a sentence, with the first meaningful word between them."""
     read = _READ(_said(text))
     ends = list(accumulate(map(len, sentences(read.said))))
@@ -176,7 +176,7 @@ def relations(text: str, most: int | None = MOST_RELATIONS) -> list[Relation]:
             between = _WORD.findall(read.said[end:at])
             verb = next((word for word in between if word.lower() not in STOP_WORDS), RELATED)
             found.setdefault(Relation(subject, verb, other))
-    return list(found)[:most]
+    return list(found)[:MOST_RELATIONS]
 
 
 def importance(

@@ -46,10 +46,6 @@ class Exact(NamedTuple):
         """The words as one search term."""
         return " ".join(self.words)
 
-    def is_held_by(self, low: str) -> bool:
-        """Whether the lower-case text has it, not as a part of a longer word."""
-        return stands(self.needle, low)
-
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -198,7 +194,7 @@ def holders(
     held: dict[int, frozenset[str]] = {}
     for place, message in messages.items():
         low = message.told.lower()
-        needles = frozenset(thing.needle for thing in things if thing.is_held_by(low))
+        needles = frozenset(thing.needle for thing in things if stands(thing.needle, low))
         if needles:
             held[place] = needles
     return held

@@ -353,10 +353,10 @@ class Thread:
         self._let_go()
         return found
 
-    def backwards(self, start: int = 0) -> Iterator[Kept]:
-        """The messages from ``start`` on with edits applied, newest first."""
-        for stop in range(self.state.messages, start, -NEAR):
-            found = self.read(range(max(start, stop - NEAR), stop))
+    def backwards(self) -> Iterator[Kept]:
+        """The messages with edits applied, newest first."""
+        for stop in range(self.state.messages, 0, -NEAR):
+            found = self.read(range(max(0, stop - NEAR), stop))
             yield from (found[place] for place in sorted(found, reverse=True))
 
     def forwards(self, start: int = 0) -> Iterator[Kept]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from heapq import nlargest
 from itertools import groupby, islice
 from operator import itemgetter
@@ -261,18 +262,14 @@ class Past:
         if self._tells is not str:
             masked = {place: self._tells(messages[place].text) for place in hits}
             messages = {place: replace(messages[place], text=masked[place]) for place in hits}
-        excerpts = pack(
-            hits, messages, room, count, question=asked.brief, whole=whole, name=self._author
-        )
+        name = partial(author, self._thread, tells=self._tells)
+        excerpts = pack(hits, messages, room, count, question=asked.brief, whole=whole, name=name)
         chosen: list[Recalled] = []
         for each in excerpts:
             place, seen = each.position, answers.messages[each.position]
             why = answers.why(place)
             chosen.append(Recalled(place, scores[place], each.text, why, seen.role, seen.said))
         return Recollection(written(excerpts), tuple(chosen))
-
-    def _author(self, message: Remembered) -> str:
-        return author(self._thread, message, self._tells)
 
 
 class _Source:

@@ -333,7 +333,7 @@ def _sent(story: Story) -> str:
     recalls = story.of("recall")
     whole = [(float(event.at), float(event.facts["of"])) for event in recalls]
     view = [(float(event.at), float(event.facts["tokens"])) for event in recalls]
-    return _chart([("whole", "the whole thread", whole), ("view", "the view", view)], "tokens")
+    return _chart([("whole", "the whole thread", whole), ("view", "the view", view)])
 
 
 def _charted(story: Story) -> str:
@@ -343,10 +343,10 @@ def _charted(story: Story) -> str:
         (tier, tier, [(float(event.at), float(event.facts["sizes"][tier])) for event in events])
         for tier in TIERS
     ]
-    return _chart(lines, "tokens")
+    return _chart(lines)
 
 
-def _chart(lines: Sequence[tuple[str, str, Sequence[Point]]], unit: str) -> str:
+def _chart(lines: Sequence[tuple[str, str, Sequence[Point]]]) -> str:
     """A step chart over the messages of the thread; a line is a class, a title and points."""
     points = [point for _, _, line in lines for point in line]
     if len({at for at, _ in points}) < 2:
@@ -358,7 +358,7 @@ def _chart(lines: Sequence[tuple[str, str, Sequence[Point]]], unit: str) -> str:
         for name, title, line in lines
     )
     key = "".join(f'<span class="{name}">{title}</span>' for name, title, _ in lines)
-    scale = f"up to {most:,.0f} {unit}, message {first:,.0f} to {last:,.0f}"
+    scale = f"up to {most:,.0f} tokens, message {first:,.0f} to {last:,.0f}"
     return (
         f'<svg class="chart" role="img" aria-label="{scale}" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
         f'preserveAspectRatio="none">{paths}</svg><p class="key">{key}<span '

@@ -278,7 +278,7 @@ async def _aopened(inner: KeyValueStore, key: bytes | str) -> Keys:
     _check(key)
     lock = await answered(inner.get(LOCK))
     if lock is None:
-        lock = _new_lock(key)
+        lock = _lock_of(Keys([token_bytes(OWN_BYTES)]), key)
         if not isinstance(inner, PutsIfAbsent):
             await answered(inner.set(LOCK, lock))
         elif not await answered(inner.put_if_absent(LOCK, lock)):
@@ -290,10 +290,6 @@ def _derived(key: bytes | str, salt: bytes) -> bytes:
     if isinstance(key, str):
         key = Scrypt(salt, KEY_BYTES, SCRYPT_N, SCRYPT_R, SCRYPT_P).derive(to_bytes(key))
     return HKDF(SHA512(), OWN_BYTES, salt, b"holdfast store").derive(key)
-
-
-def _new_lock(key: bytes | str) -> str:
-    return _lock_of(Keys([token_bytes(OWN_BYTES)]), key)
 
 
 def _lock_of(keys: Keys, key: bytes | str) -> str:

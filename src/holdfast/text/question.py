@@ -102,17 +102,11 @@ class Question:
     def __bool__(self) -> bool:
         return bool(self.terms)
 
-    def held_by(self, text: str) -> list[Term]:
-        """The terms in the text, by whole words and without case.
-
-        ``error`` matches ``errors`` and ``lastError``, but not ``terror``.
-        """
-        low = text.lower() if self.terms else ""
-        return [term for term in self.terms if term.needle in low and term.found_in(text, low)]
-
     def answers(self, texts: Sequence[str], under: Sequence[int] = ()) -> list[dict[Term, float]]:
         """The terms in each text, weighted less the more of the texts contain them.
 
+        Terms are whole words, without case: ``error`` matches ``errors`` and ``lastError``, but not
+        ``terror``.
         ``under`` holds the index of an earlier text, or -1, for each text, whose terms count for it
         too.
         """
