@@ -11,6 +11,7 @@ from typing import Any
 import holdfast
 
 from .bench import SINGLE, kinds, recorded, scorer, share_of
+from .doors import compress
 from .figures import number, parallel, table
 from .runs import measured
 
@@ -20,8 +21,8 @@ TAIL = 2
 """Messages at the end of a view that need not stand in the next: the newest input and its frame."""
 
 HEADS = (
-    *("run", "messages", "views", "compacted", "between", "begin alike", "tokens alike"),
-    *("fits", "pairs", "exact"),
+    *("run", "views", "compacted", "between", "alike", "tokens", "cuts"),
+    *("kept", "compress", "fits", "pairs", "exact"),
 )
 
 
@@ -30,7 +31,6 @@ class Loop:
     """A run that was fitted before every reply: counts of fits, and tokens of views."""
 
     name: str
-    messages: int
     fits: int
     between: int
     """Fits that follow another and compacted nothing."""
@@ -45,22 +45,35 @@ class Loop:
     """Tokens of these."""
 
     compacted: int
+    cuts: int
+    """Moments at which it is known what comes to be used."""
+
+    kept: float
+    """How much of it is in the views at these moments: the sum of their shares."""
+
+    compressed: float
+    """The same of ``compress`` with the same budget, of the same messages."""
+
     fitting: bool
     paired: bool
     exact: bool
 
     def cells(self) -> list[str]:
         """Its line of the table."""
-        counts = [self.messages, self.fits, self.compacted, self.between]
+        counts = [self.fits, self.compacted, self.between]
         alike, held = self.alike / max(1, self.between), self.held / max(1, self.sent)
         laws = [number(float(law)) for law in (self.fitting, self.paired, self.exact)]
-        return [self.name, *map(str, counts), number(alike), number(held), *laws]
+        means = [number(each / max(1, self.cuts)) for each in (self.kept, self.compressed)]
+        return [
+            *(self.name, *map(str, counts), number(alike), number(held)),
+            *(str(self.cuts), *means, *laws),
+        ]
 
 
-def chosen(folder: Path) -> list[tuple[Path, str, list[Any]]]:
+def chosen(folder: Path) -> list[tuple[Path, str, dict[str, Any]]]:
     """Twenty runs: the first of each agents' kind, then the second of each, and so on."""
     agents = [kind for kind in kinds(folder) if kind not in SINGLE]
-    runs = {kind: [run["messages"] for run in recorded(folder, kind)] for kind in agents}
+    runs = {kind: recorded(folder, kind) for kind in agents}
     order = [
         (folder, f"{kind} {number + 1}", runs[kind][number])
         for number in range(max(map(len, runs.values())))
@@ -70,35 +83,52 @@ def chosen(folder: Path) -> list[tuple[Path, str, list[Any]]]:
     return order[:LOOPS]
 
 
-def loop(job: tuple[Path, str, list[Any]]) -> Loop:
-    """A run through one session, fitted before every message of the assistant."""
-    folder, name, messages = job
-    score = scorer(folder)
+def loop(job: tuple[Path, str, dict[str, Any]]) -> Loop:
+    """A run through one session, fitted before every reply and where it is known what is used."""
+    folder, name, run = job
+    score, messages = scorer(folder), run["messages"]
     budget = share_of(folder, messages, SHARE)
     views: list[tuple[str, list[Any]]] = []
+    cuts = {cut["at"]: cut["needs"] for cut in run["cuts"]}
+    held: list[float] = []
+    compressed: list[float] = []
     with holdfast.Session(name, budget=budget, format="openai") as session:
-        for message in messages:
-            if message["role"] == "assistant" and session.appended:
+        for at, message in enumerate([*messages, None]):
+            if at and (at in cuts or (message and message["role"] == "assistant")):
                 view = session.fit()
                 views.append((view.reason, list(view.messages)))
-            session.append(message)
+            if at in cuts:
+                case = {"messages": messages[:at], "needs": cuts[at]}
+                held.append(kept(score, case, views[-1][1]))
+                fitted = compress(folder, case["messages"], budget)
+                compressed.append(kept(score, case, fitted.messages))
+            if message:
+                session.append(message)
         exact = session.restore() == messages
     between = [(old, new) for (_, old), (why, new) in pairwise(views) if why != "compacted"]
     shared = [same(old, new) for old, new in between]
     pairs = list(zip(shared, between, strict=True))
     return Loop(
         name=name,
-        messages=len(messages),
         fits=len(views),
         between=len(between),
         alike=sum(length >= len(old) - TAIL for length, (old, _) in pairs),
         held=sum(score.tokens(new[:length]) for length, (_, new) in pairs),
         sent=sum(score.tokens(new) for _, new in between),
         compacted=sum(why == "compacted" for why, _ in views),
+        cuts=len(cuts),
+        kept=sum(held),
+        compressed=sum(compressed),
         fitting=all(score.tokens(view) <= budget for _, view in views),
         paired=all(score.pairs_valid(view) for _, view in views),
         exact=exact,
     )
+
+
+def kept(score: Any, case: dict[str, Any], view: Sequence[Any]) -> float:
+    """The share of what comes to be used that a view still associates."""
+    needs = case["needs"]
+    return sum(score.associated(case, need, view) for need in needs) / len(needs)
 
 
 def same(old: Sequence[Any], new: Sequence[Any]) -> int:
@@ -109,7 +139,10 @@ def same(old: Sequence[Any], new: Sequence[Any]) -> int:
 
 def together(loops: Sequence[Loop]) -> Loop:
     """All of them as one."""
-    counts = ("messages", "fits", "between", "alike", "held", "sent", "compacted")
+    counts = (
+        *("fits", "between", "alike", "held", "sent", "compacted"),
+        *("cuts", "kept", "compressed"),
+    )
     laws = ("fitting", "paired", "exact")
     sums = {name: sum(getattr(each, name) for each in loops) for name in counts}
     held = {name: all(getattr(each, name) for each in loops) for name in laws}

@@ -92,4 +92,4 @@ def test_of_history_that_is_folded_only_single_outputs_are_kept_a_second_time(se
     store = session._thread.store
     kept = [store.get_bytes(key) or b"" for key in store.keys("content_")]
     assert not any(b'"kind": "history"' in content[:200] for content in kept)
-    assert sum(map(len, kept)) < len(str(session.restore())) / 5
+    assert sum(map(len, kept)) < len(str(session.restore())) / 2

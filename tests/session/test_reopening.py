@@ -31,11 +31,11 @@ def test_a_thread_that_is_opened_for_each_fit_has_one_view(tmp_path, seed, budge
 
 
 def test_what_comes_meanwhile_stands_behind_the_view_as_it_was(tmp_path):
-    with opened(tmp_path, 2_500) as session:
+    with opened(tmp_path, 8_000) as session:
         session.append(*chain.from_iterable(thread(1)))
     views = []
     for step in range(4):
-        with opened(tmp_path, 2_500) as session:
+        with opened(tmp_path, 8_000) as session:
             views.append(session.fit().messages)
             session.append(*call(9_000 + step, f"step {step} is done"))
     for before, after in pairwise(views):

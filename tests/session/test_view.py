@@ -80,7 +80,7 @@ def test_a_talk_whose_messages_open_with_their_dates_is_asked_for_what_was_said(
 
 
 def test_the_past_is_asked_only_when_the_user_says_what_the_view_knows_nothing_of():
-    with Session("t", budget=500) as session:
+    with Session("t", budget=600) as session:
         session.append(*chatter(4), {"role": "user", "content": TOPICS[1]}, *chatter(400, 5))
         session.fit()
         session.append({"role": "user", "content": "And the garden?"}, *chatter(1, 405))

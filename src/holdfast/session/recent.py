@@ -207,7 +207,10 @@ _FAR, _LEFT = 12.0, 9.0
 user's questions; then the newest messages up to the second are near.
 """
 _INPUT = 0.125  # share of the room up to which the user's newest input is kept whole
-_LOOKED_AT = 2  # times the room up to which messages that the last part dropped are tried again
+_LOOKED_AT, _CHEAP = 2, 16_000
+"""Messages that the last part dropped are tried again up to so many times the room, or to so many
+tokens, which are read in a few milliseconds.
+"""
 _TALK = 0.65  # share of words in the characters of the newest messages that makes them a talk
 
 
@@ -272,9 +275,10 @@ class RecentTurns:
         if tokens > room * _FAR:
             return Scope(far, far)
         again: list[Kept] = []
+        most = max(room * _LOOKED_AT, _CHEAP)
         for kept in reversed([kept for place, kept in before.items() if place not in told]):
             tokens += self._frame.size(kept)
-            if tokens > room * _LOOKED_AT:
+            if tokens > most:
                 break
             again.append(kept)
         while again and again[-1].message.results:

@@ -85,6 +85,7 @@ _ASKED_RECENT = 0.1  # share of the budget for recent turns if there is a questi
 _PAST = 0.2  # share for the past if recent turns are compressed
 _LEAST_PAST = 0.15  # share for the past if recent turns fit unchanged
 _GROWTH = 0.2  # share that a new view leaves free, so that it can grow at its end
+_WORTH_FREE = 6  # messages of the usual size that it must hold
 _ROOMIER = 1.25  # times the budget of a view above which it is made again
 _RECALL = {True: 0.5, False: 0.15}
 """Largest share for the past without a question: in a talk, and in an agent's work."""
@@ -250,10 +251,13 @@ class Fit:
         return replace(view, net=net)
 
     def _growth(self) -> int:
-        """Tokens to leave free for growth; 0 if they would not hold even the next exchange."""
+        """Tokens to leave free for growth.
+
+        0 if they hold few messages: the view would be made anew nearly as often, with less in it.
+        """
         free = int(self.room * _GROWTH)
         sizes = [self.frame.size(kept) for kept in islice(self.thread.backwards(), NEWEST)]
-        return free if 2 * sum(sizes) <= free * len(sizes) else 0
+        return free if _WORTH_FREE * sum(sizes) <= free * len(sizes) else 0
 
     def _shown(self, far: int, *, is_talk: bool) -> range:
         """The messages that need no recall: in a talk the newest, else those from ``far`` on."""
