@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 
 import holdfast
+from holdfast.compressors.rules import RULES
 from holdfast.compressors.summaries import PLAIN
 from holdfast.formats import named
 from holdfast.kernel.compressor import Compressor
@@ -59,10 +60,14 @@ def check(example: Example) -> Counter[str]:
     seen: Counter[str] = Counter(
         messages=len(_list(before)), over=result.metrics.tokens_before > example.budget
     )
+    ran: dict[str, bool] = {}
     for step in result.steps:
         if step.reason not in ("target_met", "within_budget"):  # else it did not run
-            seen[f"ran {step.name}"] += 1
-            seen[f"changed {step.name}"] += step.applied
+            name = "rules" if step.name in RULES else step.name  # it reports a step for each rule
+            ran[name] = ran.get(name, False) or step.applied
+    for name, changed in ran.items():
+        seen[f"ran {name}"] += 1
+        seen[f"changed {name}"] += changed
     return seen
 
 
