@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmarks import retrieval, tiers
 from benchmarks import runs as airline_runs
 
-from . import choice, confirmations, evaluation, runs, said, sessions, sweep, tasks
+from . import choice, confirmations, evaluation, retold, runs, said, sessions, sweep, tasks
 from .bench import MissingDataError, needed
 
 
@@ -37,6 +37,7 @@ def airline_laws(folder: Path) -> bool:
 PARTS: dict[str, Callable[[Path], bool]] = {
     "tasks": tasks.main,
     "runs": runs.main,
+    "retold": retold.main,
     "said": said.main,
     "session": sessions.main,
     "sweep": sweep.main,

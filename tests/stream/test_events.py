@@ -100,8 +100,17 @@ def test_outputs_are_known_however_short_their_common_opening_is(act, around):
         ("/run cat part{}.txt", "I ran `cat` and got:\n```\n{}\n```"),
         ("The next thing that I do is ```click [1{}]```", "OBSERVATION:\n{}\nURL: http://shop"),
         ("shell: cat part{}.txt", "exit status 0\n{}"),
+        ("<open{0}>\n<path>part{0}.txt</path>\n</open{0}>", "[open] Result:\n{}"),
+        ("I go on.\nopen{0}(path='part{0}.txt')", "[open] Result:\n{}"),
     ],
-    ids=["function call", "slash command", "fence within a line", "opening without a sign"],
+    ids=[
+        "function call",
+        "slash command",
+        "fence within a line",
+        "opening without a sign",
+        "elements of many names",
+        "functions of many names",
+    ],
 )
 def test_acts_and_outputs_of_other_forms_are_known(act, returned):
     messages = [{"role": "user", "content": "OBSERVATION:\nWhy do the totals differ?"}]
@@ -245,3 +254,35 @@ def test_a_call_with_one_long_argument_is_told_with_its_beginning():
     assert first.text.startswith("execute_sql statement: select * from orders where paid_0 > 0")
     assert rest
     assert all(piece.under == 0 and "statement:" not in piece.text for piece in rest)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "Action: move\nAction Input: {}",
+        "<tool_call>move {}</tool_call>",
+        "```json\n{}\n```",
+        "{}",
+    ],
+    ids=["label", "element", "fence", "object"],
+)
+def test_the_arguments_of_an_act_that_is_written_as_text_are_told_as_those_of_a_call(written):
+    code = "\n".join(f"print({n}, 'a line of code')" for n in range(30))
+    act = written.format(json.dumps({"tool": "move", "arguments": {"to": "/srv/a", "code": code}}))
+    first, *rest = telling_of(StreamEvent("act", "", act, 0, 0)).reading.pieces
+    assert first.text.endswith("tool: move, to: /srv/a")
+    assert rest[0].text.startswith("code: print(0, 'a line of code')\nprint(1")
+    assert all(piece.under == 0 for piece in rest)
+
+
+def test_each_of_several_calls_in_an_act_can_be_told_without_the_others():
+    calls = [f'<call>\n{{"tool": "open", "path": "part{n}.txt"}}\n</call>' for n in range(3)]
+    told = telling_of(StreamEvent("act", "", "\n".join(calls), 0, 0)).reading.pieces
+    assert [piece.under for piece in told] == [-1] * 3
+    assert "path: part2.txt" in told[2].text
+
+
+def test_code_with_an_object_in_it_is_told_as_code():
+    code = '```py\nfor n in range(9):\n    send({"to": n}, retry=True, timeout=30)\n```'
+    (told,) = telling_of(StreamEvent("act", "", code, 0, 0)).reading.pieces
+    assert 'send({"to": n}, retry=True' in told.text

@@ -43,7 +43,7 @@ somebody with @, and begin a command with / or a list with a sign.
 """
 
 Syntax = str
-"""How an act is written: ``fence``, ``object``, ``<name>`` of an element, the start of a line."""
+"""How an act is written: ``fence``, ``element``, ``object``, ``call``, or the start of a line."""
 
 
 class Protocol(NamedTuple):
@@ -174,7 +174,7 @@ def ending(text: str) -> tuple[Syntax, int]:
     closing = _CLOSING.search(stripped[-_LONGEST_NAME:])
     if closing:
         start = stripped.rfind(f"<{closing[1]}")
-        return (f"<{closing[1]}>", start) if start >= 0 else ("", len(text))
+        return ("element", start) if start >= 0 else ("", len(text))
     if stripped.endswith("}"):
         opened = 0 if stripped.startswith("{") else stripped.find("\n{") + 1
         if opened or stripped.startswith("{"):
@@ -182,7 +182,9 @@ def ending(text: str) -> tuple[Syntax, int]:
     paragraph = stripped.rfind("\n\n") + 2 if "\n\n" in stripped else 0
     labels = list(_LABEL.finditer(stripped, paragraph))
     if labels:
-        return labels[-1].group(), labels[0].start()
+        label = labels[-1].group()
+        is_call = label.isidentifier() and stripped.endswith(")")
+        return "call" if is_call else label, labels[0].start()
     return "", len(text)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
@@ -11,7 +10,7 @@ from typing import NamedTuple
 
 from holdfast.content import recognise
 from holdfast.content.lossy import LossyKind
-from holdfast.kernel.typed import object_of
+from holdfast.content.structured.values import Value, dump, values_in
 from holdfast.selection.order import shortlist
 from holdfast.selection.pieces import Piece, Reading, of_line, passages
 from holdfast.selection.things import WORDS, look, quoted, shape, things
@@ -22,6 +21,7 @@ from .acts import unfenced
 from .events import StreamEvent
 
 _ARGUMENT = 100  # characters of an argument that are shown beside the name of the call
+_MOSTLY = 0.5  # share of an act written as text that is JSON; less of it may be code
 _BRIEF = 80  # characters of the arguments that are shown if a call is only named
 
 
@@ -98,47 +98,71 @@ _TOLD: Memo[tuple[str, str, str, Closely], Telling] = Memo(_make_telling)
 
 
 def _act(name: str, text: str) -> Iterator[Piece]:
-    """The call with its short arguments on one line, and under it the passages of long ones.
+    """The pieces of each call in an act: its short arguments on one line, under it the long ones.
 
     Without a short argument, the first passage stands on the line: a bare name says nothing.
     """
-    arguments = _fields(text) if name else None
-    if arguments is None:
-        first, *rest = passages(unfenced(text)).pieces or (Piece("", 0),)
-        yield first._replace(text=f"{name} {first.text}".strip())
-        yield from (piece._replace(under=0) for piece in rest)
-        return
-    short = {key: value for key, value in arguments.items() if len(value) <= _ARGUMENT}
+    above = 0
+    for label, fields in _calls(name, text):
+        at = above
+        for piece in _call(label, fields):
+            yield piece._replace(under=above if at > above else -1)
+            at += 1
+        above = at
+
+
+def _calls(name: str, text: str) -> list[tuple[str, list[tuple[str, str]]]]:
+    """The calls of an act, each with its arguments: the JSON objects of which most of it consists.
+
+    If the act is written as text, what stands before an object says what is called. An act without
+    such objects is one call with one argument.
+    """
+    bare = unfenced(text)
+    found: list[tuple[str, list[tuple[str, str]]]] = []
+    label, covered = name, 0
+    for part, values in values_in(bare):
+        for value in values:
+            found.append((" ".join(label.split()), list(_fields(value))))
+            covered += len(part)
+        label = "" if values else f"{label} {part}"
+    return found if found and covered >= _MOSTLY * len(bare) else [(name, [("", bare)])]
+
+
+def _call(name: str, fields: Sequence[tuple[str, str]]) -> Iterator[Piece]:
+    short = [_told(*field) for field in fields if len(field[1]) <= _ARGUMENT]
     long = [
-        piece._replace(under=0, text=piece.text if place else f"{key}: {piece.text}")
-        for key, value in arguments.items()
-        if key not in short
+        piece if place else piece._replace(text=_told(key, piece.text))
+        for key, value in fields
+        if len(value) > _ARGUMENT
         for place, piece in enumerate(passages(value).pieces)
     ]
-    head = ", ".join(f"{key}: {value}" for key, value in short.items())
+    head = ", ".join(short)
     if long and not short:
         head = long.pop(0).text
-    line = of_line(f"{name} {head}".strip(), 0)
-    yield from (piece._replace(under=0 if number else -1) for number, piece in enumerate(line))
+    yield from of_line(f"{name} {head}".strip(), 0)
     yield from long
 
 
-def _fields(arguments: str) -> dict[str, str] | None:
-    """The arguments as text by name; None if they are not a JSON object."""
-    fields = object_of(arguments)
-    return fields and {
-        k: v if isinstance(v, str) else json.dumps(v, ensure_ascii=False) for k, v in fields.items()
-    }
+def _told(key: str, value: str) -> str:
+    return f"{key}: {value}" if key else value
+
+
+def _fields(value: Value, key: str = "") -> Iterator[tuple[str, str]]:
+    """The values inside a value that are no objects, as text, each with its key."""
+    if isinstance(value, dict):
+        for name, each in value.items():
+            yield from _fields(each, name)
+    elif isinstance(value, list) and any(isinstance(each, dict) for each in value):
+        for each in value:
+            yield from _fields(each, key)
+    else:
+        yield key, str(value) if isinstance(value, str) else dump(value)
 
 
 def called(name: str, arguments: str) -> str:
-    """The call's name with its short arguments, or the beginning of its first long one."""
-    fields = _fields(arguments)
-    told = (
-        arguments
-        if fields is None
-        else ", ".join(f"{key} {value}" for key, value in fields.items())
-    )
+    """The call's name with its arguments, or the beginning of long ones."""
+    ((_, fields), *_) = _calls(name, arguments)
+    told = ", ".join(f"{key} {value}".strip() for key, value in fields)
     return f"{name}({told if len(told) <= _BRIEF else f'{told[:_BRIEF]}…'})"
 
 
