@@ -414,8 +414,11 @@ class Log(LossyKind):
     def fit(self, text: str) -> float:
         """The share of the lines that begin like a log's, or continue such a line."""
         looked_at = sampled(text)
-        lines, layout = [line for line in lines_of(looked_at) if line.strip()], _LAYOUTS[looked_at]
-        if len(lines) < _FEWEST or not {"time", "level"} & set(layout.columns[:5]):
+        lines = [line for line in lines_of(looked_at) if line.strip()]
+        if len(lines) < _FEWEST:
+            return 0.0
+        layout = _LAYOUTS[looked_at]
+        if {"time", "level"}.isdisjoint(layout.columns[:5]):
             return 0.0
         begun = sum(
             layout.head(shape).fields > 0 or _class_of(line.split(None, 1)[0]) == "level"

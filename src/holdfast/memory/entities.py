@@ -44,6 +44,7 @@ _PLACES = 4, 300  # places of a long segment that are read, and the characters o
 _NAME = re.compile(r"[^\W\d_][\w'’&-]*")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
+_PAIR = re.compile(r"(?<![\w'’-])([^\W\d_][\w'’-]*+) (?=([^\W\d_][\w'’-]*+))")
 LETTERS = re.compile(r"[^\W\d_]{2,}")
 SPEAKER = re.compile(r"^([^\W\d_][\w.'’ -]{0,40}): ", re.MULTILINE)
 _BEHIND = re.compile(r" ?%|[ -]([^\W\d_][\w'’-]*)")
@@ -86,7 +87,11 @@ def names(text: str) -> list[Name]:
     The first word of a sentence counts if it is a name elsewhere in the text, if another
     capitalised word follows, or if it is a possessive or a speaker: ``Maria's``, ``Nora:``.
     """
-    runs = list(_runs(text))
+    return _names(text, sentences(text))
+
+
+def _names(text: str, told: Iterable[str]) -> list[Name]:
+    runs = list(_runs(text, told))
     certain = {_plain(word.group()) for opens, run in runs for word in run[opens:]}
     found: list[Name] = []
     for opens, run in runs:
@@ -112,14 +117,20 @@ def telling(text: str) -> list[str]:
     return [word for word in words(text) if word not in _COMMON]
 
 
-def _runs(text: str) -> Iterator[tuple[bool, list[re.Match[str]]]]:
-    """Runs of capitalised words, and whether each begins a sentence."""
+def _runs(text: str, told: Iterable[str]) -> Iterator[tuple[bool, list[re.Match[str]]]]:
+    """Runs of capitalised words, and whether each begins one of the sentences ``told``."""
     start = 0
-    for sentence in sentences(text):
+    for sentence in told:
         run: list[re.Match[str]] = []
         opens = is_first = True
-        end = start if sentence.islower() else start + len(sentence)  # without a capital, no name
-        for match in _NAME.finditer(text, start, end):
+        if sentence.islower():  # without a capital, no name
+            words_of: Iterable[re.Match[str]] = ()
+        elif sentence[1:].islower():  # as most are: only the first word can be one
+            first = _NAME.match(text, start)
+            words_of = (first,) if first else ()
+        else:
+            words_of = _NAME.finditer(text, start, start + len(sentence))
+        for match in words_of:
             word = match.group()
             capital = word[0].isupper() and not (word[0] == "I" and word[1:2] in ("", "'", "’"))
             joined = capital and run and text[run[-1].end() : match.start()] in (" ", ". ")
@@ -167,7 +178,7 @@ def exact(text: str) -> frozenset[str]:
 def relations(text: str) -> list[Relation]:
     """Pairs of neighbouring entities of a sentence, with the first meaningful word between them."""
     read = _READ(_said(text))
-    ends = list(accumulate(map(len, sentences(read.said))))
+    ends = read.ends
     found: dict[Relation, None] = {}
     for (start, subject), (at, other) in pairwise(read.places):
         end = start + len(subject)
@@ -203,6 +214,8 @@ class _Read:
     """A text and its entities, cached by ``_READ``."""
 
     said: str
+    ends: tuple[int, ...]
+    """Where its sentences end."""
     entities: tuple[Entity, ...]
     exact: frozenset[str]
     places: tuple[tuple[int, str], ...]
@@ -215,9 +228,16 @@ class _Read:
 
 
 def _read(said: str) -> _Read:
-    named, found = names(said), find(said)
+    told = sentences(said)
+    named, found = _names(said, told), find(said)
     whole = frozenset(one.text for one in found if not one.text.isdigit())
-    return _Read(said, _entities(named, found), whole, _places(named, found))
+    return _Read(
+        said,
+        tuple(accumulate(map(len, told))),
+        _entities(named, found),
+        whole,
+        _places(named, found),
+    )
 
 
 _READ: Memo[str, _Read] = Memo(_read)
@@ -248,12 +268,12 @@ def _places(named: Sequence[Name], found: Sequence[Identifier]) -> tuple[tuple[i
 
 def _phrases(text: str) -> list[tuple[str, int]]:
     """Pairs of meaningful words that appear together more than once."""
-    pairs = Counter[str]()
-    for before, after in pairwise(_WORD.finditer(text)):
-        beside = text[before.end() : after.start()] == " "
-        if beside and _is_telling(before.group()) and _is_telling(after.group()):
-            pairs[f"{before.group()} {after.group()}"] += 1
-    return [(pair, times) for pair, times in pairs.most_common() if times >= _REPEATED]
+    pairs = Counter[tuple[str, str]](_PAIR.findall(text))
+    return [
+        (f"{one} {other}", times)
+        for (one, other), times in pairs.most_common()
+        if times >= _REPEATED and _is_telling(one) and _is_telling(other)
+    ]
 
 
 def _is_telling(word: str) -> bool:

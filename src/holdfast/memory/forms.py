@@ -109,7 +109,7 @@ def _form(key: tuple[str, int, Count]) -> str:
     text, level, count = key
     head = HEAD.match(text)
     start = head.end() if head else 0
-    size = count(text[:start]) + count(text[start:])
+    size = count(text)
     if size >= _SMALL and not HEAD.search(text, start):
         kind = recognise(sampled(text[start:], _WINDOWS, _WIDE))
         if kind.name != "prose":
@@ -201,7 +201,10 @@ def _close(told: Sequence[Said], share: float) -> Sequence[Said]:
 
     Those that decide or name something come first, then an even share of the others.
     """
-    left = max(_READ, share * sum(len(said) for _, said in told))
+    whole = sum(len(said) for _, said in told)
+    left = max(_READ, share * whole)
+    if whole <= left:
+        return told
     worth = [2 * concludes(said) + bool(_EXACT.search(said)) for _, said in told]
     chosen: list[int] = []
     for n in sorted(evenly(len(told)), key=lambda n: -worth[n]):

@@ -23,6 +23,9 @@ from .entities import entities, glimpsed, relations
 from .forms import FACTORS, HEAVY, LIGHT, VERBATIM, Condenser, Count, Form, RuleCondenser
 from .messages import Remembered
 
+_USUAL = {level: mean(factors) for level, factors in FACTORS.items()}
+"""For each level, the ratio by which a form is expected to be smaller."""
+
 _PAUSE = 3_600.0  # seconds of silence after which a new conversation begins
 _AROUND = 4  # sentences on each side of a possible cut that are compared
 _LEAST_SHARE = 0.25  # share of the largest size that a piece has at least
@@ -471,7 +474,7 @@ class Maintenance:
             arrived = sunk.keys()
             for segment in self._leaving(tier, held[level - 1], importance, arrived, emptied):
                 before, _ = sunk.setdefault(segment.id, (segment, tier))
-                size = self.count(self._whole(before)) / mean(FACTORS[min(level, HEAVY)])
+                size = self.count(self._whole(before)) / _USUAL[min(level, HEAVY)]
                 lower = replace(segment, tokens=int(size))
                 insort(held[level], lower, key=lambda each: each.created)
         return sunk

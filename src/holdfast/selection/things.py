@@ -63,7 +63,8 @@ def things(text: str) -> tuple[str, ...]:
 
 def quoted(text: str) -> set[str]:
     """The things between quotation marks or backticks."""
-    return set(things("\n".join(_QUOTED.findall(text))))
+    found = _QUOTED.findall(text)
+    return set(things("\n".join(found))) if found else set()
 
 
 @lru_cache(maxsize=1 << 15)

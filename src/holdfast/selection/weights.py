@@ -151,6 +151,8 @@ def worth_in_one_text(found: Iterable[str], quoted: set[str], crowd: int) -> dic
     marked.is_quoted = True
     for use in (plain, marked):
         use.events = use.pieces = 1
-    uses = {thing: marked if thing in quoted else plain for thing in found}
-    alone = table().alone
-    return {thing: alone * worth for thing, worth in worth_of(uses, 1).items()}
+    looks = {thing: (shape(thing), len(thing), thing in quoted) for thing in found}
+    like = {look: thing for thing, look in looks.items()}  # alike ones are worth the same
+    uses = {thing: marked if thing in quoted else plain for thing in like.values()}
+    alone, worth = table().alone, worth_of(uses, 1)
+    return {thing: alone * worth[like[look]] for thing, look in looks.items()}

@@ -48,7 +48,10 @@ _SHORT = 80  # characters of a chunk whose judgement is cached
 _NAMES = 8  # before a value, as in a=b=1
 _EDGES = ".:!?-=+&~"
 # a chunk without one of these is a plain word
-_TELLING = re.compile(r"[\d_@/\\#$]|[a-z][A-Z]|\w\w\.\w\w|::")
+_TELLING = re.compile(  # begins with one set, so that the search can skip to it
+    r"[\d_@/\\#$A-Z.:](?:(?<=[\d_@/\\#$])|(?<=[a-z][A-Z])|(?<=\w\w\.)(?=\w\w)|(?<=::))"
+)
+_SPACE = re.compile(r"\s")
 _SPELLED = re.compile(rf"[^{UNSPACED}\uac00-\ud7a3]+")
 """Scripts without spaces, and Korean with its endings, stand directly beside identifiers."""
 _ROOTED = re.compile(r"[/~]|[A-Za-z]:[/\\]|[A-Za-z][\w+.-]{1,20}://")
@@ -138,16 +141,19 @@ def _spread(text: str) -> Iterator[Identifier]:
 
 
 def _between(text: str, start: int, end: int) -> Iterator[Identifier]:
-    for chunk in _CHUNK.finditer(text, start, end):
-        said = chunk.group()
-        if said.islower() and said.isalpha():  # as most are
-            continue
-        whole = said.isascii() or _ROOTED.match(said)
-        for part in [chunk] if whole else _SPELLED.finditer(text, *chunk.span()):
-            word = part.group()
-            one = _known(word) if len(word) <= _SHORT else _judged(word)
-            if one is not None:
-                yield Identifier(one.kind, one.text, part.start() + one.start)
+    at = start
+    while telling := _TELLING.search(text, at, end):
+        begun = max(text.rfind(" ", at, telling.start()), text.rfind("\n", at, telling.start()))
+        space = _SPACE.search(text, telling.end(), end)
+        first, at = max(at, begun), space.end() if space else end
+        for chunk in _CHUNK.finditer(text, first, at):
+            said = chunk.group()
+            whole = said.isascii() or _ROOTED.match(said)
+            for part in [chunk] if whole else _SPELLED.finditer(text, *chunk.span()):
+                word = part.group()
+                one = _known(word) if len(word) <= _SHORT else _judged(word)
+                if one is not None:
+                    yield Identifier(one.kind, one.text, part.start() + one.start)
 
 
 def _judged(chunk: str, names: int = _NAMES) -> Identifier | None:

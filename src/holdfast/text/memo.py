@@ -18,8 +18,9 @@ MOST_BYTES = 64_000_000
 
 # bytes of an entry beside its characters, measured for a text and a number in a dictionary
 _ENTRY = 200
+_TEXTS, _COLLECTIONS, _NUMBERS = (str, bytes), (tuple, list, set, frozenset), (int, float)
 _ITEM = 64  # bytes of an item in a list or a tuple: a short text or a few references
-_READ = 8  # items that are measured; further ones count as these do
+_READ = 4  # items that are measured; further ones count as these do
 
 
 class Memo(dict[K, V]):
@@ -90,12 +91,14 @@ class _Room:
 
 def _length(value: object) -> int:
     """About the number of characters that a key or a value takes."""
-    if isinstance(value, str | bytes):
+    if isinstance(value, _TEXTS):
         return len(value)
-    if isinstance(value, tuple | list | set | frozenset):
+    if isinstance(value, _COLLECTIONS):
         some = cast("tuple[object, ...]", value)
         read = [_ITEM + _length(each) for each in islice(some, _READ)]
         return sum(read) * len(some) // max(1, len(read))
+    if isinstance(value, _NUMBERS):
+        return 0
     held = cast("dict[str, object]", getattr(value, "__dict__", {}))
     return sum(map(_length, held.values()))
 
