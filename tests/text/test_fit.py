@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -98,7 +100,19 @@ def test_the_best_pieces_are_kept_before_lesser_ones():
         [2, 0, 1, 3], sizes, lambda chosen: "".join(pieces[place] for place in chosen), 450, len
     )
     assert choice is not None
-    assert list(choice.pieces) == [0, 2, 3]
+    assert list(choice.pieces) == [0, 2]
+
+
+def test_a_larger_room_keeps_what_a_smaller_one_keeps():
+    pieces = ["a" * 40, "b" * 90, "c" * 10, "d" * 200]
+    sizes = [len(piece) for piece in pieces]
+    found = [
+        choose(range(4), sizes, lambda some: "".join(pieces[one] for one in some), room, len)
+        for room in range(40, 400)
+    ]
+    kept = [set(choice.pieces) for choice in found]
+    assert all(less <= more for less, more in pairwise(kept))
+    assert kept[-1] == {0, 1, 2, 3}
 
 
 def test_a_piece_that_is_too_long_gives_way_to_what_still_fits():

@@ -24,7 +24,7 @@ _CAUTION = 0.995  # share of the expected size that is tried next
 _CLOSE_ENOUGH = 0.985  # share of the tokens from which no better cut is tried
 _MOST_PROBES = 20
 _GUESSES = 6  # cuts by interpolation; the others are by halving
-_NEXT = 12  # pieces after the best that may fill the remaining room
+_PASSED_OVER = 12  # pieces at most that do not fit alone
 _FASTEST_GROWTH = 16  # times the last size, so that one cheap part does not overshoot
 # tokens beside the marker from which a head and a tail are better than a head alone
 _SMALLEST_SHARE = 16
@@ -108,7 +108,7 @@ def water_level(lengths: Iterable[int], room: int) -> int:
 def choose(
     order: Sequence[int], sizes: Sequence[int], render: Render, tokens: int, count: Count
 ) -> Pick | None:
-    """Choose as many pieces as fit when rendered together; None if not even one does.
+    """Choose as many of the first pieces as fit when rendered together; None if not even one does.
 
     ``sizes`` are the characters of the pieces; ``render`` makes the text of the chosen ones.
     """
@@ -120,30 +120,31 @@ def choose(
     def cost(some: Sequence[int]) -> int:
         return count(picked(some).text)
 
-    reach = list(accumulate(sizes[piece] for piece in order))
-    kept, spent = longest(reach, lambda size: cost(order[:size]), tokens, tokens * _FIRST_GUESS)
-    estimates = [size / _FIRST_GUESS for size in sizes]
-    chosen = filled(order[:kept], order[kept:], estimates, cost, tokens, spent)
+    chosen = beginning(order, sizes, cost, tokens, tokens * _FIRST_GUESS)
     return picked(chosen) if chosen else None
 
 
-def filled(
-    chosen: Sequence[int],
-    others: Sequence[int],
-    estimates: Sequence[float],
+def beginning(
+    order: Sequence[int],
+    sizes: Sequence[float],
     cost: Callable[[Sequence[int]], int],
     room: int,
-    spent: int,
-) -> list[int]:
-    """What is chosen, and those of the next others that still fit, if there is much room left."""
-    found = list(chosen)
-    for piece in others[:_NEXT] if spent < room * _CLOSE_ENOUGH else ():
-        if estimates[piece] <= room - spent and piece not in found:
-            taken = cost([*found, piece])
-            if taken <= room:
-                found.append(piece)
-                spent = taken
-    return found
+    allowed: float,
+) -> Sequence[int]:
+    """The longest beginning of the order that fits, as ``longest`` finds it.
+
+    What follows never fills the rest of the room, since it would give way again in a larger one.
+    First pieces that do not even fit alone are passed over.
+    """
+
+    def after(start: int) -> Sequence[int]:
+        rest = order[start:]
+        reach = list(accumulate(sizes[piece] for piece in rest))
+        kept, _ = longest(reach, lambda size: cost(rest[:size]), room, allowed)
+        return rest[:kept]
+
+    tried = range(min(len(order), _PASSED_OVER))
+    return next((found for start in tried if (found := after(start))), ())
 
 
 def longest(

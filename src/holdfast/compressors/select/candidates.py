@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import accumulate, chain
+from itertools import chain
 from math import fsum, inf
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from holdfast.selection.pieces import Piece
 from holdfast.selection.weights import Use, table, worth_of
 from holdfast.stream.events import StreamEvent
 from holdfast.stream.tellings import Closely, Telling, telling_of, uses_of
-from holdfast.text.fit import filled, longest
+from holdfast.text.fit import beginning
 
 Rate = Callable[[StreamEvent], float]
 
@@ -170,11 +170,11 @@ def choose_fitting(
     tokens: Callable[[Sequence[int]], int],
     first: Sequence[int] = (),
 ) -> list[int]:
-    """Choose ``first`` as far as it fits, then the best pieces that fit, then smaller ones.
+    """Choose ``first`` as far as it fits, then the beginning of the order that fits.
 
     ``costs`` are estimates; ``tokens`` counts a choice exactly. One piece with a higher value than
-    all that fit before it replaces them: otherwise trifles would fill a small room (Khuller, Moss
-    and Naor 1999).
+    the whole beginning replaces it: otherwise trifles would fill a small room (Khuller, Moss and
+    Naor 1999).
     """
     firm: list[int] = []
     for number in first:
@@ -185,16 +185,13 @@ def choose_fitting(
     def cost(some: Sequence[int]) -> int:
         return tokens([*firm, *some])
 
-    reach = list(accumulate(costs[number] for number in rest))
     spent = cost(()) if firm else 0
-    kept, taken = longest(reach, lambda size: cost(rest[:size]), room, room - spent)
-    chosen, others, spent = rest[:kept], rest[kept:], taken or spent
+    chosen = beginning(rest, costs, cost, room, room - spent)
     best = max(rest, key=values.__getitem__, default=None)
-    if best is not None and values[best] > sum(map(values.__getitem__, chosen)):
-        taken = cost([best])
-        if taken <= room:
-            chosen, others, spent = [best], rest, taken
-    return [*firm, *filled(chosen, others, costs, cost, room, spent)]
+    outweighs = best is not None and values[best] > sum(map(values.__getitem__, chosen))
+    if best is not None and outweighs and cost([best]) <= room:
+        chosen = [best]
+    return [*firm, *chosen]
 
 
 class Run(NamedTuple):
