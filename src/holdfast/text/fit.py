@@ -24,6 +24,7 @@ _CAUTION = 0.995  # share of the expected size that is tried next
 _CLOSE_ENOUGH = 0.985  # share of the tokens from which no better cut is tried
 _MOST_PROBES = 20
 _GUESSES = 6  # cuts by interpolation; the others are by halving
+_NEXT = 12  # pieces after the first that may fill the remaining room
 _PASSED_OVER = 12  # pieces at most that do not fit alone
 _FASTEST_GROWTH = 16  # times the last size, so that one cheap part does not overshoot
 # tokens beside the marker from which a head and a tail are better than a head alone
@@ -108,9 +109,10 @@ def water_level(lengths: Iterable[int], room: int) -> int:
 def choose(
     order: Sequence[int], sizes: Sequence[int], render: Render, tokens: int, count: Count
 ) -> Pick | None:
-    """Choose as many of the first pieces as fit when rendered together; None if not even one does.
+    """Choose the first pieces that fit when rendered together, then later ones that still fit.
 
-    ``sizes`` are the characters of the pieces; ``render`` makes the text of the chosen ones.
+    ``sizes`` are the characters of the pieces; ``render`` makes the text of the chosen ones. None
+    if not even one piece fits.
     """
 
     def picked(chosen: Sequence[int]) -> Pick:
@@ -120,8 +122,17 @@ def choose(
     def cost(some: Sequence[int]) -> int:
         return count(picked(some).text)
 
-    chosen = beginning(order, sizes, cost, tokens, tokens * _FIRST_GUESS)
-    return picked(chosen) if chosen else None
+    chosen = list(beginning(order, sizes, cost, tokens, tokens * _FIRST_GUESS))
+    if not chosen:
+        return None
+    spent = cost(chosen)
+    for piece in order[order.index(chosen[-1]) + 1 :][:_NEXT]:
+        if sizes[piece] <= (tokens - spent) * _FIRST_GUESS:
+            taken = cost([*chosen, piece])
+            if taken <= tokens:
+                chosen.append(piece)
+                spent = taken
+    return picked(chosen)
 
 
 def beginning(
@@ -133,8 +144,8 @@ def beginning(
 ) -> Sequence[int]:
     """The longest beginning of the order that fits, as ``longest`` finds it.
 
-    What follows never fills the rest of the room, since it would give way again in a larger one.
-    First pieces that do not even fit alone are passed over.
+    A larger room has a longer beginning, so it keeps what a smaller one keeps. First pieces that do
+    not even fit alone are passed over.
     """
 
     def after(start: int) -> Sequence[int]:
