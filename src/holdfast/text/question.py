@@ -39,9 +39,8 @@ _QUOTED = re.compile(
 _EDGES = ".,;:!?()[]{}<>\"'`“”‘’«»…*|¿¡。、！？；："
 _CAMEL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 _CAMEL_PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_JOINTS = frozenset(".:/-+")  # joins digits in a number, time or date
-_THOUSANDS = re.compile(r",\d{3}(?![\w,])")  # other commas separate the cells of a row
-_RUN = re.compile(r"[^\W_]+")
+_NOT_AFTER = r"(?<!\w)(?<!\d[.:/+-])"
+_NOT_BEFORE = r"(?!\w|[.:/+-]\d|,\d{3}(?![\w,]))"  # other commas separate the cells of a row
 _JOINED = re.compile(r"\w[./\\:@#=+~-]\w|::|->")
 
 
@@ -51,40 +50,6 @@ class Term(NamedTuple):
     needle: str
     weight: float
     plain: bool = False
-
-    def found_in(self, text: str, low: str) -> bool:
-        """Whether the needle, which ``low`` contains, is a whole word there."""
-        at = low.find(self.needle)
-        while at >= 0:
-            if self._is_word(text, low, at):
-                return True
-            at = low.find(self.needle, at + 1)
-        return False
-
-    def _is_word(self, text: str, low: str, at: int) -> bool:
-        end = at + len(self.needle)
-        if end - at <= _SHORT_NUMBER and self.needle.isdecimal():
-            return _stands_alone(low, at, end)
-        if has_unspaced(self.needle[0]):
-            return True
-        camel = len(text) == len(low)  # some capitals grow in lower case, which shifts positions
-        before = low[at - 1 : at] if at else ""
-        if before.isalnum() and self.needle[0].isalnum() and _same_class(before, self.needle[0]):
-            humps = camel and text[at].isupper() and not text[at - 1].isupper()
-            if not humps:
-                return False
-        if not self.plain:
-            after = low[end : end + 1]
-            return not (
-                after.isalnum()
-                and self.needle[-1].isalnum()
-                and _same_class(after, self.needle[-1])
-            )
-        run = _RUN.match(low, at, at + 60)
-        if run is not None and stem(run.group()) == self.needle:
-            return True
-        piece = _CAMEL_PIECE.match(text, at, at + 60) if camel else None
-        return piece is not None and stem(piece.group().lower()) == self.needle
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +79,15 @@ class Question:
         lows = [text.lower() for text in texts] if self.terms else []
         together = "\n".join(lows)  # most terms do not occur at all; no needle spans a line
         ends = list(accumulate([len(low) + 1 for low in lows]))
+        stems: dict[int, frozenset[str]] = {}
         for term in self.terms if texts else ():
             held: dict[int, None] = {}
             at = together.find(term.needle)
             while at >= 0:
                 place = bisect_right(ends, at)
-                if term.found_in(texts[place], lows[place]):
+                if term.plain and place not in stems:
+                    stems[place] = _stems(texts[place])
+                if term.needle in stems[place] if term.plain else _names(lows[place], term.needle):
                     held[place] = None
                 at = together.find(term.needle, ends[place])
             for place, above in enumerate(under if held else ()):
@@ -219,15 +187,27 @@ def _spread(token: str) -> str:
     return _CAMEL_PIECE.sub(lambda piece: f" {piece.group()} ", token)
 
 
-def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Whether the number is a whole token, and no part of a word, time, date or longer number."""
-    before, after = text[max(0, start - 2) : start], text[end : end + 2]
-    if before[-1:].isalnum() or after[:1].isalnum() or "_" in (before[-1:], after[:1]):
-        return False
-    joined = before[-1:] in _JOINTS and before[:1].isdecimal() and len(before) > 1
-    joined = joined or (after[:1] in _JOINTS and after[1:].isdecimal())
-    return not joined and _THOUSANDS.match(text, end) is None
+def _stems(text: str) -> frozenset[str]:
+    """The stems of all words of a text, and of those within its identifiers."""
+    pieces = map(str.lower, _CAMEL_PIECE.findall(text))
+    return frozenset(map(stem, {*words(text), *pieces}))
 
 
-def _same_class(one: str, other: str) -> bool:
-    return one.isdigit() == other.isdigit()
+def _names(low: str, needle: str) -> bool:
+    """Whether the text has the needle as a whole word.
+
+    A letter may stand beside a digit, but a short number must be no part of a time, a date or a
+    longer number.
+    """
+    if has_unspaced(needle[0]):
+        return True
+    if len(needle) <= _SHORT_NUMBER and needle.isdecimal():
+        whole = rf"{_NOT_AFTER}{needle}{_NOT_BEFORE}"
+    else:
+        whole = rf"(?<!{_of_a_kind(needle[0])}){re.escape(needle)}(?!{_of_a_kind(needle[-1])})"
+    return re.search(whole, low) is not None
+
+
+def _of_a_kind(character: str) -> str:
+    """A pattern of the characters that continue a number or a word."""
+    return r"\d" if character.isdigit() else r"[^\W\d_]" if character.isalpha() else r"[^\s\S]"
