@@ -33,7 +33,7 @@ _MOST_LISTED = 90  # characters of them
 _SHORT = 12  # characters of numbers that are listed
 _MUCH = 16  # characters of a single word above which its numbers are left to the lines themselves
 _CODES = 40  # numbers at one place that may distinguish failures from successes
-_USUAL = 0.25  # share of similar messages: a word that fewer have at its place is a value
+_MOST_GROUPS = 64  # groups that a message is compared with; one beyond them stays by itself
 _PACKAGES = 2  # parts of a component's name that are shown
 _MORE = "…"
 
@@ -243,50 +243,38 @@ def _runs(masked: Sequence[str]) -> Iterator[bool]:
         last, before = bare, last
 
 
-def _merged(kinds: list[Sort], fixed: frozenset[int] = frozenset()) -> Iterator[Sort]:
+def _merged(kinds: Sequence[Sort]) -> Iterator[Sort]:
     """Messages of one length, merged if they differ only in values.
 
-    Messages are grouped by their most usual word, and split by each further word that a good part
-    of a group shares. Words that still differ are values if enough others are equal; messages that
-    differ in many values are merged.
+    Each joins the first group whose first message has enough of its words, as in Drain (He et al.
+    2017). Words of which a group has only a few at one place are states, and each makes a kind of
+    its own; other words that differ are values.
     """
-    if len(kinds) <= _STATES:
-        yield from kinds
-        return
-    usual = [Counter(column) for column in zip(*[kind.words for kind in kinds], strict=True)]
-    if not fixed:
-        together: dict[tuple[int, str], list[Sort]] = {}
-        for kind in kinds:
-            told = [
-                (usual[at][word], -at, word) for at, word in enumerate(kind.words) if _tells(word)
-            ]
-            _, at, word = max(told, default=(0, 0, ""))
-            together.setdefault((-at, word), []).append(kind)
-        for (at, _), members in together.items():
-            yield from _merged(members, frozenset({at}))
-        return
-    fixed |= {at for at, words in enumerate(usual) if len(words) == 1}
-    told = [
-        (count, at, word)
-        for at, words in enumerate(usual)
-        if at not in fixed
-        for word, count in words.items()
-        if _tells(word)
-    ]
-    count, place, word = max(told, default=(0, 0, ""))
-    if count > max(_STATES, _USUAL * len(kinds)):
-        yield from _merged([kind for kind in kinds if kind.words[place] == word], fixed | {place})
-        yield from _merged([kind for kind in kinds if kind.words[place] != word], fixed)
-        return
-    same = sum(_tells(kinds[0].words[at]) for at in fixed)
-    if not same or (len(kinds) <= _FEW and 2 * same < sum(map(_tells, kinds[0].words))):
-        yield from kinds
-        return
-    joined = Sort(kinds[0].words, kinds[0].level)
+    groups: list[list[Sort]] = []
     for kind in kinds:
-        joined.rows += kind.rows
-        joined.tags += kind.tags
-    yield joined
+        alike = (group for group in groups[:_MOST_GROUPS] if _are_alike(group[0].words, kind.words))
+        group = next(alike, None)
+        if group is None:
+            groups.append([kind])
+        else:
+            group.append(kind)
+    for group in groups:
+        columns = zip(*[kind.words for kind in group], strict=True)
+        states = [at for at, words in enumerate(columns) if len(set(words)) <= _STATES]
+        found: dict[tuple[str, ...], Sort] = {}
+        for kind in group:
+            key = tuple([kind.words[at] for at in states])
+            joined = found.setdefault(key, Sort(kind.words, kind.level))
+            joined.rows += kind.rows
+            joined.tags += kind.tags
+        yield from found.values()
+
+
+def _are_alike(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether at least half of the words with letters are equal."""
+    told = sum(map(_tells, other))
+    same = sum(map(_tells, [word for word, its in zip(one, other, strict=True) if word == its]))
+    return 0 < told <= 2 * same
 
 
 @lru_cache(maxsize=1 << 14)
@@ -296,53 +284,44 @@ def _tells(word: str) -> bool:
 
 
 class Report(NamedTuple):
-    """The summary of one kind of event."""
+    """The summary of one kind of event, its component and its lines."""
 
     text: str
     tag: str
     rows: Sequence[int]
-    words: int
-    """The largest number of words shown at one place, each of which makes a kind."""
 
 
 def _events(kind: Sort, lines: Sequence[str], usual_level: str) -> Iterator[Report]:
     """The events of a kind; failures that differ only in a number are separated from successes."""
-    at = [row for row, _ in kind.rows]
     said = [_as_words(_words(lines[row], fields), len(kind.words)) for row, fields in kind.rows]
-    tag = _tag(kind.tags)
-    failed = set[int]()
+    level = "" if kind.level == usual_level and not alarm(kind.level) else kind.level
+    failed = _failures(said)
+    for part in (failed, [n for n in range(len(said)) if n not in failed]):
+        if part:
+            count = f"×{len(part)}" if len(part) > 1 else ""
+            told = (count, level, *_joint_forms([said[n] for n in part]))
+            text = re.sub(f"{_MORE}[ {_MORE}]*{_MORE}", _MORE, " ".join(filter(None, told)))
+            yield Report(text, _tag(kind.tags), [kind.rows[n][0] for n in part])
+
+
+def _failures(said: Sequence[Sequence[str]]) -> dict[int, None]:
+    """The lines that fail by the word at one place, if the others do not."""
     for place, values in enumerate(map(dict.fromkeys, zip(*said, strict=True))):
         if 1 < len(values) <= _CODES and max(map(len, values)) <= _FEW:
             shown = {words[place]: words for words in reversed(said)}
             bad = {value for value, words in shown.items() if alarm(" ".join(words)) >= TROUBLE}
             if 0 < len(bad) < len(values):
-                failed = {number for number, words in enumerate(said) if words[place] in bad}
-                break
-    level = "" if kind.level == usual_level and not alarm(kind.level) else kind.level
-    for part in (failed, set(range(len(said))) - failed):
-        if numbers := sorted(part):
-            columns = [
-                list(dict.fromkeys(column))
-                for column in zip(*[said[n] for n in numbers], strict=True)
-            ]
-            most = (
-                _FEW
-                if sum(len(set(_masked(column))) > 1 for column in columns) < 2
-                else _STATES + 1
-            )
-            told = [_joint_form(column, most) for column in columns]
-            words = max(
-                (
-                    word.count("|") - said[numbers[0]][place].count("|")
-                    for place, word in enumerate(told)
-                ),
-                default=0,
-            )
-            count = f"×{len(numbers)}" if len(numbers) > 1 else ""
-            text = re.sub(
-                f"{_MORE}[ {_MORE}]*{_MORE}", _MORE, " ".join(filter(None, (count, level, *told)))
-            )
-            yield Report(text, tag, [at[n] for n in numbers], max(0, words) + 1)
+                failed = (n for n, words in enumerate(said) if words[place] in bad)
+                return dict.fromkeys(failed)
+    return {}
+
+
+def _joint_forms(said: Sequence[Sequence[str]]) -> list[str]:
+    """The words at each place of similar lines; more of them where only one place differs."""
+    columns = [list(dict.fromkeys(column)) for column in zip(*said, strict=True)]
+    differing = sum(len(set(_masked(column))) > 1 for column in columns)
+    most = _FEW if differing < 2 else _STATES + 1
+    return [_joint_form(column, most) for column in columns]
 
 
 def _as_words(words: list[str], number: int) -> list[str]:
@@ -458,8 +437,8 @@ def _pieces(lines: Sequence[str], events: Sequence[Report]) -> Iterator[Piece]:
             under, lead, at = at, " ", at + 1
         for number in numbers:
             event = events[number]
-            kinds = [f"kind {number}.{word}" for word in range(event.words)]
-            yield Piece(lead + event.text, 0, len(event.rows), (*kinds, f"event {number}"), under)
+            things = (f"kind {number}", f"event {number}")
+            yield Piece(lead + event.text, 0, len(event.rows), things, under)
             at += 1
     event_of = {row: number for number, event in enumerate(events) for row in event.rows}
     for row, line in enumerate(lines):

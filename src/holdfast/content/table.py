@@ -260,7 +260,7 @@ def _aligned(lines: Sequence[str]) -> Grid | None:
         return None
     lines = [line.expandtabs().rstrip() for line in (*first, *told)]
     sample = lines[:_SAMPLE]
-    cells = _by_words(lines, sample) or _by_gaps(lines, sample)
+    cells = _by_gaps(lines, sample)
     head = cells[0]
     if (
         len(head) < fewest
@@ -282,26 +282,6 @@ def _has_gutter(line: str) -> bool:
 def _repeats(column: Sequence[str]) -> bool:
     """Whether what should be a heading equals a value below it."""
     return column[1:].count(column[0]) * 2 > len(column)
-
-
-def _by_words(lines: Sequence[str], sample: Sequence[str]) -> list[list[str]] | None:
-    """One word for each cell and the rest in the last, if words align with their headings."""
-    names = list(_WORD.finditer(lines[0]))
-    cells = [line.split(None, len(names) - 1) for line in lines]
-    if any(len(row) != len(names) for row in cells) or not _mostly(
-        sample, lambda line: _under(names, line)
-    ):
-        return None
-    if sum(_GUTTER.search(row[-1]) is not None for row in cells) > (1 - _REGULAR) * len(cells):
-        return None  # a cell before the last has several words, so words are not cells
-    return cells
-
-
-def _under(names: Sequence[re.Match[str]], line: str) -> bool:
-    """Whether most words of the line align left or right with their headings."""
-    words = zip(names, _WORD.finditer(line), strict=False)
-    fitting = sum(name.start() == word.start() or name.end() == word.end() for name, word in words)
-    return fitting * 2 > len(names)
 
 
 def _by_gaps(lines: Sequence[str], sample: Sequence[str]) -> list[list[str]]:
