@@ -360,13 +360,8 @@ def finish(job: Job, plan: Plan | None) -> CompressionResult:
             masked = Plan(job.redaction.edits, reason="redacted", detail=job.redaction.detail)
             record.enter("redact", masked, job.redaction.taken, job.redaction.transcript)
     for name, inner, applied in apply_steps(job.start, job.compressor.name, plan or _idle(job)):
-        taken = masking.taken(applied) if masking else applied.taken
+        taken = masking.removed(applied) if masking else applied.taken
         record.enter(name, inner, taken, applied.transcript)
-    if masking:
-        kept = masking.mask_removed([step.taken for step in record.steps])
-        record.steps = [
-            replace(step, taken=taken) for step, taken in zip(record.steps, kept, strict=True)
-        ]
     return _result(job, record, masking)
 
 

@@ -8,7 +8,7 @@ view, such as signed thinking; while they stay, the result says that they hold a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from holdfast.kernel.apply import Applied
@@ -27,9 +27,6 @@ from holdfast.text.concealed import (
 _BRIEF = "***"
 """A mask with no more tokens than the shortest secret."""
 
-Origins = Sequence[int | None]
-"""The original position of each message, or None for an inserted one."""
-
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
@@ -47,7 +44,8 @@ class Redaction:
     @property
     def taken(self) -> dict[int, object]:
         """The masked messages, which replace their originals: undo does not bring secrets back."""
-        return {i: self.transcript.messages[i].original for i in sorted(self.positions)}
+        messages, wire = self.transcript.messages, self.transcript.wire
+        return {i: masked_message(messages[i].original, wire)[0] for i in sorted(self.positions)}
 
     @property
     def detail(self) -> str:
@@ -71,52 +69,31 @@ def mask_transcript(transcript: Transcript, *, brief: bool = False) -> Redaction
 
 
 class Masking:
-    """Masks what the steps of a compression remove, and counts it.
+    """Masks what the steps of a compression remove, and counts it by kind.
 
-    Steps use the positions that they see; ``positions`` holds original positions.
+    Signed thinking is masked too, since nobody checks its signature any more. Steps use the
+    positions that they see; ``positions`` holds original positions.
     """
 
     def __init__(self, redaction: Redaction) -> None:
-        self.positions: set[int] = set(redaction.positions)
+        self.positions = set(redaction.positions)
         self.counts: Counter[str] = Counter(redaction.counts)
         self._wire = redaction.transcript.wire
-        self._now: Origins = range(len(redaction.transcript))
-        self._places: list[Origins] = [self._now] if redaction.edits else []
+        self._origins: Sequence[int | None] = range(len(redaction.transcript))
+        self._counted = set[int]()
 
-    def taken(self, applied: Applied) -> dict[int, object]:
+    def removed(self, applied: Applied) -> dict[int, object]:
         """What a step removed, with all secrets masked."""
-        before, kept = self._now, dict(applied.taken)
-        for i in applied.taken:
-            message = applied.before.messages[i]
-            texts, found = masked_parts(message, everyone=True)
-            if texts:
-                kept[i] = message.saying(texts).original
-                self._count(before[i], found)
-        self._places.append(before)
-        self._now = [None if i is None else before[i] for i in applied.origins]
-        return kept
-
-    def mask_removed(self, steps: Sequence[Mapping[int, object]]) -> list[Mapping[int, object]]:
-        """The removed messages of each step, with every part masked.
-
-        Signed thinking is masked too, since nobody checks its signature any more.
-        """
-        seen, counted = set(self._now), set[int | None]((None,))
-        kept: list[Mapping[int, object]] = []
-        for taken, places in zip(reversed(steps), reversed(self._places), strict=True):
-            gone = {i: origin for i in taken if (origin := places[i]) is None or origin not in seen}
-            masked = {i: masked_message(taken[i], self._wire) for i in gone}
-            for i, (_, counts) in masked.items():
-                if counts:  # a message that was changed before is counted once
-                    self._count(gone[i], {} if gone[i] in counted else counts)
-            counted.update(gone.values())
-            kept.append({i: masked[i][0] if i in masked else value for i, value in taken.items()})
-        return kept[::-1]
-
-    def _count(self, origin: int | None, found: Counts) -> None:
-        self.counts.update(found)
-        if origin is not None:
-            self.positions.add(origin)
+        masked: dict[int, object] = {}
+        for i, original in applied.taken.items():
+            masked[i], found = masked_message(original, self._wire)
+            origin = self._origins[i]
+            if found and origin is not None and origin not in self._counted:
+                self._counted.add(origin)  # a message that is changed and then dropped counts once
+                self.positions.add(origin)
+                self.counts.update(found)
+        self._origins = [None if i is None else self._origins[i] for i in applied.origins]
+        return masked
 
 
 def left(transcript: Transcript) -> str:
