@@ -14,7 +14,7 @@ from holdfast.kernel.budget import Meter
 from holdfast.kernel.edits import Drop, Edit, Insert, Offload
 from holdfast.kernel.messages import Media, Message, Part, Reasoning, Role, ToolCall, ToolResult
 from holdfast.kernel.transcript import Format, speaks
-from holdfast.result import CompressionResult, Step, bare, listed, message_list, restore
+from holdfast.result import CompressionResult, Step, bare, restore
 from holdfast.text.concealed import redacted_texts
 from holdfast.text.visible import plain
 
@@ -45,8 +45,6 @@ class Journey:
 
     before: int | None
     after: int | None = None
-    original: object = field(default=None, repr=False)
-    final: object = field(default=None, repr=False)
     touches: list[Touch] = field(default_factory=list[Touch])
     covers: tuple[int, int] | None = None
 
@@ -74,15 +72,13 @@ def journeys(result: CompressionResult) -> list[Journey]:
 
     Dropped messages are listed at their original place.
     """
-    original = bare(restore(result))
-    originals = listed(original[result.key] if result.key else original)
-    found = [Journey(i, original=message) for i, message in enumerate(originals)]
+    found = [Journey(i) for i in range(result.metrics.messages_before)]
     for step in result.steps:
         if step.applied:
             found = _after(step, found)
     left = [journey for journey in found if journey.state != "dropped"]
-    for i, (journey, final) in enumerate(zip(left, message_list(result), strict=True)):
-        journey.after, journey.final = i, final
+    for i, journey in enumerate(left):
+        journey.after = i
     return [journey for journey in found if journey.before is not None or journey.after is not None]
 
 
