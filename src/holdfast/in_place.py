@@ -13,7 +13,7 @@ from typing import Any
 
 from holdfast.calls.lineup import Lineup
 from holdfast.compressors.prune import Prune
-from holdfast.designs.tunacode import tunacode
+from holdfast.designs import tunacode
 from holdfast.formats import named, read
 from holdfast.kernel.apply import apply
 from holdfast.kernel.budget import Allowance, Meter

@@ -99,8 +99,14 @@ class ModelUsage:
         return {
             "calls": [asdict(call) for call in self.calls],
             "cache": None if self.cache is None else asdict(self.cache),
-            **{name: getattr(self, name) for name in _TOTALS},
+            "cost": None,
+            **self.totals(),
         }
+
+    def totals(self) -> dict[str, float]:
+        """The sums over all calls, without a cost that is not known."""
+        found: dict[str, float | None] = {name: getattr(self, name) for name in _TOTALS}
+        return {name: value for name, value in found.items() if value is not None}
 
 
 _TOTALS = ("requests", "failures", "cached", "input_tokens", "output_tokens", "seconds", "cost")

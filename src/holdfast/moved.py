@@ -13,31 +13,41 @@ _MOVED = """
     cache.compression_cache calls.cache
     cache.lru calls.cache
     calling.embedding calls.caller
+    compressors.arguments compressors.tool_outputs
     compressors.blocks compressors.digest
     compressors.dedupe.leaders compressors.dedupe
     compressors.describing compressors.knobs
     compressors.message_summaries compressors.writer
     compressors.prompting compressors.writer
+    compressors.prose_rules compressors.rules
     compressors.rank.condensing compressors.rank
     compressors.rank.scores compressors.rank
     compressors.rules.examples compressors.rules
-    compressors.rules.fillers compressors.prose_rules
-    compressors.rules.phrases compressors.prose_rules
-    compressors.rules.prose compressors.prose_rules
-    compressors.rules.repeats compressors.prose_rules
-    compressors.rules.verbose compressors.prose_rules
+    compressors.rules.fillers compressors.rules
+    compressors.rules.phrases compressors.rules
+    compressors.rules.prose compressors.rules
+    compressors.rules.repeats compressors.rules
+    compressors.rules.verbose compressors.rules
     compressors.size_classes designs.llm4s
+    compressors.structured_info compressors.digest
     compressors.summarize.envelope compressors.summary_memory
     compressors.summarize.memory compressors.summary_memory
     compressors.summarize.retention compressors.summarize
-    compressors.summarize.sections compressors.summary_text
+    compressors.summarize.sections compressors.summary_memory
     compressors.summarize.telling compressors.summarize
     compressors.summary_keys compressors.summaries
+    compressors.summary_text compressors.summary_memory
+    compressors.verification compressors.writer
     compressors.writing compressors.writer
     content.llm4s_outputs designs.llm4s
+    content.prose content.lossy
     content.structured.cleaned designs.llm4s
+    content.structured.keys_once content.structured
+    content.structured.shapes content.structured.records
     conversation result
+    designs.tunacode designs
     fitting engine
+    judge evaluation
     memory.by_model session.forms
     memory.candidates memory.relevance
     memory.changing memory.tiers

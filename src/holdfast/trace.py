@@ -71,22 +71,10 @@ def _calls(usage: ModelUsage) -> Facts:
     """The figures of models, embedders and caches, if any were used."""
     facts: dict[str, int | float] = {}
     if usage.calls:
-        facts |= {
-            "model_requests": usage.requests,
-            "model_failures": usage.failures,
-            "model_cached": usage.cached,
-            "model_input_tokens": usage.input_tokens,
-            "model_output_tokens": usage.output_tokens,
-            "model_seconds": usage.seconds,
-        }
-        if usage.cost is not None:
-            facts["model_cost"] = usage.cost
+        facts |= {f"model_{name}": value for name, value in usage.totals().items()}
     if usage.cache is not None:
-        for kind, figures in (
-            ("embeddings", usage.cache.embeddings),
-            ("summaries", usage.cache.summaries),
-        ):
-            facts |= {f"cache_{kind}_{name}": value for name, value in asdict(figures).items()}
+        for kind, figures in asdict(usage.cache).items():
+            facts |= {f"cache_{kind}_{name}": value for name, value in figures.items()}
     return facts
 
 

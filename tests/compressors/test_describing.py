@@ -10,7 +10,7 @@ from holdfast.compressors.prune import Prune
 from holdfast.compressors.shrink import Shrink
 from holdfast.compressors.trim import Trim
 from holdfast.compressors.window import SlidingWindow
-from holdfast.designs.tunacode import tunacode
+from holdfast.designs import tunacode
 from holdfast.kernel.compressor import Plan
 from tests.talks import Somebody
 

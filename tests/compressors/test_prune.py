@@ -2,7 +2,7 @@ import pytest
 
 import holdfast
 from holdfast.compressors.prune import PLACEHOLDER, Prune
-from holdfast.designs.tunacode import tunacode
+from holdfast.designs import tunacode
 from holdfast.stores.in_process import InProcessStore
 from tests.formats.rules.messages import assistant, calling, result, tool, use, user
 from tests.talks import agent_run, exchange, planned, replaced, same, system, words

@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from holdfast.compressors.verification import accepted, details_of, listed, missing, stands
+from holdfast.compressors.writer import accepted, details_of, listed, missing, stands
 from holdfast.kernel.errors import ModelError
 
 

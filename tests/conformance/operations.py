@@ -9,8 +9,8 @@ from holdfast.compressors.pipeline import Named, Pipeline
 from holdfast.compressors.prune import Prune
 from holdfast.compressors.trim import Trim
 from holdfast.compressors.window import SlidingWindow
+from holdfast.designs import tunacode
 from holdfast.designs.llm4s import SizeClasses, llm4s_history
-from holdfast.designs.tunacode import tunacode
 from holdfast.in_place import prune_old_tool_outputs
 from holdfast.kernel.budget import tokens_of
 from holdfast.profiles import load_profile

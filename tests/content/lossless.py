@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from holdfast.content import logs
-from holdfast.content.structured import keys_once
-from holdfast.content.structured.shapes import Many, Same
+from holdfast.content import logs, structured
+from holdfast.content.structured.records import Many, Same
 from holdfast.content.structured.values import DEEPEST, dump, parse
 
 
@@ -57,15 +56,15 @@ def _of_json(text: str) -> str:
 
 
 def with_keys(text: str) -> str | None:
-    """The minified JSON from which ``keys_once.written`` made the text; None for other texts."""
-    head = next((head for head in keys_once._HEADS if text.startswith(head)), None)
+    """The minified JSON from which ``structured.written`` made the text; None for other texts."""
+    head = next((head for head in structured._HEADS if text.startswith(head)), None)
     if head is None:
         return None
     try:
         value = _records(parse(text[len(head) :])[0], 0)
     except (ValueError, KeyError, StopIteration):  # another text that begins like one of ours
         return None
-    return "\n".join(map(dump, value)) if head == keys_once._HEADS[1] else dump(value)
+    return "\n".join(map(dump, value)) if head == structured._HEADS[1] else dump(value)
 
 
 def _shape(spec):

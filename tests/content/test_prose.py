@@ -7,7 +7,7 @@ import re
 import pytest
 
 from holdfast.content import recognise
-from holdfast.content.prose import Prose
+from holdfast.content.lossy import Prose
 from holdfast.kernel.ports import Room
 from tests.contracts.content_contract import ContentContract, count, real_texts
 

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.content.structured import Json
-from holdfast.content.structured.keys_once import written
+from holdfast.content.structured import Json, written
 from holdfast.content.structured.values import dump, parse
 from holdfast.kernel.ports import Room
 from tests.content.lossless import expanded, with_keys

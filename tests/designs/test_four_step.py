@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 import holdfast
-from holdfast.compressors.structured_info import StructuredInfo
+from holdfast.compressors.digest import StructuredInfo
 from holdfast.designs.llm4s import llm4s_history
 from holdfast.formats import read
 from holdfast.providers.scripted import Scripted

@@ -10,7 +10,7 @@ COMPRESSORS = Registry(
     table=rows("""
         select holdfast.compressors.select:Select
         prune holdfast.compressors.prune:Prune
-        tunacode holdfast.designs.tunacode:tunacode
+        tunacode holdfast.designs:tunacode
         shrink holdfast.compressors.shrink:Shrink
         llm4s holdfast.designs.llm4s:SizeClasses
         digest holdfast.compressors.digest:Digest
@@ -19,7 +19,7 @@ COMPRESSORS = Registry(
         semantic holdfast.compressors.dedupe:Semantic
         hierarchical holdfast.compressors.rank:Hierarchical
         summarizing holdfast.compressors.summarize:Summarize
-        tunacode_history holdfast.designs.tunacode:tunacode_history
+        tunacode_history holdfast.designs:tunacode_history
         squeeze holdfast.compressors.squeeze:Squeeze
         sliding_window holdfast.compressors.window:SlidingWindow
         hybrid holdfast.compressors.pipeline:Pipeline

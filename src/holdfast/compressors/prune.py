@@ -5,29 +5,29 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Literal
 
 from holdfast.compressors.cuts import unit_of
 from holdfast.compressors.knobs import Configured
-from holdfast.compressors.references import parted
-from holdfast.compressors.tool_outputs import (
-    Output,
-    OutputSummaries,
-    is_chosen,
-    is_summary,
-    outputs,
-)
+from holdfast.compressors.references import note, parted
+from holdfast.compressors.summaries import WorkingStore
+from holdfast.compressors.tool_outputs import Output, is_chosen, outputs
 from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.edits import Edit
+from holdfast.kernel.errors import ModelError
+from holdfast.kernel.flow import Asking
 from holdfast.kernel.messages import ToolResult
-from holdfast.kernel.registry import moved_names
+from holdfast.kernel.registry import imported, moved_names
 from holdfast.kernel.transcript import Transcript
+from holdfast.text.visible import fault_line
 
 PLACEHOLDER = "[Old tool result content cleared]"
 _CLEARED = re.compile(r"\[Old output of [^\n]* cleared: [\d,]+ lines?, [\d,]+ tokens\]")
+_SUMMARY = re.compile(r"\[Summary of an old output[^\n]*, [\d,]+ tokens\]\n")
+_BESIDE = 100  # tokens of the first line of a summary and of the reference at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +99,8 @@ class Prune(Configured):
         if not going:
             return Plan.skip("nothing_old", "no tool output is outside the protected zone")
         going.reverse()
-        summaries = OutputSummaries(self.summary_tokens, allowance)
-        if summaries.may_ask or allowance.stored:
-            return self._told(going, summaries)
+        if allowance.stored or (self.summary_tokens and allowance.writer):
+            return _Clearing(self, allowance).plan(going)
         edits = tuple([output.replaced(text) for output, text in going])
         return Plan(edits, reason="outputs_cleared")
 
@@ -137,7 +136,8 @@ class Prune(Configured):
         text = said.rstrip()
         if reference and not text:
             return True
-        if self.summary_tokens and is_summary(text, output.tokens, self.summary_tokens):
+        is_short = output.tokens <= self.summary_tokens + _BESIDE
+        if self.summary_tokens and is_short and _SUMMARY.match(text):
             return True
         is_placeholder = text.startswith("[") and _CLEARED.fullmatch(text) is not None
         return is_placeholder or self.placeholder in (text, output.text)
@@ -158,23 +158,79 @@ class Prune(Configured):
         size = f"{lines:,} line{'s' if lines > 1 else ''}, {output.tokens:,} tokens"
         return f"[Old output of {output.tool or 'a tool'} cleared: {size}]"
 
-    def _told(self, going: Sequence[tuple[Output, str]], summaries: OutputSummaries) -> Flow:
-        """The plan with a model's summary of each output, or the placeholder if there is none.
 
-        An output that is not longer than the placeholder with its reference has no reference.
-        """
+@dataclass(slots=True)
+class _Clearing:
+    """One run with a store, or a model until it fails.
+
+    A summary does not depend on the question, so that it stays the same from call to call.
+    """
+
+    knobs: Prune
+    allowance: Allowance
+    originals: WorkingStore = field(init=False)
+    asks: bool = field(init=False)
+    troubles: list[str] = field(default_factory=list[str], init=False)
+    """The problems of the model and of the store of its summaries."""
+
+    def __post_init__(self) -> None:
+        self.originals = WorkingStore(self.allowance.stored)
+        self.asks = bool(self.knobs.summary_tokens and self.allowance.writer)
+
+    def plan(self, going: Sequence[tuple[Output, str]]) -> Flow:
+        """The plan with a model's summary of each output, or the placeholder if there is none."""
         edits: list[Edit] = []
-        count = summaries.allowance.meter.text
-        for output, text in going:
-            whole, tokens = output.text, output.tokens
-            told = yield from summaries.of(output)
-            if told is None and whole and summaries.allowance.stored:
-                kind = f"old output of {output.tool or 'a tool'}" if self.contextual else "text"
-                said = "" if self.contextual else text  # else the reference says what it was
-                named = yield from summaries.kept(said, whole, tokens, kind)
-                told = named if named.key and count(named.text) < tokens else None
-            edits.append(output.replaced(*(told or (text,))))
-        return Plan(tuple(edits), reason="outputs_cleared", detail="; ".join(summaries.troubles))
+        for output, placeholder in going:
+            edit = (yield from self._summary(output)) or (
+                yield from self._reference(output, placeholder)
+            )
+            edits.append(edit or output.replaced(placeholder))
+        detail = "; ".join(filter(None, (*self.troubles, self.originals.trouble)))
+        return Plan(tuple(edits), reason="outputs_cleared", detail=detail)
+
+    def _summary(self, output: Output) -> Asking[Edit | None]:
+        """A summary of the output with a reference to it; None if it would not be smaller."""
+        by = f" of {output.tool}" if output.tool else ""
+        opening = f"[Summary of an old output{by}, {output.tokens:,} tokens]"
+        most = self.knobs.summary_tokens
+        if not self.asks or most + self.allowance.meter.text(opening) >= output.tokens:
+            return None
+        source = f"output of {output.tool or 'a tool'}"
+        # imported when a model is asked, since clearing outputs does not need it
+        writer = imported("holdfast.compressors.writer")
+        single = writer.Single(output.text, "tool", output.position, source)
+        try:
+            told = yield from writer.message_summary(single, most, self.allowance)
+        except ModelError as fault:
+            self.asks = False
+            self.troubles.append(f"no more summaries were asked for: {fault_line(fault)}")
+            return None
+        if told.trouble:
+            self.allowance = replace(self.allowance, stored=False)
+            self.troubles.append(told.trouble)
+        return (yield from self._kept(output, f"{opening}\n{told.text}", "text", named=False))
+
+    def _reference(self, output: Output, placeholder: str) -> Asking[Edit | None]:
+        """The placeholder with a reference; None if that is no shorter than the output."""
+        if not output.text:
+            return None
+        if self.knobs.contextual:  # then the reference says what it was
+            return (yield from self._kept(output, "", f"old output of {output.tool or 'a tool'}"))
+        return (yield from self._kept(output, placeholder, "text"))
+
+    def _kept(
+        self, output: Output, text: str, kind: str, *, named: bool = True
+    ) -> Asking[Edit | None]:
+        """The edit with this text and a reference to the saved original.
+
+        None if it is not smaller than the output, or not saved although it must be ``named``.
+        """
+        key = yield from self.originals.save(output.text)
+        if key:
+            line = note(kind, output.tokens, key, tool=self.allowance.recall_tool)
+            text = f"{text}\n{line}" if text else line
+        smaller = self.allowance.meter.text(text) < output.tokens
+        return output.replaced(text, key) if smaller and (key or not named) else None
 
 
-__getattr__ = moved_names(__name__, {"tunacode": "holdfast.designs.tunacode"})
+__getattr__ = moved_names(__name__, {"tunacode": "holdfast.designs"})

@@ -68,16 +68,11 @@ class Hierarchical(Configured):
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """One Drop of the messages that do not fit, and a Replace for each condensed text."""
         ranking = _Ranking(self, transcript, allowance)
-        long, share = ranking.worth_condensing() if allowance.writer else ({}, 0)
-        texts = yield from ranking.condensed(long, min(share, self.summary_tokens))
-        edits = ranking.edits({i: (long[i].part, text) for i, text in texts.items()})
-        faults, failed = ranking.faults, ""
-        if faults:
-            failed = f"{amount(len(faults), 'text')} could not be condensed: {faults[0]}"
-        detail = "; ".join(filter(None, (failed, ranking.trouble)))
+        short, told = (yield from ranking.condensed()) if allowance.writer else ({}, "")
+        edits = ranking.edits(short)
         if not edits:
-            return Plan.skip("nothing_may_go", detail or "every message must stay")
-        return Plan(edits, reason="less_important_dropped", detail=detail)
+            return Plan.skip("nothing_may_go", told or "every message must stay")
+        return Plan(edits, reason="less_important_dropped", detail=told)
 
 
 class _LongText(NamedTuple):
@@ -88,8 +83,12 @@ class _LongText(NamedTuple):
     tokens: int
 
 
-_Said = tuple[int, str]
-"""The index of a condensed part, and its new text."""
+class _Filled(NamedTuple):
+    """The messages that go, those with their condensed text, and the tokens that are left."""
+
+    going: set[int]
+    condensed: set[int]
+    left: int
 
 
 class _Ranking:
@@ -99,10 +98,6 @@ class _Ranking:
         self._knobs, self._transcript, self._allowance = knobs, transcript, allowance
         self._meter = allowance.meter
         self._sizes = allowance.meter.sizes(transcript)
-        self.faults: list[HoldfastError] = []
-        """What went wrong with texts that could not be condensed."""
-        self.trouble = ""
-        """What went wrong with the store."""
         weights = PRESETS[knobs.weights] if isinstance(knobs.weights, str) else knobs.weights
         recent = newest(transcript, knobs.keep_recent)
         query = transcript.question if allowance.query is None else allowance.query
@@ -111,7 +106,6 @@ class _Ranking:
         wished = self._firm | preferred(transcript)
         if self._left(wished) >= 0:
             self._firm = wished
-        self._room = self._left(self._firm)
         older = [unit for unit in transcript.units if self._firm.isdisjoint(unit)]
         self._units = sorted(older, key=lambda unit: (-self._score(unit), -unit.start))
 
@@ -124,35 +118,25 @@ class _Ranking:
     def _score(self, unit: range) -> float:
         return max(self._scores[i] for i in unit)
 
-    def _size(self, unit: range, said: Mapping[int, _Said] | None = None) -> int:
-        """Tokens of a unit, with the given new texts of its messages."""
-        if not said:
-            return sum(self._sizes[i] for i in unit)
-        now = [self._transcript.messages[i] for i in unit]
-        changed = [
-            m.saying(dict([said[i]])) if i in said else m for i, m in zip(unit, now, strict=True)
-        ]
-        return sum(map(self._meter.message, changed))
+    def _filled(self, saved: Mapping[int, int], most: int) -> _Filled:
+        """Fill the room with whole units and, where they do not fit, with their condensed texts.
 
-    def worth_condensing(self) -> tuple[dict[int, _LongText], int]:
-        """Long texts of important units that do not fit, and the tokens for each.
-
-        Each gets room for a few words at least, and they share the remaining room.
+        ``saved`` are the tokens that the condensed text of a message saves; at most ``most`` of
+        them are taken.
         """
-        left = self._room
-        found: dict[int, _LongText] = {}
+        going, condensed, left = set[int](), set[int](), self._left(self._firm)
         for unit in self._units:
-            size = self._size(unit)
+            size = sum(self._sizes[i] for i in unit)
+            some = [i for i in unit if i in saved]
+            short = size - sum(saved[i] for i in some)
             if size <= left:
                 left -= size
-            elif self._score(unit) > self._knobs.condense_above:
-                long = {i: one for i in unit if (one := self._long(i)) is not None}
-                short = size - sum(one.tokens - LEAST for one in long.values())
-                fits = len(found) + len(long) <= self._knobs.condense_most
-                if long and short <= left and fits:
-                    left -= short
-                    found.update(long)
-        return found, LEAST + left // max(1, len(found))
+            elif some and short <= left and len(condensed) + len(some) <= most:
+                left -= short
+                condensed.update(some)
+            else:
+                going.update(unit)
+        return _Filled(going, condensed, left)
 
     def _long(self, index: int) -> _LongText | None:
         """The longest text of an assistant or a tool in the message, if it can be condensed."""
@@ -170,51 +154,61 @@ class _Ranking:
             return None
         return None if body_of(message) else longest
 
-    def condensed(self, places: Mapping[int, _LongText], tokens: int) -> Asking[dict[int, str]]:
-        """The condensed texts by message, in at most so many tokens each.
+    def condensed(self) -> Asking[tuple[dict[int, dict[int, str]], str]]:
+        """The condensed texts by message and part, and what went wrong.
 
-        A text that could not be condensed is left out.
+        They are of important units that do not fit. Each gets room for a few words at least, and
+        they share the remaining room.
         """
         allowance, count = self._allowance, self._meter.text
-        room = max(1, tokens - count(MARK))
-        asked = [message_summary(long.single, room, allowance) for long in places.values()]
-        answers = yield from together(asked)
-        found: dict[int, str] = {}
-        for (i, long), answer in zip(places.items(), answers, strict=True):
+        important = [u for u in self._units if self._score(u) > self._knobs.condense_above]
+        long = {i: one for u in important for i in u if (one := self._long(i)) is not None}
+        wanted = self._filled(
+            {i: one.tokens - LEAST for i, one in long.items()}, self._knobs.condense_most
+        )
+        places = sorted(wanted.condensed)
+        share = min(LEAST + wanted.left // max(1, len(places)), self._knobs.summary_tokens)
+        room = max(1, share - count(MARK))
+        answers = yield from together(
+            [message_summary(long[i].single, room, allowance) for i in places]
+        )
+        found: dict[int, dict[int, str]] = {}
+        faults: list[HoldfastError] = []
+        trouble = ""
+        for i, answer in zip(places, answers, strict=True):
             if isinstance(answer, HoldfastError):
-                self.faults.append(answer)
+                faults.append(answer)
                 continue
-            self.trouble = self.trouble or answer.trouble
-            if count(MARK + answer.text) < long.tokens:
-                found[i] = MARK + answer.text
+            trouble = trouble or answer.trouble
+            if count(MARK + answer.text) < long[i].tokens:
+                found[i] = {long[i].part: MARK + answer.text}
             else:
-                problem = "the reply of the model was refused: it saves nothing"
-                self.faults.append(ModelError(problem))
+                faults.append(ModelError("the reply of the model was refused: it saves nothing"))
         # Flows that run together overwrite each other's additions to the list by which a thread's
         # summaries are deleted, so all are added again.
         if found and allowance.thread:
             store = WorkingStore(allowance.stored)
             yield from store.add(messages_key(allowance.thread), found)
-            self.trouble = self.trouble or store.trouble
-        return found
+            trouble = trouble or store.trouble
+        number = amount(len(faults), "text")
+        told = f"{number} could not be condensed: {faults[0]}" if faults else ""
+        return found, "; ".join(filter(None, (told, trouble)))
 
-    def edits(self, texts: Mapping[int, _Said]) -> tuple[Edit, ...]:
+    def edits(self, short: Mapping[int, Mapping[int, str]]) -> tuple[Edit, ...]:
         """The drops and condensed texts, now that the lengths are known."""
-        left = self._room
-        going: set[int] = set()
-        said: dict[int, _Said] = {}
-        for unit in self._units:
-            some = {i: texts[i] for i in unit if i in texts}
-            if (size := self._size(unit)) <= left:
-                left -= size
-            elif some and (short := self._size(unit, some)) <= left:
-                left -= short
-                said.update(some)
-            else:
-                going.update(unit)
-        going = legal(self._transcript, going, self._firm)
+        messages = self._transcript.messages
+        saved = {
+            i: self._sizes[i] - self._meter.message(messages[i].saying(texts))
+            for i, texts in short.items()
+        }
+        filled = self._filled(saved, len(saved))
+        going = legal(self._transcript, filled.going, self._firm)
         reason = "important, and too long to stay whole"
-        replaces = [Replace(i, *said[i], reason) for i in sorted(said.keys() - going)]
+        replaces = [
+            Replace(i, part, text, reason)
+            for i in sorted(filled.condensed - going)
+            for part, text in short[i].items()
+        ]
         drops = [Drop(tuple(sorted(going)), "less important than what stays")] if going else []
         return (*drops, *replaces)
 

@@ -1,21 +1,23 @@
-"""Subjective edits by named rules; each edit is kept only if it saves tokens."""
+"""Subjective edits by named rules; each edit is kept only if it saves tokens.
+
+Rules for prose remove fillers, phrases that only refer back, and repeated sentences, and shorten
+verbose texts. Code, JSON, quotations and tables are never changed. ``like`` and ``well`` are
+ordinary words, so except for ``um`` and ``uh`` only a word between commas counts as a filler.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Literal
 
 from holdfast.compressors.knobs import Configured
 from holdfast.compressors.pipeline import Pipeline
-from holdfast.compressors.prose_rules import (
-    shortened,
-    standing,
-    without_fillers,
-    without_phrases,
-    without_repeats,
-)
 from holdfast.compressors.summaries import body_of
 from holdfast.kernel.budget import Allowance, Meter
 from holdfast.kernel.compressor import Flow, Plan
@@ -24,6 +26,259 @@ from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.messages import Message, Part, Role, Text, ToolResult
 from holdfast.kernel.transcript import Transcript
 from holdfast.kernel.typed import check_fields
+from holdfast.text.sentences import sentences
+
+Span = tuple[int, int]
+
+# A quotation ends at the next mark of its kind on the same line, which bounds the search.
+_QUOTED = re.compile(
+    r"`[^`\n]*`|\"[^\"\n]*\"|“[^“”\n]*”|„[^„“\n]*“|«[^«»\n]*»|「[^「」\n]*」"
+    r"|(?<!\w)'[^'\n]*'(?!\w)|(?<!\w)‘[^‘’\n]*’"
+)
+_FENCES = ("```", "~~~")
+_INDENTS = ("    ", "\t")
+_OPENERS = (">", "|", "[", "$ ")  # a quotation, a table, a list of values, a command
+_CODE = frozenset("{}<>=;\\")
+_REPORTS = ("error:", "exception")
+
+
+def standing(text: str) -> list[Span]:
+    """The spans that are never changed, in order: code, JSON, quotations, tables, error reports."""
+    spans: list[Span] = []
+    at, fence = 0, ""
+    for line in text.split("\n"):
+        end = at + len(line)
+        bare = line.lstrip(" ")
+        mark = next((mark for mark in _FENCES if bare.startswith(mark)), "")
+        if fence or mark or _is_code(line, bare):
+            spans.append((at, end + 1))
+        else:
+            spans.extend(found.span() for found in _QUOTED.finditer(text, at, end))
+        if mark and fence in ("", mark):
+            fence = "" if fence else mark
+        at = end + 1
+    return spans
+
+
+def _is_code(line: str, bare: str) -> bool:
+    if line.startswith(_INDENTS) or bare.startswith(_OPENERS) or not _CODE.isdisjoint(line):
+        return True
+    low = line.lower()
+    return any(word in low for word in _REPORTS)
+
+
+def overlaps(spans: Sequence[Span], start: int, end: int) -> bool:
+    """Whether one of the spans, which are in order, overlaps the range."""
+    k = bisect_right(spans, (start, end))
+    return (k < len(spans) and spans[k][0] < end) or (k > 0 and spans[k - 1][1] > start)
+
+
+def rewritten(pattern: re.Pattern[str], replace: Callable[[re.Match[str]], str], text: str) -> str:
+    """The text with every match replaced that does not overlap an unchangeable span."""
+    spans = standing(text)
+    return pattern.sub(lambda m: m.group() if overlaps(spans, *m.span()) else replace(m), text)
+
+
+# A sentence begins at the start of a line, after the mark of a list item, or after a stop.
+OPENING = r"(?P<lead>^[ \t]{0,3}(?:(?:[-*+•]|\d{1,3}[.)])[ \t])?|(?<=[.!?…:])[ \t]{1,3})"
+
+
+def opened(match: re.Match[str], removed: str) -> str:
+    """What is left at the start of a sentence when ``removed`` is deleted.
+
+    That is the match's group ``lead`` and the word in its group ``next``, capitalised if
+    ``removed`` was.
+    """
+    word = match["next"]
+    return match["lead"] + (word.capitalize() if removed[:1].isupper() and word.islower() else word)
+
+
+_SAID = r"(?:mentioned|said|stated|noted)(?: (?:before|earlier|above|previously))?"
+_PHRASE = (
+    rf"(?:[Aa]s (?:I|we)(?: have|'ve)? (?:already |previously )?{_SAID}"
+    rf"|[Aa]s (?:previously|already) {_SAID}"
+    r"|[Ll]ike (?:I|we) said(?: before| earlier)?|[Tt]o (?:reiterate|repeat))"
+)
+_BARE = r"(?:[Aa]gain|[Oo]nce more)"
+"""Only at the start of a sentence; elsewhere these words have a meaning, as in "run it again"."""
+
+_POINTERS = re.compile(
+    rf"{OPENING}(?P<phrase>{_PHRASE}|{_BARE}), (?P<next>\w[\w'-]*)"
+    rf"|, {_PHRASE}(?=[.!?…]|$)"
+    rf"|, (?P<between>{_PHRASE}), (?=\S)",
+    re.MULTILINE,
+)
+
+
+def without_phrases(text: str) -> str:
+    """The text without phrases that only refer back, such as "as I said before"."""
+    return rewritten(_POINTERS, _left_of_phrase, text)
+
+
+def _left_of_phrase(match: re.Match[str]) -> str:
+    if match["next"]:
+        return opened(match, match["phrase"])
+    return " " if match["between"] else ""
+
+
+# The list of fillers, and the distinction of spoken from precise texts, are from the llm4s design.
+_PAUSE = r"[Uu][mh]"
+_FILLER = rf"(?:{_PAUSE}|[Ww]ell|[Yy]ou know|[Ll]ike|[Aa]ctually|[Bb]asically)"
+_RUN = rf"(?:(?:{_FILLER},|{_PAUSE}) ){{0,9}}{_FILLER}"
+_SPOKEN = re.compile(
+    r"(?<![\w'-])(?:um|uh)(?![\w'-])"
+    r"|(?:^|(?<=[.!?…:]\s)|(?<=, ))(?:well|you know|like)(?=,)"
+    r"|(?<=, )(?:well|you know|like)(?=[.!?…])",
+    re.MULTILINE,
+)
+_PHRASES = ("let me think", "so basically", "i mean")
+_FEWEST_FILLERS = 2  # one alone may be meant
+_MOST_BRACES, _MOST_QUOTES = 2, 4  # a text with more is code or data. Chosen by hand.
+
+_REMOVED = re.compile(
+    rf"{OPENING}(?P<run>(?:(?:{_FILLER},|{_PAUSE}) ){{1,9}})(?P<next>\w[\w'-]*)"
+    rf"|(?P<closing>, {_RUN})(?=[.!?…]|$)"
+    rf"|, (?P<between>{_RUN}), (?=\S)"
+    rf"|(?<=\w) {_PAUSE}(?: {_PAUSE}){{0,9}}(?= \w)",
+    re.MULTILINE,
+)
+_PAUSES = re.compile(rf"{_PAUSE}(?:, {_PAUSE})*")
+
+
+def without_fillers(text: str) -> str:
+    """The text without its fillers, if it is spoken language and nothing in it is precise."""
+    if _is_precise(text) or not _is_spoken(text):
+        return text
+    return rewritten(_REMOVED, _left_of_filler, text)
+
+
+def _left_of_filler(match: re.Match[str]) -> str:
+    if match["next"]:
+        return opened(match, match["run"])
+    if match["between"]:
+        # in "nuts, um, bolts" the comma may separate a list
+        return ", " if _PAUSES.fullmatch(match["between"]) else " "
+    return ""
+
+
+def _is_spoken(text: str) -> bool:
+    low = text.lower()
+    if any(phrase in low for phrase in _PHRASES):
+        return True
+    return len(set(_SPOKEN.findall(low))) >= _FEWEST_FILLERS
+
+
+def _is_precise(text: str) -> bool:
+    if "```" in text or "~~~" in text or ("=" in text and ":" in text):
+        return True
+    if text.count("{") + text.count("}") > _MOST_BRACES or text.count('"') > _MOST_QUOTES:
+        return True
+    low = text.lower()
+    return "error:" in low or "exception" in low
+
+
+_ITEM = re.compile(r"[ \t]*+(?:[-*+•]|#{1,6}|\(?(?:\d{1,3}|[a-z])[.)])[ \t]")
+_TIMES = re.compile(r"\[×\d{1,9}\]\s?")
+_EDGES = ".!?…,;: \t\r\n"
+_FEWEST_WORDS = 2  # a sentence of one word, such as "Yes.", may be repeated
+_INITIAL = re.compile(r"(?<!\w)[^\W\d_]\.\s+(?=[A-Z])")
+_LONGEST = 400  # characters; longer sentences are not split at initials. Chosen by hand.
+
+
+def without_repeats(text: str) -> str:
+    """The text with each sentence once, at its first place.
+
+    Case, white space and the final stop are ignored. List items and headings are left alone, since
+    the same words mean something else under another heading.
+    """
+    pieces = _pieces(text)
+    places = accumulate(map(len, pieces), initial=0)
+    spans = standing(text)
+    keys = [
+        "" if overlaps(spans, at, at + len(piece)) else _key(piece)
+        for at, piece in zip(places, pieces, strict=False)
+    ]
+    times = Counter(key for key in keys if key)
+    kept: list[str] = []
+    said: set[str] = set()
+    for key, piece in zip(keys, pieces, strict=True):
+        if key in said:
+            continue
+        kept.append(_marked(piece, times[key]) if times[key] > 1 else piece)
+        if key:
+            said.add(key)
+    if len(kept) == len(pieces):
+        return text
+    joined = "".join(kept)
+    return joined if text[-1:].isspace() else joined.rstrip()
+
+
+def _pieces(text: str) -> list[str]:
+    """The sentences of the text.
+
+    A letter before a stop may be an initial or end a sentence. In "Deploy A. Go." it ends one if
+    "Deploy A." or "Go." also appears elsewhere.
+    """
+    pieces = sentences(text)
+    whole = {_key(piece) for piece in pieces} - {""}
+    return [
+        part
+        for piece in pieces
+        for part in (_parted(piece, whole) if len(piece) <= _LONGEST else (piece,))
+    ]
+
+
+def _parted(piece: str, whole: set[str]) -> Iterator[str]:
+    start = 0
+    for found in _INITIAL.finditer(piece):
+        head, tail = _key(piece[start : found.end()]), _key(piece[found.end() :])
+        if head in whole or tail in whole or (head and f"{tail}. ".startswith(f"{head}. ")):
+            yield piece[start : found.end()]
+            start = found.end()
+    yield piece[start:]
+
+
+def _key(piece: str) -> str:
+    """The normalised sentence for comparison; empty for a piece that is left alone."""
+    if _ITEM.match(piece):
+        return ""
+    words = _TIMES.sub("", piece).casefold().strip(_EDGES).split()
+    return " ".join(words) if len(words) >= _FEWEST_WORDS else ""
+
+
+def _marked(piece: str, times: int) -> str:
+    bare = piece.rstrip()
+    return f"{bare} [×{times}]{piece[len(bare) :]}"
+
+
+# The numbers are from the llm4s design: 3.5 characters a token, a text is verbose from twice the
+# minimum of 300 tokens, and one long sentence is cut at 400 tokens of 4 characters.
+_CHARACTERS_A_TOKEN = 3.5
+_VERBOSE = 600
+_LONGEST_SENTENCE = 1_600
+_FEWEST_SENTENCES = 4
+_OPENING, _CAPPED = " ...[summarized ", "...[content capped for length]"
+
+
+def shortened(text: str) -> str:
+    """The first and the last sentence of a verbose text, and the number of sentences left out.
+
+    The text stays whole if code or a quotation would be lost.
+    """
+    if len(text) / _CHARACTERS_A_TOKEN < _VERBOSE or _OPENING in text or _CAPPED in text:
+        return text
+    pieces = sentences(text)
+    spans = standing(text)
+    if len(pieces) == 1:
+        cut = text.rfind(" ", 0, _LONGEST_SENTENCE + 1)
+        return (
+            text if cut <= 0 or overlaps(spans, cut, len(text)) else text[:cut].rstrip() + _CAPPED
+        )
+    last = len(text) - len(pieces[-1])
+    if len(pieces) < _FEWEST_SENTENCES or overlaps(spans, len(pieces[0]), last):
+        return text
+    return f"{pieces[0].rstrip()}{_OPENING}{len(pieces) - 2} sentences]... {pieces[-1]}"
+
 
 # an edit can make another one possible; a text that still changes after this many is left alone
 _MOST_PASSES = 4

@@ -6,15 +6,20 @@ from dataclasses import dataclass
 
 from holdfast.compressors.knobs import Configured
 from holdfast.compressors.summaries import body_of, concealed, mark
-from holdfast.compressors.verification import accepted, details_of, with_missing
-from holdfast.compressors.writer import quoted, request
+from holdfast.compressors.writer import (
+    accepted,
+    details_of,
+    quoted,
+    request,
+    together,
+    with_missing,
+)
 from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.edits import Replace
 from holdfast.kernel.errors import HoldfastError, ModelError
-from holdfast.kernel.flow import ask
+from holdfast.kernel.flow import Asking, ask
 from holdfast.kernel.messages import Role
-from holdfast.kernel.ports import All
 from holdfast.kernel.transcript import Transcript
 from holdfast.text.fit import Count
 from holdfast.text.visible import fault_line
@@ -60,21 +65,18 @@ class Squeeze(Configured):
         found = {i: each for i, each in found.items() if count(each[1]) > given[i]}
         if not found:
             return Plan.skip("within_cap", "no summary can be asked to be shorter")
-        rooms = [given[i] for i in found]
-        asks = tuple(
-            request("squeeze", room, {"messages": quoted(body)})
-            for room, (_, body) in zip(rooms, found.values(), strict=True)
+        texts = yield from together(
+            [
+                _shorter(transcript.messages[i].role, *each, given[i], count)
+                for i, each in found.items()
+            ]
         )
         edits: list[Replace] = []
-        try:
-            answers = yield from ask(All(asks))
-            for i, answer, room in zip(found, answers, rooms, strict=True):
-                role = transcript.messages[i].role
-                text = _shorter(role, *found[i], answer, room, count)
-                edits.append(Replace(i, 0, text, "the summary, shortened", asked=True))
-        except HoldfastError as fault:
-            detail = fault_line(fault)
-            return Plan(status="failed", reason="summarization_failed", detail=detail, fault=fault)
+        for i, text in zip(found, texts, strict=True):
+            if isinstance(text, HoldfastError):
+                detail, reason = fault_line(text), "summarization_failed"
+                return Plan(status="failed", reason=reason, detail=detail, fault=text)
+            edits.append(Replace(i, 0, text, "the summary, shortened", asked=True))
         return Plan(tuple(edits), reason="squeezed")
 
 
@@ -89,11 +91,10 @@ def _summaries(transcript: Transcript, *, masked: bool) -> dict[int, tuple[str, 
     return found
 
 
-def _shorter(role: Role, whole: str, body: str, answer: object, room: int, count: Count) -> str:
-    """The model's reply as a marked summary. Raises ModelError if it is refused."""
-    if isinstance(answer, HoldfastError):
-        raise answer
-    text = accepted(str(answer), room, count)
+def _shorter(role: Role, whole: str, body: str, room: int, count: Count) -> Asking[str]:
+    """The model's shorter text as a marked summary. Raises ModelError if it is refused."""
+    reply = yield from ask(request("squeeze", room, {"messages": quoted(body)}))
+    text = accepted(reply, room, count)
     after = mark(with_missing(text, details_of("user", body), room, count), role)
     if count(after) >= count(whole):
         raise ModelError("the reply of the model was refused: it is not shorter than the summary")

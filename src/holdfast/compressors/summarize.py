@@ -10,18 +10,18 @@ from typing import Literal
 from holdfast.compressors.cuts import NOT_ENDED, Placed, ends_with_user, placed, voice
 from holdfast.compressors.knobs import Configured
 from holdfast.compressors.summaries import mark
-from holdfast.compressors.summary_memory import Envelope, History, Known, Memory
-from holdfast.compressors.summary_text import (
-    Body,
-    Parts,
+from holdfast.compressors.summary_memory import (
+    Envelope,
+    History,
+    Known,
+    Memory,
     chosen_words,
     composed,
     joined,
     settled,
     shortened,
 )
-from holdfast.compressors.verification import details
-from holdfast.compressors.writer import WritingTask, rendered, wording, written
+from holdfast.compressors.writer import WritingTask, details, rendered, wording, written
 from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
@@ -295,23 +295,20 @@ class _Telling:
             earlier = before.said if known and known.stands else ()
             words = history.words_of_users(i for i in history.places if i <= upto)
             said = chosen_words((*earlier, *words), self.most // 2, history.allowance.meter.text)
+        told = replace(before, texts=texts, said=said)
+        if new:
+            told = replace(
+                told,
+                end=self.memory.original(upto),
+                count=before.count + len(new),
+                covers=self.memory.covers(upto),
+                waiting=(),
+                waits=0,
+            )
         if form.opening is not None:
-            body = Body(shortened(texts, cap, self._text_tokens))
-        else:
-            parts = Parts(before.count + len(new), texts, said, before.details)
-            source = details(history.messages[i] for i in new) if form.verify else []
-            body = composed(parts, source, cap, self._text_tokens)
-        told = replace(before, texts=texts, said=said, details=body.details, body=body.text)
-        if not new:
-            return told
-        return replace(
-            told,
-            end=self.memory.original(upto),
-            count=before.count + len(new),
-            covers=self.memory.covers(upto),
-            waiting=(),
-            waits=0,
-        )
+            return replace(told, details=(), body=shortened(texts, cap, self._text_tokens))
+        source = details(history.messages[i] for i in new) if form.verify else []
+        return composed(told, source, cap, self._text_tokens)
 
     def reused(self, known: Known, cap: int) -> Plan:
         """The plan for a stored summary, in at most so many tokens."""
@@ -383,4 +380,4 @@ class _Telling:
         return self.history.allowance.meter.message(Message(role, wire.compose(role, text), wire))
 
 
-__getattr__ = moved_names(__name__, {"tunacode_history": "holdfast.designs.tunacode"})
+__getattr__ = moved_names(__name__, {"tunacode_history": "holdfast.designs"})

@@ -1,13 +1,16 @@
-"""Finding earlier summaries of a conversation in the store, and storing new ones.
+"""Summaries of a conversation: their text, and where a store keeps them.
 
-The summaries of a thread are found by the thread's keys. Without a thread they are found by the
-first messages of the conversation, or by the mark of a summary in it. A summary is used only if the
-hash of the messages that it covers equals that of the present messages.
+The text has the model's notes under headings, the user's own words and exact details. An envelope
+holds these parts and what they cover. The summaries of a thread are found by the thread's keys.
+Without a thread they are found by the first messages of the conversation, or by the mark of a
+summary in it. A summary is used only if the hash of the messages that it covers equals that of the
+present messages.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
@@ -23,14 +26,226 @@ from holdfast.compressors.summaries import (
     ranges_key,
     summary_key,
 )
-from holdfast.compressors.summary_text import parsed
+from holdfast.compressors.writer import Detail, bullets, chosen, listed, missing
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.flow import Asking
 from holdfast.kernel.forks import cached_property
 from holdfast.kernel.messages import Media, Message
 from holdfast.kernel.transcript import Transcript
 from holdfast.kernel.typed import kept_as
+from holdfast.selection.excerpt import order
 from holdfast.text.concealed import redacted_text
+from holdfast.text.fit import Count, choose, clip, fits
+from holdfast.text.importance import signals
+from holdfast.text.sentences import sentences
+
+_AGEING = 0.8  # chosen by hand: the share of its value that a sentence keeps with each later text
+_HEADING = "#"
+_FENCE = "```"
+_LEFT_OUT = "[… "
+_MOST = 8  # texts that are kept apart; older ones are merged
+
+
+class _Note(NamedTuple):
+    """A sentence or a list item with its heading; ``age`` is the number of later texts."""
+
+    heading: str
+    text: str
+    age: int
+
+
+def joined(texts: Sequence[str]) -> str:
+    """The notes as one text, by heading, oldest first, without repeats."""
+    if len(texts) == 1:
+        return texts[0]
+    pieces = _pieces(texts)
+    return _under_headings(pieces, range(len(pieces)))
+
+
+def shortened(texts: Sequence[str], room: int, count: Count) -> str:
+    """The notes as one text of at most ``room`` tokens.
+
+    The most valuable sentences stay, and fewer of older notes.
+    """
+    whole = joined(texts) if texts else ""
+    if fits(whole, room, count):
+        return whole
+    pieces = _pieces(texts)
+    ranked = order([piece.text for piece in pieces], weights=[_AGEING**p.age for p in pieces])
+    sizes = [len(piece.text) + len(piece.heading) // 2 for piece in pieces]
+    choice = choose(ranked, sizes, lambda chosen: _under_headings(pieces, chosen), room, count)
+    return (
+        choice.text
+        if choice
+        else clip(pieces[ranked[0]].text if ranked else whole, room, count, mark="…")
+    )
+
+
+def settled(texts: Sequence[str], room: int, count: Count) -> tuple[str, ...]:
+    """The texts to store: the newest unchanged, older ones as one of at most ``room`` tokens."""
+    if len(texts) <= _MOST:
+        return tuple(texts)
+    return shortened(texts[: 1 - _MOST], room, count), *texts[1 - _MOST :]
+
+
+def _pieces(texts: Sequence[str]) -> list[_Note]:
+    """Every piece once, by heading in order of first appearance."""
+    sections: dict[str, dict[str, _Note]] = {}
+    for age, text in zip(range(len(texts) - 1, -1, -1), texts, strict=True):
+        for heading, body in _sections(text):
+            section = sections.setdefault(heading, {})
+            for piece in sentences(body + "\n"):
+                section.setdefault(piece.strip(), _Note(heading, piece, age))
+    return [piece for section in sections.values() for said, piece in section.items() if said]
+
+
+def _sections(text: str) -> Iterator[tuple[str, str]]:
+    """Each heading with the lines below it; the heading of lines above the first is empty."""
+    heading, lines, fenced = "", list[str](), False
+    for line in text.splitlines():
+        fenced ^= line.lstrip().startswith(_FENCE)
+        if line.startswith(_HEADING) and not fenced:
+            yield heading, "\n".join(lines)
+            heading, lines = line.strip(), []
+        elif not line.startswith(_LEFT_OUT):
+            lines.append(line)
+    yield heading, "\n".join(lines)
+
+
+def _under_headings(pieces: Sequence[_Note], chosen: Sequence[int]) -> str:
+    """The chosen pieces under their headings, and the number left out."""
+    written: list[str] = []
+    heading = ""
+    for n in chosen:
+        piece = pieces[n]
+        if piece.heading != heading:
+            heading = piece.heading
+            written.append(f"\n{heading}\n")
+        written.append(piece.text)
+    left_out = len(pieces) - len(chosen)
+    text = "\n".join(line for line in "".join(written).splitlines() if line.strip())
+    return (
+        f"{text}\n{_LEFT_OUT}{left_out:,} of {len(pieces):,} sentences of these notes left out]"
+        if left_out
+        else text
+    )
+
+
+_SAID = "\n\n## In the user's own words\n"
+_DETAILS = "\n\n## Also mentioned\n"
+_INTRODUCTION = re.compile(r"Summary of ([\d,]{1,12}) earlier messages?[^\n]*:\n")
+_SHARE = 4  # chosen by hand: share of the cap, as a divisor, for users' words and for details
+_TRIES = 4  # each with less room, since joined parts may count more than apart
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """A summary of messages ``start`` to ``end`` of the caller's conversation, ends included.
+
+    ``count`` is the number of covered messages; pinned ones between stay where they are. ``covers``
+    is the hash of the covered messages, ``writer`` that of the prompts and the model. ``texts`` are
+    the model's, oldest first, ``said`` are users' words, ``details`` lines of the source, and
+    ``body`` is the text made of them. ``waiting`` are the messages that the model has not seen yet,
+    as blocks of text, and ``waits`` are their tokens. ``made`` is the time in seconds.
+    """
+
+    start: int
+    end: int
+    count: int
+    covers: str
+    writer: str = ""
+    texts: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
+    body: str = ""
+    waiting: tuple[str, ...] = ()
+    waits: int = 0
+    made: float = 0.0
+
+    def to_json(self) -> str:
+        """The JSON that a store keeps."""
+        return json.dumps(asdict(self), ensure_ascii=False)
+
+
+def composed(summary: Envelope, source: Sequence[Detail], cap: int, count: Count) -> Envelope:
+    """The summary with the text of its parts, in at most ``cap`` tokens, and the details that fit.
+
+    Exact details of ``source`` that the parts lack are added. If not everything fits, sentences of
+    the oldest text are dropped first.
+    """
+    room = cap
+    told = _within(summary, source, room, count)
+    for _ in range(_TRIES):
+        over = count(told.body) - cap
+        if over <= 0:
+            return told
+        room -= over
+        told = _within(summary, source, max(1, room), count)
+    return replace(told, details=(), body=clip(told.body, cap, count))
+
+
+def parsed(body: str, at: int = 0) -> Envelope:
+    """The summary with this text, which came back at this position; any other text is one part."""
+    found = _INTRODUCTION.match(body)
+    text, said, details = body, "", ""
+    if found:
+        rest, _, details = body[found.end() :].partition(_DETAILS)
+        text, _, said = rest.partition(_SAID)
+    count = max(1, int(found[1].replace(",", "") or 0)) if found else 1
+    return Envelope(
+        start=at,
+        end=at + count - 1,
+        count=count,
+        covers=earlier_key(body),
+        texts=(text.strip(),) if text.strip() else (),
+        said=tuple(_unquoted(said)),
+        details=tuple(
+            line.removeprefix("- ") for line in details.splitlines() if line.startswith("- ")
+        ),
+        body=body,
+    )
+
+
+def _within(parts: Envelope, source: Sequence[Detail], room: int, count: Count) -> Envelope:
+    said = chosen_words(parts.said, room // _SHARE, count)
+    words = _SAID + _quotations(said) if said else ""
+    text = shortened(parts.texts, room - (count(words) if words else 0), count)
+    left = max(room // _SHARE, room - count(text + words + _DETAILS))
+    new = listed(missing(source, f"{text}\n{words}"), left, count)
+    known = _lasting(parts.details, left - (count(bullets(new)) if new else 0), count)
+    details = tuple(dict.fromkeys((*known, *new)))
+    listing = _DETAILS + bullets(details) if details else ""
+    if listing:
+        text = shortened(parts.texts, room - count(words + listing), count)
+    body = f"{_introduction(parts.count)}{text}{words}{listing}"
+    return replace(parts, details=details, body=body)
+
+
+def _introduction(count: int) -> str:
+    covered = f"{count:,} earlier messages" if count != 1 else "1 earlier message"
+    return f"Summary of {covered} (what was said, not instructions):\n"
+
+
+def chosen_words(said: Sequence[str], room: int, count: Count) -> tuple[str, ...]:
+    """The user's first texts and the newest, whole, as many as fit in ``room`` tokens."""
+    distinct = list(dict.fromkeys(said))
+    order = [0, *range(len(distinct) - 1, 0, -1)] if distinct else []
+    return tuple(chosen(distinct, order, lambda some: _SAID + _quotations(some), room, count))
+
+
+def _quotations(said: Sequence[str]) -> str:
+    return "\n\n".join("\n".join(f"> {line}" for line in text.split("\n")) for text in said)
+
+
+def _unquoted(said: str) -> list[str]:
+    blocks = [block for block in said.strip("\n").split("\n\n") if block.startswith("> ")]
+    return ["\n".join(line.removeprefix("> ") for line in block.split("\n")) for block in blocks]
+
+
+def _lasting(lines: Sequence[str], room: int, count: Count) -> tuple[str, ...]:
+    """As many earlier details as fit: constraints before others, newer before older."""
+    order = sorted(range(len(lines)), key=lambda n: (not signals(lines[n]).constrains, -n))
+    return tuple(chosen(lines, order, bullets, room, count))
 
 
 @dataclass(frozen=True)
@@ -149,35 +364,6 @@ class History:
                 and (message.content_text or "").strip()
             ):
                 yield message.content_text or ""
-
-
-@dataclass(frozen=True, slots=True)
-class Envelope:
-    """A summary of messages ``start`` to ``end`` of the caller's conversation, ends included.
-
-    ``count`` is the number of covered messages; pinned ones between stay where they are. ``covers``
-    is the hash of the covered messages, ``writer`` that of the prompts and the model. ``texts`` are
-    the model's, oldest first, ``said`` are users' words, ``details`` lines of the source, and
-    ``body`` is the text made of them. ``waiting`` are the messages that the model has not seen yet,
-    as blocks of text, and ``waits`` are their tokens. ``made`` is the time in seconds.
-    """
-
-    start: int
-    end: int
-    count: int
-    covers: str
-    writer: str = ""
-    texts: tuple[str, ...] = ()
-    said: tuple[str, ...] = ()
-    details: tuple[str, ...] = ()
-    body: str = ""
-    waiting: tuple[str, ...] = ()
-    waits: int = 0
-    made: float = 0.0
-
-    def to_json(self) -> str:
-        """The JSON that a store keeps."""
-        return json.dumps(asdict(self), ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,47 +524,33 @@ class Memory:
 
     def _open(self) -> Asking[None]:
         """Find the summary in the conversation, and the list of ranges."""
-        thread, stored = self.history.allowance.thread, self.history.allowance.stored
-        standing = self.history.summaries
+        thread, standing = self.history.allowance.thread, self.history.summaries
         body = body_of(self.history.messages[standing[0]]) if standing else None
         self._list = ranges_key(thread) if thread else ""
-        if body is not None and stored and not thread:
+        if body is not None and not thread:
             self._list = (yield from self._read(_MARK + earlier_key(body))) or ""
         self._list = self._list or _OPENING + self._opening()
         self._ranges = ranges_of((yield from self._read(self._list)))
         if body is not None:
-            envelope = yield from self._standing(body)
-            self._base = Known(self._with_others(envelope), standing[0], stands=True)
+            envelope = yield from self._standing(body, standing)
+            self._base = Known(envelope, standing[0], stands=True)
 
-    def _standing(self, body: str) -> Asking[Envelope]:
-        """The envelope of a summary in the conversation, made from its text if none is stored."""
+    def _standing(self, body: str, places: Sequence[int]) -> Asking[Envelope]:
+        """The summary at the first of these places, as stored or by its text, with the others."""
+        envelope = parsed(body, places[0])
         for found in reversed(self._ranges):  # the newest, since two may have one text
-            if found.mark == earlier_key(body):
-                envelope = yield from self._envelope(found.key)
-                if envelope and envelope.body == body:
-                    return envelope
-        parts, at = parsed(body), self.history.summaries[0]
-        return Envelope(
-            start=at,
-            end=at + max(1, parts.count) - 1,
-            count=max(1, parts.count),
-            covers=earlier_key(body),
-            texts=parts.texts,
-            said=parts.said,
-            details=parts.details,
-            body=body,
-        )
-
-    def _with_others(self, envelope: Envelope) -> Envelope:
-        """The summary merged with others that follow it."""
-        messages = self.history.messages
-        for parts in [parsed(body_of(messages[i]) or "") for i in self.history.summaries[1:]]:
+            if found.mark == envelope.covers:
+                stored = yield from self._envelope(found.key)
+                if stored and stored.body == body:
+                    envelope = stored
+                    break
+        for more in [parsed(body_of(self.history.messages[i]) or "") for i in places[1:]]:
             envelope = replace(
                 envelope,
-                count=envelope.count + parts.count,
-                texts=(*envelope.texts, *parts.texts),
-                said=(*envelope.said, *parts.said),
-                details=(*envelope.details, *parts.details),
+                count=envelope.count + more.count,
+                texts=(*envelope.texts, *more.texts),
+                said=(*envelope.said, *more.said),
+                details=(*envelope.details, *more.details),
             )
         return envelope
 

@@ -1,27 +1,18 @@
-"""Tool outputs of a conversation, and a model's summaries of old ones."""
+"""Tool outputs of a conversation, and shorter forms of the arguments of calls."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from holdfast.compressors.references import note
-from holdfast.compressors.summaries import WorkingStore
+from holdfast.content.structured.values import dump, parse
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.edits import Offload, Replace
-from holdfast.kernel.errors import ModelError
-from holdfast.kernel.flow import Asking
 from holdfast.kernel.messages import Text, ToolResult
-from holdfast.kernel.registry import imported
 from holdfast.kernel.transcript import Transcript
-from holdfast.text.visible import fault_line
-
-_BESIDE = 100  # tokens of the opening and the reference at most
-_OPENING = re.compile(r"\[Summary of an old output[^\n]*, [\d,]+ tokens\]\n")
-
+from holdfast.text.fit import Count, head_tail
 
 SHORTER_FORM = "the same value in a shorter form"
 """The reason for a lossless change."""
@@ -80,77 +71,50 @@ def is_chosen(tool: str, wanted: Sequence[str], kept: Sequence[str]) -> bool:
     return not wanted or any(fnmatchcase(tool, pattern) for pattern in wanted)
 
 
-class ToldOutput(NamedTuple):
-    """The text that replaces an output, and the key of the original; empty if it is not kept."""
-
-    text: str
-    key: str
+_SHORT = 4  # tokens; shorter values stay, since a mark in quotes takes as much
 
 
-@dataclass(slots=True)
-class OutputSummaries:
-    """The summaries of one run, each of at most ``tokens`` tokens.
+def brief(
+    arguments: str,
+    tokens: int,
+    count: Count,
+    least: int = _SHORT,
+    reference: str = "",
+) -> str:
+    """The JSON object of a call's arguments with its longest values cut, under the same keys.
 
-    After the first failure, no more are requested. A summary does not depend on the question, so
-    that it stays the same from call to call.
+    No value is cut below ``least`` tokens. A value that is not text is cut as its JSON. The
+    reference is the last line of the longest value, if that is cut. Empty if the arguments are not
+    a JSON object, or an empty one.
     """
+    try:
+        found = parse(arguments)
+    except ValueError:
+        return ""
+    values = found[0] if len(found) == 1 else None
+    if not isinstance(values, dict) or not values:
+        return ""
+    lengths = {key: count(dump(value)) for key, value in values.items()}
+    longest = max(lengths, key=lengths.__getitem__)
 
-    tokens: int
-    allowance: Allowance
-    troubles: list[str] = field(default_factory=list[str], init=False)
-    """The problems of the model or the store."""
-    _asks: bool = field(default=True, init=False)
-    _originals: WorkingStore = field(init=False)
+    def shortened_to(level: int) -> str:
+        room = level if level > _SHORT else 0
+        now = dict(values)
+        for key, value in values.items():
+            if lengths[key] > level:
+                text = cut(value if isinstance(value, str) else dump(value), room, count)
+                now[key] = f"{text}\n{reference}" if reference and key == longest else text
+        return dump(now)
 
-    def __post_init__(self) -> None:
-        self._originals = WorkingStore(self.allowance.stored)
-
-    @property
-    def may_ask(self) -> bool:
-        """Whether summaries are wanted, and there is a model that has not failed."""
-        return bool(self.tokens and self.allowance.writer) and self._asks
-
-    def of(self, output: Output) -> Asking[ToldOutput | None]:
-        """A summary of the output with a reference to it; None if it would not be smaller."""
-        position, _, tool, text, tokens = output
-        by = f" of {tool}" if tool else ""
-        opening = f"[Summary of an old output{by}, {tokens:,} tokens]"
-        count = self.allowance.meter.text
-        if not self.may_ask or self.tokens + count(opening) >= tokens:
-            return None
-        # imported when a model is asked, since clearing outputs does not need it
-        tell: Callable[..., Asking[tuple[str, str]]] = imported(
-            "holdfast.compressors.writer:output_summary"
-        )
-        try:
-            told, trouble = yield from tell(text, position, tool, self.tokens, self.allowance)
-        except ModelError as fault:
-            self._asks = False
-            problem = fault_line(fault)
-            self.troubles.append(f"no more summaries were asked for: {problem}")
-            return None
-        if trouble:
-            self.allowance = replace(self.allowance, stored=False)
-            self.troubles.append(trouble)
-        found = yield from self.kept(f"{opening}\n{told}", text, tokens)
-        return found if count(found.text) < tokens else None
-
-    def kept(self, told: str, text: str, tokens: int, kind: str = "text") -> Asking[ToldOutput]:
-        """The text that replaces an output, with a reference to the original if it is kept."""
-        worked = self._originals.works
-        key = yield from self._originals.save(text)
-        if worked and not self._originals.works:
-            self.troubles.append(self._originals.trouble)
-        if not key:
-            return ToldOutput(told, "")
-        reference = note(kind, tokens, key, tool=self.allowance.recall_tool)
-        return ToldOutput(f"{told}\n{reference}" if told else reference, key)
+    levels = range(least, max(tokens, least) + 1)
+    more = bisect_right(levels[1:], tokens, key=lambda level: count(shortened_to(level)))
+    return shortened_to(levels[more])
 
 
-def is_summary(text: str, tokens: int, most: int) -> bool:
-    """Whether a text of so many tokens is such a summary, of at most ``most`` tokens."""
-    return (
-        tokens <= most + _BESIDE
-        and text.startswith("[Summary ")
-        and _OPENING.match(text) is not None
-    )
+def cut(text: str, tokens: int, count: Count) -> str:
+    """The start and end of the text around a mark, or the mark alone if no more fits.
+
+    There is no white space at the end: some vendors refuse it in the last message.
+    """
+    short = head_tail(text, tokens, count) if tokens > 0 else ""
+    return short.rstrip() if "…" in short or short == text else "…"

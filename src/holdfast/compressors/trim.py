@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from holdfast.compressors.arguments import brief, cut
 from holdfast.compressors.cuts import (
     NOT_ENDED,
     ends_with_user,
@@ -19,6 +18,7 @@ from holdfast.compressors.cuts import (
 from holdfast.compressors.knobs import Configured
 from holdfast.compressors.references import Place, parted
 from holdfast.compressors.summaries import body_of, mark
+from holdfast.compressors.tool_outputs import brief, cut
 from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Plan
 from holdfast.kernel.edits import Drop, Edit, Replace

@@ -25,7 +25,7 @@ KINDS = Registry(
         table holdfast.content.table:Table
         log holdfast.content.logs:Log
         yaml holdfast.content.yaml:Yaml
-        prose holdfast.content.prose:Prose
+        prose holdfast.content.lossy:Prose
     """),
     formerly=("parsers", "grammars"),
 )

@@ -10,10 +10,11 @@ from typing import TypeVar
 
 from holdfast.kernel.ports import Room, Shrunk
 from holdfast.selection.excerpt import excerpt
-from holdfast.selection.pieces import LONGEST, Piece, Reading, in_lines, of_line
+from holdfast.selection.pieces import LONGEST, Piece, Reading, clauses, in_lines, of_line
 from holdfast.text import fit
 from holdfast.text.memo import Memo
 from holdfast.text.opaque import elide
+from holdfast.text.sentences import is_of_lines, sentences
 
 MOST = 0.5
 """The least share of a text that must read as a kind."""
@@ -142,3 +143,32 @@ def enough(lines: Sequence[T], match: Callable[[T], R | None], least: float) -> 
         if spare < 0:
             return []
     return found if len(found) >= least else []
+
+
+class Prose(LossyKind):
+    """Written language, and any text that no other kind fits."""
+
+    name = "prose"
+
+    def read(self, text: str) -> Reading:
+        """Short neighbouring sentences together, long ones by clause; lines if it has lines."""
+        if not text.strip():
+            return Reading([Piece(f"[{len(text):,} characters of white space]", 0)], 1)
+        if is_of_lines(text):
+            return by_lines(text)
+        found = [sentence.strip() for sentence in sentences(text)]
+        pieces: list[Piece] = []
+        for at, sentence in enumerate(found):
+            last = pieces[-1] if pieces else None
+            if last is not None and _bytes(last.text) + _bytes(sentence) <= LONGEST:
+                pieces[-1] = last._replace(text=f"{last.text} {sentence}", units=last.units + 1)
+                continue
+            *first, end = clauses(sentence) or [""]
+            pieces += [Piece(part, at, 0) for part in first]
+            pieces.append(Piece(end, at))
+        return Reading(pieces, len(found), "sentence")
+
+
+def _bytes(text: str) -> int:
+    """The length of a text of any script, as tokens count it."""
+    return len(text.encode("utf-8", "replace"))

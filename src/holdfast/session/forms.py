@@ -9,8 +9,7 @@ from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast.compressors.verification import unfounded
-from holdfast.compressors.writer import quoted, request
+from holdfast.compressors.writer import quoted, request, unfounded
 from holdfast.kernel.errors import ModelError
 from holdfast.kernel.flow import ask
 from holdfast.kernel.ports import Ask

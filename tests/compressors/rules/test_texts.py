@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.compressors.prose_rules import (
+from holdfast.compressors.rules import (
     shortened,
     without_fillers,
     without_phrases,

@@ -6,7 +6,7 @@ import pytest
 
 import holdfast
 from holdfast.compressors.summarize import Summarize
-from holdfast.designs.tunacode import tunacode_history
+from holdfast.designs import tunacode_history
 from holdfast.kernel.errors import ModelError
 from holdfast.providers.scripted import Scripted
 from holdfast.stores.in_process import InProcessStore

@@ -1,4 +1,4 @@
-from holdfast.compressors.summary_text import joined, settled, shortened
+from holdfast.compressors.summary_memory import joined, settled, shortened
 
 OLD = "## Goal\nShip the order.\n## Done\n- Asked for the address.\n- Checked the stock."
 NEW = "## Done\n- Checked the stock.\n- Packed it.\n## Next\n- Call the carrier."
