@@ -289,6 +289,8 @@ class Report(NamedTuple):
     text: str
     tag: str
     rows: Sequence[int]
+    words: int
+    """The largest number of words shown at one place, each of which makes a kind."""
 
 
 def _events(kind: Sort, lines: Sequence[str], usual_level: str) -> Iterator[Report]:
@@ -296,24 +298,28 @@ def _events(kind: Sort, lines: Sequence[str], usual_level: str) -> Iterator[Repo
     said = [_as_words(_words(lines[row], fields), len(kind.words)) for row, fields in kind.rows]
     level = "" if kind.level == usual_level and not alarm(kind.level) else kind.level
     failed = _failures(said)
-    for part in (failed, [n for n in range(len(said)) if n not in failed]):
+    others = set(range(len(said))).difference(failed)
+    for part in (failed, sorted(others)):
         if part:
+            words = _joint_forms([said[n] for n in part])
             count = f"×{len(part)}" if len(part) > 1 else ""
-            told = (count, level, *_joint_forms([said[n] for n in part]))
-            text = re.sub(f"{_MORE}[ {_MORE}]*{_MORE}", _MORE, " ".join(filter(None, told)))
-            yield Report(text, _tag(kind.tags), [kind.rows[n][0] for n in part])
+            told = " ".join(filter(None, (count, level, *words)))
+            text = re.sub(f"{_MORE}[ {_MORE}]*{_MORE}", _MORE, told)
+            first = zip(words, said[part[0]], strict=True)
+            more = max((word.count("|") - own.count("|") for word, own in first), default=0)
+            rows = [kind.rows[n][0] for n in part]
+            yield Report(text, _tag(kind.tags), rows, max(0, more) + 1)
 
 
-def _failures(said: Sequence[Sequence[str]]) -> dict[int, None]:
+def _failures(said: Sequence[Sequence[str]]) -> Sequence[int]:
     """The lines that fail by the word at one place, if the others do not."""
     for place, values in enumerate(map(dict.fromkeys, zip(*said, strict=True))):
         if 1 < len(values) <= _CODES and max(map(len, values)) <= _FEW:
             shown = {words[place]: words for words in reversed(said)}
             bad = {value for value, words in shown.items() if alarm(" ".join(words)) >= TROUBLE}
             if 0 < len(bad) < len(values):
-                failed = (n for n, words in enumerate(said) if words[place] in bad)
-                return dict.fromkeys(failed)
-    return {}
+                return [n for n, words in enumerate(said) if words[place] in bad]
+    return ()
 
 
 def _joint_forms(said: Sequence[Sequence[str]]) -> list[str]:
@@ -437,8 +443,8 @@ def _pieces(lines: Sequence[str], events: Sequence[Report]) -> Iterator[Piece]:
             under, lead, at = at, " ", at + 1
         for number in numbers:
             event = events[number]
-            things = (f"kind {number}", f"event {number}")
-            yield Piece(lead + event.text, 0, len(event.rows), things, under)
+            kinds = [f"kind {number}.{word}" for word in range(event.words)]
+            yield Piece(lead + event.text, 0, len(event.rows), (*kinds, f"event {number}"), under)
             at += 1
     event_of = {row: number for number, event in enumerate(events) for row in event.rows}
     for row, line in enumerate(lines):
