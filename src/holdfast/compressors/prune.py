@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from holdfast.compressors.cuts import unit_of
 from holdfast.compressors.knobs import Configured
@@ -23,6 +23,9 @@ from holdfast.kernel.messages import ToolResult
 from holdfast.kernel.registry import imported, moved_names
 from holdfast.kernel.transcript import Transcript
 from holdfast.text.visible import fault_line
+
+if TYPE_CHECKING:
+    from holdfast.compressors.writer import MessageSummary
 
 PLACEHOLDER = "[Old tool result content cleared]"
 _CLEARED = re.compile(r"\[Old output of [^\n]* cleared: [\d,]+ lines?, [\d,]+ tokens\]")
@@ -199,8 +202,9 @@ class _Clearing:
         # imported when a model is asked, since clearing outputs does not need it
         writer = imported("holdfast.compressors.writer")
         single = writer.Single(output.text, "tool", output.position, source)
+        asking: Asking[MessageSummary] = writer.message_summary(single, most, self.allowance)
         try:
-            told = yield from writer.message_summary(single, most, self.allowance)
+            told = yield from asking
         except ModelError as fault:
             self.asks = False
             self.troubles.append(f"no more summaries were asked for: {fault_line(fault)}")

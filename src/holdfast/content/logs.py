@@ -246,19 +246,24 @@ def _runs(masked: Sequence[str]) -> Iterator[bool]:
 def _merged(kinds: Sequence[Sort]) -> Iterator[Sort]:
     """Messages of one length, merged if they differ only in values.
 
-    Each joins the first group whose first message has enough of its words, as in Drain (He et al.
-    2017). Words of which a group has only a few at one place are states, and each makes a kind of
-    its own; other words that differ are values.
+    Each joins the first group whose first message has half of its words with letters, as in Drain
+    (He et al. 2017). Words of which a group has only a few at one place are states, and each makes
+    a kind of its own; other words that differ are values.
     """
-    groups: list[list[Sort]] = []
+    groups: list[tuple[frozenset[str], list[Sort]]] = []
     for kind in kinds:
-        alike = (group for group in groups[:_MOST_GROUPS] if _are_alike(group[0].words, kind.words))
+        told = frozenset(filter(_tells, kind.words))
+        alike = (
+            group
+            for words, group in groups[:_MOST_GROUPS]
+            if 0 < len(told) <= 2 * len(told & words)
+        )
         group = next(alike, None)
         if group is None:
-            groups.append([kind])
+            groups.append((told, [kind]))
         else:
             group.append(kind)
-    for group in groups:
+    for _, group in groups:
         columns = zip(*[kind.words for kind in group], strict=True)
         states = [at for at, words in enumerate(columns) if len(set(words)) <= _STATES]
         found: dict[tuple[str, ...], Sort] = {}
@@ -268,13 +273,6 @@ def _merged(kinds: Sequence[Sort]) -> Iterator[Sort]:
             joined.rows += kind.rows
             joined.tags += kind.tags
         yield from found.values()
-
-
-def _are_alike(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether at least half of the words with letters are equal."""
-    told = sum(map(_tells, other))
-    same = sum(map(_tells, [word for word, its in zip(one, other, strict=True) if word == its]))
-    return 0 < told <= 2 * same
 
 
 @lru_cache(maxsize=1 << 14)
