@@ -37,7 +37,7 @@ from holdfast.result import (
     bare,
 )
 from holdfast.runtime import Requests, Rounds, Runtime, caller_of
-from holdfast.stores.answers import opened
+from holdfast.stores import open_store
 from holdfast.text.keyed import of_thread
 from holdfast.tokens import window_of
 from holdfast.trace import traced
@@ -248,7 +248,7 @@ def prepare(messages: Any, budget: BudgetLike, options: Options, *, logged: bool
     )
     share = stated.step or profile.step if step is None else step
     kept = options.get("store")
-    store = None if kept is None else opened(kept)
+    store = None if kept is None else open_store(kept)
     return Job(
         payload=payload,
         format=form,

@@ -28,7 +28,7 @@ from holdfast.kernel.typed import check_type
 from holdfast.meter import Counter, meter_for
 from holdfast.providers import ModelSpec
 from holdfast.runtime import Runtime, answers
-from holdfast.stores.answers import opened
+from holdfast.stores import open_store
 from holdfast.tokens import window_of
 
 # the window that tunacode assumes for a model that it does not know, in tokens
@@ -92,7 +92,7 @@ def prune_old_tool_outputs(
     transcript = _read_objects(messages) if objects else read(messages)[2]
     window = (window_of(model) if model else None) or _WINDOW
     lineup = Lineup.of(meter.text, llm, None, cache=None, limits=None, opens=True)
-    runtime = Runtime(lineup, None if store is None else opened(store))
+    runtime = Runtime(lineup, None if store is None else open_store(store))
     allowance = Allowance(
         window,
         window,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn, cast
 
@@ -22,8 +22,9 @@ from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import renamed_argument
 from holdfast.kernel.typed import Positive, check_type, kept_as, object_of
 from holdfast.names import ToolProvider
-from holdfast.stores.answers import Opened, answered, opened
-from holdfast.stores.artifacts import AsyncArtifactStore, secret_of
+from holdfast.stores import open_store
+from holdfast.stores.answers import as_store_errors, settled
+from holdfast.stores.artifacts import ArtifactStore, secret_of
 from holdfast.stores.excerpts import TextExcerpt
 from holdfast.stores.protocols import ListsKeys
 from holdfast.text.keyed import of_thread
@@ -69,21 +70,22 @@ def recall(
     damaged original, StoreError for a store that does not answer, and ConfigError for a malformed
     key, range, pattern or path.
     """
-    place = Place(opened(store), thread, secret)
+    place = Place(open_store(store), thread, secret)
     return excerpt_of(key, place, lines=lines, pattern=pattern, field=field).text
 
 
 class Place(NamedTuple):
     """The store, thread and secret of a conversation's originals."""
 
-    store: Opened
+    store: KeyValueStore
     thread: str = ""
     secret: str = ""
 
-    async def read(self, store: KeyValueStore, key: str, **parts: Any) -> TextExcerpt:
+    def read(self, key: str, **parts: Any) -> TextExcerpt:
         """Read an original, or a part of it."""
-        secret = of_thread(self.secret or await secret_of(store, makes=False), self.thread)
-        return await AsyncArtifactStore(store, secret).read(key, **parts)
+        with as_store_errors():
+            secret = of_thread(self.secret or secret_of(self.store, makes=False), self.thread)
+            return ArtifactStore(self.store, secret).read(key, **parts)
 
 
 def excerpt_of(
@@ -94,12 +96,7 @@ def excerpt_of(
     known = _KEY.search(named.lower())  # people and models pass the whole reference too
     name, span = known.group() if known else named, line_range(lines)
     sought, path = _text("pattern", pattern), _text("field", field)
-    found = place.store.ask(
-        lambda kept: place.read(kept, name, lines=span, pattern=sought, field=path)
-    )
-    if isinstance(found, HoldfastError):
-        raise found
-    return cast("TextExcerpt", found)
+    return place.read(name, lines=span, pattern=sought, field=path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +129,7 @@ def recall_tool(
     """
     schema = tool_schema(provider, RECALL_TOOL, _PURPOSE, arguments_schema(_ARGUMENTS, "key"))
     check_type(most, Positive, "most")
-    chosen = Place(opened(store), thread, secret)
+    chosen = Place(open_store(store), thread, secret)
 
     def run(arguments: object) -> str:
         try:
@@ -233,30 +230,24 @@ def delete_summaries(thread: str, *, store: str | KeyValueStore) -> int:
         raise ConfigError(
             f"{thread!r} is not an id", place="thread", advice="give the id of the thread as text"
         )
-    done = opened(store).ask(lambda kept: _forgotten(kept, thread))
-    if isinstance(done, HoldfastError):
-        raise done
-    return cast("int", done)
+    kept = open_store(store)
+    with as_store_errors():
+        keys = list(_keys(kept, thread))
+        for key in keys:
+            settled(kept.delete(key))
+        return len(keys)
 
 
-async def _forgotten(store: KeyValueStore, thread: str) -> int:
-    keys = [key async for key in _keys(store, thread)]
-    for key in keys:
-        await answered(store.delete(key))
-    return len(keys)
-
-
-async def _keys(store: KeyValueStore, thread: str) -> AsyncIterator[str]:
+def _keys(store: KeyValueStore, thread: str) -> Iterator[str]:
     """The keys of the thread, through its indexes if the store cannot list keys."""
     if isinstance(store, ListsKeys):
-        for key in list(await answered(store.keys(thread_prefix(thread)))):
-            yield key
+        yield from settled(store.keys(thread_prefix(thread)))
         return
     keys = [ranges_key(thread), messages_key(thread)]
-    for found in ranges_of(await answered(store.get(keys[0]))):
+    for found in ranges_of(settled(store.get(keys[0]))):
         keys += [found.key, f"{found.key}:waiting"]  # where an earlier version kept them
-    numbers = kept_as(await answered(store.get(keys[1])), list[int]) or []
+    numbers = kept_as(settled(store.get(keys[1])), list[int]) or []
     keys += [message_key(thread, index) for index in numbers]
     for key in keys:
-        if await answered(store.get(key)) is not None:
+        if settled(store.get(key)) is not None:
             yield key

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from holdfast.calls.lineup import Lineup
@@ -24,18 +25,19 @@ from holdfast.kernel.ports import (
 from holdfast.kernel.registry import imported
 from holdfast.model_usage import CallRecords, ModelUsage
 from holdfast.redact import incoming, outgoing
-from holdfast.stores.answers import Opened, Work, answered, wait_for
+from holdfast.stores.answers import as_store_errors, settled
 from holdfast.stores.artifacts import secret_of
 
 if TYPE_CHECKING:
     from holdfast.calls.caller import Caller
-    from holdfast.stores.artifacts import AsyncArtifactStore
+    from holdfast.stores.artifacts import ArtifactStore
 
 T = TypeVar("T")
 KEPT = (Load, Save, Read, Write, Secret)
 CALLED = (Complete, Embed)
 Called = Complete | Embed
 Requests = Sequence[tuple["Runtime", Ask[object]]]
+Work = Callable[[KeyValueStore], str | None]
 Rounds = Generator[Requests, Sequence[object], T]
 """A generator that yields the requests of a round, is sent the answers, and returns a value."""
 
@@ -53,7 +55,7 @@ class Runtime:
     """
 
     lineup: Lineup
-    store: Opened | None = None
+    store: KeyValueStore | None = None
     redacts: bool = False
     """Whether secrets are masked in everything that is stored or sent to a model."""
     logged: bool = False
@@ -105,14 +107,15 @@ class Runtime:
     def stored(self, request: Ask[object]) -> object:
         """The answer of the store."""
         work = self.work(request)
-        return self.store.ask(work) if callable(work) and self.store else work
+        return _outcome(self.store, work) if callable(work) and self.store else work
 
     async def awaited(self, request: Ask[object]) -> object:
         """The answer of the store, awaited."""
         work = self.work(request)
         if not callable(work) or self.store is None:
             return work
-        return await imported("holdfast.calls.event_loop:asked")(self.store, work)
+        in_thread = imported("holdfast.calls.event_loop:in_thread")
+        return await in_thread(partial(_outcome, self.store, work))
 
     def usage(self) -> ModelUsage:
         """The calls so far."""
@@ -124,7 +127,7 @@ def answers(asked: Requests) -> list[object]:
     """The answers in order; requests to models and embedders are sent together."""
     singles = _singles(asked)
     calls = _called(singles)
-    told = wait_for(singles[0][0].calls().together(calls)) if calls else []
+    told: list[object] = settled(singles[0][0].calls().together(calls)) if calls else []
     kept = [
         runtime.stored(request) for runtime, request in singles if not isinstance(request, CALLED)
     ]
@@ -181,24 +184,31 @@ def _in_order(asked: Requests, told: Sequence[object], kept: Sequence[object]) -
     return [reply(runtime, request) for runtime, request in asked]
 
 
-async def _kept(
+def _outcome(store: KeyValueStore, work: Work) -> str | HoldfastError | None:
+    """The result of the work, or the error that prevents it."""
+    try:
+        with as_store_errors():
+            return work(store)
+    except HoldfastError as fault:
+        return fault
+
+
+def _kept(
     store: KeyValueStore, request: Load | Save | Read | Write | Secret, secret: str
 ) -> str | None:
     """The text under the key, or the key of a text that was saved."""
     if isinstance(request, Read):
-        return await answered(store.get(request.key))
+        return settled(store.get(request.key))
     if isinstance(request, Write):
         if request.value is None:
-            await answered(store.delete(request.key))
+            settled(store.delete(request.key))
         else:
-            await answered(store.set(request.key, request.value))
+            settled(store.set(request.key, request.value))
         return None
     if isinstance(request, Secret):
-        return await secret_of(store)
+        return secret_of(store)
     own = "" if isinstance(request, Save) and request.open else secret
-    artifacts: AsyncArtifactStore = imported("holdfast.stores.artifacts:AsyncArtifactStore")(
-        store, own
-    )
+    artifacts: ArtifactStore = imported("holdfast.stores.artifacts:ArtifactStore")(store, own)
     if isinstance(request, Load):
-        return await artifacts.get(request.key)
-    return (await artifacts.put(request.text, request.kind)).reference
+        return artifacts.get(request.key)
+    return artifacts.put(request.text, request.kind).reference

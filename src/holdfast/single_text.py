@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
-from typing import cast
 
 from holdfast.compressors.references import key_in, referenced
 from holdfast.content import kind as kind_named
 from holdfast.content import recognise, without_loss
 from holdfast.kernel.budget import Tokens
-from holdfast.kernel.errors import HoldfastError
 from holdfast.kernel.ports import KeyValueStore, Room
 from holdfast.kernel.typed import check_type
 from holdfast.meter import Counter, meter_for
-from holdfast.stores.answers import opened
-from holdfast.stores.artifacts import Artifact, AsyncArtifactStore, secret_of
+from holdfast.stores import open_store
+from holdfast.stores.answers import as_store_errors
+from holdfast.stores.artifacts import ArtifactStore, secret_of
 from holdfast.text.concealed import redacted_text
 
 
@@ -82,11 +80,6 @@ def shrink(
 
 def _saved(text: str, kind: str, store: str | KeyValueStore) -> str:
     """Save the text and return its key."""
-    answer = opened(store).ask(partial(_put, text, kind))
-    if isinstance(answer, HoldfastError):
-        raise answer
-    return cast("Artifact", answer).reference
-
-
-async def _put(text: str, kind: str, store: KeyValueStore) -> Artifact:
-    return await AsyncArtifactStore(store, await secret_of(store)).put(text, kind)
+    kept = open_store(store)
+    with as_store_errors():
+        return ArtifactStore(kept, secret_of(kept)).put(text, kind).reference

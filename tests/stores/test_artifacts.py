@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 
 import pytest
@@ -9,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.kernel.errors import ConfigError, CorruptError, InputError, NotFoundError, StoreError
-from holdfast.stores.artifacts import ArtifactStore, AsyncArtifactStore, encode, to_armour
+from holdfast.stores.artifacts import ArtifactStore, encode, to_armour
 from holdfast.stores.encrypt import EncryptedStore
 from holdfast.stores.in_process import InProcessStore
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.stores.wrappers import PrefixStore
-from tests.stores.doubles import AwaitedTextStore, Settled, TextStore
+from tests.stores.doubles import AwaitedTextStore, TextStore
 
 CONTENTS = [
     "",
@@ -56,7 +57,7 @@ class TestOverAnyStore:
                 case "text alone":
                     yield ArtifactStore(TextStore())
                 case "awaited":
-                    yield Settled(AsyncArtifactStore(AwaitedTextStore()))
+                    yield ArtifactStore(AwaitedTextStore())
                 case "namespace":
                     yield ArtifactStore(PrefixStore(TextStore(), "thread-1"))
                 case "encrypted":
@@ -323,18 +324,17 @@ class TestKeeping:
         artifacts = ArtifactStore(Ready())
         assert artifacts.get(artifacts.put("content").reference) == "content"
 
-    def test_a_store_that_must_be_awaited_is_refused_where_nothing_waits(self):
-        with pytest.raises(
-            ConfigError, match=r"^store: this store is asynchronous; use the asynchronous form"
-        ):
-            ArtifactStore(AwaitedTextStore()).put("content")
+    def test_a_store_that_must_be_awaited_is_waited_for_inside_of_a_running_loop_too(self):
+        async def inside() -> str | None:
+            artifacts = ArtifactStore(AwaitedTextStore())
+            return artifacts.get(artifacts.put("content").reference)
+
+        assert asyncio.run(inside()) == "content"
 
     def test_many_put_the_same_at_once(self):
-        async def crowd() -> list[object]:
-            artifacts = AsyncArtifactStore(AwaitedTextStore())
-            return await asyncio.gather(*(artifacts.put(text) for text in ["one", "two"] * 10))
-
-        kept = asyncio.run(crowd())
+        artifacts = ArtifactStore(AwaitedTextStore())
+        with ThreadPoolExecutor(8) as crowd:
+            kept = list(crowd.map(artifacts.put, ["one", "two"] * 10))
         assert len(set(kept)) == 2
 
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 
@@ -10,7 +9,7 @@ from holdfast import upkeep
 from holdfast.cli import main
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.session import Session
-from holdfast.stores.artifacts import ArtifactStore, AsyncArtifactStore
+from holdfast.stores.artifacts import ArtifactStore
 from holdfast.stores.encrypt import EncryptedStore
 from holdfast.stores.in_process import InProcessStore
 from holdfast.stores.protocols import Line
@@ -151,8 +150,8 @@ def test_a_check_reads_everything_and_names_what_is_damaged(source):
 def test_a_check_finds_a_damaged_artifact_whatever_its_reference_and_namespace(secret, tenant):
     store = InProcessStore()
     space = PrefixStore(store, tenant) if tenant else store
-    artifacts = AsyncArtifactStore(space, secret)
-    kept = [asyncio.run(artifacts.put(text * 100)) for text in ("one", "two")]
+    artifacts = ArtifactStore(space, secret)
+    kept = [artifacts.put(text * 100) for text in ("one", "two")]
     assert upkeep.check(store) == []
     (name,) = filter(re.compile(kept[0].reference).search, store.keys())
     store.set_bytes(name, store.get_bytes(name)[:-4])

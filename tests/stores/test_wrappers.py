@@ -251,11 +251,25 @@ class TestEncryption:
         ):
             EncryptedStore.unlock(TextStore(), key)
 
-    def test_an_awaited_store_must_be_unlocked_by_aunlock(self):
-        with pytest.raises(
-            ConfigError, match=r"^store: this store is asynchronous; use the asynchronous form"
-        ):
-            EncryptedStore.unlock(AwaitedTextStore(), KEY)
+    @pytest.mark.parametrize("door", ["unlock", "aunlock"])
+    def test_an_awaited_store_is_unlocked_both_ways(self, door):
+        store = Settled(Settled(EncryptedStore).__getattr__(door)(AwaitedTextStore(), KEY))
+        store.set("k", "v")
+        assert store.get("k") == "v"
+
+    def test_a_store_that_is_unlocked_in_a_loop_is_awaited_there(self):
+        loops = []
+
+        class Asked(AwaitedTextStore):
+            async def get(self, key):
+                loops.append(asyncio.get_running_loop())
+                return await super().get(key)
+
+        async def inside():
+            await EncryptedStore.aunlock(Asked(), KEY)
+            return asyncio.get_running_loop()
+
+        assert {asyncio.run(inside())} == set(loops)
 
     def test_without_cryptography_the_extra_is_named(self, monkeypatch):
         monkeypatch.delitem(sys.modules, "holdfast.stores.encrypt")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
+from inspect import isawaitable
 from typing import Any, Literal, Protocol, TypeGuard, get_args
 
 from holdfast.agent.tools import Tool, as_text, by_name, checked, results
@@ -21,7 +22,7 @@ from holdfast.kernel.typed import Positive, check_type
 from holdfast.providers.vendor import refusal
 from holdfast.session import Session, View
 from holdfast.session.view import copied
-from holdfast.stores.answers import answered, settled
+from holdfast.stores.answers import settled
 from holdfast.validity import repair, validate
 
 Step = Generator[Callable[[], Any], Any, Any]
@@ -35,7 +36,8 @@ def _answer(work: Callable[[], Any]) -> Any:
 
 async def _awaited(work: Callable[[], Any]) -> Any:
     """The result of the call, which is made in a thread."""
-    return await answered(await asyncio.to_thread(_call, work))
+    answer = await asyncio.to_thread(_call, work)
+    return await answer if isawaitable(answer) else answer
 
 
 def _call(work: Callable[[], Any]) -> Any:

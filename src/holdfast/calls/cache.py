@@ -7,18 +7,21 @@ import json
 import os
 from asyncio import shield
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from functools import partial
 from hashlib import sha256
-from typing import Any, Generic, TypeVar, cast
+from typing import Generic, TypeVar
 
-from holdfast.calls.event_loop import asked
+from holdfast.calls.event_loop import in_thread
 from holdfast.kernel.errors import HoldfastError
 from holdfast.kernel.forks import brief_lock
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.typed import check_type, kept_as, typed
 from holdfast.model_usage import CacheFigures, CacheStatistics
-from holdfast.stores.answers import Opened, answered, at_once, opened
+from holdfast.stores import open_store
+from holdfast.stores.answers import as_store_errors, settled
 from holdfast.stores.protocols import SetsMany
 
 
@@ -59,7 +62,7 @@ _ABANDONED = object()
 
 
 V = TypeVar("V")
-Work = Callable[[KeyValueStore | None], Coroutine[Any, Any, object]]
+T = TypeVar("T")
 
 
 class Lru(Generic[V]):
@@ -74,39 +77,48 @@ class Lru(Generic[V]):
         self,
         kind: str,
         capacity: int,
-        opened: Opened | None,
+        store: KeyValueStore | None,
         encode: Callable[[V], str],
         decode: Callable[[str], V],
     ) -> None:
         self.capacity = capacity
         self._place = f"holdfast:cache:{kind}"
-        self._opened, self._encode, self._decode = opened, encode, decode
+        self._store, self._encode, self._decode = store, encode, decode
         self._lock = brief_lock()
         self._entries: OrderedDict[str, V | None] = OrderedDict()
         """None stands for a value that is in the store and was not needed yet."""
-        self._known = opened is None
+        self._known = store is None
         """Whether the order of the store has been read."""
         self._hits = self._misses = 0
 
     def find(self, keys: Sequence[str]) -> list[V | None]:
         """The values in the order of the keys, None if missing; found ones become the newest."""
-        return self._found(keys, self._now(lambda store: self._find(store, keys)))
+        values: list[V | None] = [None] * len(keys)
+        with _a_miss():
+            self._load()
+            values = [self._one(key) for key in keys]
+        with self._lock:
+            self._misses += values.count(None)
+            self._hits += len(values) - values.count(None)
+        return values
 
     async def afind(self, keys: Sequence[str]) -> list[V | None]:
         """Like ``find``, awaited."""
-        return self._found(keys, await self._later(lambda store: self._find(store, keys)))
+        return await self._apart(partial(self.find, keys))
 
     def keep(self, values: Mapping[str, V]) -> None:
         """Keep the values, and drop the oldest beyond the capacity."""
-        self._now(lambda store: self._keep(store, values))
+        with _a_miss():
+            self._keep(values)
 
     async def akeep(self, values: Mapping[str, V]) -> None:
         """Like ``keep``, awaited; the work is completed even if waiting is cancelled."""
-        await shield(self._later(lambda store: self._keep(store, values)))
+        await shield(self._apart(partial(self.keep, values)))
 
     def clear(self) -> None:
         """Remove all entries, and reset the figures."""
-        self._now(self._clear)
+        with _a_miss():
+            self._clear()
 
     def figures(self) -> CacheFigures:
         """Entries, capacity, hits and misses; does not read the store."""
@@ -115,38 +127,21 @@ class Lru(Generic[V]):
 
     def load(self) -> None:
         """Read the order of the keys from the store, on first use."""
-        self._now(self._load)
+        with _a_miss():
+            self._load()
 
-    def _now(self, work: Work) -> object:
-        if self._opened is None:
-            return at_once(work(None))
-        return self._opened.ask(work)
+    async def _apart(self, work: Callable[[], T]) -> T:
+        """The result of work that may wait for a store."""
+        return work() if self._store is None else await in_thread(work)
 
-    async def _later(self, work: Work) -> object:
-        if self._opened is None:
-            return at_once(work(None))
-        return await asked(self._opened, work)
-
-    def _found(self, keys: Sequence[str], outcome: object) -> list[V | None]:
-        nothing: list[V | None] = [None] * len(keys)
-        values = nothing if isinstance(outcome, HoldfastError) else cast("list[V | None]", outcome)
-        with self._lock:
-            self._misses += values.count(None)
-            self._hits += len(values) - values.count(None)
-        return values
-
-    async def _find(self, store: KeyValueStore | None, keys: Sequence[str]) -> list[V | None]:
-        await self._load(store)
-        return [await self._one(store, key) for key in keys]
-
-    async def _one(self, store: KeyValueStore | None, key: str) -> V | None:
+    def _one(self, key: str) -> V | None:
         with self._lock:
             if key not in self._entries:
                 return None
             self._entries.move_to_end(key)
             value = self._entries[key]
-        if value is None and store is not None:
-            value = self._read(await answered(store.get(f"{self._place}:{key}")))
+        if value is None and self._store is not None:
+            value = self._read(settled(self._store.get(f"{self._place}:{key}")))
             with self._lock:
                 if value is None:
                     self._entries.pop(key, None)
@@ -161,58 +156,64 @@ class Lru(Generic[V]):
         except (ValueError, TypeError):
             return None
 
-    async def _keep(self, store: KeyValueStore | None, values: Mapping[str, V]) -> None:
-        await self._load(store)
+    def _keep(self, values: Mapping[str, V]) -> None:
+        self._load()
         with self._lock:
             for key, value in values.items():
                 self._entries[key] = value
                 self._entries.move_to_end(key)
-            beyond = max(0, len(self._entries) - self.capacity)
-            gone = {
-                key: self._entries.popitem(last=False)[1] for key in list(self._entries)[:beyond]
-            }
+            gone: set[str] = set()
+            while len(self._entries) > self.capacity:
+                gone.add(self._entries.popitem(last=False)[0])
             order = json.dumps(list(self._entries))
-        if store is None:
+        if self._store is None:
             return
         kept = {
             f"{self._place}:{key}": self._encode(value)
             for key, value in values.items()
             if key not in gone
         }
-        await _set_all(store, {**kept, self._place: order})
+        _set_all(self._store, {**kept, self._place: order})
         for key in gone:
-            await answered(store.delete(f"{self._place}:{key}"))
+            settled(self._store.delete(f"{self._place}:{key}"))
 
-    async def _load(self, store: KeyValueStore | None) -> None:
-        if store is None or self._known:
+    def _load(self) -> None:
+        if self._store is None or self._known:
             return
         order: list[str] = []
         if self.capacity:
-            listed = await answered(store.get(self._place))
+            listed = settled(self._store.get(self._place))
             order = (kept_as(listed, list[str]) or [])[-self.capacity :]
         with self._lock:
             if not self._known:
                 self._entries.update(dict.fromkeys(order))
                 self._known = True
 
-    async def _clear(self, store: KeyValueStore | None) -> None:
-        await self._load(store)
+    def _clear(self) -> None:
+        self._load()
         with self._lock:
             keys = list(self._entries)
             self._entries.clear()
             self._hits = self._misses = 0
-        if store is not None:
+        if self._store is not None:
             for key in [self._place, *(f"{self._place}:{key}" for key in keys)]:
-                await answered(store.delete(key))
+                settled(self._store.delete(key))
 
 
-async def _set_all(store: KeyValueStore, values: Mapping[str, str]) -> None:
+@contextmanager
+def _a_miss() -> Generator[None]:
+    """Ignore errors of the store."""
+    with suppress(HoldfastError), as_store_errors():
+        yield
+
+
+def _set_all(store: KeyValueStore, values: Mapping[str, str]) -> None:
     """Set all values, in one round trip if the store can."""
     if isinstance(store, SetsMany):
-        await answered(store.set_many(values))
+        settled(store.set_many(values))
     else:
         for key, value in values.items():
-            await answered(store.set(key, value))
+            settled(store.set(key, value))
 
 
 Vector = Sequence[float]
@@ -231,7 +232,7 @@ class CompressionCache:
     ) -> None:
         for name, capacity in (("embeddings", embeddings), ("summaries", summaries)):
             check_type(capacity, int, f"CompressionCache.{name}")
-        place = None if store is None else opened(store)
+        place = None if store is None else open_store(store)
         self.embeddings: Lru[Vector] = Lru("embeddings", embeddings, place, json.dumps, _vector)
         self.summaries: Lru[str] = Lru("summaries", summaries, place, str, str)
         self.flights = Flights()

@@ -11,21 +11,23 @@ import os
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from functools import cache
 from typing import Any, TypeVar
 
 from holdfast.kernel.errors import ConfigError
-from holdfast.stores.answers import Opened, Pending, Work, instantly
 
 T = TypeVar("T")
 _NAME = "holdfast-loop"
+_CALLERS = ContextVar[asyncio.AbstractEventLoop | None]("loop", default=None)
+"""The loop that waits for this thread: what the thread awaits runs there."""
 
 
 def wait_for(work: Coroutine[Any, Any, T]) -> T:
-    """Run the work on the private loop and return its result, even inside a running loop.
+    """Run the work on another loop and return its result, even inside a running loop.
 
-    There is one loop for the process, because clients keep their connections on the loop on which
+    In a thread that a loop waits for (``in_thread``) it is that loop, else the private one. There
+    is one private loop for the process, because clients keep their connections on the loop on which
     they were opened. If waiting is interrupted, as by Ctrl-C, the work is cancelled.
     """
     if threading.current_thread().name == _NAME:
@@ -34,7 +36,7 @@ def wait_for(work: Coroutine[Any, Any, T]) -> T:
             "an asynchronous model or store calls holdfast and waits for it",
             advice="await acompress",
         )
-    waiting = asyncio.run_coroutine_threadsafe(work, _loop())
+    waiting = asyncio.run_coroutine_threadsafe(work, _CALLERS.get() or _loop())
     try:
         return waiting.result()
     finally:
@@ -62,6 +64,7 @@ async def in_thread(call: Callable[[], T]) -> T:
     told: Future[T] = Future()
     told.set_running_or_notify_cancel()  # from here on it cannot be cancelled
     context = copy_context()
+    context.run(_CALLERS.set, asyncio.get_running_loop())
 
     def work() -> None:
         try:
@@ -73,14 +76,3 @@ async def in_thread(call: Callable[[], T]) -> T:
 
     threading.Thread(target=work, name="holdfast-call", daemon=True).start()
     return await asyncio.wrap_future(told)
-
-
-async def asked(store: Opened, work: Work) -> object:
-    """Like ``store.ask``, awaited; a blocking store runs in the loop's thread pool."""
-    if not store.waits:
-        try:
-            return await asyncio.to_thread(lambda: instantly(store.begun(work)))
-        except Pending as met:
-            store.waits = True
-            await met.settled()
-    return await store.begun(work)

@@ -10,7 +10,7 @@ from holdfast.cli.terminal import deliver, mention, pour, say_json
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.recovery import Place, excerpt_of
 from holdfast.result import CompressionResult, restore
-from holdfast.stores.answers import opened
+from holdfast.stores import open_store
 
 
 @click.command("recall")
@@ -50,7 +50,9 @@ def recall(
     if place is None:
         advice = "give the store of compress or shrink"
         raise ConfigError("it is missing", place="--store", advice=advice)
-    found = excerpt_of(key, Place(opened(place), thread), lines=lines, pattern=pattern, field=field)
+    found = excerpt_of(
+        key, Place(open_store(place), thread), lines=lines, pattern=pattern, field=field
+    )
     if as_json:
         say_json({"key": key, "text": found.text, "lines": list(found.numbers), "of": found.total})
         return 0

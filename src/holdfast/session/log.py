@@ -11,13 +11,19 @@ from typing import Any, Literal, TypeVar, cast
 from holdfast.formats import named
 from holdfast.formats.payloads import as_sent, is_object
 from holdfast.kernel.budget import Meter
-from holdfast.kernel.errors import ConfigError, FormatError, InputError, StoreError
+from holdfast.kernel.errors import (
+    ConfigError,
+    FormatError,
+    HoldfastError,
+    InputError,
+    StoreError,
+)
 from holdfast.kernel.forks import cached_property
 from holdfast.kernel.messages import Message
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Format, speaks
 from holdfast.memory.messages import Remembered, remembered
-from holdfast.stores.answers import opened, settled
+from holdfast.stores.answers import as_store_errors, settled
 from holdfast.stores.artifacts import secret_of
 from holdfast.stores.key_logs import EVENTS, MESSAGES
 from holdfast.stores.protocols import Glances, KeepsLogs, Line, MessageLog
@@ -172,8 +178,9 @@ class Thread:
     @cached_property
     def secret(self) -> str:
         """The secret that signs what is written for this thread; empty if the store has none."""
-        found = opened(self.store).ask(secret_of)
-        return of_thread(found, self.name) if isinstance(found, str) else ""
+        with suppress(HoldfastError), as_store_errors():
+            return of_thread(secret_of(self.store), self.name)
+        return ""
 
     def refresh(self, lengths: Sequence[int] = ()) -> None:
         """Read what was appended since, by this process or another.

@@ -9,12 +9,11 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Coroutine
 from dataclasses import asdict, dataclass
-from functools import lru_cache, wraps
+from functools import lru_cache
 from hashlib import sha256
 from os import urandom
-from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import Any, cast
 
 from holdfast.kernel.errors import (
     ConfigError,
@@ -26,7 +25,7 @@ from holdfast.kernel.errors import (
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import imported
 from holdfast.kernel.typed import typed
-from holdfast.stores.answers import answered, at_once
+from holdfast.stores.answers import settled
 from holdfast.stores.excerpts import TextExcerpt, excerpt
 from holdfast.stores.protocols import (
     KeepsBytes,
@@ -210,8 +209,8 @@ def keeps_bytes(store: type[KeyValueStore]) -> bool:
     return issubclass(store, KeepsBytes)
 
 
-class AsyncArtifactStore:
-    """Artifacts over any store of text, synchronous or not.
+class ArtifactStore:
+    """Artifacts over any store of text; the answers of an asynchronous one are waited for.
 
     A content is one entry, however often it is stored: under ``content_`` and its reference, which
     is the first 12 digits of its key, or more if these belong to another content. So a reference
@@ -228,37 +227,37 @@ class AsyncArtifactStore:
         self._store, self._secret = store, secret
         self._blobs = cast("KeepsBytes", store) if keeps_bytes(type(store)) else None
 
-    async def put(self, content: str | bytes, kind: str = "text") -> Artifact:
+    def put(self, content: str | bytes, kind: str = "text") -> Artifact:
         """Store the content; afterwards its key and reference return it.
 
         A content that is already stored does not change, not even its kind; a damaged copy is
         replaced.
         """
         data = to_bytes(content) if isinstance(content, str) else content
-        reference, held = await self._place(key_of(data))
+        reference, held = self._place(key_of(data))
         header = None if held is None else self._intact(reference, held)
         if header is None:
             header, blob = encode(data, kind)
             if held is not None:
-                await self._replace(reference, blob)
-            elif not await self._claim(reference, blob):
-                return await self.put(content, kind)  # another writer was faster
+                self._replace(reference, blob)
+            elif not self._claim(reference, blob):
+                return self.put(content, kind)  # another writer was faster
         return _artifact(reference, header)
 
-    async def get(self, key: str) -> str | None:
+    def get(self, key: str) -> str | None:
         """The content as text, or None.
 
         Raises CorruptError if it is damaged, StoreError if it is not text.
         """
-        data = await self.get_bytes(key)
+        data = self.get_bytes(key)
         return None if data is None else to_text(key, data)
 
-    async def get_bytes(self, key: str) -> bytes | None:
+    def get_bytes(self, key: str) -> bytes | None:
         """The content, or None. Raises CorruptError if it is damaged."""
-        found = await self._find(key)
+        found = self._find(key)
         return None if found is None else decode(*found)[1]
 
-    async def read(
+    def read(
         self,
         key: str,
         *,
@@ -270,37 +269,37 @@ class AsyncArtifactStore:
 
         Raises NotFoundError if it is not stored; see ``excerpt`` for the arguments.
         """
-        text = await self.get(key)
+        text = self.get(key)
         if text is None:
             raise NotFoundError(key)
         return excerpt(text, lines=lines, pattern=pattern, field=field)
 
-    async def find(self, key: str) -> Artifact | None:
+    def find(self, key: str) -> Artifact | None:
         """Return the facts of the content without decompressing it; None if it is not stored."""
-        found = await self._find(key)
+        found = self._find(key)
         return None if found is None else _artifact(found[0], header_of(*found))
 
-    async def delete(self, key: str) -> None:
+    def delete(self, key: str) -> None:
         """Delete the content; an unknown key is not an error."""
-        found = await self._find(key)
+        found = self._find(key)
         if found is not None:
-            await answered(self._store.delete(CONTENT + found[0]))
+            settled(self._store.delete(CONTENT + found[0]))
 
-    async def references(self) -> list[str]:
+    def references(self) -> list[str]:
         """The references of all artifacts, in order.
 
         Raises StoreError if the store cannot list its keys.
         """
         if not isinstance(self._store, ListsKeys):
             raise StoreError(f"a {type(self._store).__name__} cannot list what it keeps")
-        return [name.removeprefix(CONTENT) for name in await answered(self._store.keys(CONTENT))]
+        return [name.removeprefix(CONTENT) for name in settled(self._store.keys(CONTENT))]
 
-    async def _find(self, key: str) -> tuple[str, bytes] | None:
+    def _find(self, key: str) -> tuple[str, bytes] | None:
         """The reference and the blob, by a key, a reference, or a longer beginning of a key."""
         digits = _digits(key)
         known = is_known(digits, self._secret)
         for reference in [digits] if known else _prefixes(digits):
-            blob = await self._load(reference)
+            blob = self._load(reference)
             if blob is None:
                 continue
             sha256 = header_of(reference, blob).sha256
@@ -333,40 +332,40 @@ class AsyncArtifactStore:
         except CorruptError:
             return None
 
-    async def _place(self, key: str) -> tuple[str, bytes | None]:
+    def _place(self, key: str) -> tuple[str, bytes | None]:
         """The shortest reference that is free or belongs to the key, and what is stored there.
 
         A reference whose blob cannot be read is used again.
         """
         for reference in self._references(key):
-            blob = await self._load(reference)
+            blob = self._load(reference)
             if blob is None or self._owner(reference, blob) in {key, None}:
                 return reference, blob
         raise CorruptError(key, "another content has its key")
 
-    async def _load(self, reference: str) -> bytes | None:
+    def _load(self, reference: str) -> bytes | None:
         if self._blobs is not None:
-            return await answered(self._blobs.get_bytes(CONTENT + reference))
-        text = await answered(self._store.get(CONTENT + reference))
+            return settled(self._blobs.get_bytes(CONTENT + reference))
+        text = settled(self._store.get(CONTENT + reference))
         return None if text is None else from_armour(text)
 
-    async def _claim(self, reference: str, blob: bytes) -> bool:
+    def _claim(self, reference: str, blob: bytes) -> bool:
         """Store the blob under a free reference.
 
         False if it was taken meanwhile, if the store can tell.
         """
         if self._blobs is not None:
-            return await answered(self._blobs.put_bytes_if_absent(CONTENT + reference, blob))
+            return settled(self._blobs.put_bytes_if_absent(CONTENT + reference, blob))
         if isinstance(self._store, PutsIfAbsent):
-            return await answered(self._store.put_if_absent(CONTENT + reference, to_armour(blob)))
-        await self._replace(reference, blob)
+            return settled(self._store.put_if_absent(CONTENT + reference, to_armour(blob)))
+        self._replace(reference, blob)
         return True
 
-    async def _replace(self, reference: str, blob: bytes) -> None:
+    def _replace(self, reference: str, blob: bytes) -> None:
         if self._blobs is not None:
-            await answered(self._blobs.set_bytes(CONTENT + reference, blob))
+            settled(self._blobs.set_bytes(CONTENT + reference, blob))
         else:
-            await answered(self._store.set(CONTENT + reference, to_armour(blob)))
+            settled(self._store.set(CONTENT + reference, to_armour(blob)))
 
 
 def _digits(key: str) -> str:
@@ -381,51 +380,17 @@ def _artifact(reference: str, header: Header) -> Artifact:
     return Artifact(header.sha256, reference, header.kind, header.bytes, header.lines)
 
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-def _now(
-    method: Callable[Concatenate[AsyncArtifactStore, P], Coroutine[object, None, T]],
-) -> Callable[Concatenate[ArtifactStore, P], T]:
-    """The synchronous form of a method."""
-
-    @wraps(method)
-    def now(store: ArtifactStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return at_once(method(store.artifacts, *args, **kwargs))
-
-    return now
-
-
-class ArtifactStore:
-    """Like ``AsyncArtifactStore``, without ``await``, over a store that answers at once.
-
-    Raises ConfigError if the store returns an awaitable.
-    """
-
-    def __init__(self, store: KeyValueStore) -> None:
-        self.artifacts = AsyncArtifactStore(store)
-
-    put = _now(AsyncArtifactStore.put)
-    get = _now(AsyncArtifactStore.get)
-    get_bytes = _now(AsyncArtifactStore.get_bytes)
-    read = _now(AsyncArtifactStore.read)
-    find = _now(AsyncArtifactStore.find)
-    delete = _now(AsyncArtifactStore.delete)
-    references = _now(AsyncArtifactStore.references)
-
-
 KEY = "secret"
 _BYTES = 32  # as many as the SHA-256 of its keyed hashes has
 
 
-async def secret_of(store: KeyValueStore, *, makes: bool = True) -> str:
+def secret_of(store: KeyValueStore, *, makes: bool = True) -> str:
     """The secret; empty if there is none and ``makes`` is False."""
-    known = await answered(store.get(KEY))
+    known = settled(store.get(KEY))
     if known or not makes:
         return known or ""
     if isinstance(store, PutsIfAbsent):
-        await answered(store.put_if_absent(KEY, urandom(_BYTES).hex()))
+        settled(store.put_if_absent(KEY, urandom(_BYTES).hex()))
     else:
-        await answered(store.set(KEY, urandom(_BYTES).hex()))
-    return await answered(store.get(KEY)) or ""
+        settled(store.set(KEY, urandom(_BYTES).hex()))
+    return settled(store.get(KEY)) or ""

@@ -11,12 +11,14 @@ import re
 from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from secrets import token_bytes
 from typing import cast
 
 from holdfast.kernel.errors import ConfigError, MissingExtraError, StoreError
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.stores.answers import after, answered, at_once
+from holdfast.kernel.registry import imported
+from holdfast.stores.answers import after, settled
 from holdfast.stores.protocols import (
     Answer,
     Line,
@@ -129,14 +131,17 @@ class EncryptedStore(MappedStore):
         """Open the store with the key: 32 bytes, or a passphrase.
 
         The first key with which a store is opened becomes its key. Raises StoreError if it has
-        another, and ConfigError for an asynchronous store, which needs ``aunlock``.
+        another.
         """
-        return at_once(cls.aunlock(inner, key))
+        return cls(inner, _keys_in(inner, key))
 
     @classmethod
     async def aunlock(cls, inner: KeyValueStore, key: bytes | str) -> EncryptedStore:
-        """Like ``unlock``, for any store."""
-        return cls(inner, await _aopened(inner, key))
+        """Like ``unlock``, in an event loop, on which an asynchronous store is awaited."""
+        unlocked: EncryptedStore = await imported("holdfast.calls.event_loop:in_thread")(
+            partial(cls.unlock, inner, key)
+        )
+        return unlocked
 
     @classmethod
     def rekey(cls, inner: KeyValueStore, key: bytes | str, new: bytes | str) -> EncryptedStore:
@@ -147,16 +152,9 @@ class EncryptedStore(MappedStore):
         store open can continue, but cannot read what is written with the new key. Two processes
         must not do this at the same time.
         """
-        return at_once(cls.arekey(inner, key, new))
-
-    @classmethod
-    async def arekey(
-        cls, inner: KeyValueStore, key: bytes | str, new: bytes | str
-    ) -> EncryptedStore:
-        """Like ``rekey``, for any store."""
         _check(new)
-        keys = Keys([*(await _aopened(inner, key)).own, token_bytes(OWN_BYTES)])
-        await answered(inner.set(LOCK, _lock_of(keys, new)))
+        keys = Keys([*_keys_in(inner, key).own, token_bytes(OWN_BYTES)])
+        settled(inner.set(LOCK, _lock_of(keys, new)))
         return cls(inner, keys)
 
     def _name(self, key: str, /) -> str:
@@ -273,16 +271,16 @@ def _check(key: bytes | str) -> None:
     raise ConfigError(problem, place="encrypted store", advice=advice)
 
 
-async def _aopened(inner: KeyValueStore, key: bytes | str) -> Keys:
+def _keys_in(inner: KeyValueStore, key: bytes | str) -> Keys:
     """The keys of the store, created if it has none."""
     _check(key)
-    lock = await answered(inner.get(LOCK))
+    lock = settled(inner.get(LOCK))
     if lock is None:
         lock = _lock_of(Keys([token_bytes(OWN_BYTES)]), key)
         if not isinstance(inner, PutsIfAbsent):
-            await answered(inner.set(LOCK, lock))
-        elif not await answered(inner.put_if_absent(LOCK, lock)):
-            lock = await answered(inner.get(LOCK)) or ""
+            settled(inner.set(LOCK, lock))
+        elif not settled(inner.put_if_absent(LOCK, lock)):
+            lock = settled(inner.get(LOCK)) or ""
     return _keys_of(lock, key)
 
 
