@@ -22,7 +22,7 @@ from operator import mul
 from statistics import fmean
 from typing import Any, Literal, NamedTuple, cast, get_args
 
-from holdfast.calls.lineup import CallLimits, Lineup
+from holdfast.calls import CallLimits, Lineup
 from holdfast.compressors.writer import quoted, rendered
 from holdfast.formats import read
 from holdfast.kernel.errors import ConfigError, HoldfastError

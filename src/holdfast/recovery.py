@@ -23,10 +23,9 @@ from holdfast.kernel.registry import renamed_argument
 from holdfast.kernel.typed import Positive, check_type, kept_as, object_of
 from holdfast.names import ToolProvider
 from holdfast.stores import open_store
-from holdfast.stores.answers import as_store_errors, settled
 from holdfast.stores.artifacts import ArtifactStore, secret_of
 from holdfast.stores.excerpts import TextExcerpt
-from holdfast.stores.protocols import ListsKeys
+from holdfast.stores.protocols import ListsKeys, as_store_errors, settled
 from holdfast.text.keyed import of_thread
 
 MOST = 20_000

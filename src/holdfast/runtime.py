@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from holdfast.calls.lineup import Lineup
+from holdfast.calls import Lineup
 from holdfast.compressors.summaries import HISTORY, Marks
 from holdfast.kernel.errors import ConfigError, ContextOverflowError, HoldfastError, StoreError
 from holdfast.kernel.ports import (
@@ -25,8 +25,8 @@ from holdfast.kernel.ports import (
 from holdfast.kernel.registry import imported
 from holdfast.model_usage import CallRecords, ModelUsage
 from holdfast.redact import incoming, outgoing
-from holdfast.stores.answers import as_store_errors, settled
 from holdfast.stores.artifacts import secret_of
+from holdfast.stores.protocols import as_store_errors, settled
 
 if TYPE_CHECKING:
     from holdfast.calls.caller import Caller

@@ -12,8 +12,8 @@ from holdfast.kernel.ports import KeyValueStore, Room
 from holdfast.kernel.typed import check_type
 from holdfast.meter import Counter, meter_for
 from holdfast.stores import open_store
-from holdfast.stores.answers import as_store_errors
 from holdfast.stores.artifacts import ArtifactStore, secret_of
+from holdfast.stores.protocols import as_store_errors
 from holdfast.text.concealed import redacted_text
 
 

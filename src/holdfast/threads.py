@@ -18,7 +18,6 @@ from holdfast.session.arguments import ThreadOptions
 from holdfast.session.log import STATE
 from holdfast.session.state import State
 from holdfast.stores import open_store
-from holdfast.stores.answers import settled
 from holdfast.stores.artifacts import CONTENT
 from holdfast.stores.artifacts import KEY as SECRET
 from holdfast.stores.key_logs import EVENTS, MESSAGES, LogsOverKeys
@@ -29,6 +28,7 @@ from holdfast.stores.protocols import (
     ErasesLogs,
     KeepsLogs,
     ListsKeys,
+    settled,
 )
 from holdfast.text.keyed import is_known, of_thread
 from holdfast.text.visible import amount, one_line

@@ -179,7 +179,7 @@ def test_a_file_name_cannot_act_on_the_terminal(run):
 
 
 def test_a_fault_of_ours_is_one_line_with_a_code_of_its_own(run, talk, monkeypatch):
-    monkeypatch.setattr("holdfast.cli.count.count", lambda *_args, **_options: 1 // 0)
+    monkeypatch.setattr("holdfast.cli.conversation.count", lambda *_args, **_options: 1 // 0)
     ran = run("count", "chat.json")
     assert ran.code == 70
     assert ran.complaint.startswith("an error in Holdfast itself: ZeroDivisionError: ")
@@ -187,7 +187,7 @@ def test_a_fault_of_ours_is_one_line_with_a_code_of_its_own(run, talk, monkeypat
 
 
 def test_the_traceback_is_shown_only_for_debug(run, talk, monkeypatch):
-    monkeypatch.setattr("holdfast.cli.count.count", lambda *_args, **_options: 1 // 0)
+    monkeypatch.setattr("holdfast.cli.conversation.count", lambda *_args, **_options: 1 // 0)
     ran = run("--debug", "count", "chat.json")
     assert ran.code == 70
     assert "Traceback" in ran.err
@@ -197,7 +197,7 @@ def test_an_interrupt_is_no_fault(run, talk, monkeypatch):
     def interrupted(*_args: object, **_options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("holdfast.cli.count.count", interrupted)
+    monkeypatch.setattr("holdfast.cli.conversation.count", interrupted)
     ran = run("count", "chat.json")
     assert (ran.code, ran.out, ran.err.strip()) == (130, "", "")
 

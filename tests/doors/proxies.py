@@ -12,8 +12,8 @@ import httpx2
 
 from holdfast.http import Budgets
 from holdfast.http.requests import Vendor
+from holdfast.proxy import Settings
 from holdfast.proxy.server import serving
-from holdfast.proxy.settings import Settings
 
 VENDORS: tuple[Vendor, ...] = ("openai", "anthropic", "google")
 

@@ -17,8 +17,8 @@ import holdfast
 from holdfast.formats import named
 from holdfast.formats.convert import convert, described
 from holdfast.kernel.errors import ConfigError
+from holdfast.proxy import Settings
 from holdfast.proxy.recalls import _alone
-from holdfast.proxy.settings import Settings
 from tests.doors import talks
 from tests.doors.provider import Provider
 from tests.doors.proxies import post, proxy, raw_server

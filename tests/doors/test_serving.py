@@ -12,7 +12,7 @@ import pytest
 
 import holdfast
 from holdfast.cli import main
-from holdfast.cli.run import _arguments
+from holdfast.cli.serve import _arguments
 from tests.doors import talks
 from tests.doors.provider import Provider
 from tests.doors.proxies import post

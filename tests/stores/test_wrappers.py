@@ -25,7 +25,6 @@ OPTIONAL = [
     protocols.GetsBytes,
     protocols.SetsBytes,
     protocols.ListsKeys,
-    protocols.GetsMany,
     protocols.SetsMany,
     protocols.Expires,
     protocols.PutsIfAbsent,

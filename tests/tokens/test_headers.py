@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.tokens.headers import bytes_a_second, image_size, pdf_pages
+from holdfast.tokens.media import bytes_a_second, image_size, pdf_pages
 
 PNG = b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sIIBBBBB", 13, b"IHDR", 640, 480, 8, 2, 0, 0, 0)
 GIF = b"GIF89a" + struct.pack("<HH", 640, 480) + b"\x00" * 3

@@ -22,7 +22,7 @@ from holdfast.kernel.typed import Positive, check_type
 from holdfast.providers.vendor import refusal
 from holdfast.session import Session, View
 from holdfast.session.view import copied
-from holdfast.stores.answers import settled
+from holdfast.stores.protocols import settled
 from holdfast.validity import repair, validate
 
 Step = Generator[Callable[[], Any], Any, Any]

@@ -21,8 +21,7 @@ from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.typed import check_type, kept_as, typed
 from holdfast.model_usage import CacheFigures, CacheStatistics
 from holdfast.stores import open_store
-from holdfast.stores.answers import as_store_errors, settled
-from holdfast.stores.protocols import SetsMany
+from holdfast.stores.protocols import SetsMany, as_store_errors, settled
 
 
 class Flights:

@@ -1,4 +1,4 @@
-"""The command line ``holdfast``, one file for each command."""
+"""The command line ``holdfast``, and where its commands are."""
 
 from __future__ import annotations
 
@@ -43,8 +43,16 @@ COMMANDS = Registry(
     | rows("""
         compress holdfast.cli.compress:compress_command
         explain holdfast.cli.compress:explain
+        count holdfast.cli.conversation:count_command
+        convert holdfast.cli.conversation:convert_command
+        sample holdfast.cli.conversation:sample_command
         restore holdfast.cli.originals:restore_command
         recall holdfast.cli.originals:recall
+        serve holdfast.cli.serve:serve
+        run holdfast.cli.serve:run
+        mcp holdfast.cli.serve:mcp
+        config holdfast.cli.settings:config_command
+        prices holdfast.cli.settings:prices
     """),
 )
 

@@ -1,8 +1,13 @@
-"""``holdfast serve``: the proxy, with the options that ``holdfast run`` has too."""
+"""``holdfast serve``, ``run`` and ``mcp``: the proxy, and the MCP server."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import signal
+import subprocess
 from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePath
 from typing import Any, cast
 
 import click
@@ -22,15 +27,19 @@ from holdfast.cli.terminal import mention
 from holdfast.http.budgets import Budgets, Size, checked
 from holdfast.http.requests import Vendor
 from holdfast.kernel.budget import Budget
-from holdfast.kernel.errors import ConfigError, MissingExtraError
+from holdfast.kernel.errors import ConfigError, InputError, MissingExtraError
 from holdfast.kernel.registry import imported
 from holdfast.options import Options
-from holdfast.proxy.settings import UPSTREAMS, Settings
+from holdfast.proxy import UPSTREAMS, Settings
 
 _REQUESTS = frozenset({"model", "format", "thread"})
 """Options that each request states itself."""
 
-_PACKAGES = ("aiohttp", "uvicorn", "prometheus_client")
+_EXTRAS = {
+    "proxy": ("the proxy", ("aiohttp", "uvicorn", "prometheus_client")),
+    "mcp": ("the MCP server", ("mcp", "pydantic")),
+}
+"""What each extra is for, and the packages that it brings."""
 
 proxy_options = having(
     click.option(
@@ -85,13 +94,14 @@ def settings_of(given: Mapping[str, Any], **more: Any) -> Settings:
     )
 
 
-def part(name: str) -> Any:
-    """Import a part of the proxy. Raises MissingExtraError if the extra is not installed."""
+def _server(extra: str, target: str) -> Any:
+    """Import a part of a server. Raises MissingExtraError if its extra is not installed."""
     try:
-        return imported(f"holdfast.proxy.server:{name}")
+        return imported(target)
     except ModuleNotFoundError as fault:
-        if fault.name in _PACKAGES:
-            raise MissingExtraError("the proxy", "proxy") from fault
+        what, packages = _EXTRAS[extra]
+        if fault.name in packages:
+            raise MissingExtraError(what, extra) from fault
         raise
 
 
@@ -166,7 +176,7 @@ def _by_model(given: Sequence[str]) -> dict[str, Size]:
     metavar="S",
     help="Seconds for running requests when it stops.  [default: 10]",
 )
-def command(**given: Any) -> int:
+def serve(**given: Any) -> int:
     r"""Run a proxy that fits what agents send to their providers, until it is interrupted.
 
     Set the agent's base URL to its address; keys and headers are passed on. Requests that fit are
@@ -180,9 +190,129 @@ def command(**given: Any) -> int:
     more = {name: given.pop(name) for name in named}
     most = given.pop("most_megabytes") * 1_000_000
     settings = settings_of(given, most_bytes=most, **more)
-    part("serve")(settings, _announce)
+    _server("proxy", "holdfast.proxy.server:serve")(settings, _announce)
     return 0
 
 
 def _announce(address: str) -> None:
     mention(f"Holdfast listens on {address}; its page is {address}/holdfast\n")
+
+
+_VARIABLES: Mapping[Vendor, tuple[tuple[str, str], ...]] = {
+    "openai": (("OPENAI_BASE_URL", "/v1"), ("OPENAI_API_BASE", "/v1")),
+    "anthropic": (("ANTHROPIC_BASE_URL", ""),),
+    "google": (("GOOGLE_GEMINI_BASE_URL", ""),),
+}
+"""The variables from which vendors' packages and most clients read their address."""
+
+
+@click.command("run", context_settings={"ignore_unknown_options": True})
+@proxy_options
+@click.argument(
+    "command_line", nargs=-1, required=True, type=click.UNPROCESSED, metavar="COMMAND..."
+)
+def run(command_line: tuple[str, ...], **given: Any) -> int:
+    r"""Start a proxy, run COMMAND with its base URLs set to it, and end the proxy with it.
+
+    The proxy sends requests to the addresses that OPENAI_BASE_URL, ANTHROPIC_BASE_URL and
+    GOOGLE_GEMINI_BASE_URL had before. The exit code is that of COMMAND.
+
+    \b
+    holdfast run -- claude
+    holdfast run --budget 100k -- codex
+    holdfast run -- python app.py
+    """
+    given["upstream"] = (*_named_before(os.environ), *given["upstream"])
+    settings = settings_of(given, port=0)
+    program = shutil.which(command_line[0])
+    if program is None:
+        raise InputError("there is no such program", place=command_line[0], advice="check its name")
+    with _server("proxy", "holdfast.proxy.server:serving")(settings) as address:
+        arguments = [program, *_arguments(command_line, address)]
+        return _finished(arguments, {**os.environ, **_variables(address)})
+
+
+def _named_before(environment: Mapping[str, str]) -> list[str]:
+    """The addresses in the environment, as values of --upstream."""
+    found: list[str] = []
+    for vendor, variables in _VARIABLES.items():
+        for name, end in variables:
+            if url := environment.get(name):
+                found.append(f"{vendor}={url.rstrip('/').removesuffix(end)}")
+                break
+    return [
+        f"{vendor}={url}" for vendor, url in upstreams_of(found).items() if url != UPSTREAMS[vendor]
+    ]
+
+
+def _variables(address: str) -> dict[str, str]:
+    return {name: f"{address}{end}" for variables in _VARIABLES.values() for name, end in variables}
+
+
+def _arguments(command_line: Sequence[str], address: str) -> list[str]:
+    """The arguments of the command; Codex reads its address from options, not variables."""
+    first, *rest = command_line
+    if PurePath(first).stem != "codex":
+        return rest
+    provider = {
+        "name": '"Holdfast"',
+        "base_url": f'"{address}/v1"',
+        "env_key": '"OPENAI_API_KEY"',
+        "wire_api": '"responses"',
+    }
+    settings = [f"model_providers.holdfast.{name}={value}" for name, value in provider.items()]
+    told = [word for each in ('model_provider="holdfast"', *settings) for word in ("-c", each)]
+    return [*told, *rest]
+
+
+def _finished(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Run the program to its end; an interrupt is left to the program."""
+    with subprocess.Popen(arguments, env=environment) as running:  # noqa: S603 - typed by the user
+
+        def end(number: int, frame: object) -> None:
+            del number, frame
+            running.terminate()
+
+        before = signal.signal(signal.SIGTERM, end)
+        try:
+            while True:
+                try:
+                    code = running.wait()
+                    break
+                except KeyboardInterrupt:
+                    continue
+        finally:
+            signal.signal(signal.SIGTERM, before)
+    return code if code >= 0 else 128 - code
+
+
+@click.command("mcp")
+@store_options
+@click.option("--thread", metavar="ID", default="", help="The thread for calls that name none.")
+@click.option(
+    "--root",
+    metavar="DIR",
+    default=".",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="The folder whose files agents may read.  [default: the working directory]",
+)
+@click.option(
+    "--http",
+    "port",
+    type=click.IntRange(1, 65535),
+    metavar="PORT",
+    help="Serve streamable HTTP on 127.0.0.1 instead of standard input and output.",
+)
+def mcp(store: str | None, store_key: str | None, thread: str, root: Path, port: int | None) -> int:
+    r"""Offer an agent tools over MCP: recall, search, compress_file, stats and remember.
+
+    \b
+    holdfast mcp --store agent.db
+    claude mcp add holdfast -- holdfast mcp --store agent.db
+    """
+    place = kept_in(store, store_key)
+    if place is None:
+        advice = "name one, such as agent.db"
+        raise ConfigError("it is missing", place="--store", advice=advice)
+    _server("mcp", "holdfast.mcp:serve")(place, thread, root, port)
+    return 0

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
 
+from holdfast.formats.openai_responses import CompactionStays
 from holdfast.formats.rules.messages import ThinkingLeads, ThinkingSigned, ThinkingStays
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.integrity import Rule
@@ -55,7 +56,6 @@ from .rules.exchanges import (
     SpelledCallIds,
     UniqueCallIds,
 )
-from .rules.items import CompactionStays
 from .rules.messages import (
     AtLeastOne,
     FinalTextTrimmed,

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
+from holdfast.formats.rules import original
 from holdfast.kernel.apply import mend
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.messages import (
@@ -29,7 +30,6 @@ from holdfast.kernel.transcript import Format
 
 from . import FORMATS, named, read
 from .payloads import Object, as_text, body_of, data_of, is_address, is_object, objects_in
-from .rules.changes import original
 from .wire import BlockWire, ObjectWire
 
 Written = dict[str, Any]

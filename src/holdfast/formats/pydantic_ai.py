@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Protocol
 
+from holdfast.formats.rules import original
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import (
@@ -48,7 +49,6 @@ from .payloads import (
     refuse,
     text_at,
 )
-from .rules.changes import original
 from .rules.exchanges import BlockExchanges, UniqueCallIds
 from .rules.messages import AtLeastOne
 from .wire import BlockWire, FrameworkWire

@@ -23,11 +23,11 @@ from holdfast.http.requests import Vendor, plain, vendor_of, written
 from holdfast.http.threads import HEADER, Origin, origin_of
 from holdfast.kernel.errors import HoldfastError
 from holdfast.providers.vendor import REFUSED
+from holdfast.proxy import Settings
 from holdfast.proxy.asgi import Connection, Gone, Receive, Scope, Send
 from holdfast.proxy.figures import Figures, Row, Usage
 from holdfast.proxy.pages import Pages
 from holdfast.proxy.recalls import Recalls
-from holdfast.proxy.settings import Settings
 from holdfast.text.visible import fault_line
 
 log = logging.getLogger("holdfast.proxy")

@@ -19,9 +19,9 @@ from holdfast.http.requests import plain, read_object
 from holdfast.http.threads import origin_of, thread_of
 from holdfast.kernel.errors import ConfigError, HoldfastError, NotFoundError
 from holdfast.options import Options
+from holdfast.proxy import LOOPBACK, Settings
 from holdfast.proxy.asgi import Connection, Fields
 from holdfast.proxy.figures import Figures
-from holdfast.proxy.settings import LOOPBACK, Settings
 from holdfast.recovery import recall
 from holdfast.reports import report
 

@@ -12,8 +12,8 @@ from time import sleep
 import uvicorn
 
 from holdfast.kernel.errors import ConfigError
+from holdfast.proxy import LOOPBACK, Settings
 from holdfast.proxy.app import Proxy
-from holdfast.proxy.settings import LOOPBACK, Settings
 
 _STEP = 0.01  # seconds
 _BACKLOG = 1_024  # connections

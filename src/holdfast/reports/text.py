@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from holdfast.formats.rules.changes import longest_rising
+from holdfast.formats.rules import longest_rising
 from holdfast.kernel.edits import Drop, Edit, Insert, Offload
 from holdfast.kernel.ports import Accuracy
 from holdfast.reports.account import Account, MessageAccount

@@ -23,10 +23,9 @@ from holdfast.kernel.messages import Message
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Format, speaks
 from holdfast.memory.messages import Remembered, remembered
-from holdfast.stores.answers import as_store_errors, settled
 from holdfast.stores.artifacts import secret_of
 from holdfast.stores.key_logs import EVENTS, MESSAGES
-from holdfast.stores.protocols import Glances, KeepsLogs, Line, MessageLog
+from holdfast.stores.protocols import Glances, KeepsLogs, Line, MessageLog, as_store_errors, settled
 from holdfast.text.keyed import of_thread
 from holdfast.text.visible import amount
 from holdfast.text.words import has_unspaced, words

@@ -23,11 +23,10 @@ from holdfast.names import ReportForm
 from holdfast.options import listing
 from holdfast.recovery import line_range, recall
 from holdfast.stores import open_store
-from holdfast.stores.answers import settled
 from holdfast.stores.excerpts import excerpt
 from holdfast.stores.in_process import InProcessStore
 from holdfast.stores.key_logs import LogsOverKeys
-from holdfast.stores.protocols import ClosedAfterUse, Closes
+from holdfast.stores.protocols import ClosedAfterUse, Closes, settled
 from holdfast.text.visible import amount
 from holdfast.trace import told_gain
 

@@ -18,7 +18,7 @@ from operator import mul
 from typing import Any, cast
 from uuid import uuid4
 
-from holdfast.calls.lineup import Lineup
+from holdfast.calls import Lineup
 from holdfast.kernel.errors import CorruptError, HoldfastError, StoreError
 from holdfast.kernel.ports import Embed
 from holdfast.memory.forms import HEAVY, VERBATIM, Condenser, Form
@@ -38,8 +38,7 @@ from holdfast.memory.tiers import (
     use_form,
 )
 from holdfast.runtime import Runtime
-from holdfast.stores.answers import settled
-from holdfast.stores.protocols import SetsMany
+from holdfast.stores.protocols import SetsMany, settled
 from holdfast.text.importance import has_importance_marker
 from holdfast.text.similarity import unit
 from holdfast.text.visible import amount

@@ -25,12 +25,12 @@ from holdfast.kernel.errors import (
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import imported
 from holdfast.kernel.typed import typed
-from holdfast.stores.answers import settled
 from holdfast.stores.excerpts import TextExcerpt, excerpt
 from holdfast.stores.protocols import (
     KeepsBytes,
     ListsKeys,
     PutsIfAbsent,
+    settled,
     to_bytes,
     to_text,
 )

@@ -18,12 +18,13 @@ from typing import cast
 from holdfast.kernel.errors import ConfigError, MissingExtraError, StoreError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import imported
-from holdfast.stores.answers import after, settled
 from holdfast.stores.protocols import (
     Answer,
     Line,
     MessageLog,
     PutsIfAbsent,
+    after,
+    settled,
     to_bytes,
     to_text,
 )

@@ -12,8 +12,7 @@ from math import inf
 from time import monotonic
 
 from holdfast.kernel.forks import brief_lock
-from holdfast.stores.entries import EntryStore
-from holdfast.stores.protocols import Line
+from holdfast.stores.protocols import EntryStore, Line
 from holdfast.text.similarity import Lexical
 
 
@@ -111,6 +110,11 @@ class InProcessStore(EntryStore):
         """
         return _SHARED.setdefault(url.partition("://")[2], cls())
 
+    def get_bytes(self, key: str) -> bytes | None:
+        """The value as bytes, or None; text is encoded as UTF-8."""
+        with self._lock:
+            return self._entries[key][0] if self._live(key) else None
+
     def put_bytes_if_absent(self, key: str, value: bytes) -> bool:
         """Store the bytes if the key is free; whether it was."""
         with self._lock:
@@ -150,10 +154,6 @@ class InProcessStore(EntryStore):
             held = self._logs.get(name)
         if held is not None:
             held.clear()
-
-    def _read(self, keys: Sequence[str]) -> list[bytes | None]:
-        with self._lock:
-            return [self._entries[key][0] if self._live(key) else None for key in keys]
 
     def _write(self, values: Mapping[str, bytes], seconds: float | None = None) -> None:
         ends = inf if seconds is None else self._clock() + seconds

@@ -20,11 +20,10 @@ from weakref import WeakValueDictionary
 from holdfast.kernel.errors import CorruptError
 from holdfast.kernel.forks import Forks, brief_lock
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.stores.answers import settled
 from holdfast.stores.artifacts import keeps_bytes
 from holdfast.stores.in_process import InProcessLog
-from holdfast.stores.protocols import Answer, KeepsLogs, Line, ListsKeys, PutsIfAbsent
-from holdfast.stores.wrappers import MappedStore
+from holdfast.stores.protocols import KeepsLogs, Line, ListsKeys, PutsIfAbsent, settled
+from holdfast.stores.wrappers import MappedStore, OverBytes
 
 _LINES, _NAMES = "log:", "logs:"
 """How the keys of entries begin: of lines, and of the names of logs where keys are not listed."""
@@ -174,17 +173,5 @@ class LogsOverKeys(MappedStore):
         return None if _entry(name) else name  # entries of logs are not listed as keys
 
 
-class LogsOverBytes(LogsOverKeys):
+class LogsOverBytes(LogsOverKeys, OverBytes):
     """The same over a store of bytes, so that artifacts are bytes in it."""
-
-    def get_bytes(self, key: str) -> Answer[bytes | None]:
-        """The value as bytes, or None; text is encoded as UTF-8."""
-        return self._get_bytes(key)
-
-    def set_bytes(self, key: str, value: bytes) -> Answer[object]:
-        """Store the bytes, replacing an earlier value."""
-        return self._set_bytes(key, value)
-
-    def put_bytes_if_absent(self, key: str, value: bytes) -> Answer[bool]:
-        """Store the bytes if the key is free; whether it was."""
-        return self._put_bytes_if_absent(key, value)

@@ -21,9 +21,8 @@ from msgspec import msgpack
 
 from holdfast.kernel.errors import ConfigError, MissingExtraError, StoreError
 from holdfast.kernel.forks import cached_property
-from holdfast.stores.entries import EntryStore, texts
 from holdfast.stores.postings import Wanted, counted
-from holdfast.stores.protocols import Line, shown, to_bytes, to_text
+from holdfast.stores.protocols import EntryStore, Line, shown, texts, to_bytes, to_text
 
 try:
     import redis
@@ -218,6 +217,11 @@ class RedisStore(EntryStore):
         plain = urlunsplit(parts._replace(scheme=scheme, query=urlencode(options)))
         return cls(plain, prefix=prefix)
 
+    def get_bytes(self, key: str) -> bytes | None:
+        """The value as bytes, or None; text is encoded as UTF-8."""
+        with self._server.asking() as client:
+            return self._values([client.get(self._name(key))])[0]
+
     def put_bytes_if_absent(self, key: str, value: bytes) -> bool:
         """Store the bytes if the key is free; whether it was. One of many callers gets True."""
         keys = [self._name(key), self._server.key(_DONE, uuid4().hex)]
@@ -232,8 +236,11 @@ class RedisStore(EntryStore):
     def keys(self, prefix: str = "") -> list[str]:
         """The keys that start with the prefix, in order; reads all keys of the server."""
         found = self._server.names(_ENTRY, prefix)
-        values = zip(found, self._read(found), strict=True)
-        return [key for key, value in values if value is not None]
+        if not found:
+            return []
+        with self._server.asking() as client:
+            values = self._values(client.mget([self._name(key) for key in found]))
+        return [key for key, value in zip(found, values, strict=True) if value is not None]
 
     def log(self, name: str) -> RedisLog:
         """The log of this name, which may be empty."""
@@ -292,12 +299,6 @@ class RedisStore(EntryStore):
 
     def _name(self, key: str) -> bytes:
         return self._server.key(_ENTRY, key)
-
-    def _read(self, keys: Sequence[str]) -> list[bytes | None]:
-        if not keys:
-            return []
-        with self._server.asking() as client:
-            return self._values(client.mget([self._name(key) for key in keys]))
 
     def _values(self, rows: Sequence[bytes | None]) -> list[bytes | None]:
         now = self._clock()

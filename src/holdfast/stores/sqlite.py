@@ -21,9 +21,8 @@ from time import time
 from typing import Any
 
 from holdfast.kernel.errors import ConfigError, CorruptError, StoreError
-from holdfast.stores.entries import EntryStore
 from holdfast.stores.postings import Tallied, Wanted, blocks, tallied, waiting_words
-from holdfast.stores.protocols import ClosedAfterUse, Line, to_bytes, to_text
+from holdfast.stores.protocols import ClosedAfterUse, EntryStore, Line, to_bytes, to_text
 from holdfast.stores.sqlite_file import DatabaseFile, Synchronous, code_of, sealed, unsealed
 from holdfast.text.similarity import POSTING
 
@@ -338,6 +337,18 @@ class SqliteStore(EntryStore, ClosedAfterUse):
             return cls(path)
         raise ConfigError(problem, place="store", advice=advice)
 
+    def get_bytes(self, key: str) -> bytes | None:
+        """The value as bytes, or None; text is encoded as UTF-8."""
+        with self._file.reading() as connection:
+            row = connection.execute(_READ, (to_bytes(key), self._clock())).fetchone()
+        if row is None:
+            return None
+        value = unsealed(row[0], to_bytes(key), row[1])
+        if value is None:
+            problem = "its bytes were changed on the disk; restore the file from a copy"
+            raise CorruptError(key, problem)
+        return value
+
     def put_bytes_if_absent(self, key: str, value: bytes) -> bool:
         """Store the bytes if the key is free; whether it was. One of many callers gets True."""
         with self._file.writing() as connection:
@@ -406,20 +417,6 @@ class SqliteStore(EntryStore, ClosedAfterUse):
         with self._file.use() as connection:
             rows: list[tuple[bytes]] = connection.execute(query, (start, end, *facts)).fetchall()
         return [to_text("", name) for (name,) in rows]
-
-    def _read(self, keys: Sequence[str]) -> list[bytes | None]:
-        now = self._clock()
-        found: list[bytes | None] = []
-        with self._file.reading() as connection:
-            for key in keys:
-                row = connection.execute(_READ, (to_bytes(key), now)).fetchone()
-                value = row and unsealed(row[0], to_bytes(key), row[1])
-                if row and value is None:
-                    raise CorruptError(
-                        key, "its bytes were changed on the disk; restore the file from a copy"
-                    )
-                found.append(value)
-        return found
 
     def _write(self, values: Mapping[str, bytes], seconds: float | None = None) -> None:
         now = self._clock()

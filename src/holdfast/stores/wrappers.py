@@ -15,14 +15,11 @@ from typing import Any, Protocol, cast
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.forks import brief_lock
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.stores.answers import after
 from holdfast.stores.artifacts import CONTENT
-from holdfast.stores.entries import BytesStore
 from holdfast.stores.protocols import (
     Answer,
     ErasesLogs,
     Expires,
-    GetsMany,
     Glances,
     KeepsBytes,
     KeepsLogs,
@@ -30,10 +27,11 @@ from holdfast.stores.protocols import (
     MessageLog,
     PutsIfAbsent,
     SetsMany,
+    after,
 )
 
 _MAPPED = (
-    "get_bytes set_bytes keys get_many set_many set_for put_if_absent put_bytes_if_absent "
+    "get_bytes set_bytes keys set_many set_for put_if_absent put_bytes_if_absent "
     "log logs erase_log glance"
 ).split()
 """Optional methods that a wrapper has, with keys and values converted, if the store has them."""
@@ -45,7 +43,6 @@ class _Complete(
     KeyValueStore,
     KeepsBytes,
     ListsKeys,
-    GetsMany,
     Glances,
     SetsMany,
     Expires,
@@ -74,20 +71,24 @@ class MappedStore:
             if hasattr(inner, name):
                 setattr(self, name, getattr(self, f"_{name}"))
         for name in _PASSED_ON:
-            if hasattr(inner, name):
+            if hasattr(inner, name) and not hasattr(self, name):
                 setattr(self, name, getattr(inner, name))
 
     def get(self, key: str) -> Answer[str | None]:
         """The value, or None."""
-        return after(self._inner.get(self._name(key)), partial(self._opened_text, key))
+        return after(self._of(key).get(self._name(key)), partial(self._opened_text, key))
 
     def set(self, key: str, value: str) -> Answer[object]:
         """Store the value, replacing an earlier one."""
-        return self._inner.set(self._name(key), self._seal_text(key, value))
+        return self._of(key).set(self._name(key), self._seal_text(key, value))
 
     def delete(self, key: str) -> Answer[object]:
         """Delete the key; an unknown key is not an error."""
-        return self._inner.delete(self._name(key))
+        return self._of(key).delete(self._name(key))
+
+    def _of(self, _key: str, /) -> _Complete:
+        """The store in which this key is."""
+        return self._inner
 
     def _name(self, key: str, /) -> str:
         """The written form of a key, or of the name of a log."""
@@ -118,12 +119,12 @@ class MappedStore:
 
     def _get_bytes(self, key: str) -> Answer[bytes | None]:
         return after(
-            self._inner.get_bytes(self._name(key)),
+            self._of(key).get_bytes(self._name(key)),
             lambda sealed: None if sealed is None else self._open(key, sealed),
         )
 
     def _set_bytes(self, key: str, value: bytes) -> Answer[object]:
-        return self._inner.set_bytes(self._name(key), self._seal(key, value))
+        return self._of(key).set_bytes(self._name(key), self._seal(key, value))
 
     def _keys(self, prefix: str = "") -> Answer[list[str]]:
         return after(self._inner.keys(self._stem(prefix)), partial(self._read_names, prefix))
@@ -141,22 +142,13 @@ class MappedStore:
     def _erase_log(self, name: str) -> Answer[object]:
         return self._inner.erase_log(self._name(name))
 
-    def _get_many(self, keys: Sequence[str]) -> Answer[list[str | None]]:
-        return after(
-            self._inner.get_many([self._name(key) for key in keys]),
-            partial(self._opened_texts, keys),
-        )
-
     def _glance(
         self, keys: Sequence[str], logs: Sequence[str]
     ) -> Answer[tuple[list[str | None], Sequence[int]]]:
         return after(
             self._inner.glance([self._name(key) for key in keys], [self._name(n) for n in logs]),
-            lambda found: (self._opened_texts(keys, found[0]), found[1]),
+            lambda found: (list(map(self._opened_text, keys, found[0])), found[1]),
         )
-
-    def _opened_texts(self, keys: Sequence[str], sealed: Sequence[str | None]) -> list[str | None]:
-        return [self._opened_text(*entry) for entry in zip(keys, sealed, strict=True)]
 
     def _set_many(self, values: Mapping[str, str]) -> Answer[object]:
         return self._inner.set_many(
@@ -167,10 +159,26 @@ class MappedStore:
         return self._inner.set_for(self._name(key), self._seal_text(key, value), seconds)
 
     def _put_if_absent(self, key: str, value: str) -> Answer[bool]:
-        return self._inner.put_if_absent(self._name(key), self._seal_text(key, value))
+        return self._of(key).put_if_absent(self._name(key), self._seal_text(key, value))
 
     def _put_bytes_if_absent(self, key: str, value: bytes) -> Answer[bool]:
-        return self._inner.put_bytes_if_absent(self._name(key), self._seal(key, value))
+        return self._of(key).put_bytes_if_absent(self._name(key), self._seal(key, value))
+
+
+class OverBytes(MappedStore):
+    """A wrapper of stores of bytes, so that artifacts are bytes in it."""
+
+    def get_bytes(self, key: str) -> Answer[bytes | None]:
+        """The value as bytes, or None; text is encoded as UTF-8."""
+        return self._get_bytes(key)
+
+    def set_bytes(self, key: str, value: bytes) -> Answer[object]:
+        """Store the bytes, replacing an earlier value."""
+        return self._set_bytes(key, value)
+
+    def put_bytes_if_absent(self, key: str, value: bytes) -> Answer[bool]:
+        """Store the bytes if the key is free; whether it was."""
+        return self._put_bytes_if_absent(key, value)
 
 
 class PrefixStore(MappedStore):
@@ -261,7 +269,7 @@ def is_content(key: str) -> bool:
     return key.rpartition(":")[2].startswith(CONTENT)
 
 
-class RoutedStore(BytesStore):
+class RoutedStore(OverBytes):
     """Artifacts in one store, keys and logs in another: a bucket beside a database."""
 
     def __init__(self, store: KeyValueStore, artifacts: KeyValueStore) -> None:
@@ -272,47 +280,20 @@ class RoutedStore(BytesStore):
                     place="store",
                     advice="give a store of holdfast.stores, or its URL",
                 )
-        self._store, self._artifacts = cast("Any", store), cast("Any", artifacts)
-        for name in ("log", "logs", "erase_log", "glance") if isinstance(store, KeepsLogs) else ():
-            if hasattr(store, name):
-                setattr(self, name, getattr(store, name))
+        self._artifacts = cast("_Complete", artifacts)
+        super().__init__(store)
 
-    def get_bytes(self, key: str) -> bytes | None:
-        """The value as bytes, or None; text is encoded as UTF-8."""
-        found: bytes | None = self._of(key).get_bytes(key)
-        return found
+    def _of(self, key: str) -> _Complete:
+        return self._artifacts if is_content(key) else self._inner
 
-    def get_many(self, keys: Sequence[str]) -> list[str | None]:
-        """The values in the order of the keys; those of one store from one moment."""
-        plain = [key for key in keys if not is_content(key)]
-        found = dict(zip(plain, self._store.get_many(plain), strict=True))
-        return [found[key] if key in found else self._artifacts.get(key) for key in keys]
+    def _keys(self, prefix: str = "") -> list[str]:
+        return sorted(key for found in self._both("keys", prefix) for key in found)
 
-    def set_bytes(self, key: str, value: bytes) -> None:
-        """Store the bytes, replacing an earlier value."""
-        self._of(key).set_bytes(key, value)
-
-    def set_many(self, values: Mapping[str, str]) -> None:
-        """Store all of the values; artifacts one by one before the others."""
+    def _set_many(self, values: Mapping[str, str]) -> Answer[object]:
+        """Artifacts are stored one by one before the others."""
         for key in filter(is_content, values):
             self._artifacts.set(key, values[key])
-        self._store.set_many({key: value for key, value in values.items() if not is_content(key)})
-
-    def set_for(self, key: str, value: str, seconds: float) -> None:
-        """Store the value in the store of the keys, since objects do not expire."""
-        self._store.set_for(key, value, seconds)
-
-    def put_bytes_if_absent(self, key: str, value: bytes) -> bool:
-        """Store the bytes if the key is free; whether it was."""
-        return bool(self._of(key).put_bytes_if_absent(key, value))
-
-    def delete(self, key: str) -> None:
-        """Delete the key."""
-        self._of(key).delete(key)
-
-    def keys(self, prefix: str = "") -> list[str]:
-        """The keys of both that start with the prefix, in order."""
-        return sorted([*self._store.keys(prefix), *self._artifacts.keys(prefix)])
+        return super()._set_many({k: text for k, text in values.items() if not is_content(k)})
 
     def migrate(self) -> int:
         """Apply the missing steps of both schemas; return their number."""
@@ -329,20 +310,17 @@ class RoutedStore(BytesStore):
     @property
     def leftovers(self) -> str:
         """What remains of both after an erasure."""
-        either = (getattr(store, "leftovers", "") for store in (self._store, self._artifacts))
+        either = (getattr(store, "leftovers", "") for store in (self._inner, self._artifacts))
         return "; ".join(filter(None, either))
 
     def close(self) -> None:
         """Close both."""
         self._both("close")
 
-    def _both(self, method: str) -> list[Any]:
+    def _both(self, method: str, *facts: object) -> list[Any]:
         """The answers of both stores that have the method."""
-        able = [store for store in (self._store, self._artifacts) if hasattr(store, method)]
-        return [getattr(store, method)() for store in able]
-
-    def _of(self, key: str) -> Any:
-        return self._artifacts if is_content(key) else self._store
+        able = [store for store in (self._inner, self._artifacts) if hasattr(store, method)]
+        return [getattr(store, method)(*facts) for store in able]
 
 
 @dataclass(slots=True)

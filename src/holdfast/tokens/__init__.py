@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 from holdfast.kernel.errors import ConfigError, MissingExtraError
 from holdfast.kernel.ports import Accuracy, TokenCounter
 from holdfast.kernel.registry import Registry, imported, rows
+from holdfast.tokens.media import image_tokens
 
 from .families import EXACT, STAND_INS, Family, family_of, window_of
 from .formulas import Custom, Fixed
 from .media import MediaCounter, document_tokens, media_tokens
-from .vision import image_tokens
 
 if TYPE_CHECKING:
     from .bpe import Bpe

@@ -7,14 +7,16 @@ figures here and in ``vision``.
 from __future__ import annotations
 
 import re
+import zlib
 from binascii import Error, a2b_base64
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from math import ceil
+from functools import lru_cache, partial
+from itertools import islice
+from math import ceil, floor, sqrt
 from typing import TYPE_CHECKING
 
-from .headers import bytes_a_second, image_size, pdf_pages
-from .vision import vision_of
+from holdfast.tokens.families import first
 
 if TYPE_CHECKING:
     from holdfast.kernel.messages import Media
@@ -167,3 +169,177 @@ def _pages(payload: _Payload) -> int:
             _PAGES.clear()
         _PAGES[key] = pages
     return pages
+
+
+ImageRule = Callable[[int, int, str], int]
+"""Tokens from width and height in pixels and the hint on detail (``low``, ``high`` or empty)."""
+
+
+def tiles(width: int, height: int, detail: str = "", *, base: int = 85, tile: int = 170) -> int:
+    """OpenAI's tiles of 512 px: within 2,048 x 2,048, the shorter side at most 768.
+
+    Source: OpenAI, "Images and vision".
+    """
+    if detail == "low":
+        return base
+    scale = min(1, 2048 / max(width, height))
+    scale = min(scale, 768 / min(width, height))
+    return base + tile * ceil(round(width * scale) / 512) * ceil(round(height * scale) / 512)
+
+
+def patches(width: int, height: int, detail: str = "", *, factor: float, most: int) -> int:
+    """OpenAI's patches of 32 x 32 px: at most ``most``, times ``factor``.
+
+    Source: OpenAI, "Images and vision".
+    """
+    if detail == "low":
+        most = 256  # 512 x 512 px
+    across, down = width / 32, height / 32
+    if ceil(across) * ceil(down) > most:
+        shrink = sqrt(most / (across * down))
+        across, down = across * shrink, down * shrink
+        whole = min(max(1, floor(across)) / across, max(1, floor(down)) / down)
+        across, down = round(across * whole, 6), round(down * whole, 6)
+    return ceil(min(ceil(across) * ceil(down), most) * factor)  # at least one patch wide
+
+
+def area(width: int, height: int, detail: str = "", *, edge: int = 1568, most: int = 1600) -> int:
+    """Anthropic's width x height / 750, after shrinking to the longest edge and the most tokens.
+
+    Source: Anthropic, "Vision".
+    """
+    del detail
+    scale = min(1, edge / max(width, height))
+    return min(most, ceil(width * height * scale * scale / 750))
+
+
+def large_tiles(width: int, height: int, detail: str = "") -> int:
+    """Gemini 2's 258 tokens up to 384 x 384 px, else 258 for each tile of 768 x 768.
+
+    Source: Google, "Understand and count tokens".
+    """
+    del detail
+    if max(width, height) <= 384:
+        return 258
+    return 258 * ceil(width / 768) * ceil(height / 768)
+
+
+def media_resolution(width: int, height: int, detail: str = "") -> int:
+    """Gemini 3's tokens by the requested resolution, whatever the size.
+
+    Source: Google, "Media resolution".
+    """
+    del width, height
+    return 280 if detail == "low" else 1_120
+
+
+@dataclass(frozen=True, slots=True)
+class Vision:
+    """Tokens of an image, of an image of unknown size, and of a page of a PDF, for some models."""
+
+    image: ImageRule
+    unsized: int
+    page: int
+
+
+_RULES: Mapping[str, Callable[..., int]] = {
+    rule.__name__: rule for rule in (tiles, patches, area, large_tiles, media_resolution)
+}
+
+
+@lru_cache(maxsize=256)
+def vision_of(model: str | None) -> Vision:
+    """The rules for a model; OpenAI's tiles for an unknown one."""
+    known = first("images", model)
+    numbers = {name: known[name] for name in known.keys() - {"rule", "unsized", "page"}}
+    return Vision(partial(_RULES[known["rule"]], **numbers), known["unsized"], known["page"])
+
+
+def image_tokens(width: int, height: int, *, model: str | None = None, detail: str = "") -> int:
+    """Tokens of an image of this size in pixels."""
+    return vision_of(model).image(max(1, width), max(1, height), detail)
+
+
+_PNG = b"\x89PNG\r\n\x1a\n"
+_JPEG = b"\xff\xd8"
+_JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+"""Markers of a frame header, without the three of tables."""
+
+_PAGE = re.compile(rb"/Type\s*/Page(?![A-Za-z])")
+_LINEARIZED_PAGES = re.compile(rb"/Linearized\b[^>]{0,500}?/N\s+(\d{1,6})")
+_STREAMS, _INFLATED = 2_000, 1 << 20
+"""The number of object streams of a PDF that are read, and the bytes of each."""
+
+
+def image_size(data: bytes) -> tuple[int, int] | None:
+    """Width and height of a PNG, JPEG, GIF or WebP in pixels, or None.
+
+    A JPEG may need its first 256 KB.
+    """
+    size = None
+    if data.startswith(_PNG) and len(data) >= 24:
+        size = int.from_bytes(data[16:20]), int.from_bytes(data[20:24])
+    elif data[:6] in (b"GIF87a", b"GIF89a") and len(data) >= 10:
+        size = int.from_bytes(data[6:8], "little"), int.from_bytes(data[8:10], "little")
+    elif data.startswith(b"RIFF") and data[8:12] == b"WEBP" and len(data) >= 30:
+        size = _webp_size(data)
+    elif data.startswith(_JPEG):
+        size = _jpeg_size(data)
+    return size if size and all(size) else None
+
+
+def _webp_size(data: bytes) -> tuple[int, int] | None:
+    form = data[12:16]
+    if form == b"VP8X":  # extended: 24 bits each, less one
+        return int.from_bytes(data[24:27], "little") + 1, int.from_bytes(data[27:30], "little") + 1
+    if form == b"VP8L":  # lossless: 14 bits each, less one, after a signature byte
+        bits = int.from_bytes(data[21:25], "little")
+        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    if form == b"VP8 ":  # lossy: 14 bits each, after the frame tag and the start code
+        return int.from_bytes(data[26:28], "little") & 0x3FFF, int.from_bytes(
+            data[28:30], "little"
+        ) & 0x3FFF
+    return None
+
+
+def _jpeg_size(data: bytes) -> tuple[int, int] | None:
+    at = 2
+    while at + 9 <= len(data) and data[at] == 0xFF:
+        marker = data[at + 1]
+        if marker in _JPEG_FRAMES:
+            return int.from_bytes(data[at + 7 : at + 9]), int.from_bytes(data[at + 5 : at + 7])
+        if marker == 0xFF:  # filling
+            at += 1
+        else:
+            at += 2 + max(2, int.from_bytes(data[at + 2 : at + 4]))
+    return None
+
+
+def pdf_pages(data: bytes) -> int | None:
+    """Pages of a PDF by its page objects, also compressed ones; None if none is found."""
+    if linearized := _LINEARIZED_PAGES.search(data, 0, 1024):
+        return max(1, int(linearized[1]))
+    pages = sum(1 for _ in _PAGE.finditer(data))
+    pages += sum(len(_PAGE.findall(objects)) for objects in islice(_object_streams(data), _STREAMS))
+    return pages or None
+
+
+def _object_streams(data: bytes) -> Iterator[bytes]:
+    at = data.find(b"/ObjStm")
+    while at >= 0:
+        start = data.find(b"stream", at)
+        end = data.find(b"endstream", start + 6)
+        if start < 0 or end < 0:
+            return
+        try:
+            yield zlib.decompressobj().decompress(data[start + 6 : end].lstrip(b"\r\n"), _INFLATED)
+        except zlib.error:
+            yield b""  # encrypted, or compressed in another way
+        at = data.find(b"/ObjStm", end)
+
+
+def bytes_a_second(data: bytes) -> int | None:
+    """The byte rate in the header of a WAV file."""
+    if data.startswith(b"RIFF") and data[8:12] == b"WAVE" and len(data) >= 32:
+        return int.from_bytes(data[28:32], "little") or None
+    return None

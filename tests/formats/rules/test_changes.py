@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats import named
-from holdfast.formats.rules.changes import edits_between
+from holdfast.formats.rules import edits_between
 from holdfast.kernel.apply import mend, undo
 from holdfast.kernel.edits import Drop, Insert
 from tests.formats.rules.messages import user

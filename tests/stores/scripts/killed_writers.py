@@ -60,7 +60,7 @@ def outcome(store: SqliteStore, life: int, number: int) -> str:
         case 1:
             return "all" if store.get(f"{life}/{number - 1}") is None else "none"
         case 2:
-            found = store.get_many([f"{key}/{part}" for part in range(3)])
+            found = [store.get(f"{key}/{part}") for part in range(3)]
         case _:
             found = [ArtifactStore(store).get(ArtifactStore(InProcessStore()).put(text).reference)]
     if all(value == text for value in found):

@@ -1,1 +1,150 @@
 """What providers refuse: one class for each rule, with a refused request in ``tests/rejected/``."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from typing import cast
+
+from holdfast.formats.payloads import Object
+from holdfast.formats.wire import BlockWire
+from holdfast.kernel.edits import Drop, Edit, Insert
+from holdfast.kernel.integrity import Rule, Violation, Violations
+from holdfast.kernel.messages import Message, Messages, Part, Role, Text, Wire
+
+Block = Object
+
+
+class RewritingRule(Rule):
+    """A rule whose repair returns the messages as they should be; edits follow from that."""
+
+    def rewritten(self, messages: Messages) -> Iterable[Message]:
+        """The messages after the repair; by default each broken message is repaired by itself."""
+        broken = {violation.index for violation in self.violations(messages)}
+        for i, message in enumerate(messages):
+            now = self.mended(message) if i in broken else message
+            if now is not None:
+                yield now
+
+    def mended(self, message: Message) -> Message | None:
+        """The repaired message, or None if nothing is left of it."""
+        return message
+
+    def repair(self, messages: Messages) -> Sequence[Edit]:
+        """The edits that lead to the repaired messages."""
+        return edits_between(messages, list(self.rewritten(messages)), self.name)
+
+
+class MessageByMessage(RewritingRule):
+    """A rule on single messages."""
+
+    alone = True
+
+    @abstractmethod
+    def problem(self, message: Message) -> str:
+        """The problem of the message; empty if there is none."""
+
+    def violations(self, messages: Messages) -> Violations:
+        """One for each message with a problem."""
+        for i, message in enumerate(messages):
+            if problem := self.problem(message):
+                yield Violation(self.name, i, problem)
+
+
+def original(message: Message) -> Object:
+    """The caller's message as its wire views it: always a mapping."""
+    return wire_of(message).view(message.original)
+
+
+def made(wire: Wire, value: Object, was: Message | None = None) -> Message:
+    """A message of this wire; ``was`` is the message of which it is a new version."""
+    now = cast("BlockWire", wire).rebuilt(value, was and was.original)
+    return Message(wire.role(now), now, wire)
+
+
+def with_fields(message: Message, **fields: object) -> Message:
+    """A copy of the message with these fields set."""
+    return made(message.wire, {**original(message), **fields}, message)
+
+
+def without_field(message: Message, name: str) -> Message:
+    """A copy of the message without this field."""
+    fields = {field: value for field, value in original(message).items() if field != name}
+    return made(message.wire, fields, message)
+
+
+def blocks(message: Message) -> list[Block]:
+    """The content blocks of a message, one for each part; a plain text counts as one block."""
+    content: object = original(message).get(wire_of(message).content)
+    if isinstance(content, str):
+        return [block_of(message, Text(content))]
+    return list(cast("Sequence[Block]", content or ()))
+
+
+def with_blocks(message: Message, now: Sequence[Block]) -> Message:
+    """The message with these blocks; the same message if they are its own."""
+    if list(now) == blocks(message):
+        return message
+    return with_fields(message, **{wire_of(message).content: list(now)})
+
+
+def joined(first: Message, second: Message) -> Message:
+    """The first message with the second one's blocks added."""
+    return with_blocks(first, blocks(first) + blocks(second))
+
+
+def block_of(beside: Message, part: Part, name: str = "") -> Block:
+    """A new block on the wire of ``beside``; ``name`` is the tool of a result."""
+    return wire_of(beside).block(part, name) or {}
+
+
+def message_of(beside: Message, role: Role, now: Sequence[Block]) -> Message:
+    """A new message of these blocks, on the wire of ``beside``."""
+    return made(beside.wire, wire_of(beside).holding(role, now))
+
+
+def wire_of(message: Message) -> BlockWire:
+    """The wire of the message; the rules that need blocks are those of such formats only."""
+    return cast("BlockWire", message.wire)
+
+
+def edits_between(before: Messages, after: Messages, reason: str) -> list[Edit]:
+    """The edits that turn one sequence of messages into the other.
+
+    As many message objects as possible that are in both stay in place. A moved one is dropped and
+    inserted again.
+    """
+    place = {id(message): i for i, message in enumerate(before)}
+    kept = longest_rising([place.get(id(message), -1) for message in after])
+    staying = {place[id(after[k])] for k in kept}
+    gone = tuple(i for i in range(len(before)) if i not in staying)
+    edits: list[Edit] = [Drop(gone, reason)] if gone else []
+    at = 0
+    for k, message in enumerate(after):
+        if k in kept:
+            at = place[id(message)] + 1
+            continue
+        text = message.content_text or ""
+        edits.append(Insert(at, message.role, text, reason, original=message.original))
+    return edits
+
+
+def longest_rising(places: Sequence[int]) -> set[int]:
+    """Indices of a longest increasing subsequence, by patience sorting; -1 is skipped."""
+    tops: list[int] = []
+    ends: list[int] = []
+    previous: dict[int, int | None] = {}
+    for k, place in enumerate(places):
+        if place < 0:
+            continue
+        pile = bisect_left(tops, place)
+        previous[k] = ends[pile - 1] if pile else None
+        tops[pile : pile + 1] = [place]
+        ends[pile : pile + 1] = [k]
+    chosen: set[int] = set()
+    step = ends[-1] if ends else None
+    while step is not None:
+        chosen.add(step)
+        step = previous[step]
+    return chosen

@@ -10,11 +10,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from holdfast.formats.payloads import Object, Path, is_object, rewritten
-from holdfast.kernel.integrity import ToolExchanges, Violation, Violations
-from holdfast.kernel.messages import Message, Messages, Opaque, Text, ToolCall, ToolResult
-from holdfast.kernel.transcript import speaks
-
-from .changes import (
+from holdfast.formats.rules import (
     Block,
     MessageByMessage,
     RewritingRule,
@@ -26,6 +22,9 @@ from .changes import (
     wire_of,
     with_blocks,
 )
+from holdfast.kernel.integrity import ToolExchanges, Violation, Violations
+from holdfast.kernel.messages import Message, Messages, Opaque, Text, ToolCall, ToolResult
+from holdfast.kernel.transcript import speaks
 
 Place = tuple[int, int]
 """The indices of a message and of a part of it."""

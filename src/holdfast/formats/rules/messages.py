@@ -7,12 +7,7 @@ from itertools import pairwise
 from typing import Literal
 
 from holdfast.formats.payloads import ROLES
-from holdfast.kernel.edits import Edit, Insert
-from holdfast.kernel.integrity import Rule, Violation, Violations
-from holdfast.kernel.messages import Message, Messages, Reasoning, Text, ToolCall
-from holdfast.kernel.transcript import speaks
-
-from .changes import (
+from holdfast.formats.rules import (
     MessageByMessage,
     RewritingRule,
     block_of,
@@ -24,6 +19,10 @@ from .changes import (
     with_fields,
     without_field,
 )
+from holdfast.kernel.edits import Edit, Insert
+from holdfast.kernel.integrity import Rule, Violation, Violations
+from holdfast.kernel.messages import Message, Messages, Reasoning, Text, ToolCall
+from holdfast.kernel.transcript import speaks
 
 CONTINUES = "[conversation continues]"
 

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.formats.payloads import Object, compact, is_list, is_object, named, parsed_object
+from holdfast.formats.rules import MessageByMessage, RewritingRule, made, original, with_fields
 from holdfast.kernel.integrity import Rule, Violation, Violations
 from holdfast.kernel.messages import Message, Messages
 
-from .changes import MessageByMessage, RewritingRule, made, original, with_fields
 from .exchanges import ShortCallIds
 
 Schema = Object
