@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import holdfast
-from holdfast.formats.convert import to_anthropic
+from holdfast.formats.convert import convert
 
 SHARES = (0.25, 0.5, 0.75)
 _RESTORE = """
@@ -68,7 +68,7 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for number, run in enumerate(runs):
-            body = to_anthropic(run)
+            body = convert(run, "anthropic", "openai_chat")
             renamed += bool(holdfast.validate(run, provider="openai") == [] and _reuses_ids(run))
             for share in SHARES:
                 label = f"{number:03}-{int(100 * share)}"

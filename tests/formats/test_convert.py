@@ -3,10 +3,18 @@ from __future__ import annotations
 import pytest
 
 from holdfast.formats import detect, named
-from holdfast.formats.convert import convert, to_anthropic, to_openai
+from holdfast.formats.convert import convert
 from holdfast.kernel.errors import ConfigError, FormatError
 from holdfast.validity import validate
 from tests.formats.rules.messages import assistant, calling, result, tool, use, user
+
+
+def to_anthropic(payload):
+    return convert(payload, "anthropic", "openai_chat")
+
+
+def to_openai(payload):
+    return convert(payload, "openai_chat", "anthropic")
 
 
 def test_system_messages_become_the_system_prompt():

@@ -7,8 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.kernel.messages import Media
-from holdfast.tokens import MediaCounter, document_tokens, image_tokens, media_tokens
+from holdfast.tokens import MediaCounter, document_tokens, media_tokens
+from holdfast.tokens.media import vision_of
 from tests.tokens.test_headers import EXTENDED, GIF, JPEG, PNG, jpeg, packed, pdf
+
+
+def image_tokens(width, height, *, model=None, detail=""):
+    return vision_of(model).image(width, height, detail)
 
 
 def inline(data: bytes) -> str:

@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.tokens import image_tokens
+from holdfast.tokens.media import vision_of
+
+
+def image_tokens(width, height, *, model=None, detail=""):
+    return vision_of(model).image(width, height, detail)
+
 
 PUBLISHED = [
     ("gpt-4o", 1024, 1024, "high", 765),

@@ -48,10 +48,6 @@ def _call(work: Callable[[], Any]) -> Any:
         raise RuntimeError("StopIteration was raised") from fault
 
 
-_HARDER = 0.6  # share of a refused view that is tried next, if the refusal states no limit
-_MARGIN = 0.95  # share of the limit that a refusal states
-
-
 def overflow(fault: Exception) -> ContextOverflowError | None:
     """The error as a ContextOverflowError, if it is a model's refusal for length; else None."""
     if isinstance(fault, ContextOverflowError):
@@ -65,9 +61,9 @@ def smaller_budget(refused: ContextOverflowError, tokens: int, most: int | None)
 
     ``tokens`` is the size of what was refused. The budget is at most ``most`` tokens.
     """
-    share = _HARDER
+    share = 0.6  # if the refusal states no limit
     if refused.limit and refused.size and refused.size > refused.limit:
-        share = _MARGIN * refused.limit / refused.size
+        share = 0.95 * refused.limit / refused.size
     return Budget(limit=max(1, min(int(tokens * share), most or tokens)))
 
 

@@ -17,7 +17,7 @@ from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from time import perf_counter, process_time
-from typing import Any, Protocol, TypeVar, cast, runtime_checkable
+from typing import Any, Protocol, TypeVar, cast
 
 from holdfast.api import compress, compress_many
 from holdfast.files import write_lines
@@ -47,15 +47,6 @@ class Engine(Protocol):
         ...
 
 
-@runtime_checkable
-class OpensEngine(Protocol):
-    """The class of an engine, as its URL's scheme names it."""
-
-    def from_url(self, url: str) -> Engine:
-        """The engine of the URL. Raises ConfigError for a malformed one."""
-        ...
-
-
 ENGINES = Registry(
     noun="engine",
     group="engines",
@@ -73,10 +64,8 @@ def open_engine(spec: str | Engine | None) -> Engine:
     if not isinstance(spec, str | None):
         return spec
     url = spec or "processes://"
-    opener = ENGINES.load(url.partition("://")[0].lower())
-    if not isinstance(opener, OpensEngine):
-        raise ConfigError(f"what {url!r} names has no from_url", place="engine")
-    return opener.from_url(url)
+    engine: Engine = ENGINES.opened(url.partition("://")[0].lower(), url)
+    return engine
 
 
 @dataclass(frozen=True, slots=True)

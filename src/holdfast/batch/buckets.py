@@ -23,49 +23,49 @@ except ImportError as missing:
 _objects: Any = obstore  # it may return tables of Arrow, for which it has no types
 
 
-class Buckets:
-    """Objects by their URLs; credentials are read from the vendors' environment variables."""
-
-    def matching(self, url: str) -> list[tuple[str, str]]:
-        """The URLs that match the pattern, in order, each with its version."""
-        parts = urlsplit(url)
-        path = parts.path.lstrip("/")
-        with _as_input_errors(url):
-            if not has_magic(path):
-                try:
-                    head = obstore.head(_bucket(url), path)
-                except FileNotFoundError:
-                    return []
-                return [(url, _version(head))]
-            folder = path[: min(path.find(sign) for sign in "*?[" if sign in path)]
-            found = [
-                each
-                for some in _objects.list(_bucket(url), prefix=folder.rpartition("/")[0] or None)
-                for each in some
-                if fnmatchcase(each["path"], path)
-            ]
-        stem = f"{parts.scheme}://{parts.netloc}/"
-        return sorted((stem + each["path"], _version(each)) for each in found)
-
-    def fetch(self, url: str, file: Path) -> None:
-        """Copy the object to the file."""
-        with _as_input_errors(url), file.open("wb") as out:
-            for part in obstore.get(_bucket(url), urlsplit(url).path.lstrip("/")):
-                out.write(part)
-
-    def store(self, file: Path, url: str) -> None:
-        """Copy the file to the object, which appears when it is complete."""
-        with _as_input_errors(url):
-            obstore.put(_bucket(url), urlsplit(url).path.lstrip("/"), file)
-
-    def exists(self, url: str) -> bool:
-        """Whether the object is there."""
-        with _as_input_errors(url):
+def matching(url: str) -> list[tuple[str, str]]:
+    """The URLs that match the pattern, in order, each with its version."""
+    parts = urlsplit(url)
+    path = parts.path.lstrip("/")
+    with _as_input_errors(url):
+        if not has_magic(path):
             try:
-                obstore.head(_bucket(url), urlsplit(url).path.lstrip("/"))
+                head = obstore.head(_bucket(url), path)
             except FileNotFoundError:
-                return False
-        return True
+                return []
+            return [(url, _version(head))]
+        folder = path[: min(path.find(sign) for sign in "*?[" if sign in path)]
+        found = [
+            each
+            for some in _objects.list(_bucket(url), prefix=folder.rpartition("/")[0] or None)
+            for each in some
+            if fnmatchcase(each["path"], path)
+        ]
+    stem = f"{parts.scheme}://{parts.netloc}/"
+    return sorted((stem + each["path"], _version(each)) for each in found)
+
+
+def fetch(url: str, file: Path) -> None:
+    """Copy the object to the file."""
+    with _as_input_errors(url), file.open("wb") as out:
+        for part in obstore.get(_bucket(url), urlsplit(url).path.lstrip("/")):
+            out.write(part)
+
+
+def store(file: Path, url: str) -> None:
+    """Copy the file to the object, which appears when it is complete."""
+    with _as_input_errors(url):
+        obstore.put(_bucket(url), urlsplit(url).path.lstrip("/"), file)
+
+
+def exists(url: str) -> bool:
+    """Whether the object is there."""
+    with _as_input_errors(url):
+        try:
+            obstore.head(_bucket(url), urlsplit(url).path.lstrip("/"))
+        except FileNotFoundError:
+            return False
+    return True
 
 
 def _bucket(url: str) -> Any:

@@ -11,7 +11,7 @@ from glob import glob, has_magic
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from holdfast.formats.payloads import is_object
 from holdfast.kernel.errors import InputError
@@ -19,8 +19,6 @@ from holdfast.kernel.registry import imported
 
 if TYPE_CHECKING:
     from . import Bad
-    from .buckets import Buckets
-    from .tables import Tables
 
 _LINES = (".jsonl", ".ndjson")
 _PARQUET = ".parquet"
@@ -30,12 +28,12 @@ _COLUMN = "messages"
 PutBack = Callable[[Any], str]
 
 
-def _tables() -> Tables:
-    return cast("Tables", imported("holdfast.batch.tables:Tables")())
+def _tables() -> Any:
+    return imported("holdfast.batch.tables")
 
 
-def _buckets() -> Buckets:
-    return cast("Buckets", imported("holdfast.batch.buckets:Buckets")())
+def _buckets() -> Any:
+    return imported("holdfast.batch.buckets")
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,61 +23,62 @@ _ROWS = 500  # rows in memory at once
 _COLUMN = "messages"
 
 
-class Tables:
-    """Reads rows, and writes them with their other columns unchanged."""
+def rows(file: Path) -> Iterator[dict[str, Any]]:
+    """The rows as JSON values; fields without a value are left out."""
+    for some in _batches(file):
+        for row in some.to_pylist():
+            held: object = row[_COLUMN]
+            if is_list(held):
+                row[_COLUMN] = [_given(message) for message in held]
+            yield row
 
-    def rows(self, file: Path) -> Iterator[dict[str, Any]]:
-        """The rows as JSON values; fields without a value are left out."""
-        for some in self._batches(file):
-            for row in some.to_pylist():
-                held: object = row[_COLUMN]
-                if is_list(held):
-                    row[_COLUMN] = [_given(message) for message in held]
-                yield row
 
-    def write(self, files: Sequence[Path], outputs: Iterable[str], target: Path) -> None:
-        """Write the outputs into the files' rows; rows with an empty output are left out."""
-        found = iter(outputs)
-        writer: Any = None
-        try:
-            for table in self._filled(files, found) if files else self._plain(found):
-                writer = writer or _parquet.ParquetWriter(target, table.schema)
-                writer.write_table(table.cast(writer.schema))
-            if writer is None:
-                _parquet.write_table(_arrow.table({_COLUMN: _arrow.array([], "string")}), target)
-        finally:
-            if writer is not None:
-                writer.close()
+def write(files: Sequence[Path], outputs: Iterable[str], target: Path) -> None:
+    """Write the outputs into the files' rows; rows with an empty output are left out."""
+    found = iter(outputs)
+    writer: Any = None
+    try:
+        for table in _filled(files, found) if files else _plain(found):
+            writer = writer or _parquet.ParquetWriter(target, table.schema)
+            writer.write_table(table.cast(writer.schema))
+        if writer is None:
+            _parquet.write_table(_arrow.table({_COLUMN: _arrow.array([], "string")}), target)
+    finally:
+        if writer is not None:
+            writer.close()
 
-    def _filled(self, files: Sequence[Path], outputs: Iterator[str]) -> Iterator[Any]:
-        for file in files:
-            for some in self._batches(file):
-                lines = list(islice(outputs, some.num_rows))
-                table = _arrow.Table.from_batches([some]).filter(_arrow.array(map(bool, lines)))
-                at = table.schema.get_field_index(_COLUMN)
-                kind = table.schema.field(at).type
-                values = [json.loads(line)[_COLUMN] for line in lines if line]
-                yield table.set_column(at, _COLUMN, _arrow.array(values, kind))
 
-    def _plain(self, outputs: Iterator[str]) -> Iterator[Any]:
-        while lines := list(islice(outputs, _ROWS)):
-            kept = [line for line in lines if line]
-            yield _arrow.table({_COLUMN: _arrow.array(kept, "string")})
+def _filled(files: Sequence[Path], outputs: Iterator[str]) -> Iterator[Any]:
+    for file in files:
+        for some in _batches(file):
+            lines = list(islice(outputs, some.num_rows))
+            table = _arrow.Table.from_batches([some]).filter(_arrow.array(map(bool, lines)))
+            at = table.schema.get_field_index(_COLUMN)
+            kind = table.schema.field(at).type
+            values = [json.loads(line)[_COLUMN] for line in lines if line]
+            yield table.set_column(at, _COLUMN, _arrow.array(values, kind))
 
-    def _batches(self, file: Path) -> Iterator[Any]:
-        try:
-            opened = _parquet.ParquetFile(file)
-        except (OSError, _arrow.ArrowException) as fault:
+
+def _plain(outputs: Iterator[str]) -> Iterator[Any]:
+    while lines := list(islice(outputs, _ROWS)):
+        kept = [line for line in lines if line]
+        yield _arrow.table({_COLUMN: _arrow.array(kept, "string")})
+
+
+def _batches(file: Path) -> Iterator[Any]:
+    try:
+        opened = _parquet.ParquetFile(file)
+    except (OSError, _arrow.ArrowException) as fault:
+        raise InputError(
+            "it cannot be read as Parquet", place=str(file), advice="check the file"
+        ) from fault
+    with opened:
+        if _COLUMN not in opened.schema_arrow.names:
+            known = ", ".join(opened.schema_arrow.names)
             raise InputError(
-                "it cannot be read as Parquet", place=str(file), advice="check the file"
-            ) from fault
-        with opened:
-            if _COLUMN not in opened.schema_arrow.names:
-                known = ", ".join(opened.schema_arrow.names)
-                raise InputError(
-                    f"it has no column {_COLUMN!r}", place=str(file), advice=f"there are {known}"
-                )
-            yield from opened.iter_batches(_ROWS)
+                f"it has no column {_COLUMN!r}", place=str(file), advice=f"there are {known}"
+            )
+        yield from opened.iter_batches(_ROWS)
 
 
 def _given(message: object) -> object:

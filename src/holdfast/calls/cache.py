@@ -64,6 +64,13 @@ V = TypeVar("V")
 T = TypeVar("T")
 
 
+@contextmanager
+def _a_miss() -> Generator[None]:
+    """Ignore errors of the store."""
+    with suppress(HoldfastError), as_store_errors():
+        yield
+
+
 class Lru(Generic[V]):
     """Values by key, the least recently used first; safe with threads.
 
@@ -105,29 +112,19 @@ class Lru(Generic[V]):
         """Like ``find``, awaited."""
         return await self._apart(partial(self.find, keys))
 
-    def keep(self, values: Mapping[str, V]) -> None:
-        """Keep the values, and drop the oldest beyond the capacity."""
-        with _a_miss():
-            self._keep(values)
-
     async def akeep(self, values: Mapping[str, V]) -> None:
         """Like ``keep``, awaited; the work is completed even if waiting is cancelled."""
         await shield(self._apart(partial(self.keep, values)))
-
-    def clear(self) -> None:
-        """Remove all entries, and reset the figures."""
-        with _a_miss():
-            self._clear()
 
     def figures(self) -> CacheFigures:
         """Entries, capacity, hits and misses; does not read the store."""
         with self._lock:
             return CacheFigures(len(self._entries), self.capacity, self._hits, self._misses)
 
+    @_a_miss()
     def load(self) -> None:
         """Read the order of the keys from the store, on first use."""
-        with _a_miss():
-            self._load()
+        self._load()
 
     async def _apart(self, work: Callable[[], T]) -> T:
         """The result of work that may wait for a store."""
@@ -155,7 +152,9 @@ class Lru(Generic[V]):
         except (ValueError, TypeError):
             return None
 
-    def _keep(self, values: Mapping[str, V]) -> None:
+    @_a_miss()
+    def keep(self, values: Mapping[str, V]) -> None:
+        """Keep the values, and drop the oldest beyond the capacity."""
         self._load()
         with self._lock:
             for key, value in values.items():
@@ -188,7 +187,9 @@ class Lru(Generic[V]):
                 self._entries.update(dict.fromkeys(order))
                 self._known = True
 
-    def _clear(self) -> None:
+    @_a_miss()
+    def clear(self) -> None:
+        """Remove all entries, and reset the figures."""
         self._load()
         with self._lock:
             keys = list(self._entries)
@@ -197,13 +198,6 @@ class Lru(Generic[V]):
         if self._store is not None:
             for key in [self._place, *(f"{self._place}:{key}" for key in keys)]:
                 settled(self._store.delete(key))
-
-
-@contextmanager
-def _a_miss() -> Generator[None]:
-    """Ignore errors of the store."""
-    with suppress(HoldfastError), as_store_errors():
-        yield
 
 
 def _set_all(store: KeyValueStore, values: Mapping[str, str]) -> None:

@@ -14,46 +14,34 @@ from holdfast.cli.terminal import let_go, tell
 from holdfast.kernel.errors import BudgetError, ConfigError, HoldfastError, InputError
 from holdfast.kernel.registry import Registry, nearest, rows
 
-_ABOUT = rows("""
-    compress Fit a conversation to a budget of tokens.
-    count Count the tokens of a conversation, message by message.
-    explain Show what compress would do, and change nothing.
-    validate List what the provider would refuse, or repair it.
-    convert Write a conversation in the form of another provider.
-    restore Print the original messages of a result.
-    recall Print the original that a shortened text names.
-    shrink Fit one text to a number of tokens, by its kind.
-    session Store a conversation, and fit it from the store.
-    batch Fit many conversations, from files to a file.
-    store Check, migrate, copy, compact, export, import or erase a store.
-    serve Run a proxy that fits what agents send to their providers.
-    run Run an agent or another program with such a proxy.
-    config Show the options in force and their sources.
-    sample Write a recorded conversation, for trying the others.
-    mcp Offer recall, search and shortening to agents over MCP.
-    prices List the prices of models, with their source and date.
-    eval Measure what a compaction kept, by kind.
+_TABLE = rows("""
+    compress compress:compress_command Fit a conversation to a budget of tokens.
+    count conversation:count_command Count the tokens of a conversation, message by message.
+    explain compress:explain Show what compress would do, and change nothing.
+    validate conversation:validate_command List what the provider would refuse, or repair it.
+    convert conversation:convert_command Write a conversation in the form of another provider.
+    restore originals:restore_command Print the original messages of a result.
+    recall originals:recall Print the original that a shortened text names.
+    shrink originals:shrink_command Fit one text to a number of tokens, by its kind.
+    session session:command Store a conversation, and fit it from the store.
+    batch batch:command Fit many conversations, from files to a file.
+    store store:command Check, migrate, copy, compact, export, import or erase a store.
+    serve serve:serve Run a proxy that fits what agents send to their providers.
+    run serve:run Run an agent or another program with such a proxy.
+    config settings:config_command Show the options in force and their sources.
+    sample conversation:sample_command Write a recorded conversation, for trying the others.
+    mcp serve:mcp Offer recall, search and shortening to agents over MCP.
+    prices settings:prices List the prices of models, with their source and date.
+    eval eval:command Measure what a compaction kept, by kind.
 """)
-"""A line for each command, so that the help imports none of them."""
+"""Each command, where it is in this package, and its line in the help, which imports none."""
+
+_ABOUT = {name: row.partition(" ")[2] for name, row in _TABLE.items()}
 
 COMMANDS = Registry(
     "command",
     "commands",
-    {name: f"holdfast.cli.{name}:command" for name in _ABOUT}
-    | rows("""
-        compress holdfast.cli.compress:compress_command
-        explain holdfast.cli.compress:explain
-        count holdfast.cli.conversation:count_command
-        convert holdfast.cli.conversation:convert_command
-        sample holdfast.cli.conversation:sample_command
-        restore holdfast.cli.originals:restore_command
-        recall holdfast.cli.originals:recall
-        serve holdfast.cli.serve:serve
-        run holdfast.cli.serve:run
-        mcp holdfast.cli.serve:mcp
-        config holdfast.cli.settings:config_command
-        prices holdfast.cli.settings:prices
-    """),
+    {name: f"holdfast.cli.{row.partition(' ')[0]}" for name, row in _TABLE.items()},
 )
 
 # 70 is EX_SOFTWARE of sysexits.h; 130 and 141 are 128 + SIGINT and SIGPIPE

@@ -11,14 +11,12 @@ from typing import Any, cast
 import click
 
 from holdfast.api import compress
-from holdfast.cli.facts import calls_line, fate, summary
 from holdfast.cli.files import (
     STDIN,
     STDOUT,
     Document,
     check_output,
     check_targets,
-    like,
     read_conversation,
     text_bytes,
     within,
@@ -47,7 +45,8 @@ from holdfast.cli.options import (
     share,
     store_options,
 )
-from holdfast.cli.terminal import mention, say, say_json, show, waiting, width
+from holdfast.cli.results import calls_line, fate, summary, write_result
+from holdfast.cli.terminal import mention, say_json, show, waiting, width
 from holdfast.compressors import COMPRESSORS
 from holdfast.files import write_all
 from holdfast.kernel.errors import BudgetError, ConfigError
@@ -190,16 +189,8 @@ def compress_command(
     if as_json and not request.accepts(result):
         say_json(summary(result))
     request.refuse_over(result)
-    with within(request.file):
-        messages = like(document, result.messages)
-    files: dict[str, bytes] = {}
-    if output is not None and output != STDOUT:
-        files[output] = messages
-    if kept is not None:
-        files[kept] = text_bytes(f"{result.to_json()}\n")
-    if told is not None:
-        files[told] = text_bytes(request.report(result, form))
-    write_all(files)
+    reports = {} if told is None else {told: text_bytes(request.report(result, form))}
+    write_result(document, result, output, kept, reports, to_pipe=not as_json)
     if not quiet:
         told_last = [
             *calls_line(result.model_usage),
@@ -209,8 +200,6 @@ def compress_command(
         mention_unknown(*request.counted)
     if as_json:
         say_json(summary(result))
-    elif output == STDOUT or (output is None and not sys.stdout.isatty()):
-        say(messages)
     return 0
 
 

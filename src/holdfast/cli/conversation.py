@@ -1,30 +1,46 @@
-"""``holdfast count``, ``convert`` and ``sample``: conversations that are read or written whole."""
+"""``holdfast count``, ``convert``, ``sample`` and ``validate``: one conversation as it is."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 import click
 
 from holdfast.api import TokenBreakdown, count
-from holdfast.cli import DONE
-from holdfast.cli.files import check_targets, json_bytes, read_conversation, within
+from holdfast.cli import DONE, UNMET
+from holdfast.cli.files import (
+    Document,
+    check_output,
+    check_targets,
+    json_bytes,
+    read_conversation,
+    within,
+)
 from holdfast.cli.options import (
     FORM,
     JSON,
     OUTPUT,
+    RESULT,
     counting_options,
+    having,
     known,
     mention_unknown,
     read_tools,
 )
-from holdfast.cli.terminal import SCREEN, deliver, say, say_json, waiting
-from holdfast.formats import FORMATS
+from holdfast.cli.results import steps_of, write_result
+from holdfast.cli.terminal import SCREEN, deliver, mention, say, say_json, show, waiting
+from holdfast.formats import FORMATS, detect
 from holdfast.formats.convert import convert
+from holdfast.kernel.errors import ConfigError
+from holdfast.kernel.integrity import Violation
 from holdfast.kernel.registry import imported
 from holdfast.names import ProviderName
+from holdfast.reports.text import steps
 from holdfast.samples import sample
+from holdfast.text.visible import amount
+from holdfast.validity import repair, validate
 
 
 @click.command("count")
@@ -109,3 +125,66 @@ def sample_command(output: str | None) -> int:
     check_targets({"-o": output}, "")
     deliver(json_bytes(sample(), indent=2), output)
     return 0
+
+
+@click.command("validate")
+@click.argument("file", metavar="FILE|-")
+@click.option(
+    "--provider",
+    callback=known(FORMATS.load),
+    metavar="P",
+    help=f"Whose rules apply ({', '.join(FORMATS.table)}).  [default: detected]",
+)
+@click.option("--repair", "mend", is_flag=True, help="Repair it with as few changes as possible.")
+@having(OUTPUT, RESULT, JSON)
+def validate_command(
+    file: str,
+    provider: ProviderName | None,
+    output: str | None,
+    kept: str | None,
+    *,
+    mend: bool,
+    as_json: bool,
+) -> int:
+    r"""Say what the provider would refuse in the conversation in FILE (- is standard input).
+
+    The exit code is 1 if there is something (with --repair: if something is left). With --repair
+    the messages go to the file of -o, else to standard output unless that is a terminal.
+
+    \b
+    holdfast validate chat.json --provider anthropic
+    holdfast validate chat.json --repair -o chat.json --result before.json
+    """
+    if (output or kept) and not mend:
+        raise ConfigError("nothing is written without --repair", place="--result" if kept else "-o")
+    check_output(output, as_json=as_json)
+    check_targets({"-o": output, "--result": kept}, file, onto_source="-o")
+    document = read_conversation(file)
+    with within(file):
+        name = detect(document.payload, provider).name
+        left = validate(document.payload, provider)
+        facts: dict[str, object] = {"provider": name}
+        if mend:
+            result = repair(document.payload, provider)
+            left = validate(result.messages, provider)
+            facts["repaired"] = steps_of(result)
+            write_result(document, result, output, kept, to_pipe=not as_json)
+            mention("".join(f"{line}\n" for line in steps(result)))
+    if as_json:
+        say_json(
+            facts | {"valid": not left, "violations": [asdict(violation) for violation in left]}
+        )
+    else:
+        (mention if mend else show)("".join(f"{line}\n" for line in _verdict(name, document, left)))
+    return UNMET if left else DONE
+
+
+def _verdict(provider: str, document: Document, left: Sequence[Violation]) -> Iterator[str]:
+    """A line for each violation, and one with their number."""
+    for violation in left:
+        place = "" if violation.index < 0 else f"messages[{violation.index}]: "
+        yield f"{document.name}: {place}{violation.problem} ({violation.rule})"
+    if left:
+        yield f"The conversation is not valid for {provider}: {amount(len(left), 'violation')}."
+    else:
+        yield f"The conversation is valid for {provider}."

@@ -39,9 +39,6 @@ def having(*options: Callable[[Any], Any]) -> Callable[[F], F]:
     return decorated
 
 
-Named = str | tuple[str, ...] | None
-
-
 def converted(convert: Callable[[Any], object]) -> Callable[..., object]:
     """A callback that converts the value of an option, which its errors name."""
 
@@ -50,9 +47,22 @@ def converted(convert: Callable[[Any], object]) -> Callable[..., object]:
         try:
             return None if value is None else convert(value)
         except ConfigError as fault:
-            raise fault.at(param.opts[-1]) from fault
+            option = param.opts[-1]
+            place = option if fault.place in ("", param.name) else f"{option}: {fault.place}"
+            raise fault.at(place) from fault
 
     return callback
+
+
+def known(look_up: Callable[[str], object]) -> Callable[..., object]:
+    """A callback that checks names with ``look_up``, whose ConfigError lists the known ones."""
+
+    def checked(value: str | tuple[str, ...]) -> object:
+        for name in (value,) if isinstance(value, str) else value:
+            look_up(name)
+        return value
+
+    return converted(checked)
 
 
 @converted
@@ -99,25 +109,6 @@ def positions(value: Sequence[str]) -> list[int]:
             advice = "give a position such as 0, or several such as 0,3,-1"
             raise ConfigError(f"{given!r} names no messages", advice=advice) from fault
     return found
-
-
-def known(
-    look_up: Callable[[str], object],
-) -> Callable[[click.Context, click.Parameter, Named], Named]:
-    """A callback that checks names with ``look_up``, whose ConfigError lists the known ones."""
-
-    def checked(ctx: click.Context, param: click.Parameter, value: Named) -> Named:
-        del ctx
-        for name in (value,) if isinstance(value, str) else value or ():
-            try:
-                look_up(name)
-            except ConfigError as fault:
-                option = param.opts[-1]
-                place = option if fault.place in ("", param.name) else f"{option}: {fault.place}"
-                raise fault.at(place) from fault
-        return value
-
-    return checked
 
 
 LIMITS = (

@@ -18,6 +18,7 @@ from holdfast.cli.options import (
     PROFILE,
     REDACT,
     configured,
+    converted,
     having,
     kept_in,
     options_of,
@@ -45,6 +46,7 @@ proxy_options = having(
     click.option(
         "-b",
         "--budget",
+        callback=converted(checked),
         metavar="N",
         help="Tokens that a request may take: 32k, or 80% of the model's window.  [default: the "
         "window, less the request's own maximum for its answer]",
@@ -87,7 +89,7 @@ def settings_of(given: Mapping[str, Any], **more: Any) -> Settings:
         options["store"] = store
     return Settings(
         upstreams=upstreams_of(given["upstream"]),
-        budgets=Budgets(_size(given["budget"]) or _configured(), _by_model(given["budget_for"])),
+        budgets=Budgets(given["budget"] or _configured(), _by_model(given["budget_for"])),
         options=options,
         recall=given["recalls"],
         **more,
@@ -121,13 +123,6 @@ def _configured() -> Budget | None:
     """The budget of the configuration, if it has one."""
     budget = configured().budget
     return budget if budget.limit or budget.window else None
-
-
-def _size(given: str | None) -> Size:
-    try:
-        return checked(given)
-    except ConfigError as fault:
-        raise fault.at("--budget") from fault
 
 
 def _by_model(given: Sequence[str]) -> dict[str, Size]:

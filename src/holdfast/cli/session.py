@@ -14,7 +14,6 @@ from typing import Any, cast
 import click
 
 from holdfast.cli import group
-from holdfast.cli.facts import steps_of
 from holdfast.cli.files import (
     STDIN,
     STDOUT,
@@ -53,6 +52,7 @@ from holdfast.cli.options import (
     read_tools,
     url_of,
 )
+from holdfast.cli.results import steps_of
 from holdfast.cli.terminal import deliver, mention, pour, say, say_json
 from holdfast.files import write_all
 from holdfast.kernel.errors import BudgetError, ConfigError

@@ -24,7 +24,6 @@ from holdfast.text.visible import visible
 SCREEN = "holdfast.cli.screen"
 """The module that draws with rich, which takes 60 ms to import and is needed by few runs."""
 
-_PAPER = 110  # cells of a report that is not shown on a terminal
 _LONG_WORK = 2_000_000  # characters of input, which take some seconds
 _PAUSE = 0.5  # seconds between two lines of progress
 
@@ -77,7 +76,7 @@ def show(text: str) -> None:
 
 def width() -> int:
     """The width of a report in cells: that of the terminal, or of paper."""
-    return get_terminal_size().columns if sys.stdout.isatty() else _PAPER
+    return get_terminal_size().columns if sys.stdout.isatty() else 110  # cells
 
 
 def mention(text: str) -> None:
@@ -130,9 +129,6 @@ def _encodable(text: str, stream: TextIO) -> str:
     return text.encode(encoding, "replace").decode(encoding, "replace")
 
 
-_STDERR = 2  # the highest number of a standard stream
-
-
 class Closed(io.TextIOBase):
     """Replaces a closed standard stream; reading and writing raise OSError."""
 
@@ -159,7 +155,9 @@ def stand_in() -> None:
 
     Output to a closed standard error is lost.
     """
-    while (number := os.open(os.devnull, os.O_RDWR)) <= _STDERR:
+    while (
+        number := os.open(os.devnull, os.O_RDWR)
+    ) <= 2:  # the highest number of a standard stream
         pass
     os.close(number)
     for name in ("stdin", "stdout"):

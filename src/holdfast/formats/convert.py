@@ -89,25 +89,6 @@ def convert(
     return request
 
 
-def to_anthropic(payload: object) -> Written:
-    """Convert a conversation of Chat Completions to ``{"system", "messages", "tools"}``.
-
-    Takes a list or a request body; fields without a value are left out. Raises FormatError for
-    anything but a conversation of Chat Completions.
-    """
-    return convert(payload, "anthropic", "openai_chat")
-
-
-def to_openai(payload: object) -> Written:
-    """Convert a conversation of the Messages API to ``{"messages", "tools"}``.
-
-    Takes a list or a request body; fields without a value are left out. Each result becomes a
-    message of its own, followed by its images in a user message. Raises FormatError for anything
-    but a conversation of the Messages API.
-    """
-    return convert(payload, "openai_chat", "anthropic")
-
-
 def _turns(messages: Messages) -> Iterator[Turn]:
     """The turns; separate items of one reply of the assistant become one turn."""
     said: list[Part] = []

@@ -49,6 +49,13 @@ class Registry:
                 return point.load()
         raise self.unknown(name)
 
+    def opened(self, scheme: str, url: str) -> Any:
+        """What the class of this name makes of a URL, by its ``from_url``."""
+        opener = getattr(self.load(scheme), "from_url", None)
+        if opener is None:
+            raise ConfigError(f"what {scheme!r} names has no from_url", place=self.noun)
+        return opener(url)
+
     def unknown(self, name: str) -> ConfigError:
         """The error for a name that nothing has, listing the known ones."""
         return ConfigError(f"there is no {self.noun} named {name!r}", advice=self._advice(name))

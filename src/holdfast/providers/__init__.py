@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, cast
 
 from holdfast.kernel.errors import ConfigError, MissingExtraError
-from holdfast.kernel.ports import Embedder, Model, Reply
+from holdfast.kernel.ports import Embedder, Model
 from holdfast.kernel.registry import Registry, rows, similar
 
 
@@ -22,42 +22,26 @@ class FunctionModel:
         self._function = function
         self.name = _name(function)
 
-    def complete(
-        self, prompt: str, *, system: str = "", max_tokens: int = 512
-    ) -> str | Reply | Awaitable[str | Reply]:
+    def complete(self, prompt: str, *, system: str = "", max_tokens: int = 512) -> Any:
         """Call the function."""
         del max_tokens
-        answer: str | Reply | Awaitable[str | Reply] = self._function(
-            f"{system}\n\n{prompt}" if system else prompt
-        )
-        return answer
+        return self._function(f"{system}\n\n{prompt}" if system else prompt)
 
 
 class FunctionEmbedder:
     """A function of a list of texts as an embedder, synchronous or not."""
 
     def __init__(self, function: Callable[[Sequence[str]], Any]) -> None:
-        self._function = function
+        self.embed = function
         self.name = _name(function)
-
-    def embed(
-        self, texts: Sequence[str]
-    ) -> Sequence[Sequence[float]] | Awaitable[Sequence[Sequence[float]]]:
-        """Call the function."""
-        vectors: Sequence[Sequence[float]] | Awaitable[Sequence[Sequence[float]]] = self._function(
-            texts
-        )
-        return vectors
 
 
 def _name(function: object) -> str:
     name = getattr(function, "name", None)
     if isinstance(name, str) and name:
         return name
-    home, own = (
-        getattr(function, "__module__", ""),
-        getattr(function, "__qualname__", type(function).__qualname__),
-    )
+    home = getattr(function, "__module__", "")
+    own = getattr(function, "__qualname__", type(function).__qualname__)
     return f"{home}.{own}" if home else own
 
 
@@ -144,14 +128,9 @@ def _check(vendors: Registry, spec: object, method: str, place: str, advice: str
     if isinstance(spec, str):
         vendor, mark, name = spec.partition(":")
         if vendor not in vendors:
-            near = similar(vendor, vendors.names())
-            hint = (
-                f"did you mean {near + mark + name!r}? "
-                if near
-                else ""
-                if mark
-                else "write 'vendor:name'; "
-            )
+            hint = "" if mark else "write 'vendor:name'; "
+            if near := similar(vendor, vendors.names()):
+                hint = f"did you mean {near + mark + name!r}? "
             advice = f"{hint}known are {', '.join(vendors.names())}"
             raise ConfigError(f"{spec!r} names no {vendors.noun}", place=place, advice=advice)
     elif isinstance(spec, type) or not (callable(getattr(spec, method, None)) or callable(spec)):

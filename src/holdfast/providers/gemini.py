@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol, Unpack, cast
+from typing import Any, Unpack, cast
 
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.ports import Reply
@@ -96,24 +96,11 @@ def _said(answer: types.GenerateContentResponse) -> str:
     return "".join(part.text for part in parts if part.text and not part.thought)
 
 
-class _Models(Protocol):
-    """The part of the client that is used; its own types name packages that may be missing."""
-
-    def generate_content(
-        self, *, model: str, contents: str, config: types.GenerateContentConfig
-    ) -> types.GenerateContentResponse: ...
-
-    def embed_content(
-        self, *, model: str, contents: Sequence[str]
-    ) -> types.EmbedContentResponse: ...
-
-
-def _opened(
-    api_key: str | None = None, base_url: str | None = None, timeout: float = 60.0
-) -> _Models:
+def _opened(api_key: str | None = None, base_url: str | None = None, timeout: float = 60.0) -> Any:
+    """The client's models, without their types, which name packages that may be missing."""
     key = key_of("Google", api_key, "GEMINI_API_KEY", "GOOGLE_API_KEY")
     client = _client(key, base_url or os.environ.get("GOOGLE_GEMINI_BASE_URL"), timeout)
-    return cast("_Models", client.models)
+    return cast("Any", client).models
 
 
 @shared

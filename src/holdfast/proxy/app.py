@@ -42,7 +42,6 @@ _RECODED = frozenset({b"content-encoding"})
 _OWN = HEADER.encode().rpartition(b"-")[0]  # the prefix of Holdfast's own headers
 _AUTOMATIC = ("user-agent", "accept", "accept-encoding", "content-type")
 _REFUSAL = 1_000_000  # bytes of a refusal that are read
-_GONE = 499  # the status that nginx logs for a client that disconnected
 _CONNECT = 15.0  # seconds to connect to a provider
 
 
@@ -110,7 +109,7 @@ class Proxy:
         try:
             status = await exchange.run()
         except Gone:
-            status = _GONE
+            status = 499  # as nginx logs a client that disconnected
         except (aiohttp.ClientError, TimeoutError, OSError) as fault:
             self.figures.fault("upstream")
             line = _one_line(fault)

@@ -53,10 +53,8 @@ CACHED = 0.1
 their current models.
 """
 
-_RECENT = 50  # rows on the page
 _REPORTS = 10  # the newest reports, which are kept
 _THREADS = 500  # threads whose figures are kept
-_POINTS = 120  # points of the curve on the page
 # seconds: upper bounds of the histogram
 _LATENCIES = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 
@@ -106,8 +104,10 @@ class Figures:
             "holdfast_fit_seconds", "Time of a fit", registry=self.registry, buckets=_LATENCIES
         )
         self.live = Gauge("holdfast_live", "Requests under way", registry=self.registry)
-        self.recent: deque[Row] = deque(maxlen=_RECENT)
-        self.points: deque[tuple[float, int, int]] = deque(maxlen=_POINTS)
+        self.recent: deque[Row] = deque(maxlen=50)  # rows on the page
+        self.points: deque[tuple[float, int, int]] = deque(
+            maxlen=120
+        )  # points of the curve on the page
         self.totals = {"requests": 0, "before": 0, "after": 0, "read": 0, "cached": 0, "faults": 0}
         self.net = 0.0
         """Tokens saved, in tokens that are read at full price: what the cache would have spared

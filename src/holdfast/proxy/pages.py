@@ -30,7 +30,6 @@ _COMPRESS = "/v1/compress"
 _RETRIEVE = "/v1/retrieve"
 _TEXT = b"text/plain; version=0.0.4; charset=utf-8"
 _HTML = b"text/html; charset=utf-8"
-_TICK = 1.0  # seconds between two checks for new figures
 _GUARDED = (
     (b"content-security-policy", b"default-src 'self' 'unsafe-inline'; frame-ancestors 'none'"),
     (b"x-content-type-options", b"nosniff"),
@@ -111,7 +110,7 @@ class Pages:
                 chunk = b"data: " + told + b"\n\n" if told != last else b": \n\n"
                 last = told
                 await client.write(chunk, more=True)
-                await asyncio.wait({gone}, timeout=_TICK)
+                await asyncio.wait({gone}, timeout=1)
         finally:
             gone.cancel()
 

@@ -15,9 +15,6 @@ from holdfast.kernel.errors import ConfigError
 from holdfast.proxy import LOOPBACK, Settings
 from holdfast.proxy.app import Proxy
 
-_STEP = 0.01  # seconds
-_BACKLOG = 1_024  # connections
-
 
 def _listening(settings: Settings) -> socket.socket:
     """The socket. Raises ConfigError if the address cannot be bound."""
@@ -26,7 +23,7 @@ def _listening(settings: Settings) -> socket.socket:
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind((settings.host, settings.port))
-        found.listen(_BACKLOG)  # clients that connect while the caches are filled wait
+        found.listen(1_024)  # clients that connect while the caches are filled wait
     except OSError as fault:
         found.close()
         place = f"{settings.host}:{settings.port}"
@@ -86,7 +83,7 @@ def serving(settings: Settings) -> Generator[str, None, None]:
     thread.start()
     try:
         while not server.started and thread.is_alive():
-            sleep(_STEP)
+            sleep(0.01)
         yield address(settings, listening)
     finally:
         server.should_exit = True

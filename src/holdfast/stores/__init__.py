@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, cast, runtime_checkable
+from typing import cast
 from urllib.parse import unquote_plus
 
 from holdfast.kernel.errors import ConfigError
@@ -30,18 +30,6 @@ STORES = Registry(
     """),
 )
 """The stores by URL scheme. A class of another package must have ``from_url`` too."""
-
-
-@runtime_checkable
-class OpensUrl(Protocol):
-    """A class with ``from_url``."""
-
-    def from_url(self, url: str) -> KeyValueStore:
-        """Return the store of the URL, without opening it.
-
-        Raises ConfigError for a malformed URL.
-        """
-        ...
 
 
 def open_store(spec: str | KeyValueStore) -> KeyValueStore:
@@ -81,7 +69,7 @@ def _checked(given: object) -> KeyValueStore:
 
 def _by_url(url: str) -> KeyValueStore:
     plain, options = _split(url)
-    store = _opened(plain)
+    store: KeyValueStore = STORES.opened(_scheme(plain), plain)
     if "artifacts" in options:
         store = _wrapper("RoutedStore")(store, open_store(options["artifacts"]))
     return _wrapper("PrefixStore")(store, options["tenant"]) if "tenant" in options else store
@@ -114,11 +102,3 @@ def _scheme(url: str) -> str:
     if scheme.lower() not in STORES:
         raise STORES.unknown(scheme).at("store")
     return scheme.lower()
-
-
-def _opened(url: str) -> KeyValueStore:
-    scheme = _scheme(url)
-    opener = STORES.load(scheme)
-    if not isinstance(opener, OpensUrl):
-        raise ConfigError(f"what {scheme!r} names has no from_url", place="store")
-    return opener.from_url(url)

@@ -302,7 +302,6 @@ def _reached(connection: Connection[Row]) -> int:
 MOST_WAITING = 256
 """Lines whose words may wait to be indexed. A search scans this many in about 2 ms."""
 
-_CONNECTIONS = 8  # at once; more callers wait
 
 _LENGTH = """SELECT coalesce(max(position) + 1, 0) FROM holdfast_lines
     WHERE log = holdfast_log(%(name)s)"""
@@ -502,7 +501,7 @@ class PostgresStore(EntryStore):
         url: str,
         *,
         patience: float = 30.0,
-        connections: int = _CONNECTIONS,
+        connections: int = 8,
         clock: Callable[[], float] = time,
     ) -> None:
         self._server = Database(url, patience, connections)

@@ -35,7 +35,6 @@ _PREFIX = "holdfast:"
 _TRIES, _LONGEST_PAUSE = 30, 1.0  # attempts after a lost connection, and most seconds between them
 _REMEMBERED = 600  # seconds for which the server remembers the answer of an append
 _BLOCK = 1_024  # lines whose postings of one term are stored together
-_SCANNED = 1_000  # keys in one step of a listing
 
 _ENTRY, _LINES, _IDS, _TIMES, _WORDS, _DONE = (b"e:", b"l:", b"i:", b"t:", b"w:", b"n:")
 """Prefixes of the keys of an entry, of the four parts of a log, and of an append."""
@@ -387,7 +386,7 @@ class Connections:
             b"\\" + bytes([sign]) if sign in b"*?[]\\^" else bytes([sign]) for sign in start
         )
         with self.asking() as client:
-            found = set(client.scan_iter(match=plain + b"*", count=_SCANNED))
+            found = set(client.scan_iter(match=plain + b"*", count=1_000))
         stem = len(self._prefix + part)
         return [to_text("", name[stem:]) for name in sorted(found)]
 

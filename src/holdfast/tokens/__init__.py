@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from holdfast.kernel.errors import ConfigError, MissingExtraError
 from holdfast.kernel.ports import Accuracy, TokenCounter
 from holdfast.kernel.registry import Registry, imported, rows
-from holdfast.tokens.media import image_tokens
 
 from .families import EXACT, STAND_INS, Family, family_of, window_of
 from .formulas import Custom, Fixed
@@ -123,7 +122,6 @@ __all__ = [
     "counter_for",
     "document_tokens",
     "family_of",
-    "image_tokens",
     "media_tokens",
     "window_of",
 ]

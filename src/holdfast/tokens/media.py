@@ -1,7 +1,8 @@
 """Tokens of images, documents, sound and video, by what they show and not by their base64.
 
-Media that are not in the message (a URL, a file id) count as usual ones of their kind, with the
-figures here and in ``vision``.
+Images and pages count by each vendor's published rule; all such counts are estimates. Media that
+are not in the message (a URL, a file id) count as usual ones of their kind. Of a file as little as
+possible is read: the size of an image, the pages of a PDF, the rate of a sound.
 """
 
 from __future__ import annotations
@@ -21,9 +22,7 @@ from holdfast.tokens.families import first
 if TYPE_CHECKING:
     from holdfast.kernel.messages import Media
 
-_USUAL_PAGES = 5  # pages of a document that is not in the message. Chosen by hand.
 _BYTES_A_PAGE = 50_000  # as in ``document_tokens``. Chosen by hand.
-_USUAL_SECONDS = 60  # of sound or video that is not in the message. Chosen by hand.
 _A_SECOND = {"audio": 32, "video": 263}
 """Tokens a second, from Gemini's guide "Understand and count tokens"; OpenAI takes 10 for sound."""
 _BYTES_A_SECOND = {"audio": 16_000, "video": 250_000}
@@ -109,7 +108,7 @@ class MediaCounter:
 
     def _document(self, payload: _Payload | None) -> int:
         if payload is None:
-            return vision_of(self.model).page * _USUAL_PAGES
+            return vision_of(self.model).page * 5  # chosen by hand
         if payload.head(6).startswith(b"%PDF-"):
             return vision_of(self.model).page * _pages(payload)
         return document_tokens(payload.head(), model=self.model, count=self.count)
@@ -150,7 +149,7 @@ def _size(payload: _Payload) -> tuple[int, int] | None:
 
 def _seconds(payload: _Payload | None, kind: str) -> int:
     if payload is None:
-        return _USUAL_SECONDS
+        return 60  # chosen by hand
     return max(1, payload.length // (bytes_a_second(payload.head(32)) or _BYTES_A_SECOND[kind]))
 
 
@@ -253,11 +252,6 @@ def vision_of(model: str | None) -> Vision:
     known = first("images", model)
     numbers = {name: known[name] for name in known.keys() - {"rule", "unsized", "page"}}
     return Vision(partial(_RULES[known["rule"]], **numbers), known["unsized"], known["page"])
-
-
-def image_tokens(width: int, height: int, *, model: str | None = None, detail: str = "") -> int:
-    """Tokens of an image of this size in pixels."""
-    return vision_of(model).image(max(1, width), max(1, height), detail)
 
 
 _PNG = b"\x89PNG\r\n\x1a\n"

@@ -1,14 +1,43 @@
-"""The facts of a result that ``--json`` prints."""
+"""Results: the files that are written, and the facts that ``--json`` prints."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping
 
+from holdfast.cli.files import STDOUT, Document, like, text_bytes, within
+from holdfast.cli.terminal import say
+from holdfast.files import write_all
 from holdfast.model_usage import ModelUsage
 from holdfast.reports.account import MessageAccount
 from holdfast.reports.text import edits_by_kind
 from holdfast.result import CompressionResult, facts
 from holdfast.text.visible import amount
+
+
+def write_result(
+    document: Document,
+    result: CompressionResult,
+    output: str | None,
+    kept: str | None,
+    more: Mapping[str, bytes] | None = None,
+    *,
+    to_pipe: bool,
+) -> None:
+    """Write the messages to ``output``, the result to ``kept``, and more files: all or none.
+
+    Without ``output`` the messages go to standard output if that is a pipe and ``to_pipe``.
+    """
+    with within(document.name):
+        messages = like(document, result.messages)
+    files = dict(more or {})
+    if output is not None and output != STDOUT:
+        files[output] = messages
+    if kept is not None:
+        files[kept] = text_bytes(f"{result.to_json()}\n")
+    write_all(files)
+    if output == STDOUT or (output is None and to_pipe and not sys.stdout.isatty()):
+        say(messages)
 
 
 def summary(result: CompressionResult) -> dict[str, object]:
