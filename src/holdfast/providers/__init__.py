@@ -32,8 +32,12 @@ class FunctionEmbedder:
     """A function of a list of texts as an embedder, synchronous or not."""
 
     def __init__(self, function: Callable[[Sequence[str]], Any]) -> None:
-        self.embed = function
+        self._function = function
         self.name = _name(function)
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        """Call the function."""
+        return self._function(texts)
 
 
 def _name(function: object) -> str:

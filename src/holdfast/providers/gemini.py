@@ -57,7 +57,9 @@ class GeminiModel:
             system_instruction=system or None, max_output_tokens=max_tokens + self._thought
         )
         with _translated():
-            answer = self._models.generate_content(model=self.name, contents=prompt, config=config)
+            answer: types.GenerateContentResponse = self._models.generate_content(
+                model=self.name, contents=prompt, config=config
+            )
             said = _said(answer)
             usage = answer.usage_metadata
             if usage is None:
@@ -85,7 +87,9 @@ class GeminiEmbedder:
         """One vector for each text. Raises ModelError, TransientError or ContextOverflowError."""
         sent = [text or " " for text in texts]
         with _translated():
-            answer = self._models.embed_content(model=self.name, contents=sent)
+            answer: types.EmbedContentResponse = self._models.embed_content(
+                model=self.name, contents=sent
+            )
             return [row.values or [] for row in answer.embeddings or []]
 
 
