@@ -153,7 +153,7 @@ class Anthropic(BlockWire):
         """The blocks in order; content that is a string is one block."""
         for field in _FOREIGN_FIELDS.intersection(message):
             if message[field]:
-                advice = "convert it first: holdfast.formats.convert.convert(messages, 'anthropic')"
+                advice = "convert the messages first, with holdfast.formats.convert.convert"
                 raise FormatError(
                     "the Messages API has no such field", place=f"{place}.{field}", advice=advice
                 )
