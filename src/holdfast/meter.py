@@ -62,18 +62,23 @@ class CountsByLine(Protocol):
 def count_memo(counter: TokenCounter) -> Memo[str, int]:
     """A cache of counts by text.
 
-    A long text most of whose lines are cached, such as notes that extend earlier ones, is counted
-    by adding up its lines.
+    A long text most of whose lines are cached, or were in the last long text, such as notes that
+    extend earlier ones, is counted by adding up its lines.
     """
     checked = _Checked(counter)
     if not isinstance(counter, CountsByLine):
         return Memo(checked.count)
+    last: frozenset[str] = frozenset()
 
     def count(text: str) -> int:
+        nonlocal last
         lines = counter.lines(text) if len(text) > _LONG else ()
-        sample = lines[:: len(lines) // _SAMPLE] if len(lines) > _SAMPLE else ()
-        if 2 * sum(map(memo.knows, sample)) > len(sample):
-            return sum([memo[line] for line in lines])
+        if len(lines) > _SAMPLE:
+            sample = lines[:: len(lines) // _SAMPLE]
+            known = sum(line in last or memo.knows(line) for line in sample)
+            last = frozenset(lines)
+            if 2 * known > len(sample):
+                return sum([memo[line] for line in lines])
         return checked.count(text)
 
     memo: Memo[str, int] = Memo(count)
