@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from math import exp, log
-from operator import attrgetter, mul
+from operator import mul
 from pathlib import Path
 from typing import NamedTuple
 
@@ -118,9 +118,6 @@ def features(use: Use, thing: str, now: int) -> tuple[float, ...]:
     )
 
 
-_history = attrgetter(*Use.__slots__)
-
-
 @cache
 def _log(count: int) -> float:
     return log(1 + count)
@@ -131,17 +128,12 @@ def worth_of(uses: Mapping[str, Use], now: int) -> dict[str, float]:
     weights = table()
     shapes, quoted = weights.shapes, weights.quoted
     first, second = zip(*weights.features.values(), strict=True)
-    alike: dict[object, float] = {}
     worth: dict[str, float] = {}
     for thing, use in uses.items():
-        looks = (shape(thing), len(thing), _history(use))
-        found = alike.get(looks)
-        if found is None:
-            seen = features(use, thing, now)
-            z = shapes[looks[0]] + quoted * use.is_quoted + sum(map(mul, first, seen))
-            z += sum(map(mul, second, map(mul, seen, seen)))
-            found = alike[looks] = 1 / (1 + exp(-z))
-        worth[thing] = found
+        seen = features(use, thing, now)
+        z = shapes[shape(thing)] + quoted * use.is_quoted + sum(map(mul, first, seen))
+        z += sum(map(mul, second, map(mul, seen, seen)))
+        worth[thing] = 1 / (1 + exp(-z))
     return worth
 
 

@@ -202,17 +202,18 @@ def _note_what_is_next(
     """
     opened = _opened(events, tellings, uses)
     for number, (event, telling) in enumerate(zip(events, tellings, strict=True)):
-        from_here = {t for t in opened.keys() & telling.names.keys() if opened[t] > number}
-        if event.function == "act" or not from_here:
+        if event.function == "act" or opened.keys().isdisjoint(telling.names):
             continue
-        for told in telling.tells:
-            if from_here.isdisjoint(told):
+        from_here = {t for t in opened.keys() & telling.names.keys() if opened[t] > number}
+        for told in telling.tells if from_here else ():
+            here = from_here.intersection(told)
+            if not here:
                 continue
-            all_alike = Counter(map(look, told))
-            taken = Counter(map(look, from_here.intersection(told)))
-            for thing in told:
-                use, like = uses.get(thing), look(thing)
-                if use and like in taken and not use.by_agent:
+            looks = list(map(look, told))
+            all_alike, taken = Counter(looks), Counter(map(look, here))
+            for thing, like in zip(told, looks, strict=True):
+                use = uses.get(thing) if like in taken else None
+                if use and not use.by_agent:
                     use.taken = max(use.taken, taken[like] / (all_alike[like] - 1))
 
 

@@ -80,6 +80,7 @@ class Question:
         together = "\n".join(lows)  # most terms do not occur at all; no needle spans a line
         ends = list(accumulate([len(low) + 1 for low in lows]))
         stems: dict[int, frozenset[str]] = {}
+        below = [(place, above) for place, above in enumerate(under) if above >= 0]
         for term in self.terms if texts else ():
             held: dict[int, None] = {}
             at = together.find(term.needle)
@@ -90,12 +91,14 @@ class Question:
                 if term.needle in stems[place] if term.plain else _names(lows[place], term.needle):
                     held[place] = None
                 at = together.find(term.needle, ends[place])
-            for place, above in enumerate(under if held else ()):
+            for place, above in below if held else ():
                 if above in held:
                     held[place] = None
-            for place in held:
+            if held:
                 rarity = math.log((len(texts) + 1) / len(held)) / math.log(len(texts) + 1)
-                found[place][term] = term.weight * rarity
+                worth = term.weight * rarity
+                for place in held:
+                    found[place][term] = worth
         return found
 
     def scores(self, texts: Sequence[str]) -> list[float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain
 from math import fsum, inf
@@ -83,18 +84,18 @@ class Candidates:
         weights = table()
         uses = uses_of(self.events, self.tellings)
         worth = worth_of(uses, max(len(self.events), 1))
-        known: dict[str, int] = {}
-        for number, telling in enumerate(self.tellings):
-            if number not in self._among:
-                for thing in set(chain.from_iterable(telling.tells)):
-                    known[thing] = known.get(thing, 0) + 1
-        bonus = [self._said(number, uses) for number in range(len(self.found))]
+        elsewhere = [each for n, each in enumerate(self.tellings) if n not in self._among]
+        known = Counter(chain.from_iterable({*chain.from_iterable(t.tells)} for t in elsewhere))
+        bonus = self._said(uses)
         asked = self._asks_of_one_text()
         share = weights.asked if asked else self._share
         extra = valued(self._pieces, self._question, share, weights.among_others, alone=asked)
         worth.update(extra.worth)
         bonus = [mine + near for mine, near in zip(bonus, extra.bonus, strict=True)]
-        tells = [(*mine, *more) for mine, more in zip(self.tells, extra.tells, strict=True)]
+        tells = [
+            (*mine, *more) if more else mine
+            for mine, more in zip(self.tells, extra.tells, strict=True)
+        ]
         worth = dict.fromkeys(chain.from_iterable(tells), 0.0) | worth
         value = worth.__getitem__
         self.values = [
@@ -121,22 +122,25 @@ class Candidates:
             sizes[candidate.event] = sizes.get(candidate.event, 0.0) + cost
         return max(sizes.values(), default=0.0) >= _NEARLY_ALL * sum(sizes.values())
 
-    def _said(self, number: int, uses: Mapping[str, Use]) -> float:
-        """The value of a piece by its speaker, times the mean rarity of the things in it.
+    def _said(self, uses: Mapping[str, Use]) -> list[float]:
+        """The value of each piece by its speaker, times the mean rarity of the things in it.
 
         Findings, decisions and instructions have rare words; announcements of the next step have
         the common words of the work. A user who says more than anybody types passes on a text: its
         pieces share the value of a typed message.
         """
-        at, weights = self.found[number].event, table()
-        event = self.events[at]
-        worth = weights.said.get(_role(event), 0.0)
-        told = self.tells[number]
-        if not worth or not told:
-            return 0.0
-        if event.is_users_words:
-            worth *= min(1.0, weights.typed / len(self.tellings[at].reading.pieces))
-        return worth * fsum([1 / uses[thing].events for thing in told if thing in uses]) / len(told)
+        weights = table()
+        rarity = {thing: 1 / use.events for thing, use in uses.items()}
+        said: list[float] = []
+        for (number, _), told in zip(self.found, self.tells, strict=True):
+            event = self.events[number]
+            worth = weights.said.get(_role(event), 0.0)
+            if worth and told:
+                if event.is_users_words:
+                    worth *= min(1.0, weights.typed / len(self.tellings[number].reading.pieces))
+                worth = worth * fsum([rarity[t] for t in told if t in rarity]) / len(told)
+            said.append(worth if told else 0.0)
+        return said
 
 
 def _tellings(events: Sequence[StreamEvent], most: float, question: str) -> list[Telling]:
