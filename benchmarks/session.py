@@ -92,6 +92,7 @@ def growing_loop(data: str | None) -> Iterator[Row]:
     with Session("warm", budget=LOOP_BUDGET) as warm:  # loads the vocabulary and the vectors
         warm.append(*found[:400])
         warm.fit()
+        warm.fit(query="what was decided")
     with (
         tempfile.TemporaryDirectory() as folder,
         Session(
