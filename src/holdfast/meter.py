@@ -73,12 +73,11 @@ def count_memo(counter: TokenCounter) -> Memo[str, int]:
     def count(text: str) -> int:
         nonlocal last
         lines = counter.lines(text) if len(text) > _LONG else ()
-        if len(lines) > _SAMPLE:
-            sample = lines[:: len(lines) // _SAMPLE]
-            known = sum(line in last or memo.knows(line) for line in sample)
-            last = frozenset(lines)
-            if 2 * known > len(sample):
-                return sum([memo[line] for line in lines])
+        sample = lines[:: len(lines) // _SAMPLE] if len(lines) > _SAMPLE else ()
+        known = sum(line in last or memo.knows(line) for line in sample)
+        last = frozenset(lines) or last
+        if 2 * known > len(sample):
+            return sum([memo[line] for line in lines])
         return checked.count(text)
 
     memo: Memo[str, int] = Memo(count)

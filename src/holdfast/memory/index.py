@@ -193,8 +193,9 @@ class Retrieval:
             things = [thing for thing in asked.things if thing.needle in named]
             own = self.words.candidates(asked.sought(things), _CANDIDATES)
         rivals = {*self._rivals(own, near, held), *apart}
-        own = {at: score for at, score in own.items() if at not in rivals}
-        near = {at: score for at, score in near.items() if at not in rivals}
+        own, near = (
+            {at: score for at, score in found.items() if at not in rivals} for found in (own, near)
+        )
         held = {at: needles for at, needles in held.items() if at not in rivals}
         around, beside = spread(own), spread(near)
         messages = self.messages.read(sorted({*around, *beside, *timely}.difference(rivals)))

@@ -60,8 +60,6 @@ def valued(
     holders = Counter(term for terms in answers for term in terms)
     few = max(_FEW, _RARE * len(pieces))
     for number, (told, terms) in enumerate(zip(tells, answers, strict=True)):
-        if not terms:
-            continue
         of = told[-1] if told else number
         said = {
             f"{t} in {of if holders[t] <= few else 'many'}": share * part

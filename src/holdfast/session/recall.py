@@ -153,13 +153,9 @@ class Recollection:
 
     def facts(self) -> list[Chosen]:
         """The facts for an event: positions, scores, and factors of the best; no texts."""
-        best = set(nlargest(_EXPLAINED, [(each.score, -each.position) for each in self.chosen]))
+        best = nlargest(_EXPLAINED, self.chosen, key=lambda each: (each.score, -each.position))
         return [
-            (
-                each.position,
-                round(each.score, 3),
-                _rounded(each.why) if (each.score, -each.position) in best else {},
-            )
+            (each.position, round(each.score, 3), _rounded(each.why) if each in best else {})
             for each in self.chosen
         ]
 
@@ -170,11 +166,11 @@ class Recollection:
     @classmethod
     def standing(cls, recalled: Mapping[str, Any]) -> Recollection:
         """The recollection in the view according to a state."""
-        chosen = [
-            Recalled(position, score, "", why)
-            for position, score, why in recalled.get("chosen", ())
-        ]
-        return cls(recalled.get("text", ""), tuple(chosen))
+        chosen = recalled.get("chosen", ())
+        return cls(
+            recalled.get("text", ""),
+            tuple(Recalled(position, score, "", why) for position, score, why in chosen),
+        )
 
 
 def _rounded(why: Mapping[str, float]) -> dict[str, float]:

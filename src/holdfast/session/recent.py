@@ -447,8 +447,9 @@ def _left_out(result: CompressionResult) -> set[int]:
         if drops:
             places = sources(replace(result, steps=result.steps[:number]))
             folds = any(isinstance(edit, Insert) for edit in step.edits)
-            for edit in drops if not folds else [e for e in drops if e.reason == LEFT_OUT]:
-                gone.update(place for i in edit.indices if (place := places[i]) is not None)
+            for edit in drops:
+                if not folds or edit.reason == LEFT_OUT:
+                    gone.update(place for i in edit.indices if (place := places[i]) is not None)
     return gone
 
 

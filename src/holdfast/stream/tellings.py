@@ -205,15 +205,14 @@ def _note_what_is_next(
         if event.function == "act" or opened.keys().isdisjoint(telling.names):
             continue
         from_here = {t for t in opened.keys() & telling.names.keys() if opened[t] > number}
-        for told in telling.tells if from_here else ():
+        for told in telling.tells:
             here = from_here.intersection(told)
             if not here:
                 continue
             looks = list(map(look, told))
             all_alike, taken = Counter(looks), Counter(map(look, here))
             for thing, like in zip(told, looks, strict=True):
-                use = uses.get(thing) if like in taken else None
-                if use and not use.by_agent:
+                if like in taken and (use := uses.get(thing)) and not use.by_agent:
                     use.taken = max(use.taken, taken[like] / (all_alike[like] - 1))
 
 

@@ -91,14 +91,15 @@ class Question:
                 if term.needle in stems[place] if term.plain else _names(lows[place], term.needle):
                     held[place] = None
                 at = together.find(term.needle, ends[place])
-            for place, above in below if held else ():
+            if not held:
+                continue
+            for place, above in below:
                 if above in held:
                     held[place] = None
-            if held:
-                rarity = math.log((len(texts) + 1) / len(held)) / math.log(len(texts) + 1)
-                worth = term.weight * rarity
-                for place in held:
-                    found[place][term] = worth
+            rarity = math.log((len(texts) + 1) / len(held)) / math.log(len(texts) + 1)
+            worth = term.weight * rarity
+            for place in held:
+                found[place][term] = worth
         return found
 
     def scores(self, texts: Sequence[str]) -> list[float]:

@@ -135,11 +135,11 @@ class Candidates:
         for (number, _), told in zip(self.found, self.tells, strict=True):
             event = self.events[number]
             worth = weights.said.get(_role(event), 0.0)
-            if worth and told:
-                if event.is_users_words:
-                    worth *= min(1.0, weights.typed / len(self.tellings[number].reading.pieces))
-                worth = worth * fsum([rarity[t] for t in told if t in rarity]) / len(told)
-            said.append(worth if told else 0.0)
+            if worth and event.is_users_words:
+                worth *= min(1.0, weights.typed / len(self.tellings[number].reading.pieces))
+            if worth:
+                worth *= fsum([rarity[t] for t in told if t in rarity])
+            said.append(worth / max(1, len(told)))
         return said
 
 
