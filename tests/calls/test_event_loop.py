@@ -137,3 +137,22 @@ def test_work_that_nobody_waits_for_any_more_ends_in_peace():
     asyncio.run(impatient())
     gate.set()
     assert done.wait(5)
+
+
+def test_what_a_thread_awaits_runs_on_the_loop_that_waits_for_the_thread():
+    async def caller():
+        _, thread = await in_thread(lambda: wait_for(named()))
+        return thread
+
+    assert asyncio.run(caller()) is threading.current_thread()
+
+
+def test_work_on_the_callers_loop_that_waits_does_not_wait_for_itself():
+    async def outer():
+        return wait_for(named())
+
+    async def caller():
+        return await asyncio.wait_for(in_thread(lambda: wait_for(outer())), 10)
+
+    _, thread = asyncio.run(caller())
+    assert thread is not threading.current_thread()

@@ -26,9 +26,10 @@ _CALLERS = ContextVar[asyncio.AbstractEventLoop | None]("loop", default=None)
 def wait_for(work: Coroutine[Any, Any, T]) -> T:
     """Run the work on another loop and return its result, even inside a running loop.
 
-    In a thread that a loop waits for (``in_thread``) it is that loop, else the private one. There
-    is one private loop for the process, because clients keep their connections on the loop on which
-    they were opened. If waiting is interrupted, as by Ctrl-C, the work is cancelled.
+    In a thread that a loop waits for (``in_thread``) it is that loop, else the private one: also in
+    that loop's own thread, which cannot wait for itself. There is one private loop for the process,
+    because clients keep their connections on the loop on which they were opened. If waiting is
+    interrupted, as by Ctrl-C, the work is cancelled.
     """
     if threading.current_thread().name == _NAME:
         work.close()
@@ -36,11 +37,20 @@ def wait_for(work: Coroutine[Any, Any, T]) -> T:
             "an asynchronous model or store calls holdfast and waits for it",
             advice="await acompress",
         )
-    waiting = asyncio.run_coroutine_threadsafe(work, _CALLERS.get() or _loop())
+    callers = None if _is_a_loops_thread() else _CALLERS.get()
+    waiting = asyncio.run_coroutine_threadsafe(work, callers or _loop())
     try:
         return waiting.result()
     finally:
         waiting.cancel()
+
+
+def _is_a_loops_thread() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 @cache
