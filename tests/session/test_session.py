@@ -163,7 +163,7 @@ class TestFitting:
     def test_the_past_is_asked_again_when_the_work_turns_to_something_else(self, session):
         session.append(*talk(400), {"role": "user", "content": "Begin with the retries."})
         session.fit()
-        for number in range(6):
+        for number in range(9):
             session.append(
                 *call(number, f"parrots Miso and Tofu, tortoise of Priya, cage {number}")
             )

@@ -12,6 +12,7 @@ from typing import Literal
 
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.edits import Drop, Edit, Insert, Offload
+from holdfast.kernel.errors import InputError
 from holdfast.kernel.messages import Media, Message, Part, Reasoning, Role, ToolCall, ToolResult
 from holdfast.kernel.transcript import Format, speaks
 from holdfast.result import CompressionResult, Step, bare, restore
@@ -191,8 +192,14 @@ class Account:
 
 
 def account_of(result: CompressionResult, form: Format, meter: Meter) -> Account:
-    """The account of a result in this format, counted again with this meter."""
+    """The account of a result in this format, counted again with this meter.
+
+    Raises InputError if the result does not have the messages that its metrics count.
+    """
     before, after = form.read(bare(restore(result))), form.read(bare(result.messages))
+    if len(before.messages) != result.metrics.messages_before:
+        advice = "give it as --result or CompressionResult.to_json wrote it"
+        raise InputError("the result was changed", place="metrics.messages_before", advice=advice)
     sizes_before, sizes_after = meter.sizes(before), meter.sizes(after)
     texts_before, texts_after = (
         redacted_texts([*map(said, each.messages)]) for each in (before, after)
