@@ -487,3 +487,13 @@ def called(name, about, output):
         },
         {"role": "tool", "tool_call_id": key, "content": json.dumps(output)},
     ]
+
+
+def test_what_a_call_without_name_and_arguments_returned_stands_under_nothing():
+    events = [
+        StreamEvent("act", "", "", 0, 0),
+        StreamEvent("outcome", "tool", "The door of hall 7 is open.", 1, 0, act=0),
+    ]
+    candidates = Candidates(events, range(2), lambda _: 0.3)
+    assert [piece.under for piece in candidates._pieces] == [-1]
+    assert candidates.order(100) == [0]

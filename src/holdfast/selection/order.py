@@ -79,10 +79,10 @@ def ordered(
 
 
 def with_what_it_is_under(pieces: Sequence[Piece], number: int) -> list[int]:
-    """The piece after the pieces that it is under, each of which stands before it."""
+    """The piece after the pieces that it is under."""
     way = [number]
-    while 0 <= (above := pieces[way[-1]].under) < way[-1]:
-        way.append(above)
+    while (number := pieces[number].under) >= 0:
+        way.append(number)
     return way[::-1]
 
 

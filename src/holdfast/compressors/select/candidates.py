@@ -61,9 +61,10 @@ class Candidates:
         self._question, self._share = question, share
         heads: dict[int, int] = {}
         for number in sorted(among):
-            heads[number] = len(self.found)
-            act = heads.get(events[number].act, -1)
-            self._add(number, self.tellings[number], rate(events[number]), act)
+            telling = self.tellings[number]
+            if telling.numbers:  # a call without a name and arguments has no piece
+                heads[number] = len(self.found)
+            self._add(number, telling, rate(events[number]), heads.get(events[number].act, -1))
         self._among = among
 
     def _add(self, number: int, telling: Telling, rate: float, act: int) -> None:
