@@ -48,7 +48,6 @@ _MOVED = """
     conversation result
     designs.tunacode designs
     fitting engine
-    judge evaluation
     memory.by_model session.forms
     memory.candidates memory.relevance
     memory.changing memory.tiers

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.stores import postgres
+from holdfast.stores import postgres_database
 from holdfast.stores.postgres import PostgresStore
 from holdfast.stores.protocols import Line
 from tests.contracts.log_contract import LogContract
@@ -28,7 +28,7 @@ class TestPostgresLog(LogContract):
         self, postgres_url, monkeypatch
     ):
         with monkeypatch.context() as earlier:
-            earlier.setattr(postgres, "STEPS", postgres.STEPS[:1])
+            earlier.setattr(postgres_database, "STEPS", postgres_database.STEPS[:1])
             before = PostgresStore(postgres_url)
             before.log("talk").append([Line("a", words="an old parrot")])
             before._server.do("UPDATE holdfast_waiting SET words = %s", (b"an old parrot",))
