@@ -122,11 +122,14 @@ def choose(
     def cost(some: Sequence[int]) -> int:
         return count(picked(some).text)
 
-    chosen = list(beginning(order, sizes, cost, tokens, tokens * _FIRST_GUESS))
-    if not chosen:
+    first, spent = beginning(order, sizes, cost, tokens, tokens * _FIRST_GUESS)
+    if not first:
         return None
-    spent = cost(chosen)
-    for piece in order[order.index(chosen[-1]) + 1 :][:_NEXT]:
+    chosen = list(first)
+    following = order.index(chosen[-1]) + 1
+    for piece in order[following : following + _NEXT]:
+        if spent >= tokens * _CLOSE_ENOUGH:
+            break
         if sizes[piece] <= (tokens - spent) * _FIRST_GUESS:
             taken = cost([*chosen, piece])
             if taken <= tokens:
@@ -141,21 +144,22 @@ def beginning(
     cost: Callable[[Sequence[int]], int],
     room: int,
     allowed: float,
-) -> Sequence[int]:
-    """The longest beginning of the order that fits, as ``longest`` finds it.
+) -> tuple[Sequence[int], int]:
+    """The longest beginning of the order that fits, as ``longest`` finds it, and its cost.
 
     A larger room has a longer beginning, so it keeps what a smaller one keeps. First pieces that do
     not even fit alone are passed over.
     """
+    for start in range(min(len(order), _PASSED_OVER)):
+        reach = list(accumulate(sizes[piece] for piece in order[start:]))
 
-    def after(start: int) -> Sequence[int]:
-        rest = order[start:]
-        reach = list(accumulate(sizes[piece] for piece in rest))
-        kept, _ = longest(reach, lambda size: cost(rest[:size]), room, allowed)
-        return rest[:kept]
+        def cost_of(size: int, start: int = start) -> int:
+            return cost(order[start : start + size])
 
-    tried = range(min(len(order), _PASSED_OVER))
-    return next((found for start in tried if (found := after(start))), ())
+        kept, spent = longest(reach, cost_of, room, allowed)
+        if kept:
+            return order[start : start + kept], spent
+    return (), 0
 
 
 def longest(

@@ -83,12 +83,13 @@ class Question:
         below = [(place, above) for place, above in enumerate(under) if above >= 0]
         for term in self.terms if texts else ():
             held: dict[int, None] = {}
+            whole = None if term.plain else _whole(term.needle)
             at = together.find(term.needle)
             while at >= 0:
                 place = bisect_right(ends, at)
-                if term.plain and place not in stems:
+                if not whole and place not in stems:
                     stems[place] = _stems(texts[place])
-                if term.needle in stems[place] if term.plain else _names(lows[place], term.needle):
+                if whole.search(lows[place]) if whole else term.needle in stems[place]:
                     held[place] = None
                 at = together.find(term.needle, ends[place])
             if not held:
@@ -197,19 +198,19 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(map(stem, {*words(text), *pieces}))
 
 
-def _names(low: str, needle: str) -> bool:
-    """Whether the text has the needle as a whole word.
+@lru_cache(maxsize=1 << 10)
+def _whole(needle: str) -> re.Pattern[str]:
+    """The pattern of the needle as a whole word.
 
     A letter may stand beside a digit, but a short number must be no part of a time, a date or a
     longer number.
     """
     if has_unspaced(needle[0]):
-        return True
+        return re.compile(re.escape(needle))
     if len(needle) <= _SHORT_NUMBER and needle.isdecimal():
-        whole = rf"{_NOT_AFTER}{needle}{_NOT_BEFORE}"
-    else:
-        whole = rf"(?<!{_of_a_kind(needle[0])}){re.escape(needle)}(?!{_of_a_kind(needle[-1])})"
-    return re.search(whole, low) is not None
+        return re.compile(rf"{_NOT_AFTER}{needle}{_NOT_BEFORE}")
+    before, after = _of_a_kind(needle[0]), _of_a_kind(needle[-1])
+    return re.compile(rf"(?<!{before}){re.escape(needle)}(?!{after})")
 
 
 def _of_a_kind(character: str) -> str:

@@ -191,7 +191,7 @@ def choose_fitting(
         return tokens([*firm, *some])
 
     spent = cost(()) if firm else 0
-    chosen = beginning(rest, costs, cost, room, room - spent)
+    chosen, _ = beginning(rest, costs, cost, room, room - spent)
     best = max(rest, key=values.__getitem__, default=None)
     outweighs = best is not None and values[best] > sum(map(values.__getitem__, chosen))
     if best is not None and outweighs and cost([best]) <= room:
