@@ -7,7 +7,7 @@ import pytest
 
 import holdfast
 from holdfast.api import acompress_many, compress_many
-from holdfast.calls import CallLimits
+from holdfast.calls.lineup import CallLimits
 from holdfast.compressors.summarize import Summarize
 from holdfast.kernel.compressor import Plan
 from holdfast.kernel.flow import ask

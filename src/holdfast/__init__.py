@@ -22,8 +22,8 @@ if TYPE_CHECKING:
         compress_many,
         count,
     )
-    from holdfast.calls import CallLimits
     from holdfast.calls.cache import CompressionCache
+    from holdfast.calls.lineup import CallLimits
     from holdfast.config import Config, load_config
     from holdfast.evaluation import Evaluation, Probe, evaluate
     from holdfast.in_place import Pruned, prune_old_tool_outputs
@@ -119,7 +119,7 @@ _HOMES = """
     agent AgentLoop remember_tool search_tool tool
     api ContextCompressor TokenBreakdown acompress acompress_many compress compress_many count
     calls.cache CompressionCache
-    calls CallLimits
+    calls.lineup CallLimits
     config Config load_config
     evaluation Evaluation Probe evaluate
     in_place Pruned prune_old_tool_outputs

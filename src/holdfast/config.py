@@ -51,7 +51,7 @@ TABLES = Registry(
     "tables",
     rows("""
         budget holdfast.kernel.budget:Budget
-        limits holdfast.calls:CallLimits
+        limits holdfast.calls.lineup:CallLimits
         cache holdfast.calls.cache:CompressionCache
         costs holdfast.cost:Costs
         costs.price holdfast.providers.prices:Price

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, cast
 
-from holdfast.calls import Lineup
+from holdfast.calls.lineup import Lineup
 from holdfast.compressors.knobs import described
 from holdfast.compressors.pipeline import Pipeline, Stepwise, apply_steps
 from holdfast.compressors.summaries import Marks

@@ -22,7 +22,7 @@ from operator import mul
 from statistics import fmean
 from typing import Any, Literal, NamedTuple, get_args
 
-from holdfast.calls import CallLimits, Lineup
+from holdfast.calls.lineup import CallLimits, Lineup
 from holdfast.formats import read
 from holdfast.judge import answer_of, answers
 from holdfast.kernel.errors import ConfigError

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from holdfast.calls import Lineup
+from holdfast.calls.lineup import Lineup
 from holdfast.compressors.prune import Prune
 from holdfast.designs import tunacode
 from holdfast.formats import named, read

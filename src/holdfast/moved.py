@@ -13,7 +13,6 @@ _MOVED = """
     cache.compression_cache calls.cache
     cache.lru calls.cache
     calling.embedding calls.caller
-    calls.lineup calls
     compressors.arguments compressors.tool_outputs
     compressors.blocks compressors.digest
     compressors.dedupe.leaders compressors.dedupe

@@ -11,7 +11,7 @@ from inspect import Parameter, signature
 from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, TypeVar, cast
 
-from holdfast.calls import CallLimits
+from holdfast.calls.lineup import CallLimits
 from holdfast.compressors import COMPRESSORS
 from holdfast.compressors.knobs import is_strategy
 from holdfast.compressors.pipeline import Pipeline

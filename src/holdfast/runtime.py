@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from holdfast.calls import Lineup
+from holdfast.calls.lineup import Lineup
 from holdfast.compressors.summaries import HISTORY, Marks
 from holdfast.kernel.errors import ConfigError, ContextOverflowError, HoldfastError, StoreError
 from holdfast.kernel.ports import (

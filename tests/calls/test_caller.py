@@ -7,9 +7,9 @@ from math import inf, nan
 
 import pytest
 
-from holdfast.calls import CallLimits, Lineup
 from holdfast.calls.cache import CompressionCache
 from holdfast.calls.caller import Caller
+from holdfast.calls.lineup import CallLimits, Lineup
 from holdfast.kernel.errors import ContextOverflowError, ModelError
 from holdfast.kernel.ports import Complete, Embed, Reply
 from holdfast.model_usage import CallRecords, ModelUsage

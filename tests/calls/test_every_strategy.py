@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 import holdfast
-from holdfast.calls import CallLimits
 from holdfast.calls.cache import CompressionCache
+from holdfast.calls.lineup import CallLimits
 from holdfast.compressors import COMPRESSORS
 from holdfast.providers.scripted import Scripted, ScriptedEmbedder
 from tests.stores.doubles import TextStore

@@ -8,8 +8,8 @@ from threading import Event
 
 import pytest
 
-from holdfast.calls import CallLimits
 from holdfast.calls.caller import VendorLine
+from holdfast.calls.lineup import CallLimits
 from holdfast.kernel.errors import ConfigError, ModelError
 from holdfast.model_usage import CallRecords
 from holdfast.providers.vendor import TransientError

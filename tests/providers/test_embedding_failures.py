@@ -7,7 +7,7 @@ from math import nan
 import pytest
 
 import holdfast
-from holdfast.calls import CallLimits
+from holdfast.calls.lineup import CallLimits
 from holdfast.compressors.dedupe import Semantic
 from holdfast.providers import default_embedder, name_of
 from tests.talks import chat, system

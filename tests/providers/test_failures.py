@@ -11,8 +11,8 @@ import pytest
 
 import holdfast
 from holdfast.api import acompress_many, compress_many
-from holdfast.calls import CallLimits
 from holdfast.calls.cache import CompressionCache
+from holdfast.calls.lineup import CallLimits
 from holdfast.compressors.summarize import Summarize
 from holdfast.providers.openai import OpenAIModel
 from tests.stores.doubles import TextStore

@@ -8,8 +8,8 @@ import json
 import pytest
 from opentelemetry.semconv._incubating.attributes.gen_ai_attributes import GenAiProviderNameValues
 
-from holdfast.calls import CallLimits, Lineup
 from holdfast.calls.caller import Caller
+from holdfast.calls.lineup import CallLimits, Lineup
 from holdfast.kernel.errors import ConfigError, ContextOverflowError, ModelError
 from holdfast.kernel.ports import Complete, Embed, Reply
 from holdfast.model_usage import CallRecords

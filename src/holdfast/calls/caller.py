@@ -13,9 +13,9 @@ from random import SystemRandom
 from time import monotonic
 from typing import Any, cast
 
-from holdfast.calls import CallLimits, Lineup
 from holdfast.calls.cache import Flights, key_of
 from holdfast.calls.event_loop import in_thread
+from holdfast.calls.lineup import CallLimits, Lineup
 from holdfast.kernel.errors import HoldfastError, ModelError
 from holdfast.kernel.ports import Complete, Embed, Embedder, Model, Reply
 from holdfast.model_usage import CallRecords, ModelCall

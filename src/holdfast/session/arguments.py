@@ -9,7 +9,7 @@ from os import PathLike
 from time import time
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack, cast
 
-from holdfast.calls import CallLimits, Lineup
+from holdfast.calls.lineup import CallLimits, Lineup
 from holdfast.cost import Costs
 from holdfast.formats.payloads import is_list, is_object
 from holdfast.kernel.budget import Budget

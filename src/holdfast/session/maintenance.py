@@ -12,7 +12,7 @@ from time import sleep
 from typing import Any, Self, TypeVar, cast
 from weakref import WeakSet
 
-from holdfast.calls import Lineup
+from holdfast.calls.lineup import Lineup
 from holdfast.compressors.writer import together
 from holdfast.kernel.errors import ConfigError, HoldfastError, StoreError
 from holdfast.kernel.flow import run

@@ -18,7 +18,7 @@ from operator import mul
 from typing import Any, cast
 from uuid import uuid4
 
-from holdfast.calls import Lineup
+from holdfast.calls.lineup import Lineup
 from holdfast.kernel.errors import CorruptError, HoldfastError, StoreError
 from holdfast.kernel.ports import Embed
 from holdfast.memory.forms import HEAVY, VERBATIM, Condenser, Form

@@ -12,7 +12,8 @@ from math import inf
 from time import monotonic
 
 from holdfast.kernel.forks import brief_lock
-from holdfast.stores.protocols import EntryStore, Line
+from holdfast.stores.entries import EntryStore
+from holdfast.stores.protocols import Line
 from holdfast.text.similarity import Lexical
 
 

@@ -17,7 +17,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from holdfast.kernel.errors import ConfigError, MissingExtraError, StoreError
 from holdfast.kernel.forks import cached_property
-from holdfast.stores.protocols import BytesStore, shown, to_bytes, to_text
+from holdfast.stores.entries import BytesStore
+from holdfast.stores.protocols import shown, to_bytes, to_text
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.stores.wrappers import RoutedStore
 from holdfast.text.visible import fault_line

@@ -15,8 +15,9 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 from holdfast.kernel.errors import ConfigError
+from holdfast.stores.entries import EntryStore, texts
 from holdfast.stores.postings import Tallied, Wanted, blocks, tallied, waiting_words
-from holdfast.stores.protocols import EntryStore, Line, shown, texts, to_bytes, to_text
+from holdfast.stores.protocols import Line, shown, to_bytes, to_text
 from holdfast.text.similarity import POSTING
 
 from .postgres_database import Connection, Database, Row

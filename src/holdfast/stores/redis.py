@@ -21,8 +21,9 @@ from msgspec import msgpack
 
 from holdfast.kernel.errors import ConfigError, MissingExtraError, StoreError
 from holdfast.kernel.forks import cached_property
+from holdfast.stores.entries import EntryStore, texts
 from holdfast.stores.postings import Wanted, counted
-from holdfast.stores.protocols import EntryStore, Line, shown, texts, to_bytes, to_text
+from holdfast.stores.protocols import Line, shown, to_bytes, to_text
 
 try:
     import redis

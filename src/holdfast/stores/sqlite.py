@@ -21,8 +21,9 @@ from time import time
 from typing import Any
 
 from holdfast.kernel.errors import ConfigError, CorruptError, StoreError
+from holdfast.stores.entries import EntryStore
 from holdfast.stores.postings import Tallied, Wanted, blocks, tallied, waiting_words
-from holdfast.stores.protocols import ClosedAfterUse, EntryStore, Line, to_bytes, to_text
+from holdfast.stores.protocols import ClosedAfterUse, Line, to_bytes, to_text
 from holdfast.stores.sqlite_file import DatabaseFile, Synchronous, code_of, sealed, unsealed
 from holdfast.text.similarity import POSTING
 
