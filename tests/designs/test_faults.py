@@ -68,7 +68,7 @@ def test_a_window_that_was_given_stays_exact_where_nothing_failed():
 
 
 def test_the_command_line_fits_where_a_summary_fails(tmp_path, monkeypatch):
-    monkeypatch.setattr("holdfast.calls.open_model", lambda _: _failing())
+    monkeypatch.setattr("holdfast.calls.lineup.open_model", lambda _: _failing())
     talk = tmp_path / "talk.json"
     talk.write_text(json.dumps(TALK))
     asked = ["compress", str(talk), "--budget", "1000", "--strategy", "summarizing"]
