@@ -292,10 +292,31 @@ def test_the_same_is_told_where_the_system_prompt_stands_beside_the_messages(wir
         _, _, transcript = read(result.messages, None, None)
         texts = [message.content_text or "" for message in transcript.messages]
         (notes,) = [text for text in texts if text.startswith("[HISTORY_SUMMARY")]
-        return set(notes.split("\n"))
+        return {line.removesuffix(" …") for line in notes.split("\n")}
 
     differing = told(convert(messages, wire)) ^ told(messages)
     assert len(differing) <= 1  # what a wire takes for its frame may leave room for a line
+
+
+def page(number):
+    rows = [f"[{40 + number * 3 + k}] link 'Shelf {k}'" for k in range(24)]
+    rows.insert(15, f"[7] text 'Voucher AUTUMN5 accepted, total {50 + number}.34 EUR'")
+    return "\n".join(rows)
+
+
+@pytest.mark.parametrize("budget", [400, 500, 700])
+def test_of_the_newest_output_the_new_state_is_told_though_older_ones_told_the_like(budget):
+    pages = [message for number in range(8) for message in exchange(number, page(number))]
+    task = {"role": "user", "content": "Order three boxes of masks for at most 60 EUR."}
+    result = holdfast.compress([task, *pages], budget)
+    assert "total 57.34 EUR" in result.messages[-1]["content"]
+
+
+def test_a_newest_output_stays_whole_where_it_fits_the_room_of_the_newest_exchanges():
+    messages = native("")[:-1]
+    messages[-1]["content"] = newest = filler(99)
+    result = selected(messages, 800, "openai")
+    assert result.messages[-1]["content"] == newest
 
 
 def selected(messages, budget, wire):

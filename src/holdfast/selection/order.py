@@ -148,4 +148,4 @@ def picked(pieces: Sequence[Piece], numbers: Sequence[int]) -> Sequence[Piece]:
         return pieces
     places = {number: place for place, number in enumerate(numbers)} | {-1: -1}
     some = (pieces[number] for number in numbers)
-    return [piece._replace(under=places[piece.under]) for piece in some]
+    return [piece._replace(under=places.get(piece.under, -1)) for piece in some]

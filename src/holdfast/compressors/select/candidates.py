@@ -58,6 +58,8 @@ class Candidates:
         self.tells: list[tuple[str, ...]] = []
         self.costs: list[float] = []
         self.values: list[float] = []
+        self._worth: Mapping[str, float] = {}
+        self._bonus: Sequence[float] = ()
         self._question, self._share = question, share
         heads: dict[int, int] = {}
         for number in sorted(among):
@@ -93,12 +95,13 @@ class Candidates:
         extra = valued(self._pieces, self._question, share, weights.among_others, alone=asked)
         worth.update(extra.worth)
         bonus = [mine + near for mine, near in zip(bonus, extra.bonus, strict=True)]
-        tells = [
+        self.tells = tells = [
             (*mine, *more) if more else mine
             for mine, more in zip(self.tells, extra.tells, strict=True)
         ]
         worth = dict.fromkeys(chain.from_iterable(tells), 0.0) | worth
         value = worth.__getitem__
+        self._worth, self._bonus = worth, bonus
         self.values = [
             fsum(map(value, told)) + on_top for told, on_top in zip(tells, bonus, strict=True)
         ]
@@ -112,6 +115,18 @@ class Candidates:
             bonus=bonus,
             enough=enough,
         )
+
+    def best_first(self, numbers: Sequence[int]) -> list[int]:
+        """Some of the candidates, the best first, as if nothing else told what they tell."""
+        found = ordered(
+            picked(self._pieces, numbers),
+            [self.tells[n] for n in numbers],
+            [self.costs[n] for n in numbers],
+            self._worth,
+            again=table().again,
+            bonus=[self._bonus[n] for n in numbers],
+        )
+        return [numbers[each] for each in found]
 
     def _asks_of_one_text(self) -> bool:
         """Whether a user spoke last and most candidates are from one text."""

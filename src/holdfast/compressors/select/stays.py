@@ -12,6 +12,7 @@ from holdfast.kernel.budget import Allowance
 from holdfast.kernel.messages import Text, ToolResult
 from holdfast.kernel.transcript import Transcript
 from holdfast.stream.events import StreamEvent, events_of
+from holdfast.text.fit import water_level
 
 if TYPE_CHECKING:
     from holdfast.compressors.select import Select
@@ -46,6 +47,7 @@ class Stays:
         """The size above which a part that stays is shortened to its best pieces."""
         self.task = self._task()
         """The position of the user's first message."""
+        self._longest_now = max(self.longest, self._level_of_newest())
         self._user_speaks_last = any(
             event.is_users_words for i in transcript.newest for event in self._by_message.get(i, ())
         )
@@ -63,12 +65,23 @@ class Stays:
 
         The middle of a task that is too long even without its pasted material is cut out instead.
         """
+        is_newest = event.message in self.transcript.newest
         return (
             event.message not in self._answered
             and event.message != self._cut
             and self._may_be_told_in_part(event)
-            and self.meter.text(event.text) > self.longest
+            and self.meter.text(event.text) > (self._longest_now if is_newest else self.longest)
         )
+
+    def _level_of_newest(self) -> int:
+        """The size up to which the outputs of the newest exchange stay whole.
+
+        The next step reads them, so together they may have all of the recent room.
+        """
+        newest = chain.from_iterable(self._by_message.get(i, ()) for i in self.transcript.newest)
+        sizes = [self.meter.text(each.text) for each in newest if self._may_be_told_in_part(each)]
+        staying = self.firm if self.task is None else self.firm | {self.task}
+        return water_level(sizes, int(self._recent_room(staying)))
 
     def _task(self) -> int | None:
         users = [i for i in self.transcript.user_positions if i not in self._bodies]

@@ -129,7 +129,8 @@ class Selection:
     def _best_by_output(self) -> list[tuple[int | None, Sequence[int]]]:
         """The candidates of each shortened output of the newest exchange, and of the notes (None).
 
-        The newest comes first, and of each the best candidate.
+        The newest comes first, and of each the best candidate. What an output tells counts in full
+        although older messages tell it too: the newest state is worth more than an older one.
         """
         found, events = self._candidates.found, self._stays.events
         now = {*self.transcript.newest, *self._stays.before_users_newest}
@@ -141,7 +142,10 @@ class Selection:
                 best[event][number] = None
             elif event not in self._in_place:
                 best[None][number] = None
-        return [(event, list(mine)) for event, mine in best.items()]
+        return [
+            (event, list(mine) if event is None else self._candidates.best_first(sorted(mine)))
+            for event, mine in best.items()
+        ]
 
     def _more(self, opening: int, event: int, mine: Iterable[int]) -> Iterator[int]:
         """What follows the opening of a newest output, up to the part of the room it is due."""
