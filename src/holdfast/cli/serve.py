@@ -185,7 +185,7 @@ def serve(**given: Any) -> int:
     more = {name: given.pop(name) for name in named}
     most = given.pop("most_megabytes") * 1_000_000
     settings = settings_of(given, most_bytes=most, **more)
-    _server("proxy", "holdfast.proxy.server:serve")(settings, _announce)
+    _server("proxy", "holdfast.proxy.app:serve")(settings, _announce)
     return 0
 
 
@@ -222,7 +222,7 @@ def run(command_line: tuple[str, ...], **given: Any) -> int:
     program = shutil.which(command_line[0])
     if program is None:
         raise InputError("there is no such program", place=command_line[0], advice="check its name")
-    with _server("proxy", "holdfast.proxy.server:serving")(settings) as address:
+    with _server("proxy", "holdfast.proxy.app:serving")(settings) as address:
         arguments = [program, *_arguments(command_line, address)]
         return _finished(arguments, {**os.environ, **_variables(address)})
 

@@ -59,16 +59,6 @@ class Budgets:
         return budget
 
 
-def roomy(budget: Budget, share: float, allowed: int, fixed: int) -> Budget:
-    """The budget in tokens, with a target that leaves room to grow if it has none.
-
-    ``allowed`` is the limit of the whole request, ``fixed`` the part of it that no view can change.
-    """
-    if budget.target is not None or budget.trigger is not None or fixed >= allowed:
-        return budget
-    return replace(budget, target=fixed + int((allowed - fixed) * share))
-
-
 def checked(size: Size) -> Size:
     """Return the size. Raises ConfigError for anything else."""
     if size is None or isinstance(size, Budget):

@@ -14,7 +14,7 @@ from holdfast.agent.loop import smaller_budget
 from holdfast.api import compress, count
 from holdfast.formats import named
 from holdfast.formats.payloads import Object, is_list, is_object
-from holdfast.http.budgets import Budgets, roomy
+from holdfast.http.budgets import Budgets
 from holdfast.http.requests import Endpoint, endpoint_of, model_of_text, plain, read_object, written
 from holdfast.http.threads import (
     Origin,
@@ -292,7 +292,10 @@ class Fitter:
         return budget
 
     def _roomy(self, request: _Request) -> Budget:
-        """The budget of a new view, with room to grow."""
+        """The budget of a new view, with a target that leaves room to grow if it has none."""
+        budget = request.budget
+        if budget.target is not None or budget.trigger is not None:
+            return budget
         counted = count(
             request.body,
             model=request.model or None,
@@ -300,8 +303,11 @@ class Fitter:
             counter=self.options.get("counter"),
         )
         fixed = sum(message.tokens for message in counted.messages if message.role == "system")
-        allowed = request.budget.tokens(window_of(request.model))
-        return roomy(request.budget, self.budgets.target, allowed, fixed + counted.overhead)
+        fixed += counted.overhead  # what no view can change
+        allowed = budget.tokens(window_of(request.model))
+        if fixed >= allowed:
+            return budget
+        return replace(budget, target=fixed + int((allowed - fixed) * self.budgets.target))
 
     def _sure(self, model: str) -> int:
         """Bytes of a body that surely fits: no text has more tokens than bytes."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import zlib
+from collections.abc import Container
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, cast
@@ -61,11 +62,11 @@ def endpoint_of(path: str) -> Endpoint | None:
     return None
 
 
-def vendor_of(path: str, headers: frozenset[bytes]) -> Vendor:
+def vendor_of(path: str, headers: Container[str]) -> Vendor:
     """The vendor to whose API the path belongs; if several have such a path, by the headers."""
-    if _ANTHROPIC.search(path) or b"anthropic-version" in headers:
+    if _ANTHROPIC.search(path) or "anthropic-version" in headers:
         return "anthropic"
-    if _GOOGLE.search(path) or b"x-goog-api-key" in headers:
+    if _GOOGLE.search(path) or "x-goog-api-key" in headers:
         return "google"
     return "openai"
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b, sha256
 from threading import Lock
-from typing import Any, Protocol, TypedDict
+from typing import Any, TypedDict
 
 import msgspec
 
@@ -30,14 +30,6 @@ _IN_USER = re.compile(r"session[\w\"' :]*?([0-9a-f]{8}-[0-9a-f-]{27})")
 _CREDENTIALS = ("authorization", "x-api-key", "x-goog-api-key", "api-key")
 
 
-class Headers(Protocol):
-    """Headers by name, ignoring case."""
-
-    def get(self, key: str, default: str = "", /) -> str:
-        """The value, or the default."""
-        ...
-
-
 class Origin(TypedDict):
     """The origin of a request, as arguments of ``Fitter.fit``."""
 
@@ -45,7 +37,7 @@ class Origin(TypedDict):
     owner: str
 
 
-def origin_of(headers: Headers, address: str = "") -> Origin:
+def origin_of(headers: Mapping[str, str], address: str = "") -> Origin:
     """The name of the conversation in the headers, and a hash that identifies the client.
 
     It is of the client and its API key, or of its address where it has no key.

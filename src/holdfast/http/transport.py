@@ -10,12 +10,12 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any, Literal, Protocol, Self, Unpack
+from typing import Any, Literal, Self, Unpack
 from urllib.request import getproxies
 
 from holdfast.http.budgets import Budgets, Size
 from holdfast.http.fitter import Fitted, Fitter
-from holdfast.http.threads import HEADER, Headers, origin_of
+from holdfast.http.threads import HEADER, origin_of
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.registry import imported
 from holdfast.options import Options, lists_options
@@ -27,35 +27,11 @@ Observer = Callable[[Fitted], object]
 """Called with the result of each request."""
 
 
-class Inner(Protocol):
-    """The transport that sends the fitted request."""
-
-    def handle_request(self, request: Any, /) -> Any:
-        """The response."""
-        ...
-
-    def close(self) -> None:
-        """Close the connections."""
-        ...
-
-
-class AsyncInner(Protocol):
-    """Like ``Inner``, asynchronous."""
-
-    async def handle_async_request(self, request: Any, /) -> Any:
-        """The response."""
-        ...
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        ...
-
-
 @dataclass(slots=True)
 class Transport:
     """A transport around another one: ``httpx.Client(transport=Transport(inner, fitter))``."""
 
-    inner: Inner
+    inner: Any
     fitter: Fitter
     observe: Observer | None = None
 
@@ -63,19 +39,14 @@ class Transport:
         """The provider's response to the fitted request."""
         if not _looked_at(self.fitter, request):
             return self.inner.handle_request(request)
-        raw: bytes = request.read()
-        fitted = _fitted(self.fitter, request, raw, self.observe)
-        response = self.inner.handle_request(_rewritten(request, fitted))
+        fitting = _Fitting(self, request, request.read())
+        response = self.inner.handle_request(fitting.fitted())
         if response.status_code not in REFUSED:
             return response
         response.read()
         response.close()
-        smaller = _fitted_harder(self.fitter, request, raw, fitted, response)
-        if smaller is None:
-            return _replayed(response)
-        if self.observe:
-            self.observe(smaller)
-        return self.inner.handle_request(_rewritten(request, smaller))
+        smaller = fitting.smaller(response)
+        return _replayed(response) if smaller is None else self.inner.handle_request(smaller)
 
     def close(self) -> None:
         """Close the inner transport."""
@@ -92,7 +63,7 @@ class Transport:
 class AsyncTransport:
     """Like ``Transport``, asynchronous: requests are fitted in a thread."""
 
-    inner: AsyncInner
+    inner: Any
     fitter: Fitter
     observe: Observer | None = None
 
@@ -100,21 +71,16 @@ class AsyncTransport:
         """The provider's response to the fitted request."""
         if not _looked_at(self.fitter, request):
             return await self.inner.handle_async_request(request)
-        raw: bytes = await request.aread()
-        fitted = await asyncio.to_thread(_fitted, self.fitter, request, raw, self.observe)
-        response = await self.inner.handle_async_request(_rewritten(request, fitted))
+        fitting = _Fitting(self, request, await request.aread())
+        response = await self.inner.handle_async_request(await asyncio.to_thread(fitting.fitted))
         if response.status_code not in REFUSED:
             return response
         await response.aread()
         await response.aclose()
-        smaller = await asyncio.to_thread(
-            _fitted_harder, self.fitter, request, raw, fitted, response
-        )
+        smaller = await asyncio.to_thread(fitting.smaller, response)
         if smaller is None:
             return _replayed(response)
-        if self.observe:
-            self.observe(smaller)
-        return await self.inner.handle_async_request(_rewritten(request, smaller))
+        return await self.inner.handle_async_request(smaller)
 
     async def aclose(self) -> None:
         """Close the inner transport."""
@@ -131,31 +97,34 @@ def _looked_at(fitter: Fitter, request: Any) -> bool:
     return request.method == "POST" and fitter.endpoint(request.url.path) is not None
 
 
-def _fitted(fitter: Fitter, request: Any, raw: bytes, observe: Observer | None) -> Fitted:
-    headers: Headers = request.headers
-    fitted = fitter.fit(
-        request.url.path,
-        raw,
-        headers.get("content-encoding", ""),
-        **origin_of(headers),
-    )
-    if observe:
-        observe(fitted)
-    return fitted
+class _Fitting:
+    """One request: fitted, and fitted again if it is refused for its length."""
 
+    def __init__(self, transport: Transport | AsyncTransport, request: Any, raw: bytes) -> None:
+        self._fitter, self._observe = transport.fitter, transport.observe
+        self._request, self._raw = request, raw
+        self._encoding: str = request.headers.get("content-encoding", "")
+        self._origin = origin_of(request.headers)
+        self._first = Fitted(raw)
 
-def _fitted_harder(
-    fitter: Fitter, request: Any, raw: bytes, fitted: Fitted, response: Any
-) -> Fitted | None:
-    headers: Headers = request.headers
-    return fitter.fit_harder(
-        fitted,
-        raw,
-        headers.get("content-encoding", ""),
-        response.status_code,
-        response.text,
-        **origin_of(headers),
-    )
+    def fitted(self) -> Any:
+        """The request to send."""
+        path = self._request.url.path
+        self._first = self._fitter.fit(path, self._raw, self._encoding, **self._origin)
+        return self._observed(self._first)
+
+    def smaller(self, refused: Any) -> Any:
+        """The request to send after this response; None if it cannot be smaller."""
+        status, text = refused.status_code, refused.text
+        found = self._fitter.fit_harder(
+            self._first, self._raw, self._encoding, status, text, **self._origin
+        )
+        return found and self._observed(found)
+
+    def _observed(self, fitted: Fitted) -> Any:
+        if self._observe:
+            self._observe(fitted)
+        return _rewritten(self._request, fitted)
 
 
 def _rewritten(request: Any, fitted: Fitted) -> Any:

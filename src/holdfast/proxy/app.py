@@ -1,4 +1,4 @@
-"""The proxy as an ASGI application: fits a request, forwards it, and passes the answer back.
+"""The proxy: an ASGI application that fits requests and forwards them, and its server.
 
 Headers are forwarded, except hop-by-hop ones. Answers are passed on as bytes, at the client's pace.
 If the client disconnects, the request to the provider is cancelled.
@@ -7,23 +7,27 @@ If the client disconnects, the request to the provider is cancelled.
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import AbstractAsyncContextManager, suppress
+import socket
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from functools import cached_property
-from time import perf_counter
+from threading import Thread
+from time import perf_counter, sleep
 from typing import Any, cast
 
 import aiohttp
+import uvicorn
 from yarl import URL
 
 from holdfast.http.budgets import Budgets
 from holdfast.http.fitter import Fitted, Fitter, RequestRefusedError
 from holdfast.http.requests import Vendor, plain, vendor_of, written
 from holdfast.http.threads import HEADER, Origin, origin_of
-from holdfast.kernel.errors import HoldfastError
+from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.providers.vendor import REFUSED
-from holdfast.proxy import Settings
+from holdfast.proxy import LOOPBACK, Settings
 from holdfast.proxy.asgi import Connection, Gone, Receive, Scope, Send
 from holdfast.proxy.figures import Figures, Row, Usage
 from holdfast.proxy.pages import Pages
@@ -68,7 +72,7 @@ class Proxy:
             await self._live(receive, send)
             return
         client = Connection(scope, receive, send)
-        if scope["type"] == "websocket" or client.headers.get("upgrade").lower() == "websocket":
+        if scope["type"] == "websocket" or client.headers.get("upgrade", "").lower() == "websocket":
             await _no_socket(client)
         elif self.pages.has(client.path):
             await self.pages.serve(client)
@@ -129,8 +133,8 @@ class _Exchange:
     def __init__(self, proxy: Proxy, client: Connection, row: Row) -> None:
         self.proxy, self.client, self.row = proxy, client, row
         self.path, self.headers = client.path, client.headers
-        self.vendor: Vendor = vendor_of(self.path, self.headers.names)
-        self.encoding = self.headers.get("content-encoding")
+        self.vendor: Vendor = vendor_of(self.path, self.headers)
+        self.encoding = self.headers.get("content-encoding", "")
         self.usage = Usage()
         self.begun = False
         self._gone = False
@@ -154,7 +158,7 @@ class _Exchange:
 
     async def _passed_by(self) -> int:
         """Forward a request that is not fitted, as it arrives."""
-        length = self.headers.get("content-length")
+        length = self.headers.get("content-length", "0")
         if length in ("", "0") and not self.headers.get("transfer-encoding"):
             await self.client.body(0)
             return await self._watched(self._passed(None))
@@ -198,12 +202,7 @@ class _Exchange:
         fitted = fitter.at_once(self.path, raw, given)
         if fitted is None:
             fitted = await asyncio.to_thread(
-                fitter.fit,
-                self.path,
-                raw,
-                given,
-                **self.origin,
-                aside=aside,
+                fitter.fit, self.path, raw, given, **self.origin, aside=aside
             )
         if not aside:
             self.proxy.figures.fitted(self.row, fitted, perf_counter() - started)
@@ -377,3 +376,78 @@ def warm() -> None:
     for model in ("gpt-4o", "gpt-4"):
         fitter.fit("/v1/chat/completions", written({"model": model, "messages": chat}))
     fitter.fit("/v1/messages", written({"model": "claude-opus-4-8", "messages": claude}))
+
+
+def _listening(settings: Settings) -> socket.socket:
+    """The socket. Raises ConfigError if the address cannot be bound."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        found.bind((settings.host, settings.port))
+        found.listen(1_024)  # clients that connect while the caches are filled wait
+    except OSError as fault:
+        found.close()
+        place = f"{settings.host}:{settings.port}"
+        advice = "give another --port, or stop the program that listens there"
+        raise ConfigError(
+            f"it cannot be listened on ({fault.strerror})", place=place, advice=advice
+        ) from fault
+    return found
+
+
+def _server(settings: Settings, ready: Callable[[], object] | None = None) -> uvicorn.Server:
+    config = uvicorn.Config(
+        Proxy(settings, ready),
+        ws="none",
+        access_log=False,
+        log_level="critical",
+        limit_concurrency=settings.connections + 1,  # uvicorn refuses the last of them
+        timeout_graceful_shutdown=settings.grace,
+        server_header=False,
+        date_header=False,
+    )
+    return uvicorn.Server(config)
+
+
+def _address(settings: Settings, listening: socket.socket) -> str:
+    """The address for clients."""
+    host = settings.host if settings.host in LOOPBACK else "127.0.0.1"
+    return f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+
+
+def serve(settings: Settings, told: Callable[[str], object]) -> None:
+    """Run until a signal ends it; ``told`` is called with the address when the caches are filled.
+
+    Raises ConfigError if the address cannot be bound.
+    """
+    listening = _listening(settings)
+
+    def ready() -> None:
+        gc.collect()
+        gc.freeze()  # vocabularies stay: walking them would hold requests back for some 90 ms
+        told(_address(settings, listening))
+
+    server = _server(settings, ready)
+    with suppress(KeyboardInterrupt):
+        server.run(sockets=[listening])
+
+
+@contextmanager
+def serving(settings: Settings) -> Generator[str, None, None]:
+    """Run in the background during the block; yields the address when it answers.
+
+    Raises ConfigError if the address cannot be bound.
+    """
+    listening = _listening(settings)
+    server = _server(settings)
+    thread = Thread(target=server.run, args=([listening],), daemon=True)
+    thread.start()
+    try:
+        while not server.started and thread.is_alive():
+            sleep(0.01)
+        yield _address(settings, listening)
+    finally:
+        server.should_exit = True
+        thread.join(settings.grace + 1)
+        listening.close()

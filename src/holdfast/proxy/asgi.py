@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, MutableMapping
 from typing import Any
 
 import msgspec
@@ -19,29 +19,15 @@ class Gone(Exception):  # noqa: N818 - no error, but what happened
     """The client has disconnected."""
 
 
-class Fields:
-    """Headers of a request by name, in lower case."""
-
-    def __init__(self, pairs: Iterable[tuple[bytes, bytes]]) -> None:
-        self._found = {name: value.decode("latin-1") for name, value in pairs}
-
-    def get(self, key: str, default: str = "", /) -> str:
-        """The value, or the default."""
-        return self._found.get(key.encode(), default)
-
-    @property
-    def names(self) -> frozenset[bytes]:
-        """The names."""
-        return frozenset(self._found)
-
-
 class Connection:
-    """One request of a client, and the ways to answer it."""
+    """One request of a client, and the ways to answer it; names of headers are in lower case."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.scope, self.receive, self.send = scope, receive, send
         self.path: str = scope["path"]
-        self.headers = Fields(scope["headers"])
+        self.headers: Mapping[str, str] = {
+            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
+        }
 
     async def parts(self) -> AsyncIterator[bytes]:
         """The body of the request as it arrives. Raises Gone."""

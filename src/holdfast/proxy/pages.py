@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-from collections.abc import Callable
-from functools import cache
-from importlib.resources import files
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -20,10 +18,11 @@ from holdfast.http.threads import origin_of, thread_of
 from holdfast.kernel.errors import ConfigError, HoldfastError, NotFoundError
 from holdfast.options import Options
 from holdfast.proxy import LOOPBACK, Settings
-from holdfast.proxy.asgi import Connection, Fields
+from holdfast.proxy.asgi import Connection
 from holdfast.proxy.figures import Figures
 from holdfast.recovery import recall
 from holdfast.reports import report
+from holdfast.reports.pages import asset
 
 _PAGE = "/holdfast"
 _COMPRESS = "/v1/compress"
@@ -81,13 +80,13 @@ class Pages:
         """
         token, headers = self._settings.token, client.headers
         if not token:
-            host = headers.get("host").lower()
+            host = headers.get("host", "").lower()
             return (host.rpartition(":")[0] or host).strip("[]") in LOOPBACK
         query = parse_qs(client.scope.get("query_string", b"").decode("latin-1"))
-        cookies = (each.strip() for each in headers.get("cookie").split(";"))
+        cookies = (each.strip() for each in headers.get("cookie", "").split(";"))
         given = [
             *query.get("token", ()),
-            headers.get("authorization").removeprefix("Bearer "),
+            headers.get("authorization", "").removeprefix("Bearer "),
             *(each.removeprefix(_COOKIE) for each in cookies if each.startswith(_COOKIE)),
         ]
         return any(hmac.compare_digest(each.encode(), token.encode()) for each in given)
@@ -97,7 +96,7 @@ class Pages:
         if self._settings.token and client.scope.get("query_string"):
             cookie = f"{_COOKIE}{self._settings.token}; HttpOnly; SameSite=Strict; Path=/"
             more.append((b"set-cookie", cookie.encode()))
-        await client.answer(200, _page_text(), _HTML, more)
+        await client.answer(200, asset("proxy", "page.html").encode(), _HTML, more)
 
     async def _events(self, client: Connection) -> None:
         """Send the figures whenever they change, until the reader disconnects."""
@@ -139,7 +138,7 @@ class Pages:
 
     def _shortened(self, client: Connection, raw: bytes) -> dict[str, Any]:
         """The messages with shortened outputs, in the form that gateways use."""
-        body = read_object(plain(raw, client.headers.get("content-encoding")))
+        body = read_object(plain(raw, client.headers.get("content-encoding", "")))
         messages: object = body.get("messages")
         if not is_list(messages):
             raise ConfigError("there are none", place="messages", advice="give a list")
@@ -180,12 +179,7 @@ class Pages:
         return {"hash": key, "original_content": text}
 
 
-def _thread(headers: Fields) -> str:
+def _thread(headers: Mapping[str, str]) -> str:
     """The conversation that the caller names, or one for all unnamed requests."""
     origin = origin_of(headers)
     return thread_of(origin["owner"], origin["thread"])
-
-
-@cache
-def _page_text() -> bytes:
-    return files("holdfast.proxy").joinpath("page.html").read_bytes()
