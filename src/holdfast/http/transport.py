@@ -15,7 +15,7 @@ from urllib.request import getproxies
 
 from holdfast.http.budgets import Budgets, Size
 from holdfast.http.fitter import Fitted, Fitter
-from holdfast.http.threads import HEADER, origin_of
+from holdfast.http.requests import HEADER, origin_of
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.registry import imported
 from holdfast.options import Options, lists_options

@@ -21,10 +21,10 @@ import aiohttp
 import uvicorn
 from yarl import URL
 
+from holdfast.formats.convert import convert
 from holdfast.http.budgets import Budgets
 from holdfast.http.fitter import Fitted, Fitter, RequestRefusedError
-from holdfast.http.requests import Vendor, plain, vendor_of, written
-from holdfast.http.threads import HEADER, Origin, origin_of
+from holdfast.http.requests import HEADER, Origin, Vendor, origin_of, plain, vendor_of, written
 from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.providers.vendor import REFUSED
 from holdfast.proxy import LOOPBACK, Settings
@@ -32,6 +32,7 @@ from holdfast.proxy.asgi import Connection, Gone, Receive, Scope, Send
 from holdfast.proxy.figures import Figures, Row, Usage
 from holdfast.proxy.pages import Pages
 from holdfast.proxy.recalls import Recalls
+from holdfast.samples import sample
 from holdfast.text.visible import fault_line
 
 log = logging.getLogger("holdfast.proxy")
@@ -116,7 +117,9 @@ class Proxy:
             status = 499  # as nginx logs a client that disconnected
         except (aiohttp.ClientError, TimeoutError, OSError) as fault:
             self.figures.fault("upstream")
-            line = _one_line(fault)
+            # the error without the address, which may hold a key
+            bare = fault.message if isinstance(fault, aiohttp.ClientResponseError) else fault
+            line = fault_line(f"{type(fault).__name__}: {bare}")
             row.note = f"upstream: {line}"
             status = 502
             if not exchange.begun:  # else the client's connection has ended with the provider's
@@ -329,12 +332,6 @@ class _Exchange:
         task.cancel()
 
 
-def _one_line(fault: Exception) -> str:
-    """What went wrong upstream, in a line without the address, which may hold a key."""
-    bare = fault.message if isinstance(fault, aiohttp.ClientResponseError) else fault
-    return fault_line(f"{type(fault).__name__}: {bare}")
-
-
 async def _beginning(response: aiohttp.ClientResponse) -> bytes:
     """The first bytes of an answer, as many as are inspected."""
     read = b""
@@ -359,23 +356,11 @@ async def _no_socket(client: Connection) -> None:
 def warm() -> None:
     """Fit a small conversation in each format, with the vocabularies of the common models."""
     fitter = Fitter(Budgets(600), {})  # so few tokens that the conversation must be fitted
-    line = "2026-01-01 12:00:00 INFO worker {} of {} took 17 ms, status ok\n"
-    outputs = ["".join(line.format(i, n) for i in range(20)) for n in range(12)]
-    begin = {"role": "user", "content": "What is wrong with the workers?"}
-    chat: list[object] = [begin]
-    claude: list[object] = [begin]
-    for n, output in enumerate(outputs):
-        function = {"name": "read", "arguments": "{}"}
-        call = {"id": f"c{n}", "type": "function", "function": function}
-        chat.append({"role": "assistant", "content": None, "tool_calls": [call]})
-        chat.append({"role": "tool", "tool_call_id": f"c{n}", "content": output})
-        use = {"type": "tool_use", "id": f"c{n}", "name": "read", "input": {"n": n}}
-        claude.append({"role": "assistant", "content": [use]})
-        result = {"type": "tool_result", "tool_use_id": f"c{n}", "content": output}
-        claude.append({"role": "user", "content": [result]})
+    talk = sample()[:24]
+    chat, claude = convert(talk, "openai_chat"), convert(talk, "anthropic")
     for model in ("gpt-4o", "gpt-4"):
-        fitter.fit("/v1/chat/completions", written({"model": model, "messages": chat}))
-    fitter.fit("/v1/messages", written({"model": "claude-opus-4-8", "messages": claude}))
+        fitter.fit("/v1/chat/completions", written({**chat, "model": model}))
+    fitter.fit("/v1/messages", written({**claude, "model": "claude-opus-4-8"}))
 
 
 def _listening(settings: Settings) -> socket.socket:

@@ -13,8 +13,7 @@ import msgspec
 from holdfast.api import compress
 from holdfast.formats.payloads import is_list
 from holdfast.http.fitter import Fitter
-from holdfast.http.requests import plain, read_object
-from holdfast.http.threads import origin_of, thread_of
+from holdfast.http.requests import origin_of, plain, read_object, thread_of
 from holdfast.kernel.errors import ConfigError, HoldfastError, NotFoundError
 from holdfast.options import Options
 from holdfast.proxy import LOOPBACK, Settings
@@ -23,6 +22,7 @@ from holdfast.proxy.figures import Figures
 from holdfast.recovery import recall
 from holdfast.reports import report
 from holdfast.reports.pages import asset
+from holdfast.result import CompressionMetrics
 
 _PAGE = "/holdfast"
 _COMPRESS = "/v1/compress"
@@ -144,27 +144,22 @@ class Pages:
             raise ConfigError("there are none", place="messages", advice="give a list")
         model = body.get("model")
         budget = self._fitter.budgets.of(model if isinstance(model, str) else "", body)
-        told: dict[str, Any] = {
+        metrics = CompressionMetrics(0, 0, 0, 0)
+        if budget is not None and messages:
+            options: Options = {
+                **self._fitter.options,
+                "strategy": ["shrink"],
+                "model": model if isinstance(model, str) else None,
+                "thread": _thread(client.headers),
+            }
+            result = compress(list(messages), budget, **options)
+            messages, metrics = result.messages, result.metrics
+        return {
             "messages": messages,
-            "tokens_before": 0,
-            "tokens_after": 0,
-            "ccr_hashes": [],
-        }
-        if budget is None or not messages:
-            return told | {"compression_ratio": 1.0}
-        options: Options = {
-            **self._fitter.options,
-            "strategy": ["shrink"],
-            "model": model if isinstance(model, str) else None,
-            "thread": _thread(client.headers),
-        }
-        result = compress(list(messages), budget, **options)
-        metrics = result.metrics
-        return told | {
-            "messages": result.messages,
             "tokens_before": metrics.tokens_before,
             "tokens_after": metrics.tokens_after,
-            "compression_ratio": metrics.tokens_after / max(1, metrics.tokens_before),
+            "ccr_hashes": [],
+            "compression_ratio": metrics.compression_ratio,
         }
 
     def _original(self, client: Connection, raw: bytes) -> dict[str, Any]:
