@@ -20,8 +20,10 @@ from holdfast.config_files import (
     READERS,
     ConfigFile,
     Layers,
+    Table,
     check_keys,
     inside,
+    is_table,
     read_config,
     unknown_key,
 )
@@ -30,7 +32,7 @@ from holdfast.kernel.budget import Budget, written_tokens
 from holdfast.kernel.errors import ConfigError, FormatError
 from holdfast.kernel.registry import Registry, imported, rows, similar
 from holdfast.meter import meter_for
-from holdfast.options import USUAL_PROFILE, Options, check
+from holdfast.options import USUAL_PROFILE, Options, check, chosen
 from holdfast.profiles import (
     PROFILE_KEYS,
     Profile,
@@ -71,7 +73,7 @@ def _schemas(given: object) -> object:
         except (OSError, ValueError) as fault:
             problem = f"{given!r} cannot be read ({fault})"
             raise ConfigError(problem, place="tools", advice="name a JSON file") from fault
-        found = cast("dict[str, object]", found).get("tools") if isinstance(found, dict) else found
+        found = found.get("tools") if is_table(found) else found
     try:
         read([], "plain", found)
     except FormatError as fault:
@@ -90,7 +92,7 @@ _CHECKS: Mapping[str, Callable[[Any], object]] = {
     "format": FORMATS.load,
     "store": lambda store: _late("holdfast.stores:check_store", store),
     "counter": lambda name: meter_for(None, name),
-    "strategy": lambda names: _late("holdfast.options:chosen", {"strategy": names}),
+    "strategy": lambda names: chosen({"strategy": names}),
     "pin": lambda given: _late("holdfast.engine:positions", given),
 }
 """Functions that raise ConfigError for a wrong value, by key."""
@@ -265,7 +267,7 @@ def _shown(path: Path, folder: Path) -> Path:
 
 def _usable(file: ConfigFile) -> ConfigFile:
     """The file with its budget as a table, and a name if it has steps of its own."""
-    data = dict(file.data)
+    data: dict[str, Any] = dict(file.data)
     if "budget" in data and not isinstance(data["budget"], Mapping | None):
         said = data["budget"]
         with inside(f"{file.origin('budget')}: budget"):
@@ -280,7 +282,7 @@ def _environment(variables: Mapping[str, str]) -> ConfigFile:
 
     Raises ConfigError for a variable that is nearly a key; others may belong to other programs.
     """
-    data: dict[str, object] = {}
+    data: dict[str, Any] = {}
     for name, value in sorted(variables.items()):  # HOLDFAST_BUDGET before HOLDFAST_BUDGET__LIMIT
         if not name.startswith(PREFIX) or name == FILE:
             continue
@@ -295,7 +297,7 @@ def _environment(variables: Mapping[str, str]) -> ConfigFile:
             if not isinstance(below, dict):
                 advice = f"give each of its keys a variable, such as {PREFIX}BUDGET__LIMIT"
                 raise ConfigError(f"another variable sets {key}", place=name, advice=advice)
-            table = cast("dict[str, object]", below)
+            table = cast("dict[str, Any]", below)
         table[inner[-1] if inner else head] = _value(value, is_text=_takes_text([head, *inner]))
     return _usable(ConfigFile("the environment", data, _variable))
 
@@ -351,14 +353,14 @@ def _check_table(name: str, said: object) -> None:
     """Raise ConfigError for an unknown key, or for a value that is not a table."""
     if said is None:
         return
-    if not isinstance(said, Mapping):
+    if not is_table(said):
         raise ConfigError(f"{said!r} is not a table", place=name, advice=f"write [{name}]")
-    table, arguments = cast("Mapping[str, object]", said), _arguments(name)
-    check_keys(table, list(arguments), name)
+    arguments = _arguments(name)
+    check_keys(said, list(arguments), name)
     for key, argument in arguments.items():
-        if argument.default is Parameter.empty and key not in table:
+        if argument.default is Parameter.empty and key not in said:
             raise ConfigError(f"it has no {key}", place=name, advice=f"add {key} = ...")
-    for key, value in table.items():
+    for key, value in said.items():
         if _is_inner(name, key):
             _check_table(f"{name}.{key}", value)
 
@@ -368,14 +370,14 @@ def _is_inner(name: str, key: str) -> bool:
     return f"{name}.{key}" in TABLES.table
 
 
-def _given(data: Mapping[str, object]) -> dict[str, Any]:
+def _given(data: Table) -> dict[str, Any]:
     """The keys that are set; null in YAML unsets a key."""
     return {key: value for key, value in data.items() if value is not None}
 
 
-def _leaves(value: Mapping[str, object], head: str = "") -> Iterator[tuple[str, object]]:
+def _leaves(value: Table, head: str = "") -> Iterator[tuple[str, object]]:
     for key, inner in value.items():
-        if isinstance(inner, Mapping):
-            yield from _leaves(cast("Mapping[str, object]", inner), f"{head}{key}.")
+        if is_table(inner):
+            yield from _leaves(inner, f"{head}{key}.")
         else:
             yield f"{head}{key}", inner

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
-from typing import TypeGuard, cast
+from typing import Any, TypeGuard
 
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.registry import Registry, nearest, rows
@@ -25,7 +25,9 @@ READERS = Registry(
 )
 """The readers by file ending."""
 
-Reader = Callable[[str], tuple[dict[str, object], Callable[[], dict[str, int]]]]
+Table = Mapping[str, Any]
+
+Reader = Callable[[str], tuple[Table, Callable[[], dict[str, int]]]]
 """Returns the tables of a text, and a function that gives the line of each key, from 1."""
 
 STEPS = "steps"
@@ -41,7 +43,7 @@ class ConfigFile:
     """
 
     name: str
-    data: Mapping[str, object]
+    data: Table
     origin: Callable[[str], str]
     folder: Path | None = None
     """The folder of relative paths in it; by default the working directory."""
@@ -83,7 +85,7 @@ def config_of(
         found: object
         found, lines = READERS.load(suffix)(text)
     for key in within:
-        found = found.get(key, {}) if _is_table(found) else {}
+        found = found.get(key, {}) if is_table(found) else {}
     known = cache(lines)
 
     def origin(path: str) -> str:
@@ -92,7 +94,7 @@ def config_of(
             whole = _above(whole)
         return f"{name}:{known()[whole]}" if whole else name
 
-    if not _is_table(found):
+    if not is_table(found):
         place = f"{origin('')}: {head}"
         raise ConfigError(f"{found!r} is not a table", place=place, advice=f"write [{head}]")
     return ConfigFile(name, found, origin, folder)
@@ -109,13 +111,13 @@ class Layers:
 
     find: Callable[[str, Path | None], ConfigFile]
     """Returns the file that ``extends`` or ``profile`` names in a file of this folder."""
-    names_of: Callable[[Mapping[str, object]], Collection[str]]
+    names_of: Callable[[Table], Collection[str]]
     """The names of a step, the one in records first."""
 
     whole: Collection[str] = ()
     """The keys that a file with a list of steps replaces together, whether or not it sets each."""
 
-    data: dict[str, object] = field(default_factory=dict[str, object])
+    data: dict[str, Any] = field(default_factory=dict[str, Any])
     _set: dict[str, tuple[ConfigFile, str]] = field(
         default_factory=dict[str, tuple[ConfigFile, str]]
     )
@@ -168,32 +170,31 @@ class Layers:
     def _lay(
         self,
         file: ConfigFile,
-        upper: Mapping[str, object],
-        lower: dict[str, object],
+        upper: Table,
+        lower: dict[str, Any],
         head: str,
         written: str,
     ) -> None:
         for key, value in upper.items():
             path, said = f"{head}{key}", f"{written}{key}"
-            if path == STEPS and isinstance(value, list):
+            if path == STEPS and _is_list(value):
                 lower[key] = {}
-                self._list(file, cast("list[object]", value), cast("dict[str, object]", lower[key]))
-            elif path == STEPS and _is_table(value):
-                self._change(file, value, cast("dict[str, object]", lower.setdefault(key, {})))
-            elif _is_table(value):
+                self._list(file, value, lower[key])
+            elif path == STEPS and is_table(value):
+                self._change(file, value, lower.setdefault(key, {}))
+            elif is_table(value):
                 below = lower.get(key)
-                lower[key] = dict(below) if _is_table(below) else {}
-                inner = cast("dict[str, object]", lower[key])
-                self._lay(file, value, inner, f"{path}.", f"{said}.")
+                lower[key] = dict(below) if is_table(below) else {}
+                self._lay(file, value, lower[key], f"{path}.", f"{said}.")
             else:
                 lower[key] = value
             self._set[path] = file, said
 
-    def _list(self, file: ConfigFile, steps: list[object], made: dict[str, object]) -> None:
+    def _list(self, file: ConfigFile, steps: Sequence[object], made: dict[str, Any]) -> None:
         for n, step in enumerate(steps):
             written = f"{STEPS}[{n}]"
             with self.telling(file):
-                if not _is_table(step) or not isinstance(step.get("strategy"), str):
+                if not is_table(step) or not isinstance(step.get("strategy"), str):
                     raise ConfigError(
                         "a step is a table with a strategy",
                         place=written,
@@ -204,33 +205,25 @@ class Layers:
                 label += "'"
             made[label] = {}
             self._set[f"{STEPS}.{label}"] = file, written
-            inner = cast("dict[str, object]", made[label])
-            self._lay(file, step, inner, f"{STEPS}.{label}.", f"{written}.")
+            self._lay(file, step, made[label], f"{STEPS}.{label}.", f"{written}.")
 
-    def _change(
-        self, file: ConfigFile, steps: Mapping[str, object], made: dict[str, object]
-    ) -> None:
+    def _change(self, file: ConfigFile, steps: Table, made: dict[str, Any]) -> None:
         for name, knobs in steps.items():
             written = f"{STEPS}.{name}"
             with self.telling(file):
                 label = self._label(name, made)
-                if not _is_table(knobs) and knobs is not False:
+                if not is_table(knobs) and knobs is not False:
                     advice = "give a table of knobs, or false to leave the step out"
                     raise ConfigError(f"{knobs!r} are not knobs", place=written, advice=advice)
             self._set[f"{STEPS}.{label}"] = file, written
-            if _is_table(knobs):
-                replaced = "strategy" in knobs
-                before = cast("Mapping[str, object]", {} if replaced else made[label])
-                made[label] = inner = dict(before)
-                self._lay(file, knobs, inner, f"{STEPS}.{label}.", f"{written}.")
+            if is_table(knobs):
+                made[label] = {} if "strategy" in knobs else dict(made[label])
+                self._lay(file, knobs, made[label], f"{STEPS}.{label}.", f"{written}.")
             else:
                 del made[label]
 
-    def _label(self, name: str, made: Mapping[str, object]) -> str:
-        called: dict[str, set[str]] = {
-            label: {label, *self.names_of(cast("Mapping[str, object]", step))}
-            for label, step in made.items()
-        }
+    def _label(self, name: str, made: Table) -> str:
+        called = {label: {label, *self.names_of(step)} for label, step in made.items()}
         found = [label for label, names in called.items() if name in names]
         if found:
             return name if name in found else found[0]
@@ -243,8 +236,13 @@ class Layers:
         raise unknown_key(f"{STEPS}.{name}", known, "step")
 
 
-def _is_table(value: object) -> TypeGuard[Mapping[str, object]]:
+def is_table(value: object) -> TypeGuard[Table]:
+    """Whether the value is a table."""
     return isinstance(value, Mapping)
+
+
+def _is_list(value: object) -> TypeGuard[Sequence[Any]]:
+    return isinstance(value, list)
 
 
 def _above(path: str) -> str:
@@ -252,7 +250,7 @@ def _above(path: str) -> str:
     return re.sub(r"(^|\.|\[)[^.\[]*$", "", path)
 
 
-def check_keys(data: Mapping[str, object], known: Collection[str], place: str = "") -> None:
+def check_keys(data: Table, known: Collection[str], place: str = "") -> None:
     """Raise ConfigError for an unknown key, with the nearest known one."""
     for key in data:
         if key not in known:
@@ -310,11 +308,11 @@ def _lines(text: str) -> dict[str, int]:
     return found
 
 
-def _headed(said: object, tables: dict[str, int]) -> str:
+def _headed(said: Any, tables: dict[str, int]) -> str:
     """The path of a table by its header; ``tables`` counts the entries of each array of tables."""
     head = ""
-    while isinstance(said, dict) and said:
-        ((key, said),) = cast("dict[str, object]", said).items()
+    while is_table(said) and said:
+        ((key, said),) = said.items()
         head = f"{head}.{key}" if head else key
         if isinstance(said, list):
             tables[head] = tables.get(head, 0) + 1
@@ -326,11 +324,11 @@ def _headed(said: object, tables: dict[str, int]) -> str:
 
 def _paths(value: object, head: str = "") -> Iterator[str]:
     """The path of every key in a value, such as ``limits.timeout`` or ``steps[1].strategy``."""
-    if isinstance(value, Mapping):
-        for key, inner in cast("Mapping[str, object]", value).items():
+    if is_table(value):
+        for key, inner in value.items():
             path = f"{head}.{key}" if head else key
             yield path
             yield from _paths(inner, path)
-    elif isinstance(value, list):
-        for n, inner in enumerate(cast("list[object]", value)):
+    elif _is_list(value):
+        for n, inner in enumerate(value):
             yield from _paths(inner, f"{head}[{n}]")

@@ -8,7 +8,7 @@ from functools import lru_cache
 from inspect import signature
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import cast, get_args
 
 from holdfast.compressors import COMPRESSORS
 from holdfast.compressors.knobs import Planner
@@ -16,10 +16,12 @@ from holdfast.compressors.pipeline import Named, Pipeline, Stepwise
 from holdfast.config_files import (
     ConfigFile,
     Layers,
+    Table,
     check_keys,
     config_of,
     inside,
     is_config_file,
+    is_table,
     read_config,
 )
 from holdfast.kernel.budget import Share
@@ -153,16 +155,15 @@ def profile_of(layers: Layers) -> Profile:
     data.pop("extends", None)
     with layers.telling():
         tables = data.pop("steps", {})
-        if not isinstance(tables, Mapping):
+        if not is_table(tables):
             raise ConfigError("they are not tables", place="steps", advice="write [[steps]]")
-        named = cast("Mapping[str, object]", tables)
         data["prefers"] = _preferences(data.get("prefers", PREFERS))
-        steps = tuple(read_step(table, f"steps.{label}") for label, table in named.items())
+        steps = tuple(read_step(table, f"steps.{label}") for label, table in tables.items())
         with inside("", data):
-            return Profile(**cast("dict[str, Any]", data), steps=steps)
+            return Profile(**data, steps=steps)
 
 
-def _names_of(step: Mapping[str, object]) -> set[str]:
+def _names_of(step: Table) -> set[str]:
     """The names of a step: those of its strategy in the table and in records."""
     called = str(step.get("strategy"))
     try:
@@ -177,11 +178,11 @@ def read_step(data: object, place: str = "strategy") -> Compressor:
     ``as`` is its name in records, ``strategies`` are the steps of a pipeline, and ``step`` is that
     of ``Stepwise``.
     """
-    if not isinstance(data, Mapping) or "strategy" not in data:
+    if not is_table(data) or "strategy" not in data:
         raise ConfigError(
             "a step is a table with a strategy", place=place, advice='add strategy = "..."'
         )
-    table = dict(cast("Mapping[str, Any]", data))
+    table = dict(data)
     name, shown = table.pop("strategy"), table.pop("as", None)
     if not isinstance(name, str):
         raise ConfigError(
@@ -201,7 +202,7 @@ def read_step(data: object, place: str = "strategy") -> Compressor:
         return made if step is None else Stepwise(made, step)
 
 
-def _made(name: str, table: Mapping[str, Any], place: str) -> Compressor:
+def _made(name: str, table: Table, place: str) -> Compressor:
     with inside(f"{place}.strategy"):
         factory: Callable[..., Compressor] = COMPRESSORS.load(name)
     check_keys(table, list(signature(factory).parameters), place)
@@ -217,10 +218,7 @@ def _knob(value: object, place: str) -> object:
     """A knob from TOML or JSON: lists become tuples, a table with a strategy becomes one."""
     if isinstance(value, list):
         return tuple(_knob(each, place) for each in cast("list[object]", value))
-    if isinstance(value, Mapping):
-        table = cast("Mapping[str, object]", value)
-        return read_step(table, place) if "strategy" in table else table
-    return value
+    return read_step(value, place) if is_table(value) and "strategy" in value else value
 
 
 def _preferences(names: object) -> tuple[Preference, ...]:

@@ -41,12 +41,9 @@ class FunctionEmbedder:
 
 
 def _name(function: object) -> str:
-    name = getattr(function, "name", None)
-    if isinstance(name, str) and name:
-        return name
     home = getattr(function, "__module__", "")
-    own = getattr(function, "__qualname__", type(function).__qualname__)
-    return f"{home}.{own}" if home else own
+    own: str = getattr(function, "__qualname__", type(function).__qualname__)
+    return _stated(function, "name") or (f"{home}.{own}" if home else own)
 
 
 MODELS = Registry(
@@ -151,11 +148,15 @@ def _made(vendors: Registry, spec: str) -> object:
 
 def provider_of(provider: object) -> str:
     """Who answers: the attribute ``provider`` of the object, or the package of its class."""
-    name = getattr(provider, "provider", None)
-    return name if isinstance(name, str) and name else type(provider).__module__.split(".")[0]
+    return _stated(provider, "provider") or type(provider).__module__.split(".")[0]
 
 
 def name_of(provider: object) -> str:
     """The name of a model or an embedder in results and caches: its own, or its class's."""
-    name = getattr(provider, "name", None)
-    return name if isinstance(name, str) and name else type(provider).__name__
+    return _stated(provider, "name") or type(provider).__name__
+
+
+def _stated(provider: object, attribute: str) -> str:
+    """The text of an attribute; empty without it."""
+    text = getattr(provider, attribute, None)
+    return text if isinstance(text, str) else ""

@@ -45,7 +45,7 @@ class AnthropicModel:
         self.name = named(name, "anthropic:claude-haiku-4-5")
         self.window, self.price = window, price
         address = account.get("base_url") or os.environ.get("ANTHROPIC_BASE_URL")
-        key = key_of("Anthropic", account.get("api_key"), "ANTHROPIC_API_KEY")
+        key = key_of(_VENDOR, account.get("api_key"), "ANTHROPIC_API_KEY")
         self._client = _client(key, address, account.get("timeout", 60.0))
 
     def complete(self, prompt: str, *, system: str = "", max_tokens: int = 512) -> Reply:

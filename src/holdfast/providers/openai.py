@@ -107,10 +107,10 @@ def _opened(
 ) -> tuple[openai.OpenAI, bool]:
     """The client, and whether its server is OpenAI's."""
     address = base_url or os.environ.get("OPENAI_BASE_URL")
-    keys = ("OPENAI_API_KEY",)
-    key = (
-        api_key or os.environ.get(keys[0], "none") if address else key_of("OpenAI", api_key, *keys)
-    )
+    if address:
+        key = api_key or os.environ.get("OPENAI_API_KEY", "none")
+    else:
+        key = key_of(_VENDOR, api_key, "OPENAI_API_KEY")
     return _client(key, address, timeout), address is None or "api.openai.com" in address
 
 

@@ -40,22 +40,23 @@ _TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = r"(\d[\d,_]{0,14})"
-_LIMITS = tuple(
-    re.compile(pattern.replace("#", _NUMBER), re.IGNORECASE)
-    for pattern in (
-        r"(?:context length|context window|context limit|configured limit) (?:is|of) #",
-        r"allowed \(#\)",
-        r"context size \(#",
-        r"> #",
-    )
+
+
+def _numbers(*patterns: str) -> tuple[re.Pattern[str], ...]:
+    """The patterns, with that of a number for each #."""
+    return tuple(re.compile(each.replace("#", _NUMBER), re.IGNORECASE) for each in patterns)
+
+
+_LIMITS = _numbers(
+    r"(?:context length|context window|context limit|configured limit) (?:is|of) #",
+    r"allowed \(#\)",
+    r"context size \(#",
+    r"> #",
 )
-_SIZES = tuple(
-    re.compile(pattern.replace("#", _NUMBER), re.IGNORECASE)
-    for pattern in (
-        r"(?:resulted in|you requested|requested about|too long:|request \() ?#",
-        r"token count \(#\)",
-        r"limit: #",
-    )
+_SIZES = _numbers(
+    r"(?:resulted in|you requested|requested about|too long:|request \() ?#",
+    r"token count \(#\)",
+    r"limit: #",
 )
 # tokens that a model may think before it answers, which count as output; chosen by hand
 THOUGHT = 4_096
