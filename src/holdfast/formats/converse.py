@@ -51,12 +51,7 @@ from .rules.messages import AtLeastOne, FirstIsUser, KnownRoles, NotEmpty, Roles
 from .rules.published import published_rules
 from .wire import SPOKEN, BlockWire, unread
 
-_MEDIA: Mapping[str, MediaKind] = {
-    "image": "image",
-    "document": "document",
-    "video": "video",
-    "audio": "audio",
-}
+_MEDIA: tuple[MediaKind, ...] = ("image", "document", "video", "audio")
 _OWN_BLOCKS = frozenset({"toolUse", "toolResult", "reasoningContent", "cachePoint", "guardContent"})
 _OWN_BODY_FIELDS = frozenset(
     {"toolConfig", "inferenceConfig", "modelId", "additionalModelRequestFields"}
@@ -176,9 +171,9 @@ def _block(block: Object, place: str, path: Path) -> LocatedPart:
             return Reasoning("", signed=True), path
         text = text_at(inner, "text", place)
         return Reasoning(text, bool(inner.get("signature"))), path
-    for name, kind in _MEDIA.items():
-        if name in block:
-            return _media(object_at(block, name, place), kind), path
+    for kind in _MEDIA:
+        if kind in block:
+            return _media(object_at(block, kind, place), kind), path
     return unknown(block, place), path
 
 

@@ -247,7 +247,7 @@ def _as_items(turns: Sequence[Turn]) -> Iterator[Written]:
             elif isinstance(part, ToolCall | ToolResult):
                 yield from _spoken(role, content)
                 content = []
-                yield _called(part) if isinstance(part, ToolCall) else _answered(part)
+                yield _called(part)
         yield from _spoken(role, content)
 
 
@@ -256,17 +256,15 @@ def _spoken(role: str, content: list[Written]) -> Iterator[Written]:
         yield {"role": role, "content": _alone(content) or content}
 
 
-def _called(call: ToolCall) -> Written:
-    fields = {"call_id": call.id, "name": call.name, "arguments": call.arguments}
-    return {"type": "function_call", **fields}
-
-
-def _answered(result: ToolResult) -> Written:
-    output: object = result.text
-    if result.media:
-        shown = [_in_item(media, "input_text") for media in result.media]
-        output = [{"type": "input_text", "text": result.text}, *shown]
-    return {"type": "function_call_output", "call_id": result.call_id, "output": output}
+def _called(part: ToolCall | ToolResult) -> Written:
+    if isinstance(part, ToolCall):
+        call = {"call_id": part.id, "name": part.name, "arguments": part.arguments}
+        return {"type": "function_call", **call}
+    output: object = part.text
+    if part.media:
+        shown = [_in_item(media, "input_text") for media in part.media]
+        output = [{"type": "input_text", "text": part.text}, *shown]
+    return {"type": "function_call_output", "call_id": part.call_id, "output": output}
 
 
 def _in_item(media: Media, kind: str) -> Written:

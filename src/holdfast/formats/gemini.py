@@ -91,7 +91,9 @@ class Gemini(BlockWire):
         if body:
             return self.field in body and "messages" not in body
         return any(
-            is_list(message.get(self.content)) and "content" not in message and _is_own(message)
+            is_list(parts := message.get(self.content))
+            and "content" not in message
+            and not any("type" in part for part in objects_in(parts))
             for message in objects_of(payload)
         )
 
@@ -160,10 +162,6 @@ class Gemini(BlockWire):
         if isinstance(part, Media):
             return _medium(part)
         return None if isinstance(part, Reasoning) else {"text": part.text}
-
-
-def _is_own(message: Object) -> bool:
-    return not any("type" in part for part in objects_in(message.get("parts")))
 
 
 def _called(call_id: str, name: str) -> dict[str, Any]:

@@ -23,12 +23,12 @@ from .payloads import (
     content_at,
     fields_of,
     id_at,
-    is_list,
     is_object,
     joined,
     kinds_of,
     object_at,
     objects_at,
+    objects_in,
     objects_of,
     schemas,
     text_at,
@@ -99,7 +99,8 @@ class OpenAIChat(ObjectWire):
         Anthropic has lists of parts too, but its format is tried first.
         """
         body = body_of(payload)
-        if not _OWN_BODY_FIELDS.isdisjoint(body) or _function_schemas(body.get("tools")):
+        has_functions = any("function" in tool for tool in objects_in(body.get("tools")))
+        if has_functions or not _OWN_BODY_FIELDS.isdisjoint(body):
             return True
         messages = objects_of(payload)
         if not _OWN_FIELDS.isdisjoint(fields_of(messages)):
@@ -182,10 +183,6 @@ class OpenAIChat(ObjectWire):
             return None
         sound = (content is None or type(content) is str) and _BESIDE_CALLS.isdisjoint(message)
         return tuple(parts) if sound and parts else None
-
-
-def _function_schemas(tools: object) -> bool:
-    return is_list(tools) and any(is_object(tool) and "function" in tool for tool in tools)
 
 
 def _result(message: Object, place: str) -> ToolResult:

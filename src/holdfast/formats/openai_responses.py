@@ -62,15 +62,7 @@ CALLS: Mapping[str, str] = {
 }
 """Types of calls and the fields of their arguments. Any other call is passed through."""
 
-OUTPUTS = frozenset(
-    {
-        "function_call_output",
-        "custom_tool_call_output",
-        "local_shell_call_output",
-        "shell_call_output",
-        "apply_patch_call_output",
-    }
-)
+OUTPUTS = frozenset(f"{kind}_output" for kind in CALLS)
 _OWN_TYPES = frozenset(
     {
         *CALLS,
@@ -125,7 +117,7 @@ class ItemExchanges(RewritingRule):
     def violations(self, messages: Messages) -> Violations:
         """Outputs without an earlier call, and calls without an output."""
         pairs = paired(messages)
-        refers = any(_type(message) == _REFERENCE for message in messages)
+        refers = any(kind_of(original(message)) == _REFERENCE for message in messages)
         answered = set(pairs.values())
         for i, message in enumerate(messages):
             for k, part in enumerate(message.parts):
@@ -228,21 +220,17 @@ class CompactionStays(Rule):
 def _is_kept(message: Message) -> bool:
     if message.is_speech:
         return False
-    kind = _type(message)
+    kind = kind_of(original(message))
     if _COMPACTION in kind or kind in _KEPT:
         return True
     blocks = objects_in(original(message).get("content"))
     return any(block.get("type") == _COMPACTION for block in blocks)
 
 
-def _type(message: Message) -> str:
-    value = original(message)
-    return _REFERENCE if set(value) == {"id"} else str(value.get("type", ""))
-
-
 def _id(message: Message) -> str:
-    value = original(message).get("id")
-    return value if isinstance(value, str) and _type(message) != _REFERENCE else ""
+    item = original(message)
+    value = item.get("id")
+    return value if isinstance(value, str) and kind_of(item) != _REFERENCE else ""
 
 
 def _reasons(message: Message) -> bool:

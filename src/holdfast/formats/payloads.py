@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import is_
-from typing import Any, NoReturn, Protocol, TypeGuard, runtime_checkable
+from typing import Any, NoReturn, TypeGuard
 
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.messages import Media, MediaKind, Opaque, Part, Parts, Role, Text
@@ -286,14 +286,11 @@ def rewritten(original: Object, texts: Mapping[Path, str]) -> Object:
         holder: Any = copy
         for depth, step in enumerate(path[:-1], 1):
             if path[:depth] not in ours:
-                ours[path[:depth]] = holder[step] = _copied(holder[step])
+                inner = holder[step]
+                ours[path[:depth]] = holder[step] = dict(inner) if is_object(inner) else list(inner)
             holder = holder[step]
         holder[path[-1]] = parsed_object(text) if is_object(holder.get(path[-1])) else text
     return copy
-
-
-def _copied(value: Any) -> dict[str, Any] | list[Any]:
-    return dict(value) if is_object(value) else list(value)
 
 
 def is_object(value: object) -> TypeGuard[Object]:
@@ -331,15 +328,6 @@ _ANSWER = "message"  # the type of a Messages API answer, of which the API accep
 _TAKEN_BACK = ("role", "content")
 
 
-class _Writes(Protocol):
-    def dump_python(self, value: object, *, mode: str) -> object: ...
-
-
-@runtime_checkable
-class _Dumps(Protocol):
-    def model_dump(self, *, mode: str, exclude_unset: bool) -> object: ...
-
-
 def as_sent(payload: Any) -> Any:
     """The payload with dictionaries for such objects; the same payload if it has none.
 
@@ -364,12 +352,11 @@ def _item(item: Any) -> Any:
     """A message, a block or a call; only objects that are messages or blocks are converted."""
     if is_object(item):
         return _object(item)
-    if isinstance(item, _Dumps):
+    if hasattr(item, "model_dump"):
         unset = hasattr(item, "additional_kwargs")  # LangChain's, which never set their type
-        dumped = item.model_dump(mode="json", exclude_unset=not unset)
+        dumped: object = item.model_dump(mode="json", exclude_unset=not unset)
     elif hasattr(item, "parts") and hasattr(item, "kind"):  # Pydantic AI's
-        adapter: _Writes = imported("pydantic:TypeAdapter")(item.__class__)
-        return adapter.dump_python(item, mode="json")
+        return imported("pydantic:TypeAdapter")(item.__class__).dump_python(item, mode="json")
     else:
         return item
     if not is_object(dumped) or not any(mark in dumped for mark in _MARKS):

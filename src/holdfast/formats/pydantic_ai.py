@@ -11,7 +11,6 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Protocol
 
 from holdfast.formats.rules import original
 from holdfast.kernel.errors import FormatError
@@ -61,10 +60,6 @@ _SHOWN: Mapping[str, MediaKind] = {
     "video-url": "video",
     "document-url": "document",
 }
-
-
-class _Makes(Protocol):
-    def validate_python(self, value: object) -> list[object]: ...
 
 
 class SystemPartsStay(Rule):
@@ -118,8 +113,9 @@ class PydanticAI(FrameworkWire, BlockWire):
         parts: Sequence[object] = getattr(was, "parts", ())
         own = {id(vars(part)): part for part in parts}
         now = {**value, "parts": [own.get(id(part), part) for part in value["parts"]]}
-        made: _Makes = imported("pydantic_ai.messages:ModelMessagesTypeAdapter")
-        return made.validate_python([now])[0]
+        adapter = imported("pydantic_ai.messages:ModelMessagesTypeAdapter")
+        made: list[object] = adapter.validate_python([now])
+        return made[0]
 
     def named_role(self, original: object, place: str) -> Role:
         """The model's or a user's role; the system's if it has only system prompts."""

@@ -257,25 +257,19 @@ class ObjectWire(Annotated, ABC):
             text = content
         elif is_list(content) and len(content) == 1 and is_object(content[0]):
             text = self.only_text(content[0])
-        return text if self.carriers.isdisjoint(message) or not self._carries(message) else None
-
-    def _carries(self, message: Object) -> bool:
-        """Whether there are parts outside the content; null and empty fields have none."""
-        return any(message.get(field) for field in self.carriers.intersection(message))
+        # null and empty fields have no parts; most messages have none of the fields
+        beside = self.carriers.intersection(message)
+        return None if beside and any(map(message.get, beside)) else text
 
     def _parts(self, message: Object, place: str) -> Parts:
         parts = tuple([part for part, _ in self.locate(message, place)])
         if not parts and message.get(self.content) is None:
             for field, value in message.items():
-                if field not in _NAMES and any(
-                    said(value, field)
-                ):  # or it would be counted as nothing
+                if field not in _NAMES and any(said(value, field)):
+                    # it would be counted as nothing
+                    problem = f'the message has "{field}" and no "{self.content}"'
                     advice = "put its text into its content"
-                    raise FormatError(
-                        f'the message has "{field}" and no "{self.content}"',
-                        place=place,
-                        advice=advice,
-                    )
+                    raise FormatError(problem, place=place, advice=advice)
         return parts
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import cast
 
 from holdfast.formats.payloads import Object
@@ -87,6 +87,13 @@ def with_blocks(message: Message, now: Sequence[Block]) -> Message:
     if list(now) == blocks(message):
         return message
     return with_fields(message, **{wire_of(message).content: list(now)})
+
+
+def keeping(message: Message, stays: Callable[[Part], bool]) -> Message | None:
+    """The message with the blocks of these parts only; None if there are none."""
+    pairs = zip(message.parts, blocks(message), strict=True)
+    now = [block for part, block in pairs if stays(part)]
+    return with_blocks(message, now) if now else None
 
 
 def joined(first: Message, second: Message) -> Message:

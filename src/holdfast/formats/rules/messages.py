@@ -13,6 +13,7 @@ from holdfast.formats.rules import (
     block_of,
     blocks,
     joined,
+    keeping,
     message_of,
     original,
     with_blocks,
@@ -223,12 +224,7 @@ class NotEmpty(MessageByMessage):
 
     def mended(self, message: Message) -> Message | None:
         """The message without its blank texts."""
-        now = [
-            block
-            for part, block in zip(message.parts, blocks(message), strict=True)
-            if not isinstance(part, Text) or part.text.strip()
-        ]
-        return with_blocks(message, now) if now else None
+        return keeping(message, lambda part: not isinstance(part, Text) or bool(part.text.strip()))
 
 
 class FinalTextTrimmed(RewritingRule):
@@ -367,9 +363,7 @@ def _thinking(message: Message) -> list[Reasoning]:
 
 def _without_thinking(message: Message, *, unsigned_only: bool = False) -> Message | None:
     """The message without its thinking; None if it has nothing else."""
-    now = [
-        block
-        for part, block in zip(message.parts, blocks(message), strict=True)
-        if not isinstance(part, Reasoning) or (unsigned_only and part.signed)
-    ]
-    return with_blocks(message, now) if now else None
+    return keeping(
+        message,
+        lambda part: not isinstance(part, Reasoning) or (unsigned_only and part.signed),
+    )

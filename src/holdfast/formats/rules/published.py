@@ -119,10 +119,9 @@ class WireSchema:
         if is_list(value):
             if not value and branch.get("minItems") and self._accepts("string", schema):
                 return ""
-            schema = branch.get("items", {})
-            return [
-                self.mended(item, schema) for item in value if not self._says_nothing(item, schema)
-            ]
+            inner, nothing = branch.get("items", {}), {(".text", _EMPTY), ("", _BARE)}
+            told = [item for item in value if nothing.isdisjoint(self.problems(item, inner, ""))]
+            return [self.mended(item, inner) for item in told]
         if not is_object(value):
             return value
         fields = branch.get("properties", {})
@@ -141,9 +140,6 @@ class WireSchema:
         constants = {name: fields[name]["const"] for name in missing}
         return {**constants, **kept, **constants}
 
-    def _says_nothing(self, item: object, schema: Schema) -> bool:
-        return not {(".text", _EMPTY), ("", _BARE)}.isdisjoint(self.problems(item, schema, ""))
-
     def _recast(self, value: Any, schema: Schema) -> Any:
         if is_object(value) or is_list(value):
             if self._accepts("string", schema):
@@ -152,7 +148,7 @@ class WireSchema:
             text = next((kind for kind in kinds if kind.endswith(_TEXT)), "")
             if text and is_object(value):
                 kind, told = str(value.get("type")), value.get("text")
-                if kind.endswith(_TEXT) or not self._is_known(kind):
+                if kind.endswith(_TEXT) or kind not in map(_type_of, self._definitions.values()):
                     return {"type": text, "text": told if isinstance(told, str) else compact(value)}
         if not is_object(value) and self._accepts("object", schema):
             return parsed_object(value if isinstance(value, str) else compact(value))
@@ -195,9 +191,6 @@ class WireSchema:
 
     def _accepts(self, kind: str, schema: Schema) -> bool:
         return any(leaf.get("type") == kind for leaf in self._leaves(schema))
-
-    def _is_known(self, kind: object) -> bool:
-        return any(_type_of(each) == kind for each in self._definitions.values())
 
 
 def _type_of(leaf: Schema) -> str:
