@@ -25,7 +25,7 @@ def write_all(contents: Mapping[str, bytes]) -> None:
     staged: list[tuple[str, Path]] = []
     try:
         for file, content in contents.items():
-            with _naming(file):
+            with as_input_errors(file, "written", "name another file"):
                 if Path(file).exists() and not Path(file).is_file():
                     # a device or a pipe cannot be replaced
                     Path(file).write_bytes(content)
@@ -34,7 +34,7 @@ def write_all(contents: Mapping[str, bytes]) -> None:
                     staged.append((file, part))
                     _stage(part, content, followed(file))
         for file, part in staged:
-            with _naming(file):
+            with as_input_errors(file, "written", "name another file"):
                 part.replace(followed(file))
     finally:
         for _, part in staged:
@@ -53,11 +53,8 @@ def write_lines(file: Path, lines: Iterable[str]) -> None:
 
 def read_whole(file: str | os.PathLike[str]) -> bytes:
     """The bytes of a file. Raises InputError if it cannot be read."""
-    try:
+    with as_input_errors(os.fspath(file), "read", "check the path"):
         return Path(file).read_bytes()
-    except OSError as fault:
-        problem = f"it cannot be read ({fault.strerror or fault})"
-        raise InputError(problem, place=os.fspath(file), advice="check the path") from fault
 
 
 def _stage(part: Path, content: bytes, path: Path) -> None:
@@ -71,9 +68,10 @@ def _stage(part: Path, content: bytes, path: Path) -> None:
 
 
 @contextmanager
-def _naming(file: str) -> Generator[None]:
+def as_input_errors(file: str, done: str, advice: str) -> Generator[None]:
+    """Turn an error of the system into an InputError: the file cannot be ``done``."""
     try:
         yield
     except OSError as fault:
-        problem = f"it cannot be written ({fault.strerror or fault})"
-        raise InputError(problem, place=file, advice="name another file") from fault
+        problem = f"it cannot be {done} ({fault.strerror or fault})"
+        raise InputError(problem, place=file, advice=advice) from fault

@@ -404,6 +404,12 @@ class CompressionResult(Generic[M]):
 
         Raises InputError for messages that JSON cannot hold.
         """
+        talk = self.messages
+        identity = (
+            {"thread_id": talk.thread_id, "metadata": dict(talk.metadata)}
+            if isinstance(talk, Conversation)
+            else None
+        )
         data = {
             "holdfast": 1,
             **{name: getattr(self, name) for name in _RESULT},
@@ -412,8 +418,8 @@ class CompressionResult(Generic[M]):
             "trimmed": self.trimmed,
             "removed_messages": self.removed_messages,
             "steps": [step.to_dict() for step in self.steps],
-            "conversation": _identity(self.messages),
-            "messages": bare(self.messages),
+            "conversation": identity,
+            "messages": bare(talk),
         }
         try:
             return json.dumps(data, indent=indent, allow_nan=False)
@@ -494,13 +500,6 @@ def bare(messages: Any) -> Any:
     return payload
 
 
-def _identity(messages: object) -> dict[str, object] | None:
-    """The id and metadata of a Conversation, or None."""
-    if not isinstance(messages, Conversation):
-        return None
-    return {"thread_id": messages.thread_id, "metadata": dict(messages.metadata)}
-
-
 def message_list(result: CompressionResult[Any]) -> list[object]:
     """The messages of a result as a list, without the body or Conversation around them."""
     payload = bare(result.messages)
@@ -518,12 +517,16 @@ def as_given(given: object, messages: list[object]) -> object:
     return only["content"] if isinstance(given, str) and only else messages
 
 
+def check_result(given: object) -> None:
+    """Raise InputError for anything but a result."""
+    if not isinstance(given, CompressionResult):
+        problem = f"{type(given).__name__} is not a result"
+        raise InputError(problem, advice="give what compress returned")
+
+
 def restore(result: CompressionResult[M]) -> M:
     """Return the original messages in their original form, by undoing every step of the result."""
-    if not isinstance(cast("object", result), CompressionResult):
-        raise InputError(
-            f"{type(result).__name__} is not a result", advice="give what compress returned"
-        )
+    check_result(result)
     messages = message_list(result)
     for step in reversed(result.steps):
         if step.applied:

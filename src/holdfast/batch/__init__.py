@@ -20,7 +20,7 @@ from time import perf_counter, process_time
 from typing import Any, Protocol, TypeVar, cast
 
 from holdfast.api import compress, compress_many
-from holdfast.files import write_lines
+from holdfast.files import as_input_errors, write_lines
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError, HoldfastError, InputError
 from holdfast.kernel.registry import Registry, rows
@@ -239,7 +239,7 @@ class _WorkFolder:
     def __init__(self, folder: Path, run: str) -> None:
         self._folder = folder
         told = folder / "run.json"
-        try:
+        with as_input_errors(str(folder), "written", "name another folder with --work"):
             folder.mkdir(parents=True, exist_ok=True)
             if not told.exists():
                 write_lines(told, [run])
@@ -249,12 +249,6 @@ class _WorkFolder:
                     place=str(folder),
                     advice="remove it to start again, or give the same inputs and options",
                 )
-        except OSError as fault:
-            raise InputError(
-                f"it cannot be written ({fault.strerror})",
-                place=str(folder),
-                advice="name another folder with --work",
-            ) from fault
         self._done = {int(file.stem) for file in folder.glob("[0-9]*.jsonl")}
         self.resumed = sum(each.inputs for each in self.headers())
 

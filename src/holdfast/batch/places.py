@@ -11,9 +11,10 @@ from glob import glob, has_magic
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from holdfast.formats.payloads import is_object
+from holdfast.files import as_input_errors, write_lines
+from holdfast.formats.payloads import compact, is_object
 from holdfast.kernel.errors import InputError
 from holdfast.kernel.registry import imported
 
@@ -48,22 +49,18 @@ class Record:
 
         Raises InputError for anything but a conversation.
         """
-        try:
-            value: object = json.loads(self.text)
-        except (ValueError, RecursionError) as fault:
-            raise InputError(f"this is not JSON ({fault})") from fault
-        held = value.get(_COLUMN) if is_object(value) else None
-        if not isinstance(held, str) or not is_object(value):
-            return value, _line
-        try:
-            messages = json.loads(held)
-        except (ValueError, RecursionError) as fault:
-            raise InputError(f"its messages are not JSON ({fault})") from fault
-        return messages, lambda found: _line({**value, _COLUMN: _line(found)})
+        value = _read(self.text, "this is not")
+        if not is_object(value) or not isinstance(value.get(_COLUMN), str):
+            return value, compact
+        messages = _read(value[_COLUMN], "its messages are not")
+        return messages, lambda found: compact({**value, _COLUMN: compact(found)})
 
 
-def _line(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+def _read(text: str, problem: str) -> object:
+    try:
+        return cast("object", json.loads(text))
+    except (ValueError, RecursionError) as fault:
+        raise InputError(f"{problem} JSON ({fault})") from fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,16 +108,14 @@ class Source:
                 for number, row in enumerate(_tables().rows(file), 1):
                     yield Record(f"{self.name}: row {number}", json.dumps(row, default=str))
                 return
-            try:
-                with file.open(encoding="utf-8-sig", errors="surrogateescape") as lines:
-                    for number, line in enumerate(lines, 1):
-                        if line.strip():
-                            text = line.rstrip("\r\n").encode("utf-8", "replace").decode()
-                            yield Record(f"{self.name}: line {number}", text)
-            except OSError as fault:
-                raise InputError(
-                    f"it cannot be read ({fault.strerror})", place=self.name, advice="check it"
-                ) from fault
+            with (
+                as_input_errors(self.name, "read", "check it"),
+                file.open(encoding="utf-8-sig", errors="surrogateescape") as lines,
+            ):
+                for number, line in enumerate(lines, 1):
+                    if line.strip():
+                        text = line.rstrip("\r\n").encode("utf-8", "replace").decode()
+                        yield Record(f"{self.name}: line {number}", text)
 
 
 @contextmanager
@@ -166,9 +161,9 @@ class Target:
 
     def write(self, sources: Sequence[Source], outputs: Iterator[str], bad: Iterator[Bad]) -> None:
         """Write the file of bad inputs, then the outputs, each completely or not at all."""
-        refused = [_line(asdict(each)) for each in bad]
+        refused = [compact(asdict(each)) for each in bad]
         if refused:
-            self._put(f"{self.name}.bad.jsonl", lambda file: _lines(file, refused))
+            self._put(f"{self.name}.bad.jsonl", lambda file: write_lines(file, refused))
         if _form(self.name) == _PARQUET:
             files = [each.file for each in sources if each.file is not None]
             whole = len(files) == len(sources) and all(
@@ -178,11 +173,11 @@ class Target:
                 self.name, lambda file: _tables().write(files if whole else [], outputs, file)
             )
         else:
-            self._put(self.name, lambda file: _lines(file, filter(None, outputs)))
+            self._put(self.name, lambda file: write_lines(file, filter(None, outputs)))
 
     def _put(self, name: str, write: Callable[[Path], None]) -> None:
         part = self.work / "output.part"
-        try:
+        with as_input_errors(name, "written", "name another file"):
             write(part)
             if name.startswith(_BUCKETS):
                 _buckets().store(part, name)
@@ -194,12 +189,3 @@ class Target:
                 beside.write_bytes(part.read_bytes())
                 part = beside
             part.replace(name)
-        except OSError as fault:
-            raise InputError(
-                f"it cannot be written ({fault.strerror})", place=name, advice="name another file"
-            ) from fault
-
-
-def _lines(file: Path, lines: Iterable[str]) -> None:
-    with file.open("w", encoding="utf-8", newline="\n") as out:
-        out.writelines(f"{line}\n" for line in lines)

@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 import click
 
-from holdfast.api import TokenBreakdown, count
+from holdfast.api import count
 from holdfast.cli import DONE, UNMET
 from holdfast.cli.files import (
     Document,
@@ -66,22 +66,13 @@ def count_command(
     with waiting(len(document.text)), within(file, tools):
         counted = count(document.payload, model=model, counter=counter, format=form, tools=schemas)
     if as_json:
-        say_json(_facts(counted))
+        facts = asdict(counted)
+        facts["messages"] = [{"index": i, **each} for i, each in enumerate(facts.pop("messages"))]
+        say_json(facts)
     else:
         say(imported(f"{SCREEN}:breakdown")(counted, sys.stdout))
     mention_unknown(model, counter)
     return 0
-
-
-def _facts(counted: TokenBreakdown) -> dict[str, object]:
-    messages = [{"index": i, **asdict(message)} for i, message in enumerate(counted.messages)]
-    return {
-        "total": counted.total,
-        "overhead": counted.overhead,
-        "counter": counted.counter,
-        "accuracy": asdict(counted.accuracy),
-        "messages": messages,
-    }
 
 
 @click.command("convert")

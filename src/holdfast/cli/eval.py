@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import click
 
 from holdfast.cli import DONE, UNMET
-from holdfast.cli.files import object_in, read_conversation, read_json, within
+from holdfast.cli.files import read_conversation, read_json, text_bytes, within
 from holdfast.cli.options import JSON, share
+from holdfast.cli.results import result_in
 from holdfast.cli.session import place_of
 from holdfast.cli.terminal import mention, say, say_json
 from holdfast.evaluation import Evaluation, Probe, evaluate, evaluation_page
 from holdfast.files import write_all
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.typed import typed
-from holdfast.result import CompressionResult
 from holdfast.stores import open_store
 from holdfast.stores.in_process import InProcessStore
 from holdfast.threads import ThreadStore
@@ -74,18 +75,14 @@ def command(
         raise ConfigError(
             "there is nothing to compare", advice="give files, or --store and --budget"
         )
-    asked = _probes(probes)
-
-    def told(before: Any, after: Any = None) -> Evaluation:
-        return evaluate(before, after, asked, judge)
-
+    told = partial(evaluate, probes=_probes(probes), judge=judge)
     if store is None:
         found = {name: _evaluated(name, after, told) for name in _files(before or "")}
     else:
         with ThreadStore(open_store(place_of(store))) as threads:
             found = {name: _viewed(threads, name, budget, told) for name in threads.threads()}
     if page:
-        write_all({page: evaluation_page(found).encode("utf-8", "backslashreplace")})
+        write_all({page: text_bytes(evaluation_page(found))})
     if as_json:
         say_json({name: each.to_dict() for name, each in found.items()})
     elif len(found) == 1:
@@ -122,10 +119,8 @@ def _evaluated(before: str, after: str | None, told: Telling) -> Evaluation:
             return told(*both)
     document = read_json(before)
     with within(before):
-        if "holdfast" not in object_in(document):
-            advice = "give AFTER too, or a file of `holdfast compress --result`"
-            raise InputError("this is not a result", advice=advice)
-        return told(CompressionResult.from_json(document.text))
+        advice = "give AFTER too, or a file of `holdfast compress --result`"
+        return told(result_in(document, advice))
 
 
 def _probes(file: str | None) -> list[Probe]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from holdfast.files import followed
+from holdfast.files import as_input_errors, followed
 from holdfast.kernel.errors import ConfigError, InputError
 
 STDIN = "-"
@@ -70,13 +70,8 @@ def read_text(file: str, errors: Literal["strict", "replace"] = "strict") -> str
 
 def _read_bytes(file: str) -> bytes:
     if file == STDIN:
-        try:
+        with as_input_errors(shown(file), "read", "name a file, or send one in by a pipe"):
             return sys.stdin.buffer.read()
-        except OSError as fault:
-            problem = f"it cannot be read ({fault.strerror or fault})"
-            raise InputError(
-                problem, place=shown(file), advice="name a file, or send one in by a pipe"
-            ) from fault
     try:
         return Path(file).read_bytes()
     except FileNotFoundError as fault:

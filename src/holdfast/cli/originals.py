@@ -9,10 +9,8 @@ from dataclasses import asdict
 import click
 
 from holdfast.cli.files import (
-    Document,
     check_targets,
     json_bytes,
-    object_in,
     read_json,
     read_text,
     within,
@@ -29,11 +27,12 @@ from holdfast.cli.options import (
     store_options,
     tokens,
 )
+from holdfast.cli.results import result_in
 from holdfast.cli.terminal import deliver, mention, pour, say_json, waiting
 from holdfast.content import KINDS
-from holdfast.kernel.errors import ConfigError, InputError
+from holdfast.kernel.errors import ConfigError
 from holdfast.recovery import Place, excerpt_of
-from holdfast.result import CompressionResult, restore
+from holdfast.result import restore
 from holdfast.single_text import ShrunkText, shrink
 from holdfast.stores import open_store
 from holdfast.text.visible import amount
@@ -100,18 +99,12 @@ def restore_command(file: str, output: str | None) -> int:
     check_targets({"-o": output}, file)
     document = read_json(file)
     with within(file):
-        original = restore(_result(document))
+        advice = "give the file that `holdfast compress --result FILE` wrote"
+        original = restore(result_in(document, advice))
         content = json_bytes(original, indent=2)
     if deliver(content, output):
         mention(f"The original messages are in {output}.\n")
     return 0
-
-
-def _result(document: Document) -> CompressionResult:
-    if "holdfast" not in object_in(document):
-        advice = "give the file that `holdfast compress --result FILE` wrote"
-        raise InputError("this is not a result", advice=advice)
-    return CompressionResult.from_json(document.text)
 
 
 @click.command("shrink")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 
-from holdfast.cli.files import STDOUT, Document, like, text_bytes, within
+from holdfast.cli.files import STDOUT, Document, like, object_in, text_bytes, within
 from holdfast.cli.terminal import say
 from holdfast.files import write_all
+from holdfast.kernel.errors import InputError
 from holdfast.model_usage import ModelUsage
 from holdfast.reports.account import MessageAccount
 from holdfast.reports.text import edits_by_kind
@@ -38,6 +39,13 @@ def write_result(
     write_all(files)
     if output == STDOUT or (output is None and to_pipe and not sys.stdout.isatty()):
         say(messages)
+
+
+def result_in(document: Document, advice: str) -> CompressionResult:
+    """The result that a file holds. Raises InputError, with the advice, for another file."""
+    if "holdfast" not in object_in(document):
+        raise InputError("this is not a result", advice=advice)
+    return CompressionResult.from_json(document.text)
 
 
 def summary(result: CompressionResult) -> dict[str, object]:

@@ -27,7 +27,6 @@ from holdfast.cli.options import (
 from holdfast.cli.terminal import mention
 from holdfast.http.budgets import Budgets, Size, checked
 from holdfast.http.requests import Vendor
-from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError, InputError, MissingExtraError
 from holdfast.kernel.registry import imported
 from holdfast.options import Options
@@ -87,9 +86,11 @@ def settings_of(given: Mapping[str, Any], **more: Any) -> Settings:
     store = kept_in(given["store"], given["store_key"])
     if store is not None:
         options["store"] = store
+    stated = configured().budget
+    default = stated if stated.limit or stated.window else None
     return Settings(
         upstreams=upstreams_of(given["upstream"]),
-        budgets=Budgets(given["budget"] or _configured(), _by_model(given["budget_for"])),
+        budgets=Budgets(given["budget"] or default, _by_model(given["budget_for"])),
         options=options,
         recall=given["recalls"],
         **more,
@@ -117,12 +118,6 @@ def upstreams_of(given: Sequence[str]) -> dict[Vendor, str]:
         else:
             found = dict.fromkeys(UPSTREAMS, each.rstrip("/"))
     return found
-
-
-def _configured() -> Budget | None:
-    """The budget of the configuration, if it has one."""
-    budget = configured().budget
-    return budget if budget.limit or budget.window else None
 
 
 def _by_model(given: Sequence[str]) -> dict[str, Size]:
@@ -185,20 +180,21 @@ def serve(**given: Any) -> int:
     more = {name: given.pop(name) for name in named}
     most = given.pop("most_megabytes") * 1_000_000
     settings = settings_of(given, most_bytes=most, **more)
-    _server("proxy", "holdfast.proxy.app:serve")(settings, _announce)
+
+    def announce(address: str) -> None:
+        mention(f"Holdfast listens on {address}; its page is {address}/holdfast\n")
+
+    _server("proxy", "holdfast.proxy.app:serve")(settings, announce)
     return 0
 
 
-def _announce(address: str) -> None:
-    mention(f"Holdfast listens on {address}; its page is {address}/holdfast\n")
-
-
-_VARIABLES: Mapping[Vendor, tuple[tuple[str, str], ...]] = {
-    "openai": (("OPENAI_BASE_URL", "/v1"), ("OPENAI_API_BASE", "/v1")),
-    "anthropic": (("ANTHROPIC_BASE_URL", ""),),
-    "google": (("GOOGLE_GEMINI_BASE_URL", ""),),
-}
-"""The variables from which vendors' packages and most clients read their address."""
+_VARIABLES: tuple[tuple[Vendor, str, str], ...] = (
+    ("openai", "OPENAI_BASE_URL", "/v1"),
+    ("openai", "OPENAI_API_BASE", "/v1"),
+    ("anthropic", "ANTHROPIC_BASE_URL", ""),
+    ("google", "GOOGLE_GEMINI_BASE_URL", ""),
+)
+"""The variables from which vendors' packages and most clients read their address, and its end."""
 
 
 @click.command("run", context_settings={"ignore_unknown_options": True})
@@ -224,24 +220,17 @@ def run(command_line: tuple[str, ...], **given: Any) -> int:
         raise InputError("there is no such program", place=command_line[0], advice="check its name")
     with _server("proxy", "holdfast.proxy.app:serving")(settings) as address:
         arguments = [program, *_arguments(command_line, address)]
-        return _finished(arguments, {**os.environ, **_variables(address)})
+        variables = {name: f"{address}{end}" for _, name, end in _VARIABLES}
+        return _finished(arguments, {**os.environ, **variables})
 
 
 def _named_before(environment: Mapping[str, str]) -> list[str]:
     """The addresses in the environment, as values of --upstream."""
-    found: list[str] = []
-    for vendor, variables in _VARIABLES.items():
-        for name, end in variables:
-            if url := environment.get(name):
-                found.append(f"{vendor}={url.rstrip('/').removesuffix(end)}")
-                break
-    return [
-        f"{vendor}={url}" for vendor, url in upstreams_of(found).items() if url != UPSTREAMS[vendor]
-    ]
-
-
-def _variables(address: str) -> dict[str, str]:
-    return {name: f"{address}{end}" for variables in _VARIABLES.values() for name, end in variables}
+    found: dict[Vendor, str] = {}
+    for vendor, name, end in _VARIABLES:
+        if url := environment.get(name):
+            found.setdefault(vendor, url.rstrip("/").removesuffix(end))
+    return [f"{vendor}={url}" for vendor, url in found.items() if url != UPSTREAMS[vendor]]
 
 
 def _arguments(command_line: Sequence[str], address: str) -> list[str]:

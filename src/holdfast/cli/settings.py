@@ -102,7 +102,7 @@ def prices(model: str | None, file: str | None, *, as_json: bool) -> int:
     for name, (vendor, price) in rows.items():
         numbers = (price.input, price.output, price.cache_read, price.cache_write)
         cells = "".join(f"{'' if n is None else f'{n:g}':>9}" for n in numbers)
-        say(f"{vendor:<10}{name:<{42}}{cells}\n")
+        say(f"{vendor:<10}{name:<42}{cells}\n")
     mention(
         "US dollars for a million tokens: input, output, prompt cache read and prompt cache "
         "write.\n"

@@ -104,8 +104,12 @@ def export(store: str, file: str, store_key: str | None) -> int:
             for line in lines:
                 say(f"{line}\n")
         else:
-            _check_new(Path(file))
-            write_lines(Path(file), lines)
+            target = Path(file)
+            problem, advice = obstacle(target)
+            if problem or target.exists():
+                problem, advice = problem or "it exists already", advice or "name another file"
+                raise InputError(problem, place=str(target), advice=advice)
+            write_lines(target, lines)
     return 0
 
 
@@ -157,13 +161,6 @@ def _tell(moved: upkeep.Moved) -> None:
         f"{moved.keys:,} keys, {moved.new_keys:,} of them new; "
         f"{moved.lines:,} lines of logs, {moved.new_lines:,} of them new.\n"
     )
-
-
-def _check_new(file: Path) -> None:
-    problem, advice = obstacle(file)
-    if problem or file.exists():
-        problem, advice = problem or "it exists already", advice or "name another file"
-        raise InputError(problem, place=str(file), advice=advice)
 
 
 def _progress(done: str) -> Callable[[int], None] | None:

@@ -43,7 +43,7 @@ def say_json(value: object) -> None:
     say(json.dumps(value, indent=2) + "\n")
 
 
-def deliver(content: str | bytes, output: str | None) -> bool:
+def deliver(content: bytes, output: str | None) -> bool:
     """Write to the file ``output``, or to standard output for None and ``-``.
 
     Returns whether it was a file. Raises InputError for a file that cannot be written.
@@ -51,7 +51,7 @@ def deliver(content: str | bytes, output: str | None) -> bool:
     if output is None or output == STDOUT:
         say(content)
         return False
-    write_all({output: text_bytes(content) if isinstance(content, str) else content})
+    write_all({output: content})
     return True
 
 
@@ -60,7 +60,7 @@ def pour(text: str) -> None:
     if sys.stdout.isatty():
         say(visible(text) if text.endswith("\n") or not text else f"{visible(text)}\n")
     else:
-        say(text.encode("utf-8", "backslashreplace"))
+        say(text_bytes(text))
 
 
 def tell(line: str) -> None:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
 
 from holdfast.formats import named
-from holdfast.kernel.errors import InputError
 from holdfast.kernel.registry import Registry, renamed_argument
 from holdfast.meter import Counter, meter_for
 from holdfast.names import ReportForm
 from holdfast.reports.account import Account, account_of
-from holdfast.result import CompressionResult
+from holdfast.result import CompressionResult, check_result
 
 REPORTS = Registry(
     "form of report",
@@ -40,10 +38,7 @@ def account(
     result: CompressionResult, *, model: str | None = None, counter: Counter = None
 ) -> Account:
     """The data of a report."""
-    if not isinstance(cast("object", result), CompressionResult):
-        raise InputError(
-            f"{type(result).__name__} is not a result", advice="give what compress returned"
-        )
+    check_result(result)
     # the caller's function cannot be found by its name here; the name is tried as a model's
     again = model if model or counter is not None else result.counter
     return account_of(result, named(result.format), meter_for(again or None, counter))

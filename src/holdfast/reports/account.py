@@ -163,6 +163,11 @@ class MessageAccount:
         return self.journey.state
 
     @property
+    def position(self) -> str:
+        """Its original position, or a plus sign for an inserted message."""
+        return "+" if self.journey.before is None else f"{self.journey.before}"
+
+    @property
     def why(self) -> str:
         """The deciding step, with its reason; empty for a kept message."""
         touch = self.journey.decided

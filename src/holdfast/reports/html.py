@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 
 from holdfast.reports.account import STATES, Account, MessageAccount, Touch
@@ -33,18 +33,15 @@ def anchor(entry: MessageAccount) -> str:
 
 def ribbon(account: Account) -> str:
     """Two bars, before and after, with a mark at the budget; each message is a link."""
-    metrics, limit = account.result.metrics, account.result.spent.limit
+    result, entries = account.result, account.entries
+    metrics, limit = result.metrics, result.spent.limit
     whole = max(metrics.tokens_before, metrics.tokens_after, limit, 1)
     beside = account.beside or 0
-    before = "".join(
-        _segments(account, [entry.tokens_before for entry in account.entries], beside, whole)
-    )
-    after = "".join(
-        _segments(account, [entry.tokens_after for entry in account.entries], beside, whole)
-    )
+    sizes = ([each.tokens_before for each in entries], [each.tokens_after for each in entries])
+    before, after = ("".join(_segments(entries, each, beside, whole)) for each in sizes)
     mark = 100 * limit / whole
     side = "end" if mark > 50 else "start"
-    dense = " dense" if len(account.entries) > _DENSE else ""
+    dense = " dense" if len(entries) > _DENSE else ""
     return (
         f'<svg class="ribbon{dense}" role="img" height="{2 * _HEIGHT + 34}" '
         f'aria-label="{metrics.tokens_before:,} tokens before, {metrics.tokens_after:,} after, '
@@ -56,14 +53,16 @@ def ribbon(account: Account) -> str:
     )
 
 
-def _segments(account: Account, sizes: list[int], beside: int, whole: int) -> Iterator[str]:
+def _segments(
+    entries: Sequence[MessageAccount], sizes: Sequence[int], beside: int, whole: int
+) -> Iterator[str]:
     at = 100 * beside / whole
     if beside:
         yield (
             f'<rect class="beside" x="0" width="{at:.3f}%" height="{_HEIGHT}">'
             f"<title>beside the messages: {beside:,} tokens</title></rect>"
         )
-    for entry, tokens in zip(account.entries, sizes, strict=True):
+    for entry, tokens in zip(entries, sizes, strict=True):
         width = 100 * tokens / whole
         if tokens:
             place = "new" if entry.journey.before is None else entry.journey.before
@@ -92,7 +91,9 @@ _PREVIEW = 160
 
 def html_report(account: Account) -> str:
     """The page."""
-    result, largest = account.result, _largest(account.entries)
+    result = account.result
+    sizes = (max(entry.tokens_before, entry.tokens_after) for entry in account.entries)
+    largest = max(sizes, default=0)
     return page(
         "$before to $after tokens: Holdfast report",
         asset("reports", "page", "page.html"),
@@ -150,10 +151,6 @@ def _filters(account: Account) -> str:
     )
 
 
-def _largest(entries: Iterable[MessageAccount]) -> int:
-    return max((max(entry.tokens_before, entry.tokens_after) for entry in entries), default=0)
-
-
 def _stands(entry: MessageAccount) -> bool:
     """Whether the message is sent."""
     return entry.journey.after is not None
@@ -180,15 +177,11 @@ def _message(entry: MessageAccount, largest: int) -> str:
     return (
         f'<li id="{anchor(entry)}" class="{entry.state}" data-state="{entry.state}">'
         f"<details{opened}><summary>"
-        f'<span class="at">{_position(entry)}</span><span class="role">{entry.role}</span>'
+        f'<span class="at">{entry.position}</span><span class="role">{entry.role}</span>'
         f'<span class="state">{entry.state}</span>{message_bar(entry, largest)}'
         f'<span class="size">{size}</span><span class="words" dir="auto">{escape(words)}</span>'
         f'</summary><div class="inside">{"".join(_inside(entry))}</div></details></li>'
     )
-
-
-def _position(entry: MessageAccount) -> str:
-    return "+" if entry.journey.before is None else f"{entry.journey.before}"
 
 
 def _inside(entry: MessageAccount) -> Iterator[str]:
@@ -199,7 +192,8 @@ def _inside(entry: MessageAccount) -> Iterator[str]:
         first, last = entry.journey.covers
         yield f'<p>It replaces <a href="#m{first}">{spoken_for(first, last)}</a>.</p>'
     if entry.state in ("changed", "offloaded"):
-        yield f'<div class="diff" dir="auto">{_difference(entry)}</div>'
+        pieces = folded(difference(entry.text_before, entry.text_after))
+        yield f'<div class="diff" dir="auto">{"".join(map(_piece, pieces))}</div>'
         yield f"<details><summary>Original, {amount(entry.tokens_before, 'token')}</summary>"
         yield f"{_text(entry.text_before)}</details>"
     else:
@@ -219,12 +213,6 @@ def _text(text: str) -> str:
         gap = f"\n\n… {left_out:,} characters are left out of this page …\n\n"
         text = f"{text[: _MOST - _MOST // 3]}{gap}{text[-(_MOST // 3) :]}"
     return f'<pre dir="auto" tabindex="0">{shown(text)}</pre>' if text else "<p>It has no text.</p>"
-
-
-def _difference(entry: MessageAccount) -> str:
-    return "".join(
-        _piece(piece) for piece in folded(difference(entry.text_before, entry.text_after))
-    )
 
 
 def _piece(piece: DiffPiece) -> str:

@@ -262,9 +262,8 @@ def _messages(account: Account, width: int) -> Iterator[str]:
     place = max(len(f"{len(entries)}"), 3)
     preview = max(width - place - 9 - 9 - size - why - 10, _SHORTEST)
     for entry in entries:
-        position = "+" if entry.journey.before is None else f"{entry.journey.before}"
-        start = f"{position:>{place}}  {entry.role:<9}  {entry.state:<9}  {_size(entry):>{size}}  "
-        yield clip(f"{start}{_words(entry, preview, width)}", width)
+        start = f"{entry.position:>{place}}  {entry.role:<9}  {entry.state:<9}"
+        yield clip(f"{start}  {_size(entry):>{size}}  {_words(entry, preview, width)}", width)
         for line in _inside(entry, width - place - 8):
             yield f"{'':{place + 4}}{clip(line, width - place - 4)}"
     if account.beside is None:
