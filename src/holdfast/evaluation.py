@@ -250,7 +250,7 @@ def evaluate(
     if judge is not None and not asked:
         raise ConfigError("it has no question", place="judge", advice="give probes= too")
     meter = meter_for(None)
-    lineup = Lineup.of(meter.text, judge, embedder, cache=None, limits=limits, opens=True)
+    lineup = Lineup.of(meter.text, judge, embedder, limits=limits)
     runtime, old, new = Runtime(lineup), _messages(before), _messages(after)
     texts, left = _texts(old), _texts(new)
     said, still = _sentences(texts), _sentences(left)

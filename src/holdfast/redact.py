@@ -18,12 +18,13 @@ from holdfast.kernel.transcript import Transcript
 from holdfast.text.concealed import (
     MASK,
     Counts,
+    concealing,
     masked_message,
     masked_parts,
-    redacted_text,
     unmasked,
 )
 
+_hidden = concealing(redacts=True)
 _BRIEF = "***"
 """A mask with no more tokens than the shortest secret."""
 
@@ -106,11 +107,9 @@ def left(transcript: Transcript) -> str:
 
 def incoming(request: Ask[object], answer: object) -> object:
     """The answer with secrets masked, if a model wrote it."""
-    return (
-        redacted_text(answer)[0]
-        if isinstance(request, Complete) and isinstance(answer, str)
-        else answer
-    )
+    if isinstance(request, Complete) and isinstance(answer, str):
+        return _hidden(answer)
+    return answer
 
 
 def _kinds(counts: Counts) -> str:
@@ -120,15 +119,12 @@ def _kinds(counts: Counts) -> str:
 def outgoing(request: Ask[object]) -> Ask[object]:
     """The request with its secrets masked."""
     if isinstance(request, Save):
-        return replace(request, text=redacted_text(request.text)[0])
+        return replace(request, text=_hidden(request.text))
     if isinstance(request, Write) and request.value is not None:
-        return replace(request, value=redacted_text(request.value)[0])
+        return replace(request, value=_hidden(request.value))
     if isinstance(request, Complete):
-        return replace(
-            request,
-            prompt=redacted_text(request.prompt)[0],
-            system=redacted_text(request.system)[0],
-        )
+        prompt, system = _hidden(request.prompt), _hidden(request.system)
+        return replace(request, prompt=prompt, system=system)
     if isinstance(request, Embed):
-        return replace(request, texts=tuple(redacted_text(text)[0] for text in request.texts))
+        return replace(request, texts=tuple(map(_hidden, request.texts)))
     return request

@@ -9,12 +9,13 @@ import json
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple, cast
 
 from holdfast.formats import named
 from holdfast.kernel.errors import ConfigError, InputError, StoreError
 from holdfast.kernel.ports import KeyValueStore
+from holdfast.kernel.transcript import Format
 from holdfast.session.log import STATE, with_words
 from holdfast.session.state import State
 from holdfast.stores.artifacts import (
@@ -44,6 +45,7 @@ _LINES = 500  # lines of a log that are read or written at once
 
 Progress = Callable[[int], object]
 _Logs = Callable[[str], Any]
+_Indexing = Callable[[str, Line], Line]
 
 
 class KeyBytes(NamedTuple):
@@ -79,7 +81,7 @@ def copy(source: KeyValueStore, target: KeyValueStore, progress: Progress | None
     """
     target, log = _with_logs(target)
     parts = _parts(source, lambda name: cast("int", log(name).length()))
-    return _put(parts, target, log, _Words(source), progress)
+    return _put(parts, target, log, _indexing(source), progress)
 
 
 def exported(store: KeyValueStore, progress: Progress | None = None) -> Iterator[str]:
@@ -123,7 +125,7 @@ def imported(lines: Iterable[str], store: KeyValueStore, progress: Progress | No
 
     Raises InputError, with the line number, for lines that ``exported`` did not write.
     """
-    return _put(_read(lines), *_with_logs(store), _Words(store), progress)
+    return _put(_read(lines), *_with_logs(store), _indexing(store), progress)
 
 
 def check(store: KeyValueStore, progress: Progress | None = None) -> list[str]:
@@ -203,7 +205,7 @@ def _put(
     parts: Iterable[KeyBytes | Lines],
     target: KeyValueStore,
     log: _Logs,
-    words: _Words,
+    indexed: _Indexing,
     progress: Progress | None,
 ) -> Moved:
     keys = lines = new_keys = new_lines = 0
@@ -213,7 +215,7 @@ def _put(
             new_keys += _put_entry(part, target)
         else:
             lines += len(part.lines)
-            new_lines += _put_lines(part, log(part.log), words)
+            new_lines += _put_lines(part, log(part.log), indexed)
         if progress is not None:
             progress(keys + lines)
     return Moved(keys, lines, new_keys, new_lines)
@@ -233,7 +235,7 @@ def _put_entry(entry: KeyBytes, target: KeyValueStore) -> bool:
     return True
 
 
-def _put_lines(some: Lines, log: Any, words: _Words) -> int:
+def _put_lines(some: Lines, log: Any, indexed: _Indexing) -> int:
     length = log.length()
     known = max(0, min(length - some.at, len(some.lines)))
     if known:
@@ -244,7 +246,7 @@ def _put_lines(some: Lines, log: Any, words: _Words) -> int:
                 place="the target",
                 advice="copy into a store that is new",
             )
-    fresh = [words.given(some.log, line) for line in some.lines[known:]]
+    fresh = [indexed(some.log, line) for line in some.lines[known:]]
     if fresh and not log.append(fresh, some.at + known):
         raise ConfigError(
             f"its log {some.log!r} has another length than it should",
@@ -310,27 +312,25 @@ def _follows(some: Lines, more: Lines) -> bool:
     )
 
 
-class _Words:
-    """Finds the words by which lines of threads are indexed; a log does not store them."""
+def _indexing(source: KeyValueStore) -> _Indexing:
+    """Adds the words by which lines of threads are indexed; a log does not store them.
 
-    def __init__(self, source: KeyValueStore) -> None:
-        self._source = source
-        self._formats: dict[str, str] = {}
+    A line that is not a thread's or cannot be read stays as it is.
+    """
 
-    def given(self, name: str, line: Line) -> Line:
-        """The line with its words; unchanged if it is not a thread's or cannot be read."""
+    @cache
+    def wire_of(key: str) -> Format:
+        return named(State.from_json(cast("str | None", source.get(key))).format or "plain")
+
+    def indexed(name: str, line: Line) -> Line:
         found = THREAD_LOG.fullmatch(name)
         if found is None:
             return line
         space, kind, thread = found.groups()
-        wire = named(self._format(f"{space}{STATE}{thread}"))
+        wire = wire_of(f"{space}{STATE}{thread}")
         return with_words("event" if kind == EVENTS else "message", line, wire)
 
-    def _format(self, key: str) -> str:
-        if key not in self._formats:
-            state = State.from_json(cast("str | None", self._source.get(key)))
-            self._formats[key] = state.format or "plain"
-        return self._formats[key]
+    return indexed
 
 
 def _bytes_of(store: KeyValueStore, key: str) -> bytes | None:

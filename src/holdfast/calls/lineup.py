@@ -80,11 +80,11 @@ class Lineup:
         cls,
         count: Callable[[str], int],
         llm: ModelSpec | None,
-        embedder: EmbedderSpec | None,
+        embedder: EmbedderSpec | None = None,
         *,
-        cache: CompressionCache | None,
-        limits: CallLimits | None,
-        opens: bool,
+        cache: CompressionCache | None = None,
+        limits: CallLimits | None = None,
+        opens: bool = True,
     ) -> Lineup:
         """Check the options and return the line-up; ``opens`` imports the vendors' packages."""
         if embedder is not None:

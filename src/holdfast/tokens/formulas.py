@@ -132,7 +132,7 @@ class Custom:
     """Counts with ``function``; its accuracy is unknown."""
 
     function: Callable[[str], object]
-    accuracy: Accuracy = Accuracy("unknown")  # noqa: RUF009 - it is frozen
+    accuracy: Accuracy = UNKNOWN
 
     @property
     def name(self) -> str:
