@@ -65,7 +65,7 @@ from .rules.messages import (
     RolesAlternate,
 )
 from .rules.published import AsPublished, CacheControls
-from .wire import SPOKEN, BlockWire, unread
+from .wire import SPOKEN, BlockWire, beside
 
 _OWN_BLOCKS = (
     "tool_use",
@@ -140,8 +140,9 @@ class Anthropic(BlockWire):
         """The body's system prompt."""
         body = body_of(payload)
         yield from (part for part, _ in _content(body, "system", "body"))
-        if beside := "\n".join(_beside({"content": body.get("system")}, ("content",))):
-            yield Opaque(beside)
+        system = {"content": body.get("system")}
+        if texts := "\n".join(beside(system, ("content",), _TAKEN)):
+            yield Opaque(texts)
 
     def published(self, payload: object) -> tuple[Rule, ...]:
         """Fields, roles and limits, also of the system prompt; beta blocks are accepted."""
@@ -166,7 +167,7 @@ class Anthropic(BlockWire):
 
     def extra_texts(self, message: Object) -> Iterator[str]:
         """Titles and contexts of documents, and all other text outside the parts."""
-        return _beside(message, SPOKEN)
+        return beside(message, SPOKEN, _TAKEN)
 
     def compose(self, role: Role, text: str) -> object:
         """A new message; the system role becomes the user's."""
@@ -237,16 +238,6 @@ def _block(block: Object, place: str, path: Path) -> LocatedPart:
         shown = Media(kind, text_at(source, "media_type", there), text_at(source, field, there))
         return shown, path
     return unknown(block, place), path
-
-
-def _beside(holder: Object, taken: Container[str]) -> Iterator[str]:
-    """The texts of a message or a block outside its parts, also within nested blocks."""
-    yield from unread(holder, taken)
-    content = holder.get("content") if "content" in taken else ()
-    for block in content if is_list(content) else ():
-        kind = block.get("type")
-        if isinstance(kind, str) and kind in _TAKEN:
-            yield from _beside(block, _TAKEN[kind])
 
 
 def _medium(media: Media) -> Object:

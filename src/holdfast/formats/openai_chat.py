@@ -37,7 +37,7 @@ from .payloads import (
 from .rules.exchanges import FUNCTION_ID, OpenAIExchanges, ResultsRightAfter, UniqueCallIds
 from .rules.messages import AtLeastOne, CallListNotEmpty, ContentGiven, KnownRoles
 from .rules.published import published_rules
-from .wire import SPOKEN, ObjectWire, unread, unread_in
+from .wire import SPOKEN, ObjectWire, beside, unread
 
 _CARRIERS = frozenset(
     {"tool_calls", "function_call", "refusal", "reasoning_content", "reasoning", "audio"}
@@ -151,12 +151,11 @@ class OpenAIChat(ObjectWire):
     def extra_texts(self, message: Object) -> Iterator[str]:
         """Names of speakers, and all other text outside the parts."""
         is_result = message["role"] in ("tool", "function")  # only the content is a part
-        yield from unread(message, SPOKEN if is_result else _READ)
-        if not is_result and message.get("reasoning") and message.get("reasoning_content"):
-            yield message["reasoning"]  # only one of them is a part
-        yield from unread_in(message.get("content"), _PARTS)
+        yield from beside(message, SPOKEN if is_result else _READ, _PARTS)
         if is_result:
             return
+        if message.get("reasoning") and message.get("reasoning_content"):
+            yield message["reasoning"]  # only one of them is a part
         for call in message.get("tool_calls") or ():
             kind, field = _kind(call)
             yield from unread(call, _KINDS[kind])

@@ -36,7 +36,7 @@ from holdfast.formats.rules import RewritingRule, made, original, without_field
 from holdfast.formats.rules.exchanges import NO_NAME, NO_RESULT, paired
 from holdfast.formats.rules.messages import AtLeastOne, KnownRoles
 from holdfast.formats.rules.published import published_rules
-from holdfast.formats.wire import SPOKEN, ObjectWire, unread, unread_in
+from holdfast.formats.wire import SPOKEN, ObjectWire, beside, unread
 from holdfast.kernel.integrity import Rule, Violation, Violations
 from holdfast.kernel.messages import (
     Media,
@@ -364,10 +364,8 @@ class OpenAIResponses(ObjectWire):
         """Namespaces of calls, encrypted reasoning, and all other text outside the parts."""
         kind = message.get("type")
         if kind not in (None, "message"):
-            yield from unread(message, _read_of(str(kind), message))
-        else:
-            yield from unread(message, SPOKEN)
-            yield from unread_in(message.get("content"), _PARTS)
+            return unread(message, _read_of(str(kind), message))
+        return beside(message, SPOKEN, _PARTS)
 
     def quick_parts(self, message: Object) -> Parts | None:
         """The part of a call or an output, which most items are."""

@@ -90,15 +90,19 @@ def unread(holder: object, taken: Container[str]) -> Iterator[str]:
                 yield from said(value, field)
 
 
-def unread_in(content: object, taken: Mapping[str, Container[str]]) -> Iterator[str]:
-    """The texts outside the parts of a content.
+def beside(
+    holder: Object, taken: Container[str], kinds: Mapping[str, Container[str]]
+) -> Iterator[str]:
+    """The texts of a message or a part outside of what was read, also within its content.
 
-    ``taken`` gives the fields that were read, for each type of part.
+    ``taken`` are the fields that were read, and ``kinds`` those of each type of part.
     """
+    yield from unread(holder, taken)
+    content = holder.get("content") if "content" in taken else ()
     for part in content if is_list(content) else ():
         kind = part.get("type")
-        if isinstance(kind, str) and kind in taken:
-            yield from unread(part, taken[kind])
+        if isinstance(kind, str) and kind in kinds:
+            yield from beside(part, kinds[kind], kinds)
 
 
 SPOKEN = frozenset({"role", "content"})
