@@ -36,6 +36,8 @@ _TABLE = rows("""
 """)
 """Each command, where it is in this package, and its line in the help, which imports none."""
 
+_ABOUT = {name: row.partition(" ")[2] for name, row in _TABLE.items()}
+
 COMMANDS = Registry(
     "command",
     "commands",
@@ -59,9 +61,9 @@ class _Commands(click.Group):
     """The commands of the registry, each imported when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names in the order of the registry."""
+        """The names in the order of the registry, those of other packages last."""
         del ctx
-        return list(COMMANDS.table)
+        return [*COMMANDS.table, *COMMANDS.added()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         """Import the command. Raises ConfigError, listing the known ones, for an unknown name."""
@@ -69,10 +71,15 @@ class _Commands(click.Group):
         return as_typed(COMMANDS.load(cmd_name))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write a line for each command, which imports none."""
-        del ctx
+        """Write a line for each command; only commands of other packages are imported for it."""
+        about = {
+            name: _ABOUT[name]
+            if name in _ABOUT
+            else self.get_command(ctx, name).get_short_help_str()
+            for name in self.list_commands(ctx)
+        }
         with formatter.section("Commands"):
-            formatter.write_dl([(name, row.partition(" ")[2]) for name, row in _TABLE.items()])
+            formatter.write_dl(list(about.items()))
 
 
 def as_typed(command: click.Command) -> click.Command:
