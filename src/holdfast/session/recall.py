@@ -12,6 +12,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, cast
 
 from holdfast.kernel.errors import MissingExtraError, StoreError
+from holdfast.kernel.messages import Message
 from holdfast.kernel.registry import imported
 from holdfast.memory.entities import COURTESY
 from holdfast.memory.excerpts import pack, written
@@ -95,7 +96,7 @@ def _said(thread: Thread) -> str:
     return next((each.message.content_text or "" for each in kept.values()), "")
 
 
-def is_known(thread: Thread, messages: Iterable[object], recalled: str) -> bool:
+def is_known(thread: Thread, messages: Iterable[Message], recalled: str) -> bool:
     """Whether the view has nearly all words of the user's newest input.
 
     The view is these messages and the text that was recalled before.
@@ -105,8 +106,7 @@ def is_known(thread: Thread, messages: Iterable[object], recalled: str) -> bool:
     for message in messages:
         if len(unknown) <= _UNKNOWN * len(asked):
             return True
-        read = thread.wire.read([message]).messages[0]
-        unknown -= _HELD(read.content_text or "")
+        unknown -= _HELD(message.content_text or "")
     return len(unknown) <= _UNKNOWN * len(asked)
 
 

@@ -37,7 +37,9 @@ from .state import Made
 class Part:
     """The recent part of a view."""
 
-    messages: list[Any]
+    messages: Sequence[Message]
+    """The messages as they were read, in the thread's format."""
+
     tokens: int
     places: tuple[int | None, ...]
     """The position of each message in the thread; None for notes."""
@@ -64,11 +66,10 @@ Key = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class PastMessage:
-    """The message about the past: its format, its text, itself, and its tokens."""
+    """The message about the past: its text, itself, and its tokens."""
 
-    wire: str
     text: str
-    message: Any
+    message: Message
     tokens: int
 
 
@@ -193,11 +194,9 @@ def past_message(
     """The message about the past, made again only if its text has changed."""
     text = f"{kept}{recalled}".rstrip("\n")
     known = desk.telling
-    if known is None or (known.wire, known.text) != (thread.wire.name, text):
+    if known is None or (known.message.wire.name, known.text) != (thread.wire.name, text):
         message = summary_of(thread, text)
-        known = desk.telling = PastMessage(
-            thread.wire.name, text, message.original, meter.message(message)
-        )
+        known = desk.telling = PastMessage(text, message, meter.message(message))
     return known
 
 
@@ -318,8 +317,11 @@ class RecentTurns:
             return None
         fresh = self._thread.read(range(last.end, self._thread.state.messages))
         beside = self._frame.overhead - desk.overhead  # the tools may have changed
+        before, wire = last.messages, self._thread.wire
+        if any(message.wire.name != wire.name for message in before):  # it is known by now
+            before = wire.read([message.original for message in before]).messages
         grown = Part(
-            [*last.messages, *(kept.original for kept in fresh.values())],
+            [*before, *(kept.message for kept in fresh.values())],
             last.tokens + beside + sum(map(self._frame.size, fresh.values())),
             (*last.places, *fresh),
             last.head,
@@ -373,7 +375,7 @@ class RecentTurns:
         places = tuple(None if i is None else messages[i].place for i, _ in left)
         untold = {messages[i].place for i in _left_out(result)} if result else ()
         return Part(
-            [original for _, original in left],
+            self._thread.wire.read([original for _, original in left]).messages,
             tokens,
             places,
             sum(1 for _ in takewhile(first.__contains__, places)),

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from holdfast.formats.payloads import is_list, is_object
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.integrity import violations
 from holdfast.kernel.messages import Message
@@ -76,9 +75,10 @@ class View:
 
 def copied(value: Any) -> Any:
     """A copy of a message or of a part of it, which the caller may change."""
-    if is_object(value):
+    kind: object = value.__class__  # what is kept is JSON
+    if kind is dict:
         return {name: part if type(part) is str else copied(part) for name, part in value.items()}
-    return [copied(part) for part in value] if is_list(value) else value
+    return list(map(copied, value)) if kind is list else value
 
 
 _ASKED_RECENT = 0.1  # share of the budget for recent turns if there is a question
@@ -109,6 +109,8 @@ class Fit:
         self.limit, self.room = frame.limit, frame.room
         self.mind = notes_text(self.thread, frame.options, frame.limit)
         self.recent = RecentTurns(frame)
+        self.messages: Sequence[Message] = ()
+        """The messages of the view, as they were read."""
 
     def view(self) -> View:
         """The view."""
@@ -132,8 +134,8 @@ class Fit:
         found.reverse()
         roles = [kept.message.role for kept in found]
         head = next((i for i, role in enumerate(roles) if role != "system"), len(roles))
-        originals = [kept.original for kept in found]
-        part = Part(originals, self.limit - left, (), head, self.thread.state.messages, 0)
+        messages = [kept.message for kept in found]
+        part = Part(messages, self.limit - left, (), head, self.thread.state.messages, 0)
         view = self._compose(part, Recollection(), "everything_fits")
         due = view.tokens > self.frame.trigger and self._pays(view.tokens)
         return None if due else view
@@ -318,7 +320,8 @@ class Fit:
             telling = self._telling(past.text)
             messages.insert(part.head, telling.message)
             tokens += telling.tokens
-        copies = [copied(message) for message in messages]
+        copies = [copied(message.original) for message in messages]
+        self.messages = messages
         return View(copies, tokens, self.limit, reason, part.since, past.chosen, part.result)
 
     def _about_past(self, recalled: str) -> str:
@@ -343,16 +346,16 @@ class ViewMaker:
 
     def view(self, budget: Budget, query: str | None, tools: object) -> View:
         """A valid view; one that is still over its budget if there is no smaller one."""
-        view, state = self._fitted(budget, query, tools), self.thread.state
+        (view, read), state = self._fitted(budget, query, tools), self.thread.state
         amiss = state.unpaired or state.refused or state.edits or state.deleted or state.pins
-        if not amiss and not self.thread.damaged["message"] and not self._is_refused(view):
+        if not amiss and not self.thread.damaged["message"] and not self._is_refused(read):
             return view
         limit, mended = view.limit, self._paired(view)
         for _ in range(_ATTEMPTS):
             room = view.tokens - (mended.tokens - limit)  # what is added takes room
             if mended.budget_met or room < 1:
                 break
-            view = self._fitted(Budget(limit=room), query, tools)
+            view, _ = self._fitted(Budget(limit=room), query, tools)
             mended = replace(self._paired(view), limit=limit)
         return mended
 
@@ -366,19 +369,22 @@ class ViewMaker:
             tokens = roomier.tokens
         return tokens
 
-    def _fitted(self, budget: Budget, query: str | None, tools: object) -> View:
+    def _fitted(
+        self, budget: Budget, query: str | None, tools: object
+    ) -> tuple[View, Sequence[Message]]:
+        """The view, and its messages as they were read."""
         frame = Frame.of(self.thread, self.desk, self.options, budget, query, tools)
-        return Fit(frame, self.past).view()
+        fit = Fit(frame, self.past)
+        return fit.view(), fit.messages
 
-    def _is_refused(self, view: View) -> bool:
-        """Whether the thread's format refuses the view for the order of its messages.
+    def _is_refused(self, messages: Sequence[Message]) -> bool:
+        """Whether the thread's format refuses the messages of a view for their order.
 
         Calls at its end that still wait for results are no reason.
         """
-        read = self.thread.wire.read(view.messages)
-        under_way = _under_way(read.messages, self.thread.state.waiting)
-        rest = [message for i, message in enumerate(read.messages) if i not in under_way]
-        return bool(violations(read.rules, rest))
+        under_way = _under_way(messages, self.thread.state.waiting)
+        rest = [message for i, message in enumerate(messages) if i not in under_way]
+        return bool(violations(self.thread.wire.rules, rest))
 
     def _paired(self, view: View) -> View:
         """The view after ``repair``; calls at its end that still wait for results stay."""
