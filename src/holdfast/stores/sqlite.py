@@ -40,13 +40,15 @@ _BLOCK = 900  # bytes of postings in a row: more than 1,002 of a row would take 
 _LOST = 4_096  # lines at the end that one damaged page can affect: no page has more bytes
 _GAP = 4  # unwanted lines that are read too, to save one query
 
-_LOG = "SELECT id, coalesce(CAST(length AS INTEGER), -1), name FROM logs {} name = ?1"
+_LOG = (
+    "SELECT id, coalesce(CAST(length AS INTEGER), -1), name, (SELECT max(number) FROM lines "
+    "WHERE number >= logs.id << 32 AND number < (logs.id + 1) << 32) FROM logs {} name = ?1"
+)
 _BY_NAME, _BY_END = "WHERE", "INDEXED BY logs_by_end WHERE substr(name, -8) = substr(?1, -8) AND"
 _NEW_LOG = "INSERT INTO logs (name, length) VALUES (?, 0) RETURNING id, length"
 _GROW = "UPDATE logs SET length = ? WHERE id = ?"
 _KNOWN = "SELECT number FROM lines WHERE log = ? AND id = ?"
 _KEEP = "INSERT INTO lines (number, log, id, time, body) VALUES (?, ?, ?, ?, ?)"
-_LAST = "SELECT max(number) FROM lines WHERE number >= ? AND number < ?"
 # CAST gives the written types, even on a damaged disk: a value of another type would raise an error
 # that hides the other lines
 _RANGE = (
@@ -85,7 +87,7 @@ class SqliteLog:
 
     def length(self) -> int:
         """The number of lines."""
-        with self._file.reading() as connection:
+        with self._file.use() as connection:
             return self._found(connection)[1]
 
     def append(
@@ -152,8 +154,7 @@ class SqliteLog:
         for index in (_BY_NAME, _BY_END):
             row = connection.execute(_LOG.format(index), (self._name,)).fetchone()
             if row is not None:
-                log, length, name = row
-                (last,) = connection.execute(_LAST, _span(log)).fetchone()
+                log, length, name, last = row
                 seen = 0 if last is None else last % SPAN + 1
                 if name != self._name or not 0 <= length - seen <= _LOST:
                     shown = to_text("", self._name)
