@@ -52,14 +52,15 @@ Progress = Callable[[int, int], object]
 
 
 def fit(
-    messages: M, budget: BudgetLike, options: Options, *, logged: bool = False
+    messages: M, budget: BudgetLike, options: Options, known: Transcript | None = None
 ) -> Rounds[CompressionResult[M]]:
     """Fit one conversation: a generator that yields requests and returns the result.
 
-    ``logged`` says that the caller keeps every message, so that no history has to be stored again.
+    ``known`` has the messages as read by a caller that keeps each of them, so that they are not
+    read again and no history has to be stored.
     """
     with traced("compress_messages") as results:
-        job, plan = prepare(messages, budget, options, logged=logged), None
+        job, plan = prepare(messages, budget, options, known), None
         if not job.fits:
             (job,) = yield from _unlock([job])
             (plan,) = yield from _plans([job])
@@ -213,7 +214,9 @@ class Job:
         return replace(self, transcript=transcript, redaction=redaction)
 
 
-def prepare(messages: Any, budget: BudgetLike, options: Options, *, logged: bool = False) -> Job:
+def prepare(
+    messages: Any, budget: BudgetLike, options: Options, known: Transcript | None = None
+) -> Job:
     """Check the options, read and count the messages, and choose the strategy.
 
     Raises InputError for wrong input.
@@ -231,11 +234,16 @@ def prepare(messages: Any, budget: BudgetLike, options: Options, *, logged: bool
     meter = meter_for(model, counter)
     allowed, trigger, target = _spend(with_settings(stated, profile), model)
     conversation = messages if isinstance(messages, Conversation) else None
-    payload, form, transcript = read(bare(messages), options.get("format"), options.get("tools"))
+    if known is None:
+        payload, form, transcript = read(
+            bare(messages), options.get("format"), options.get("tools")
+        )
+    else:
+        payload, form, transcript = messages, cast("Format", known.wire), known
     marks, pinned = Marks(options.get("secret") or ""), _pinned(transcript, options.get("pin"))
     transcript = replace(transcript, pinned=pinned, prefers=profile.prefers, seal=marks)
     tokens = meter.total(transcript)
-    costs, waits = None if logged else costs_of(options, profile, model), ""
+    costs, waits = None if known is not None else costs_of(options, profile, model), ""
     if costs and trigger < tokens <= allowed:
         waits = _waits(costs, transcript, meter, target)
     lineup = Lineup.of(
@@ -269,7 +277,7 @@ def prepare(messages: Any, budget: BudgetLike, options: Options, *, logged: bool
             profile.redact,
         ),
         compressor=Stepwise(compressor, share) if share else compressor,
-        runtime=Runtime(lineup, store, profile.redact, logged, marks),
+        runtime=Runtime(lineup, store, profile.redact, known is not None, marks),
         hard=stated.hard,
         raises=options.get("on_failure") == "raise",
         conversation=conversation,

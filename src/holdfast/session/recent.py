@@ -227,7 +227,7 @@ class _Standing(NamedTuple):
     """A message of a view: its position in the thread (None for notes), and its tokens."""
 
     place: int | None
-    original: Any
+    message: Message
     tokens: int
 
 
@@ -357,14 +357,16 @@ class RecentTurns:
         first = {*state.system} if made.is_talk else {*state.system, state.task}
         looked_at = [*self._before(made)]
         looked_at += self._thread.read(range(made.start, made.end)).values()
-        messages = [_Standing(each.position, each.original, frame.size(each)) for each in looked_at]
+        messages = [_Standing(each.position, each.message, frame.size(each)) for each in looked_at]
         wanted = [each.position for each in looked_at]
         at = sum(1 for _ in takewhile(first.__contains__, wanted))
         notes = self._notes(made.told) if made.told else None
         if notes is not None:
             messages.insert(at, notes)
         tokens, result = frame.overhead + sum(each.tokens for each in messages), None
-        left: list[tuple[int | None, Any]] = [(i, each.original) for i, each in enumerate(messages)]
+        left: list[tuple[int | None, Any]] = [
+            (i, each.message.original) for i, each in enumerate(messages)
+        ]
         if tokens > made.target:
             result = self._compressed(messages, None if notes is None else at, made)
             tokens = result.spent.tokens
@@ -396,7 +398,7 @@ class RecentTurns:
 
     def _notes(self, text: str) -> _Standing:
         message = summary_of(self._thread, text)
-        return _Standing(None, message.original, self._frame.options.meter.message(message))
+        return _Standing(None, message, self._frame.options.meter.message(message))
 
     def _compressed(
         self, messages: Sequence[_Standing], beside: int | None, made: Made
@@ -412,21 +414,23 @@ class RecentTurns:
         }
         asked: Options = {
             **options.asked,
-            "format": self._thread.wire,
             "on_failure": "fit",
             "llm": options.lineup.model,
             "query": self._frame.query,
-            "tools": self._frame.tools,
             "store": self._thread.store,
             "secret": self._thread.secret,
         }
-        originals = [each.original for each in messages]
+        originals = [each.message.original for each in messages]
+        known = replace(
+            self._thread.wire.read([], self._frame.tools),
+            messages=tuple([each.message for each in messages]),
+        )
 
         def keeping(stays: Container[int | None]) -> CompressionResult:
             asked["pin"] = [
                 i for i, each in enumerate(messages) if i == beside or each.place in stays
             ]
-            found = run(fit(originals, max(1, made.target), asked, logged=True), answers)
+            found = run(fit(originals, max(1, made.target), asked, known), answers)
             calls, usage = self._desk.usage.calls, found.model_usage
             self._desk.usage = replace(usage, calls=(*calls, *usage.calls))
             return found

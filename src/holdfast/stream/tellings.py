@@ -202,10 +202,10 @@ def _note_what_is_next(
     """
     opened = _opened(events, tellings, uses)
     for number, (event, telling) in enumerate(zip(events, tellings, strict=True)):
-        if event.function == "act" or opened.keys().isdisjoint(telling.names):
+        if event.function == "act":
             continue
         from_here = {t for t in opened.keys() & telling.names.keys() if opened[t] > number}
-        for told in telling.tells:
+        for told in telling.tells if from_here else ():
             here = from_here.intersection(told)
             if not here:
                 continue
