@@ -12,7 +12,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from typing import NamedTuple
 
 from holdfast.selection.pieces import Piece, Reading, clauses
@@ -31,10 +30,7 @@ _STATES = 3  # up to so many words at one place are states, not values: each mak
 _FEW = 12  # alternating words at one place that are all shown
 _MOST_LISTED = 90  # characters of them
 _SHORT = 12  # characters of numbers that are listed
-_MUCH = 16  # characters of a single word above which its numbers are left to the lines themselves
-_CODES = 40  # numbers at one place that may distinguish failures from successes
-_MOST_GROUPS = 64  # groups that a message is compared with; one beyond them stays by itself
-_PACKAGES = 2  # parts of a component's name that are shown
+_MOST_GROUPS = 64  # groups, or values at one place, that are compared; others stay by themselves
 _MORE = "…"
 
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -164,24 +160,13 @@ def _column(fields: Sequence[str], rows: int) -> str:
     classes = Counter(map(_class_of, fields))
     name, count = classes.most_common(1)[0]
     if count >= least and name not in {"tag", "word"}:
-        return "time" if name == "number" and _grows(fields) else name
+        return name
     different = Counter(_masked(fields))
     if count >= least and name == "tag" and len(different) <= max(_FEW, _BOUND * rows):
         return name
     if sum(count for _, count in different.most_common(_FEW)) >= least:
         return "label"
     return "number" if classes["number"] + classes["tag"] >= least else ""
-
-
-def _grows(fields: Sequence[str]) -> bool:
-    """Whether bare numbers of one length nearly always grow, as dates and times of day do."""
-    if (
-        len({len(field) for field in fields}) > 1
-        or len(fields[0]) < 6
-        or not all(map(str.isdecimal, fields))
-    ):
-        return False
-    return sum(one <= other for one, other in pairwise(fields)) >= _SHARE * (len(fields) - 1)
 
 
 class Sort:
@@ -312,7 +297,7 @@ def _events(kind: Sort, lines: Sequence[str], usual_level: str) -> Iterator[Repo
 def _failures(said: Sequence[Sequence[str]]) -> Sequence[int]:
     """The lines that fail by the word at one place, if the others do not."""
     for place, values in enumerate(map(dict.fromkeys, zip(*said, strict=True))):
-        if 1 < len(values) <= _CODES and max(map(len, values)) <= _FEW:
+        if 1 < len(values) <= _MOST_GROUPS and max(map(len, values)) <= _FEW:
             shown = {words[place]: words for words in reversed(said)}
             bad = {value for value, words in shown.items() if alarm(" ".join(words)) >= TROUBLE}
             if 0 < len(bad) < len(values):
@@ -321,11 +306,8 @@ def _failures(said: Sequence[Sequence[str]]) -> Sequence[int]:
 
 
 def _joint_forms(said: Sequence[Sequence[str]]) -> list[str]:
-    """The words at each place of similar lines; more of them where only one place differs."""
-    columns = [list(dict.fromkeys(column)) for column in zip(*said, strict=True)]
-    differing = sum(len(set(_masked(column))) > 1 for column in columns)
-    most = _FEW if differing < 2 else _STATES + 1
-    return [_joint_form(column, most) for column in columns]
+    """The words at each place of similar lines."""
+    return [_joint_form(list(dict.fromkeys(column))) for column in zip(*said, strict=True)]
 
 
 def _as_words(words: list[str], number: int) -> list[str]:
@@ -341,13 +323,13 @@ def _as_words(words: list[str], number: int) -> list[str]:
     return joined
 
 
-def _joint_form(values: Sequence[str], most: int) -> str:
+def _joint_form(values: Sequence[str]) -> str:
     """The words at one place of a kind: one, a few, or their common part."""
     listed = "|".join(values)
-    if (len(values) > 1 and len(listed) > _SHORT) or len(listed) > _MUCH:
+    if len(values) > 1 and len(listed) > _SHORT:
         values = list(dict.fromkeys(mask.replace("0", _MORE) for mask in _masked(values)))
         listed = "|".join(values)
-    if len(values) <= most and len(listed) <= _MOST_LISTED:
+    if len(values) <= _FEW and len(listed) <= _MOST_LISTED:
         return listed
     if len(values) == 1:
         return f"{listed[:_MOST_LISTED]}{_MORE}"
@@ -373,14 +355,8 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
 
 def _tag(tags: Counter[str]) -> str:
     """The component without its process number; the most usual ones if there are several."""
-    names = list(dict.fromkeys(_name(tag.replace("[0]", "")) for tag, _ in tags.most_common()))
+    names = list(dict.fromkeys(tag.replace("[0]", "") for tag, _ in tags.most_common()))
     return "|".join([*names[:_STATES], *([_MORE] if len(names) > _STATES else [])])
-
-
-def _name(tag: str) -> str:
-    """A component's name without its packages."""
-    parts = tag.split(".")
-    return tag if len(parts) <= _PACKAGES or tag[0] == "[" else parts[-1]
 
 
 _LAYOUTS: Memo[str, Layout] = Memo(lambda text: Layout(lines_of(text)))
@@ -446,7 +422,7 @@ def _pieces(lines: Sequence[str], events: Sequence[Report]) -> Iterator[Piece]:
             at += 1
     event_of = {row: number for number, event in enumerate(events) for row in event.rows}
     for row, line in enumerate(lines):
-        for part in clauses(line, 300) if line.strip() else ():
+        for part in clauses(line):
             yield Piece(part, row, 0, (f"event {event_of[row]}",) if row in event_of else ())
 
 
@@ -458,8 +434,6 @@ def lines_of(text: str) -> list[str]:
 
 _SHORT_FORM = "[log: ″n stands for the first n words of the line above, ×n for n more of that line]"
 _DITTO, _TIMES = "″", "×"
-_WORTH_DITTO = 12  # characters that a mark must save
-_LEAST_SAVING = 0.1  # share of the text that must be saved
 
 
 def _compacted(text: str) -> str | None:
@@ -474,7 +448,7 @@ def _compacted(text: str) -> str | None:
     if any(line.startswith((_DITTO, _TIMES, _SHORT_FORM)) for line in lines):
         return None
     short = "\n".join([_SHORT_FORM, *_shortened(lines)])
-    return short if len(short) <= (1 - _LEAST_SAVING) * len(text) else None
+    return short if len(short) < len(text) else None
 
 
 def _shortened(lines: Sequence[str]) -> Iterator[str]:
@@ -491,8 +465,7 @@ def _shortened(lines: Sequence[str]) -> Iterator[str]:
         words = line.split(" ")
         shared = _common(above, words)
         rest = words[shared:]
-        saved = sum(map(len, words[:shared])) + shared
-        yield f"{_DITTO}{shared} {' '.join(rest)}" if saved >= _WORTH_DITTO and rest else line
+        yield f"{_DITTO}{shared} {' '.join(rest)}" if shared > 1 and rest else line
         above, previous = words, line
     if repeats:
         yield f"{_TIMES}{repeats}"
