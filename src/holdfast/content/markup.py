@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from urllib.parse import unquote
 
 from holdfast.content.structured.values import DEEPEST
-from holdfast.selection.pieces import Reading, passages
+from holdfast.selection.pieces import LONGEST, Reading, passages
 
 from .lossy import LossyKind, sampled
 from .structured.records import Pieces
@@ -30,7 +30,6 @@ _PAGE = re.compile(
     re.IGNORECASE,
 )
 _INDENTED = re.compile(r">(\s*+)<")
-_LEAST_SAVING = 0.05  # share of the text that a lossless form must save. Chosen by hand.
 _SPACE_MATTERS = re.compile(
     # white space between tags in them is content
     r"<!--|<!\[CDATA|xml:space|<(?:script|pre|code)\b"
@@ -71,7 +70,7 @@ class Markup(LossyKind):
         if "<" not in text or _is_page(text) or _SPACE_MATTERS.search(text):
             return None
         shorter = _INDENTED.sub(lambda gap: "><" if "\n" in gap[1] else gap.group(), text)
-        return shorter if len(shorter) <= (1 - _LEAST_SAVING) * len(text) else None
+        return shorter if len(shorter) < len(text) else None
 
     def read(self, text: str) -> Reading:
         """The text of a page, or the elements of a document as records."""
@@ -224,9 +223,6 @@ _META = frozenset(
 )
 _FIELD = ("type", "name", "id", "value", "placeholder", "required", "checked", "disabled")
 _CELL_MARK, _BREAK_MARK, _FIELD_END = "\ufdd0", "\ufdd1", "\ufdd2"  # no character of any text
-_LONG_ROW = 300  # characters; a longer row is a layout made with a table
-_DEEPEST_LIST = 6  # levels of lists that are shown by indentation
-_LONGEST_LINK = 200  # characters of an address that are shown
 
 
 class _Page:
@@ -327,7 +323,7 @@ class _Page:
                 yield f"{label}: {content}"
 
     def _item(self) -> None:
-        indent = "  " * (min(len(self._lists), _DEEPEST_LIST) - 1)
+        indent = "  " * (min(len(self._lists), DEEPEST) - 1)
         if self._lists:
             self._lists[-1] += 1
         number = self._lists[-1] if self._lists else -1
@@ -341,7 +337,7 @@ class _Page:
             and not address.startswith(("#", "javascript:"))
             and said not in {"", address, unquote(address)}
         ):
-            self._words.append(f" ({address[:_LONGEST_LINK]})")
+            self._words.append(f" ({address[:LONGEST]})")
 
     def _flush(self) -> Iterator[str]:
         """The open block, if it has any text."""
@@ -365,7 +361,7 @@ class _Page:
 
 def _texts(said: str) -> list[str]:
     """The text of a block: one line, or several if it is a long row of a table with line breaks."""
-    parts = said.split(_BREAK_MARK) if len(said) > _LONG_ROW else [said.replace(_BREAK_MARK, " ")]
+    parts = said.split(_BREAK_MARK) if len(said) > LONGEST else [said.replace(_BREAK_MARK, " ")]
     lines = (
         " | ".join(" ".join(cell.split()) for cell in part.split(_CELL_MARK)).strip(" |")
         for part in parts

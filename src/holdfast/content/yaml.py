@@ -16,7 +16,6 @@ from .structured.values import Value
 
 _FEWEST = 3  # lines
 _MOSTLY = 0.9  # share of the lines that must look like YAML
-_TWICE = 0.05  # share of the keys that may be repeated: with more, they are labels of a log
 
 _ENTRY = re.compile(
     r"""(?:- +)*+(?P<key>[\w.$/@*<-][\w.$/@*<~+-]*|"[^"\n]*"|'[^'\n]*'):(?: |$)|- +\S|-$"""
@@ -50,8 +49,8 @@ class Yaml(LossyKind):
                 keyed += entry["key"] is not None
                 if line[0] not in " -":
                     keys[entry["key"]] += 1
-        twice = keys.total() - len(keys)
-        return shaped / seen if seen >= _FEWEST and keyed > 1 and twice <= _TWICE * keyed else 0.0
+        is_of_labels = keys.total() > len(keys)  # as in a log
+        return shaped / seen if seen >= _FEWEST and keyed > 1 and not is_of_labels else 0.0
 
     def read(self, text: str) -> Reading:
         """The pieces of the records, as for JSON; comments are left out."""

@@ -32,7 +32,6 @@ from holdfast.content.structured.values import (
 from holdfast.kernel.registry import moved_names
 from holdfast.selection.pieces import Reading
 
-_WORTH = 0.95  # of the minified text's length: longer forms are not worth their header
 _LEAST = 0.8  # least share of the text that is JSON; with less, recorded runs kept less
 
 
@@ -61,8 +60,7 @@ class Json(LossyKind):
         except ValueError:
             return None
         plain = "\n".join(map(dump, documents)) if len(documents) > 1 else minified(text)
-        form = written(documents) or plain
-        best = form if len(form) < _WORTH * len(plain) else plain
+        best = min(written(documents) or plain, plain, key=len)
         return best if len(best) < len(text) else None
 
     def read(self, text: str) -> Reading:
