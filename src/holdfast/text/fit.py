@@ -11,6 +11,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
+from itertools import count as numbers
 from typing import NamedTuple
 
 Count = Callable[[str], int]
@@ -20,12 +21,9 @@ Render = Callable[[Sequence[int]], str]
 _FIRST_GUESS = 4.0  # characters a token of plain English
 _LONG_TOKEN = 8  # characters; a text with a longer mean is counted
 _SEAM = 16  # tokens that a beginning may have more than the whole, since its last word is cut
-_CAUTION = 0.995  # share of the expected size that is tried next
 _CLOSE_ENOUGH = 0.985  # share of the tokens from which no better cut is tried
-_MOST_PROBES = 20
 _GUESSES = 6  # cuts by interpolation; the others are by halving
-_NEXT = 12  # pieces after the first that may fill the remaining room
-_PASSED_OVER = 12  # pieces at most that do not fit alone
+_MISSES = 12  # pieces in a row that may be tried though they do not fit
 _FASTEST_GROWTH = 16  # times the last size, so that one cheap part does not overshoot
 # tokens beside the marker from which a head and a tail are better than a head alone
 _SMALLEST_SHARE = 16
@@ -127,7 +125,7 @@ def choose(
         return None
     chosen = list(first)
     following = order.index(chosen[-1]) + 1
-    for piece in order[following : following + _NEXT]:
+    for piece in order[following : following + _MISSES]:
         if spent >= tokens * _CLOSE_ENOUGH:
             break
         if sizes[piece] <= (tokens - spent) * _FIRST_GUESS:
@@ -150,7 +148,7 @@ def beginning(
     A larger room has a longer beginning, so it keeps what a smaller one keeps. First pieces that do
     not even fit alone are passed over.
     """
-    for start in range(min(len(order), _PASSED_OVER)):
+    for start in range(min(len(order), _MISSES)):
         reach = list(accumulate(sizes[piece] for piece in order[start:]))
 
         def cost_of(size: int, start: int = start) -> int:
@@ -170,7 +168,7 @@ def longest(
     ``reach`` has the sizes of the first parts together, ``allowed`` is the size expected to fit.
     """
     low, high, spent = 0, len(reach) + 1, 0
-    for probe in range(_MOST_PROBES):
+    for probe in numbers():
         if high - low <= 1 or spent >= room * _CLOSE_ENOUGH:
             break
         guess = bisect_right(reach, allowed) if probe < _GUESSES else (low + high) // 2
@@ -180,7 +178,7 @@ def longest(
             low, spent = size, taken
         else:
             high = size
-        allowed = reach[size - 1] * min(_CAUTION * room / max(taken, 1), _FASTEST_GROWTH)
+        allowed = reach[size - 1] * min(room / max(taken, 1), _FASTEST_GROWTH)
     return low, spent
 
 

@@ -267,7 +267,6 @@ _MARKERS = frozenset(
 _DENIED = re.compile(
     r"(?:\b(?:not|no|never|less|hardly)|n['’]t)(?: (?:so|very|that|really|the|a|an|all that))?\s*$"
 )
-_BEFORE = 24  # characters before a marker that are searched for a negation
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,4 +318,4 @@ def has_importance_marker(text: str) -> bool:
 
 def _marks(low: str, start: int, end: int) -> bool:
     """Whether the marker is a whole word there and is not negated."""
-    return is_whole(low, start, end) and not _DENIED.search(low[max(0, start - _BEFORE) : start])
+    return is_whole(low, start, end) and not _DENIED.search(low[max(0, start - _NEAR) : start])
