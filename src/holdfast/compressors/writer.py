@@ -27,7 +27,7 @@ from holdfast.kernel.flow import Asking, ask
 from holdfast.kernel.messages import Media, Message, Role, Text, ToolCall, ToolResult
 from holdfast.kernel.ports import All, Ask, Complete
 from holdfast.kernel.typed import kept_as
-from holdfast.selection.pieces import clauses
+from holdfast.selection.pieces import SEAM, clauses
 from holdfast.text.fit import Count, choose, clip, fits
 from holdfast.text.identifiers import Identifier, find
 from holdfast.text.importance import signals
@@ -332,7 +332,6 @@ _WEIGHTS: dict[Role, float] = {"user": 1.5, "system": 1.5, "assistant": 1.0, "to
 _CONSTRAINT = 3.0  # a user's constraint counts as this many exact things
 _OWN_WORDS = 0.4  # share of a reply's words that are from the text; a reply off topic has none
 _SPELLED_OUT = 2  # digits of a number that the text may have in words
-_OVERHEAD = 20  # characters that each line costs besides its text
 
 
 def accepted(reply: str, tokens: int, count: Count) -> str:
@@ -455,9 +454,7 @@ def bullets(lines: Iterable[str]) -> str:
 
 def _worth(detail: Detail, uses: Counter[str]) -> float:
     things = sum(1 + math.log2(uses[thing]) for thing in detail.things)
-    return (
-        detail.weight * (things + _CONSTRAINT * detail.constrains) / (len(detail.line) + _OVERHEAD)
-    )
+    return detail.weight * (things + _CONSTRAINT * detail.constrains) / (len(detail.line) + SEAM)
 
 
 def _repeated(line: str, said: Sequence[frozenset[str]]) -> bool:

@@ -39,7 +39,6 @@ _STOP = frozenset(
 )
 """Words that mean nothing by themselves."""
 
-_SHORT_NAME = 2  # characters; a shorter last component is not a name
 _FEW_DIGITS = 3  # digits; a shorter number is rarely a name
 _DIGITS_OF_AN_ID = 0.2  # share of digits that makes a mixture of letters and digits an id
 
@@ -56,8 +55,7 @@ def things(text: str) -> tuple[str, ...]:
     if "/" in text:
         for path in [thing for thing in found if "/" in thing]:
             last = path.rpartition("/")[2]
-            if len(last) > _SHORT_NAME:
-                found[last] = None
+            found[last] = None
     return tuple(found)
 
 

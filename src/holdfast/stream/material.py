@@ -14,7 +14,6 @@ from holdfast.text.words import DIGITS
 _FENCES = ("```", "~~~")
 _OPENING = 12  # characters that lines of a log have in common at their start
 _ENDS = tuple(".!?:,。！？：")
-_QUOTED = 3  # spaces at most before the sign of a quotation
 _TYPED = 800  # characters; few people type more
 _SAYING = 5  # words; fewer say little more than what they open with
 _FEWEST = 6  # lines in a row that are not sentences; fewer may be a list, an address, a poem
@@ -60,7 +59,7 @@ def _lines(text: str) -> Iterator[tuple[bool, str]]:
             marks[number] = True
             fenced = fenced != opens
             continue
-        if bare.startswith(">") and len(line) - len(bare) <= _QUOTED:
+        if bare.startswith(">"):
             marks[number] = True
         elif bare:
             opens_as = without_numbers(bare, _OPENING)

@@ -22,7 +22,6 @@ from .events import StreamEvent
 
 _ARGUMENT = 100  # characters of an argument that are shown beside the name of the call
 _MOSTLY = 0.5  # share of an act written as text that is JSON; less of it may be code
-_BRIEF = 80  # characters of the arguments that are shown if a call is only named
 
 
 class Telling(NamedTuple):
@@ -163,7 +162,7 @@ def called(name: str, arguments: str) -> str:
     """The call's name with its arguments, or the beginning of long ones."""
     ((_, fields), *_) = _calls(name, arguments)
     told = ", ".join(f"{key} {value}".strip() for key, value in fields)
-    return f"{name}({told if len(told) <= _BRIEF else f'{told[:_BRIEF]}…'})"
+    return f"{name}({told if len(told) <= _ARGUMENT else f'{told[:_ARGUMENT]}…'})"
 
 
 def uses_of(events: Sequence[StreamEvent], tellings: Sequence[Telling]) -> dict[str, Use]:

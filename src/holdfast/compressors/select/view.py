@@ -25,12 +25,10 @@ from .stays import Stays
 if TYPE_CHECKING:
     from holdfast.compressors.select import Select
 
-_LEAST_SHOWN = 16  # tokens of the newest output that stay in any room; older messages give way
 _IDLE = 0.1  # share of the room; if more is left, the task gets it
 _NEWEST = 0.7  # share of that room that each output of the newest exchange gets at least
 _SHOWN = 0.2  # share of such an output that is shown, if the recent room has space
 _REACH = 1.3  # times the room, since estimated costs may be too high
-_NAMED = 0.1  # share of the room that references to originals may take
 
 
 class Selection:
@@ -111,7 +109,7 @@ class Selection:
         left = room - empty
         found = self._best_by_output()
         for place, (event, mine) in enumerate(found):
-            share = max(left // (len(found) - place), _LEAST_SHOWN)
+            share = left // (len(found) - place)
             opening = next((n for n in mine if costs[n] <= share), None)
             cost = draft.tokens([opening]) - empty if opening is not None else 0
             if opening is not None and cost <= min(share, left):
@@ -215,7 +213,7 @@ class Selection:
         tokens = self._meter.text(self._text_at(at))
         line = note(kind, tokens, key, tool=self.allowance.recall_tool) if key else ""
         lines = [line, *(line for _, line in self._references.values())]
-        if sum(map(self._meter.text, lines)) > self._stays.room * _NAMED:
+        if sum(map(self._meter.text, lines)) > self._stays.longest:
             key = line = ""
         self._references[at] = Reference(key, line)
 
