@@ -434,6 +434,7 @@ def lines_of(text: str) -> list[str]:
 
 _SHORT_FORM = "[log: ″n stands for the first n words of the line above, ×n for n more of that line]"
 _DITTO, _TIMES = "″", "×"
+_LEAST_SAVING = 0.1  # share of the text that the short form must save: it is harder to read
 
 
 def _compacted(text: str) -> str | None:
@@ -448,7 +449,7 @@ def _compacted(text: str) -> str | None:
     if any(line.startswith((_DITTO, _TIMES, _SHORT_FORM)) for line in lines):
         return None
     short = "\n".join([_SHORT_FORM, *_shortened(lines)])
-    return short if len(short) < len(text) else None
+    return short if len(short) <= (1 - _LEAST_SAVING) * len(text) else None
 
 
 def _shortened(lines: Sequence[str]) -> Iterator[str]:

@@ -25,6 +25,7 @@ from .stays import Stays
 if TYPE_CHECKING:
     from holdfast.compressors.select import Select
 
+_LEAST_SHOWN = 16  # tokens of the newest output that stay in any room; older messages give way
 _IDLE = 0.1  # share of the room; if more is left, the task gets it
 _NEWEST = 0.7  # share of that room that each output of the newest exchange gets at least
 _SHOWN = 0.2  # share of such an output that is shown, if the recent room has space
@@ -109,7 +110,7 @@ class Selection:
         left = room - empty
         found = self._best_by_output()
         for place, (event, mine) in enumerate(found):
-            share = left // (len(found) - place)
+            share = max(left // (len(found) - place), _LEAST_SHOWN)
             opening = next((n for n in mine if costs[n] <= share), None)
             cost = draft.tokens([opening]) - empty if opening is not None else 0
             if opening is not None and cost <= min(share, left):
