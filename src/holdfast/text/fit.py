@@ -123,17 +123,35 @@ def choose(
     first, spent = beginning(order, sizes, cost, tokens, tokens * _FIRST_GUESS)
     if not first:
         return None
+    enough = tokens * _CLOSE_ENOUGH
+    return picked(filled(first, spent, order, sizes, cost, tokens, enough, _FIRST_GUESS))
+
+
+def filled(
+    first: Sequence[int],
+    spent: float,
+    order: Sequence[int],
+    sizes: Sequence[float],
+    cost: Callable[[Sequence[int]], int],
+    room: int,
+    enough: float,
+    rate: float = 1.0,
+) -> list[int]:
+    """The ``first`` pieces, which cost ``spent``, with next ones of the order that still fit.
+
+    It ends when they cost ``enough`` together. ``rate`` is the size that one token may have.
+    """
     chosen = list(first)
     following = order.index(chosen[-1]) + 1
     for piece in order[following : following + _MISSES]:
-        if spent >= tokens * _CLOSE_ENOUGH:
+        if spent >= enough:
             break
-        if sizes[piece] <= (tokens - spent) * _FIRST_GUESS:
+        if sizes[piece] <= (room - spent) * rate:
             taken = cost([*chosen, piece])
-            if taken <= tokens:
+            if taken <= room:
                 chosen.append(piece)
                 spent = taken
-    return picked(chosen)
+    return chosen
 
 
 def beginning(

@@ -16,11 +16,12 @@ from holdfast.selection.pieces import Piece
 from holdfast.selection.weights import Use, table, worth_of
 from holdfast.stream.events import StreamEvent
 from holdfast.stream.tellings import Closely, Telling, telling_of, uses_of
-from holdfast.text.fit import beginning
+from holdfast.text.fit import beginning, filled
 
 Rate = Callable[[StreamEvent], float]
 
 TOKENS_A_CHARACTER = 0.3  # until it is measured
+IDLE = 0.1  # share of the room; if more is left, what comes later has it
 _NEARLY_ALL = 0.8  # share of the tokens of all candidates
 
 
@@ -192,6 +193,8 @@ def choose_fitting(
 ) -> list[int]:
     """Choose ``first`` as far as it fits, then the beginning of the order that fits.
 
+    If much room is left then, the next pieces that fit have it.
+
     ``costs`` are estimates; ``tokens`` counts a choice exactly. One piece with a higher value than
     the whole beginning replaces it: otherwise trifles would fill a small room (Khuller, Moss and
     Naor 1999).
@@ -206,7 +209,9 @@ def choose_fitting(
         return tokens([*firm, *some])
 
     spent = cost(()) if firm else 0
-    chosen, _ = beginning(rest, costs, cost, room, room - spent)
+    chosen, spent = beginning(rest, costs, cost, room, room - spent)
+    if chosen:
+        chosen = filled(chosen, spent, rest, costs, cost, room, room * (1 - IDLE))
     best = max(rest, key=values.__getitem__, default=None)
     outweighs = best is not None and values[best] > sum(map(values.__getitem__, chosen))
     if best is not None and outweighs and cost([best]) <= room:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from holdfast.compressors.select import Select
 
 _IN_PLACE = 0.5  # share of the recent room above which one part is shortened to pieces
+_NEWEST = 0.75  # share of the recent room that is due to a newest output
 _SHORT_ANSWER = 64  # tokens of a message that is hard to understand without the message it answers
 _LEAST_TASK = 0.1  # share of the room that a task always has, if it is as long
 
@@ -47,7 +48,10 @@ class Stays:
         """The size above which a part that stays is shortened to its best pieces."""
         self.task = self._task()
         """The position of the user's first message."""
-        self._longest_now = max(self.longest, self._level_of_newest())
+        staying = self.firm if self.task is None else self.firm | {self.task}
+        self.due = max(self.longest, int(self._recent_room(staying) * _NEWEST))
+        """The size up to which a longer output of the newest exchange is told."""
+        self._most_now = max(self.longest, self._level_of_newest())
         self._user_speaks_last = any(
             event.is_users_words for i in transcript.newest for event in self._by_message.get(i, ())
         )
@@ -70,18 +74,17 @@ class Stays:
             event.message not in self._answered
             and event.message != self._cut
             and self._may_be_told_in_part(event)
-            and self.meter.text(event.text) > (self._longest_now if is_newest else self.longest)
+            and self.meter.text(event.text) > (self._most_now if is_newest else self.longest)
         )
 
     def _level_of_newest(self) -> int:
-        """The size up to which the outputs of the newest exchange stay whole.
+        """The size up to which an output of the newest exchange stays whole.
 
-        The next step reads them, so together they may have all of the recent room.
+        The next step reads them. Together they may have what one is due.
         """
         newest = chain.from_iterable(self._by_message.get(i, ()) for i in self.transcript.newest)
         sizes = [self.meter.text(each.text) for each in newest if self._may_be_told_in_part(each)]
-        staying = self.firm if self.task is None else self.firm | {self.task}
-        return water_level(sizes, int(self._recent_room(staying)))
+        return water_level(sizes, self.due)
 
     def _task(self) -> int | None:
         users = [i for i in self.transcript.user_positions if i not in self._bodies]

@@ -18,7 +18,7 @@ from holdfast.kernel.transcript import Transcript
 from holdfast.selection.weights import table
 from holdfast.text.fit import head_tail, water_level
 
-from .candidates import Candidates, choose_fitting, rates
+from .candidates import IDLE, Candidates, choose_fitting, rates
 from .draft import ASIDE, IN_PART, Draft, Reference
 from .stays import Stays
 
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from holdfast.compressors.select import Select
 
 _LEAST_SHOWN = 16  # tokens of the newest output that stay in any room; older messages give way
-_IDLE = 0.1  # share of the room; if more is left, the task gets it
-_NEWEST = 0.7  # share of that room that each output of the newest exchange gets at least
-_SHOWN = 0.2  # share of such an output that is shown, if the recent room has space
 _REACH = 1.3  # times the room, since estimated costs may be too high
 
 
@@ -89,8 +86,8 @@ class Selection:
         first, draft = self._floors(draft, room)
         chosen = choose_fitting(self._order, costs, values, room, draft.tokens, first)
         spare = room - draft.tokens(chosen) if task else 0
-        if spare > self._stays.room * _IDLE:
-            task = self._shorter_task(int(spare * (1 - _IDLE)))
+        if spare > self._stays.room * IDLE:
+            task = self._shorter_task(int(spare * (1 - IDLE)))
         edits = tuple(draft.edits(chosen, task))
         return (
             Plan(edits, reason="history_folded", detail=trouble) if edits else Plan.skip("no_room")
@@ -115,7 +112,7 @@ class Selection:
             cost = draft.tokens([opening]) - empty if opening is not None else 0
             if opening is not None and cost <= min(share, left):
                 left -= cost
-                more = self._more(opening, event, mine) if event is not None else ()
+                more = self._more(opening, mine) if event is not None else ()
                 floors.append([opening, *more])
             elif event is not None and (place == 0 or share <= left):
                 shown = self._stays.events[event].text
@@ -146,12 +143,10 @@ class Selection:
             for event, mine in best.items()
         ]
 
-    def _more(self, opening: int, event: int, mine: Iterable[int]) -> Iterator[int]:
-        """What follows the opening of a newest output, up to the part of the room it is due."""
-        costs, size = self._candidates.costs, self._meter.text(self._stays.events[event].text)
-        recent = self._stays.room * self._knobs.recent
-        left = max(self._stays.longest * _NEWEST, min(size * _SHOWN, recent))
-        left -= costs[opening]
+    def _more(self, opening: int, mine: Iterable[int]) -> Iterator[int]:
+        """What follows the opening of a newest output, up to the length it is due."""
+        costs = self._candidates.costs
+        left = self._stays.due - costs[opening]
         for number in mine:
             if left <= 0:
                 break
