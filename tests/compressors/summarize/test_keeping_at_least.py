@@ -108,7 +108,7 @@ def test_a_summary_alone_is_not_summarized_again():
 
 
 def test_a_failing_model_leaves_the_whole_history_and_its_reason():
-    result = compacted(thread(50), Scripted(ModelError("down")))
+    result = compacted(thread(50), Scripted([ModelError("down")]))
     assert result.messages == thread(50)
     assert (result.status, result.reason, result.degraded) == (
         "failed",
