@@ -117,8 +117,11 @@ class Candidates:
             enough=enough,
         )
 
-    def best_first(self, numbers: Sequence[int]) -> list[int]:
-        """Some of the candidates, the best first, as if nothing else told what they tell."""
+    def best_first(self, numbers: Sequence[int], enough: float) -> list[int]:
+        """Some of the candidates, the best first, as if nothing else told what they tell.
+
+        It ends when they cost ``enough`` tokens together.
+        """
         found = ordered(
             picked(self._pieces, numbers),
             [self.tells[n] for n in numbers],
@@ -126,6 +129,7 @@ class Candidates:
             self._worth,
             again=table().again,
             bonus=[self._bonus[n] for n in numbers],
+            enough=enough,
         )
         return [numbers[each] for each in found]
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from holdfast.compressors.select import Select
 
 _IN_PLACE = 0.5  # share of the recent room above which one part is shortened to pieces
-_NEWEST = 0.75  # share of the recent room that is due to a newest output
+_NEWEST = 0.65  # share of the recent room that is due to a newest output
+_SHOWN = 0.2  # share of a long one that is told, if the recent room has space
 _SHORT_ANSWER = 64  # tokens of a message that is hard to understand without the message it answers
 _LEAST_TASK = 0.1  # share of the room that a task always has, if it is as long
 
@@ -49,8 +50,7 @@ class Stays:
         self.task = self._task()
         """The position of the user's first message."""
         staying = self.firm if self.task is None else self.firm | {self.task}
-        self.due = max(self.longest, int(self._recent_room(staying) * _NEWEST))
-        """The size up to which a longer output of the newest exchange is told."""
+        self._due = max(self.longest, int(self._recent_room(staying) * _NEWEST))
         self._most_now = max(self.longest, self._level_of_newest())
         self._user_speaks_last = any(
             event.is_users_words for i in transcript.newest for event in self._by_message.get(i, ())
@@ -77,6 +77,11 @@ class Stays:
             and self.meter.text(event.text) > (self._most_now if is_newest else self.longest)
         )
 
+    def due_to(self, event: StreamEvent) -> float:
+        """The tokens that a shortened output of the newest exchange has at least, if they fit."""
+        size, recent = self.meter.text(event.text), self.room * self._knobs.recent
+        return max(self._due, min(size * _SHOWN, recent))
+
     def _level_of_newest(self) -> int:
         """The size up to which an output of the newest exchange stays whole.
 
@@ -84,7 +89,7 @@ class Stays:
         """
         newest = chain.from_iterable(self._by_message.get(i, ()) for i in self.transcript.newest)
         sizes = [self.meter.text(each.text) for each in newest if self._may_be_told_in_part(each)]
-        return water_level(sizes, self.due)
+        return water_level(sizes, self._due)
 
     def _task(self) -> int | None:
         users = [i for i in self.transcript.user_positions if i not in self._bodies]

@@ -52,6 +52,7 @@ class Selection:
         rate, room = rates(transcript.messages, self._meter), max(self._stays.room, 1)
         self._candidates = Candidates(events, gone | self._in_place, rate, question, share, room)
         self._order: list[int] | None = None
+        self._best: Sequence[tuple[int | None, Sequence[int]]] = ()
 
     @property
     def going(self) -> Sequence[int]:
@@ -73,6 +74,7 @@ class Selection:
         room = self.allowance.target - self._fixed(task)
         if self._order is None:  # references come later: they only make the room smaller
             self._order = self._candidates.order(max(room, 0) * _REACH)
+            self._best = self._best_by_output(self._order)
         costs, values = self._candidates.costs, self._candidates.values
         draft = Draft(
             self._stays,
@@ -105,14 +107,13 @@ class Selection:
         ends: dict[int, str] = {}
         empty = draft.tokens([])
         left = room - empty
-        found = self._best_by_output()
-        for place, (event, mine) in enumerate(found):
-            share = max(left // (len(found) - place), _LEAST_SHOWN)
+        for place, (event, mine) in enumerate(self._best):
+            share = max(left // (len(self._best) - place), _LEAST_SHOWN)
             opening = next((n for n in mine if costs[n] <= share), None)
             cost = draft.tokens([opening]) - empty if opening is not None else 0
             if opening is not None and cost <= min(share, left):
                 left -= cost
-                more = self._more(opening, mine) if event is not None else ()
+                more = self._more(opening, event, mine) if event is not None else ()
                 floors.append([opening, *more])
             elif event is not None and (place == 0 or share <= left):
                 shown = self._stays.events[event].text
@@ -122,7 +123,7 @@ class Selection:
         first = [number for turn in turns for number in turn if number is not None]
         return first, replace(draft, ends=ends)
 
-    def _best_by_output(self) -> list[tuple[int | None, Sequence[int]]]:
+    def _best_by_output(self, order: Sequence[int]) -> list[tuple[int | None, Sequence[int]]]:
         """The candidates of each shortened output of the newest exchange, and of the notes (None).
 
         The newest comes first, and of each the best candidate. What an output tells counts in full
@@ -132,21 +133,23 @@ class Selection:
         now = {*self.transcript.newest, *self._stays.before_users_newest}
         newest = sorted((n for n in self._in_place if events[n].message in now), reverse=True)
         best: dict[int | None, dict[int, None]] = {n: {} for n in (*newest, None)}
-        for number in (*(self._order or ()), *range(len(found))):
+        for number in (*order, *range(len(found))):
             event = found[number].event
             if event in best:
                 best[event][number] = None
             elif event not in self._in_place:
                 best[None][number] = None
-        return [
-            (event, list(mine) if event is None else self._candidates.best_first(sorted(mine)))
-            for event, mine in best.items()
-        ]
+        for event, mine in best.items():
+            if event is not None:
+                due = self._stays.due_to(events[event])
+                first = self._candidates.best_first(sorted(mine), due)
+                best[event] = dict.fromkeys([*first, *mine])
+        return [(event, list(mine)) for event, mine in best.items()]
 
-    def _more(self, opening: int, mine: Iterable[int]) -> Iterator[int]:
-        """What follows the opening of a newest output, up to the length it is due."""
+    def _more(self, opening: int, event: int, mine: Iterable[int]) -> Iterator[int]:
+        """What follows the opening of a newest output, up to the size that it is due."""
         costs = self._candidates.costs
-        left = self._stays.due - costs[opening]
+        left = self._stays.due_to(self._stays.events[event]) - costs[opening]
         for number in mine:
             if left <= 0:
                 break
