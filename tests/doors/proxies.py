@@ -13,7 +13,7 @@ import httpx2
 from holdfast.http import Budgets
 from holdfast.http.requests import Vendor
 from holdfast.proxy import Settings
-from holdfast.proxy.app import serving
+from holdfast.proxy.server import serving
 
 VENDORS: tuple[Vendor, ...] = ("openai", "anthropic", "google")
 

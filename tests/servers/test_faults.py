@@ -20,7 +20,7 @@ import pytest
 
 from holdfast.kernel.errors import StoreError
 from holdfast.session import Session
-from holdfast.stores import open_store, postgres, redis
+from holdfast.stores import open_store, postgres_database, redis
 from holdfast.stores.postgres import PostgresStore
 from holdfast.stores.protocols import Line
 from holdfast.stores.redis import RedisStore
@@ -156,9 +156,9 @@ def test_a_migration_that_is_killed_leaves_the_schema_and_all_data_as_they_were(
     store = PostgresStore(postgres_url)
     store.set("k", "v")
     store.log("talk").append([Line("said", words="needle")])
-    steps = postgres.STEPS
+    steps = postgres_database.STEPS
     slow = "CREATE TABLE later (); SELECT pg_sleep(60)"
-    monkeypatch.setattr(postgres, "STEPS", (*steps, slow))
+    monkeypatch.setattr(postgres_database, "STEPS", (*steps, slow))
     with ThreadPoolExecutor(1) as pool:
         migrating = pool.submit(PostgresStore(postgres_url).migrate)
         with psycopg.connect(postgres_url, autocommit=True) as admin:
@@ -167,12 +167,12 @@ def test_a_migration_that_is_killed_leaves_the_schema_and_all_data_as_they_were(
                 time.sleep(0.01)
         with pytest.raises(StoreError):
             migrating.result()
-    monkeypatch.setattr(postgres, "STEPS", (*steps, "CREATE TABLE later ()"))
+    monkeypatch.setattr(postgres_database, "STEPS", (*steps, "CREATE TABLE later ()"))
     again = PostgresStore(postgres_url)
     assert again.migrate() == 1
     assert again.migrate() == 0
     assert again.get("k") == "v"
     assert list(again.log("talk").search(["needle"], 1)) == [0]
-    monkeypatch.setattr(postgres, "STEPS", steps)
+    monkeypatch.setattr(postgres_database, "STEPS", steps)
     with pytest.raises(StoreError, match="written by a newer Holdfast"):
         PostgresStore(postgres_url).get("k")

@@ -184,7 +184,7 @@ def serve(**given: Any) -> int:
     def announce(address: str) -> None:
         mention(f"Holdfast listens on {address}; its page is {address}/holdfast\n")
 
-    _server("proxy", "holdfast.proxy.app:serve")(settings, announce)
+    _server("proxy", "holdfast.proxy.server:serve")(settings, announce)
     return 0
 
 
@@ -218,7 +218,7 @@ def run(command_line: tuple[str, ...], **given: Any) -> int:
     program = shutil.which(command_line[0])
     if program is None:
         raise InputError("there is no such program", place=command_line[0], advice="check its name")
-    with _server("proxy", "holdfast.proxy.app:serving")(settings) as address:
+    with _server("proxy", "holdfast.proxy.server:serving")(settings) as address:
         arguments = [program, *_arguments(command_line, address)]
         variables = {name: f"{address}{end}" for _, name, end in _VARIABLES}
         return _finished(arguments, {**os.environ, **variables})

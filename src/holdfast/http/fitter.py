@@ -1,21 +1,14 @@
 """Fits request bodies, for the transport, the proxy and other integrations.
 
 Engine and options are those of ``compress``. If fitting fails, the request is sent unchanged and
-the failure is reported; if secrets are to be masked, the request is refused. What was sent stays at
-the start of what is sent next, so that views grow. Of conversations only hashes are kept, and the
-messages that Holdfast wrote.
+the failure is reported; if secrets are to be masked, the request is refused.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 from threading import Lock
 from typing import Any
-
-import msgspec
 
 from holdfast.agent.loop import smaller_budget
 from holdfast.api import compress, count
@@ -33,6 +26,7 @@ from holdfast.http.requests import (
     thread_of,
     written,
 )
+from holdfast.http.views import Sent, Views, chain_of, grown, positions
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ContextOverflowError, HoldfastError
 from holdfast.kernel.messages import Viewing
@@ -82,109 +76,6 @@ class _Request:
     budget: Budget
     options: Options
     note: str = ""
-
-
-_REMEMBERED = 2_000  # conversations that are remembered, about 20 MB
-_MARKER = "cache_control"
-"""The field with which clients mark blocks for Anthropic's cache. It moves with every request and
-is ignored.
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """A view that was sent: for each message its position, or the message itself if it is new.
-
-    ``length`` is the number of messages of the whole conversation; ``before`` and ``after`` are
-    tokens of the whole and of the view.
-    """
-
-    length: int
-    view: tuple[int | Any, ...]
-    thread: str
-    before: int
-    after: int
-
-
-class Views:
-    """The latest view of each conversation, by the hash of the messages from which it was made."""
-
-    def __init__(self, most: int = _REMEMBERED) -> None:
-        self._kept: OrderedDict[bytes, Sent] = OrderedDict()
-        self._begun: OrderedDict[str, bytes] = OrderedDict()
-        self._most, self._lock = most, Lock()
-
-    def found(self, chain: Sequence[bytes]) -> Sent | None:
-        """The latest view whose messages begin this conversation."""
-        with self._lock:
-            for link in reversed(chain):
-                sent = self._kept.get(link)
-                if sent is not None:
-                    self._kept.move_to_end(link)
-                    return sent
-        return None
-
-    def thread(self, chain: Sequence[bytes], begins: int) -> str:
-        """A name for a conversation that continues no known view.
-
-        It is the hash of its first messages, up to position ``begins``, or the hash of all messages
-        if another active conversation begins alike.
-        """
-        name = chain[begins].hex()
-        with self._lock:
-            other = self._begun.get(name)
-        return name if other is None or other in chain else chain[-1].hex()
-
-    def keep(self, chain: Sequence[bytes], sent: Sent, replaces: int = 0) -> None:
-        """Remember a sent view. ``replaces`` is the length of the conversation before."""
-        with self._lock:
-            if replaces:
-                self._kept.pop(chain[replaces - 1], None)
-            self._kept[chain[-1]] = sent
-            self._begun[sent.thread] = chain[-1]
-            self._begun.move_to_end(sent.thread)
-            for kept in (self._kept, self._begun):
-                while len(kept) > self._most:
-                    kept.popitem(last=False)
-
-
-def chain_of(messages: Sequence[Any], seed: bytes) -> list[bytes]:
-    """For each message, the hash of all messages up to it, without cache marks."""
-    links: list[bytes] = []
-    link = blake2b(seed, digest_size=16)
-    for message in messages:
-        link.update(msgspec.json.encode(_unmarked(message), enc_hook=repr))
-        links.append(link.digest())
-    return links
-
-
-def _unmarked(value: Any) -> Any:
-    """The message without cache marks on it and on its blocks."""
-    if not is_object(value):
-        return value
-    plain = {name: each for name, each in value.items() if name != _MARKER}
-    content: object = plain.get("content")
-    if is_list(content):
-        plain["content"] = [_bare(block) for block in content]
-    return plain
-
-
-def _bare(block: Any) -> Any:
-    if not is_object(block) or _MARKER not in block:
-        return block
-    return {name: each for name, each in block.items() if name != _MARKER}
-
-
-def positions(view: Sequence[Any], messages: Sequence[Any]) -> tuple[int | Any, ...]:
-    """For each message of the view, its position among the messages, or itself if it is new."""
-    known: Mapping[int, int] = {id(message): i for i, message in enumerate(messages)}
-    return tuple(known.get(id(message), _unmarked(message)) for message in view)
-
-
-def grown(sent: Sent, messages: Sequence[Any]) -> list[Any]:
-    """The earlier view followed by all newer messages."""
-    first = [messages[each] if type(each) is int else each for each in sent.view]
-    return [*first, *messages[sent.length :]]
 
 
 class Fitter:

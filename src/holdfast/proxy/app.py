@@ -1,4 +1,4 @@
-"""The proxy: an ASGI application that fits requests and forwards them, and its server.
+"""The proxy as an ASGI application: fits a request, forwards it, and passes the answer back.
 
 Headers are forwarded, except hop-by-hop ones. Answers are passed on as bytes, at the client's pace.
 If the client disconnects, the request to the provider is cancelled.
@@ -7,27 +7,23 @@ If the client disconnects, the request to the provider is cancelled.
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
-import socket
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator
-from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, suppress
 from functools import cached_property
-from threading import Thread
-from time import perf_counter, sleep
+from time import perf_counter
 from typing import Any, cast
 
 import aiohttp
-import uvicorn
 from yarl import URL
 
 from holdfast.formats.convert import convert
 from holdfast.http.budgets import Budgets
 from holdfast.http.fitter import Fitted, Fitter, RequestRefusedError
 from holdfast.http.requests import HEADER, Origin, Vendor, origin_of, plain, vendor_of, written
-from holdfast.kernel.errors import ConfigError, HoldfastError
+from holdfast.kernel.errors import HoldfastError
 from holdfast.providers.vendor import REFUSED
-from holdfast.proxy import LOOPBACK, Settings
+from holdfast.proxy import Settings
 from holdfast.proxy.asgi import Connection, Gone, Receive, Scope, Send
 from holdfast.proxy.figures import Figures, Row, Usage
 from holdfast.proxy.pages import Pages
@@ -361,78 +357,3 @@ def warm() -> None:
     for model in ("gpt-4o", "gpt-4"):
         fitter.fit("/v1/chat/completions", written({**chat, "model": model}))
     fitter.fit("/v1/messages", written({**claude, "model": "claude-opus-4-8"}))
-
-
-def _listening(settings: Settings) -> socket.socket:
-    """The socket. Raises ConfigError if the address cannot be bound."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM)
-    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        found.bind((settings.host, settings.port))
-        found.listen(1_024)  # clients that connect while the caches are filled wait
-    except OSError as fault:
-        found.close()
-        place = f"{settings.host}:{settings.port}"
-        advice = "give another --port, or stop the program that listens there"
-        raise ConfigError(
-            f"it cannot be listened on ({fault.strerror})", place=place, advice=advice
-        ) from fault
-    return found
-
-
-def _server(settings: Settings, ready: Callable[[], object] | None = None) -> uvicorn.Server:
-    config = uvicorn.Config(
-        Proxy(settings, ready),
-        ws="none",
-        access_log=False,
-        log_level="critical",
-        limit_concurrency=settings.connections + 1,  # uvicorn refuses the last of them
-        timeout_graceful_shutdown=settings.grace,
-        server_header=False,
-        date_header=False,
-    )
-    return uvicorn.Server(config)
-
-
-def _address(settings: Settings, listening: socket.socket) -> str:
-    """The address for clients."""
-    host = settings.host if settings.host in LOOPBACK else "127.0.0.1"
-    return f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
-
-
-def serve(settings: Settings, told: Callable[[str], object]) -> None:
-    """Run until a signal ends it; ``told`` is called with the address when the caches are filled.
-
-    Raises ConfigError if the address cannot be bound.
-    """
-    listening = _listening(settings)
-
-    def ready() -> None:
-        gc.collect()
-        gc.freeze()  # vocabularies stay: walking them would hold requests back for some 90 ms
-        told(_address(settings, listening))
-
-    server = _server(settings, ready)
-    with suppress(KeyboardInterrupt):
-        server.run(sockets=[listening])
-
-
-@contextmanager
-def serving(settings: Settings) -> Generator[str, None, None]:
-    """Run in the background during the block; yields the address when it answers.
-
-    Raises ConfigError if the address cannot be bound.
-    """
-    listening = _listening(settings)
-    server = _server(settings)
-    thread = Thread(target=server.run, args=([listening],), daemon=True)
-    thread.start()
-    try:
-        while not server.started and thread.is_alive():
-            sleep(0.01)
-        yield _address(settings, listening)
-    finally:
-        server.should_exit = True
-        thread.join(settings.grace + 1)
-        listening.close()
