@@ -92,7 +92,9 @@ In recorded runs as much is kept as with 0.2, and a growing thread is compacted 
 _WORTH_FREE = 6  # messages of the usual size that it must hold
 _ROOMIER = 1.25  # times the budget of a view above which it is made again
 _RECALL = {True: 0.5, False: 0.15}
-"""Largest share for the past without a question: in a talk, and in an agent's work."""
+"""Largest share for the past without a question, in a talk and in an agent's work, of the room that
+the newest exchange leaves: that exchange is what is being worked on.
+"""
 _NEWEST = 0.15  # share of the newest messages, which are in the view anyway
 _WORTH = 0.25  # score above which the past is worth its tokens without a question
 _ATTEMPTS = 8  # to find a view that fits with what ``repair`` adds; 2 are nearly always enough
@@ -174,10 +176,11 @@ class Fit:
         whole = part.tokens + self._cost(past.text)
         if whole > self.frame.trigger and self._pays(whole):
             return self._rebuild(part, past, "compacted", _OUTGREW)
-        shown = self._shown(state.made.far, is_talk=state.made.is_talk)
+        is_talk = state.made.is_talk
+        shown = self._shown(state.made.far, is_talk=is_talk)
         if not (shown.start and self._needs_past(part, past)):
             return self._compose(part, past, "grown")
-        most, free = int(self.room * _RECALL[state.made.is_talk]), self.limit - part.tokens
+        most, free = self._room_for_past(self.room, is_talk=is_talk), self.limit - part.tokens
         if free < most / 2:
             return self._rebuild(part, past, "recalled", _OUTGREW)
         asked = of_the_newest(self.thread)
@@ -231,8 +234,8 @@ class Fit:
         asked_before = len(self.desk.usage.calls)
         if not is_idle(self.thread):
             shown = self._shown(scope.far, is_talk=is_talk)
-            room = max(0, self.room - self.limit + self.frame.target)
-            past = self._search_past(asked, int(room * _RECALL[is_talk]), shown)
+            room = self._room_for_past(self.room - self.limit + self.frame.target, is_talk=is_talk)
+            past = self._search_past(asked, room, shown)
         goes_on = self.desk.grows or state.made is not None  # here, or in an earlier process
         target = self.limit - (self._growth() if goes_on else 0)
         target = min(target, self.frame.target)
@@ -264,6 +267,12 @@ class Fit:
         free = int(self.room * _GROWTH)
         sizes = [self.frame.size(kept) for kept in islice(self.thread.backwards(), NEWEST)]
         return free if _WORTH_FREE * sum(sizes) <= free * len(sizes) else 0
+
+    def _room_for_past(self, room: int, *, is_talk: bool) -> int:
+        """The tokens for the past: a share of the ``room`` that the newest exchange leaves."""
+        newest = self.thread.read(range(self.recent.start(0), self.thread.state.messages))
+        left = room - sum(map(self.frame.size, newest.values()))
+        return int(max(0, left) * _RECALL[is_talk])
 
     def _shown(self, far: int, *, is_talk: bool) -> range:
         """The messages that need no recall: in a talk the newest, else those from ``far`` on."""
