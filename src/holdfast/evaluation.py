@@ -28,7 +28,6 @@ from holdfast.judge import answer_of, answers
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.messages import Messages
 from holdfast.kernel.ports import Embed
-from holdfast.meter import meter_for
 from holdfast.model_usage import NO_CALLS, ModelUsage
 from holdfast.providers import EmbedderSpec, ModelSpec
 from holdfast.reports.pages import table_page
@@ -42,6 +41,7 @@ from holdfast.text.sentences import sentences
 from holdfast.text.similarity import Lexical, unit
 from holdfast.text.visible import visible
 from holdfast.text.words import STOP_WORDS, terms, words
+from holdfast.tokens import meter_for
 
 Kind = Literal["names", "numbers", "decisions", "constraints", "open_points", "acts"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
