@@ -51,9 +51,9 @@ ENGINES = Registry(
     noun="engine",
     group="engines",
     table=rows("""
-        processes holdfast.batch.processes:Processes
-        dask holdfast.batch.clusters:Dask
-        ray holdfast.batch.clusters:Ray
+        processes holdfast.batch.engines:Processes
+        dask holdfast.batch.engines:Dask
+        ray holdfast.batch.engines:Ray
     """),
 )
 """The engines by URL scheme: ``processes://4``, ``dask://host:8786``, ``ray://host:10001``."""
