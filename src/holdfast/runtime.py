@@ -71,6 +71,15 @@ class Runtime:
         """The answer to one request."""
         return answers([(self, request)])[0]
 
+    def answer_or_raise(self, request: Ask[Any]) -> Any:
+        """The answer to one request. Raises the first error of a model or an embedder."""
+        answer: Any = self.answer(request)
+        several = cast("list[object]", answer if isinstance(answer, list) else [answer])
+        for each in several:
+            if isinstance(each, HoldfastError):
+                raise each
+        return cast("Any", answer)
+
     def has(self, request: Ask[object]) -> bool:
         """Whether there is a model, embedder or store for the request."""
         if isinstance(request, Complete):
