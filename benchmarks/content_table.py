@@ -9,7 +9,7 @@ from pathlib import Path
 
 from holdfast.content import kind, recognise
 from holdfast.kernel.ports import Room
-from holdfast.meter import meter_for
+from holdfast.tokens import meter_for
 
 ROOT = Path(__file__).parents[1]
 TEXTS = ROOT / "tests" / "content" / "texts"

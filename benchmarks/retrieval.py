@@ -22,7 +22,7 @@ from benchmarks.message_index import Index
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.memory import FactorWeights, Remembered, pack, remembered, written
 from holdfast.memory.index import REACH, WORDS_ALONE
-from holdfast.meter import meter_for
+from holdfast.tokens import meter_for
 
 HITS = 200
 MESSAGE = 4  # tokens that a message costs beside its text

@@ -18,9 +18,9 @@ from holdfast.memory import remembered
 from holdfast.memory.forms import HEAVY, LIGHT, RuleCondenser
 from holdfast.memory.tiers import TierSizes, by_time, split
 from holdfast.memory.times import day_name
-from holdfast.meter import meter_for
 from holdfast.session import Session
 from holdfast.session.turns import TurnCondenser, events_in, opening
+from holdfast.tokens import meter_for
 
 from .quality.bench import kinds, recorded
 

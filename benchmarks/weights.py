@@ -28,10 +28,10 @@ from holdfast.compressors.select import Select
 from holdfast.compressors.select.view import Selection
 from holdfast.formats import read
 from holdfast.kernel.budget import Allowance
-from holdfast.meter import meter_for
 from holdfast.selection.things import Shape, shape, things
 from holdfast.selection.weights import WeightTable, features
 from holdfast.stream.tellings import uses_of
+from holdfast.tokens import meter_for
 
 TABLE = Path(__file__).parents[1] / "src/holdfast/selection/weights.json"
 READERS = ("compressors.select.candidates", "selection.excerpt", "selection.weights")

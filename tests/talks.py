@@ -13,8 +13,8 @@ from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Plan
 from holdfast.kernel.edits import Drop, Replace
 from holdfast.kernel.flow import arun, run, run_batch
-from holdfast.meter import meter_for
 from holdfast.options import Options
+from holdfast.tokens import meter_for
 from tests.formats.rules.messages import assistant, calling, tool, user
 
 

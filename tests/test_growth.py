@@ -14,7 +14,7 @@ from holdfast.content.logs import Log
 from holdfast.content.structured.values import values_in
 from holdfast.selection.order import ordered
 from holdfast.selection.pieces import Piece
-from holdfast.stream.material import passages_of
+from holdfast.stream.texts import passages_of
 from holdfast.text.identifiers import find
 from tests.work import calls_of
 

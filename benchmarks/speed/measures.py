@@ -12,9 +12,8 @@ from benchmarks.speed.conversation import Messages, unseen
 from benchmarks.speed.peers import PEERS
 from benchmarks.speed.plain import encoder
 from benchmarks.speed.timing import Row, timed
-from holdfast.meter import count_memo
 from holdfast.profiles import profile_names
-from holdfast.tokens import counter_for
+from holdfast.tokens import count_memo, counter_for
 
 CALLS = 520
 PEER_EVERY = (

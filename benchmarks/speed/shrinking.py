@@ -8,7 +8,7 @@ from random import Random
 from benchmarks.speed.timing import Row, timed
 from holdfast.content import shrink
 from holdfast.kernel.ports import Room
-from holdfast.meter import meter_for
+from holdfast.tokens import meter_for
 
 REPEATS = 7
 CITIES = ("Lisbon", "Oslo", "Quito", "Hanoi", "Accra", "Perth", "Turin", "Lima")

@@ -14,10 +14,10 @@ from holdfast.kernel.flow import arun, run
 from holdfast.kernel.messages import Message
 from holdfast.kernel.ports import Accuracy
 from holdfast.kernel.registry import imported
-from holdfast.meter import Counter, meter_for
 from holdfast.options import Options, Provider, check, lists_options
 from holdfast.result import CompressionResult, M, bare
 from holdfast.runtime import answers, awaited
+from holdfast.tokens import Counter, meter_for
 
 _PREVIEW = 50  # characters of a message in a breakdown, as in llm4s
 

@@ -31,7 +31,6 @@ from holdfast.formats import FORMATS, read
 from holdfast.kernel.budget import Budget, written_tokens
 from holdfast.kernel.errors import ConfigError, FormatError
 from holdfast.kernel.registry import Registry, imported, rows, similar
-from holdfast.meter import meter_for
 from holdfast.options import USUAL_PROFILE, Options, check, chosen
 from holdfast.profiles import (
     PROFILE_KEYS,
@@ -41,6 +40,7 @@ from holdfast.profiles import (
     profile_of,
 )
 from holdfast.providers import check_embedder, check_model
+from holdfast.tokens import meter_for
 
 NAME = "holdfast"
 _PROJECT, _PROJECT_TABLE = "pyproject.toml", ("tool", NAME)

@@ -13,9 +13,9 @@ from typing import Any
 
 from holdfast.formats import read
 from holdfast.kernel.typed import check_fields
-from holdfast.meter import meter_for
 from holdfast.providers.prices import FREE, MILLION, Price, price_of
 from holdfast.result import CompressionResult, Net, bare, message_list, restore
+from holdfast.tokens import meter_for
 
 
 @dataclass(frozen=True, slots=True)

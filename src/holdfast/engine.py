@@ -21,10 +21,8 @@ from holdfast.kernel.flow import run_batch
 from holdfast.kernel.ports import Secret
 from holdfast.kernel.registry import similar
 from holdfast.kernel.transcript import Continuing, Format, Transcript
-from holdfast.meter import meter_for
 from holdfast.options import Options, Pin, check, chosen, costs_of, with_settings
 from holdfast.providers import open_model
-from holdfast.redact import Masking, Redaction, left, mask_transcript
 from holdfast.result import (
     CompressionMetrics,
     CompressionResult,
@@ -38,8 +36,9 @@ from holdfast.result import (
 )
 from holdfast.runtime import Requests, Rounds, Runtime, caller_of
 from holdfast.stores import open_store
+from holdfast.text.concealed import Masking, Redaction, left, mask_transcript
 from holdfast.text.keyed import of_thread
-from holdfast.tokens import window_of
+from holdfast.tokens import meter_for, window_of
 from holdfast.trace import traced
 
 _CONTINUES = "goes_on_elsewhere"

@@ -25,11 +25,10 @@ from holdfast.kernel.messages import Message, Role
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Transcript
 from holdfast.kernel.typed import check_type
-from holdfast.meter import Counter, meter_for
 from holdfast.providers import ModelSpec
 from holdfast.runtime import Runtime, answers
 from holdfast.stores import open_store
-from holdfast.tokens import window_of
+from holdfast.tokens import Counter, meter_for, window_of
 
 # the window that tunacode assumes for a model that it does not know, in tokens
 _WINDOW = 200_000

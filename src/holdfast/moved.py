@@ -9,6 +9,7 @@ from warnings import warn
 
 _MOVED = """
     agent.functions agent.tools
+    agent.loop agent
     cache calls.cache
     cache.compression_cache calls.cache
     cache.lru calls.cache
@@ -54,6 +55,7 @@ _MOVED = """
     memory.packing memory.excerpts
     memory.segments memory.tiers
     metrics result
+    session.session session
     stores.artifacts.store stores.artifacts
     stores.capabilities stores.protocols
     text.scoring text.importance

@@ -22,10 +22,10 @@ from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Format
 from holdfast.kernel.typed import Only, check_type
-from holdfast.meter import Counter
 from holdfast.names import ProfileName, ProviderName, StrategyName
 from holdfast.profiles import Profile, has_profile, load_profile, preset_names, read_step
 from holdfast.providers import EmbedderSpec, ModelSpec
+from holdfast.tokens import Counter
 
 if TYPE_CHECKING:
     from holdfast.calls.cache import CompressionCache

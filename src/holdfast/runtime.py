@@ -24,9 +24,9 @@ from holdfast.kernel.ports import (
 )
 from holdfast.kernel.registry import imported
 from holdfast.model_usage import CallRecords, ModelUsage
-from holdfast.redact import incoming, outgoing
 from holdfast.stores.artifacts import secret_of
 from holdfast.stores.protocols import as_store_errors, settled
+from holdfast.text.concealed import incoming, outgoing
 
 if TYPE_CHECKING:
     from holdfast.calls.caller import Caller
@@ -70,6 +70,15 @@ class Runtime:
     def answer(self, request: Ask[object]) -> object:
         """The answer to one request."""
         return answers([(self, request)])[0]
+
+    def answer_or_raise(self, request: Ask[Any]) -> Any:
+        """The answer to one request. Raises the first error of a model or an embedder."""
+        answer: Any = self.answer(request)
+        several = cast("list[object]", answer if isinstance(answer, list) else [answer])
+        for each in several:
+            if isinstance(each, HoldfastError):
+                raise each
+        return cast("Any", answer)
 
     def has(self, request: Ask[object]) -> bool:
         """Whether there is a model, embedder or store for the request."""

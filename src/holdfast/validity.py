@@ -10,9 +10,9 @@ from holdfast.kernel.apply import Applied, mend
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.integrity import Rule, Violation, violations
 from holdfast.kernel.transcript import Continuing, Format, Publishing, Transcript
-from holdfast.meter import Counter, meter_for
 from holdfast.options import Provider
 from holdfast.result import CompressionMetrics, CompressionResult, M, Step, TokenUsage
+from holdfast.tokens import Counter, meter_for
 
 _ROUNDS = 3  # repairing one rule may break another; generated conversations need 2
 

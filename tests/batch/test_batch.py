@@ -12,7 +12,7 @@ import pytest
 
 import holdfast
 from holdfast.batch import ENGINES, batch, compress_on, open_engine
-from holdfast.batch.processes import Processes
+from holdfast.batch.engines import Processes
 from holdfast.cli import main
 from holdfast.kernel.errors import ConfigError, InputError
 from tests.batch.conversations import conversation, lines, number_of

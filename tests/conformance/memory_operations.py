@@ -19,8 +19,8 @@ from holdfast.memory.relevance import (
     recency,
 )
 from holdfast.memory.tiers import Maintenance, Segment, Tiers, TierSizes, demote, expand
-from holdfast.meter import meter_for
 from holdfast.text.importance import has_importance_marker
+from holdfast.tokens import meter_for
 from tests.conformance.outcome import Outcome
 
 STEP = 60.0  # seconds between two inputs of a case

@@ -4,7 +4,7 @@ import pytest
 
 from holdfast import Budget, ConfigError
 from holdfast.kernel.budget import tokens_of
-from holdfast.meter import meter_for
+from holdfast.tokens import meter_for
 from tests.talks import METER, agent_run, settled, system, tool, user, words
 
 

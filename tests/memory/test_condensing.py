@@ -4,7 +4,7 @@ import pytest
 
 from holdfast.memory.entities import named_in
 from holdfast.memory.forms import HEAVY, LIGHT, RuleCondenser
-from holdfast.meter import meter_for
+from holdfast.tokens import meter_for
 
 count = meter_for(counter="o200k_base").text
 

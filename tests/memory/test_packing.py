@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 
 from holdfast.memory import pack, remembered, written
 from holdfast.memory.excerpts import OPENING
-from holdfast.meter import meter_for
+from holdfast.tokens import meter_for
 from tests.memory.talks import index_of, talk
 
 count = meter_for(counter="o200k_base").text

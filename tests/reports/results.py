@@ -9,8 +9,8 @@ from holdfast.kernel.apply import apply
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.edits import Edit
 from holdfast.kernel.ports import Accuracy
-from holdfast.meter import meter_for
 from holdfast.result import CompressionMetrics, CompressionResult, Step, TokenUsage
+from holdfast.tokens import meter_for
 
 
 def result_of(

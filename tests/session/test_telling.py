@@ -9,9 +9,9 @@ from benchmarks.tiers import pieces, shares
 from holdfast.compressors.select.notes import Notes
 from holdfast.memory.forms import HEAVY, LIGHT
 from holdfast.memory.tiers import TierSizes
-from holdfast.meter import meter_for
 from holdfast.session import Session
 from holdfast.session.turns import TurnCondenser, events_in, opening
+from holdfast.tokens import meter_for
 from tests.session.talks import call, turns
 
 COUNT = meter_for(counter="o200k_base").text

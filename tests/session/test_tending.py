@@ -7,13 +7,13 @@ import pytest
 from holdfast.memory.forms import RuleCondenser
 from holdfast.memory.relevance import Relevance
 from holdfast.memory.tiers import TIERS, TierSizes
-from holdfast.meter import meter_for
 from holdfast.session import Session
 from holdfast.session.arguments import SessionOptions
 from holdfast.session.log import Thread
 from holdfast.session.tiers import Likeness, ThreadTiers
 from holdfast.session.turns import covered
 from holdfast.stores.in_process import InProcessStore
+from holdfast.tokens import meter_for
 from tests.session.talks import call, chatter, talk
 
 SIZES = TierSizes(hot=400, warm=300, cold=200)

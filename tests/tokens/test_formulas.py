@@ -6,8 +6,7 @@ import pytest
 
 from holdfast.kernel.messages import Media, Message, Opaque, Reasoning, Text, ToolCall, ToolResult
 from holdfast.kernel.ports import Tariff
-from holdfast.meter import meter_for
-from holdfast.tokens import counter_for, media_tokens
+from holdfast.tokens import counter_for, media_tokens, meter_for
 from tests.contracts.counter_contract import CounterContract
 
 

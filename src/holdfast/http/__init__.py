@@ -1,10 +1,26 @@
-"""Fitting for HTTP clients: ``openai.OpenAI(http_client=holdfast.http.client(budget="32k"))``."""
+"""Fitting for HTTP clients: ``openai.OpenAI(http_client=holdfast.http.client(budget="32k"))``.
+
+The clients and transports are those of httpx and httpx2, on which the packages of the vendors run.
+They fit request bodies; answers and streams are not changed. If a provider refuses a request for
+its length, it is made smaller and sent once more.
+"""
 
 from __future__ import annotations
 
-from holdfast.http.budgets import Budgets
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any, Literal, Self, Unpack
+from urllib.request import getproxies
+
+from holdfast.http.budgets import Budgets, Size
 from holdfast.http.fitter import Fitted, Fitter, RequestRefusedError
-from holdfast.http.transport import AsyncTransport, Transport, async_client, client
+from holdfast.http.requests import HEADER, origin_of
+from holdfast.kernel.errors import MissingExtraError
+from holdfast.kernel.registry import imported
+from holdfast.options import Options, lists_options
+from holdfast.providers.vendor import REFUSED
 
 __all__ = [
     "AsyncTransport",
@@ -16,3 +32,217 @@ __all__ = [
     "async_client",
     "client",
 ]
+
+_BODY = frozenset({b"content-length", b"content-encoding", b"transfer-encoding"})
+
+Observer = Callable[[Fitted], object]
+"""Called with the result of each request."""
+
+
+@dataclass(slots=True)
+class Transport:
+    """A transport around another one: ``httpx.Client(transport=Transport(inner, fitter))``."""
+
+    inner: Any
+    fitter: Fitter
+    observe: Observer | None = None
+
+    def handle_request(self, request: Any) -> Any:
+        """The provider's response to the fitted request."""
+        if not _looked_at(self.fitter, request):
+            return self.inner.handle_request(request)
+        fitting = _Fitting(self, request, request.read())
+        response = self.inner.handle_request(fitting.fitted())
+        if response.status_code not in REFUSED:
+            return response
+        response.read()
+        response.close()
+        smaller = fitting.smaller(response)
+        return _replayed(response) if smaller is None else self.inner.handle_request(smaller)
+
+    def close(self) -> None:
+        """Close the inner transport."""
+        self.inner.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *fault: object) -> None:
+        self.close()
+
+
+@dataclass(slots=True)
+class AsyncTransport:
+    """Like ``Transport``, asynchronous: requests are fitted in a thread."""
+
+    inner: Any
+    fitter: Fitter
+    observe: Observer | None = None
+
+    async def handle_async_request(self, request: Any) -> Any:
+        """The provider's response to the fitted request."""
+        if not _looked_at(self.fitter, request):
+            return await self.inner.handle_async_request(request)
+        fitting = _Fitting(self, request, await request.aread())
+        response = await self.inner.handle_async_request(await asyncio.to_thread(fitting.fitted))
+        if response.status_code not in REFUSED:
+            return response
+        await response.aread()
+        await response.aclose()
+        smaller = await asyncio.to_thread(fitting.smaller, response)
+        if smaller is None:
+            return _replayed(response)
+        return await self.inner.handle_async_request(smaller)
+
+    async def aclose(self) -> None:
+        """Close the inner transport."""
+        await self.inner.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *fault: object) -> None:
+        await self.aclose()
+
+
+def _looked_at(fitter: Fitter, request: Any) -> bool:
+    return request.method == "POST" and fitter.endpoint(request.url.path) is not None
+
+
+class _Fitting:
+    """One request: fitted, and fitted again if it is refused for its length."""
+
+    def __init__(self, transport: Transport | AsyncTransport, request: Any, raw: bytes) -> None:
+        self._fitter, self._observe = transport.fitter, transport.observe
+        self._request, self._raw = request, raw
+        self._encoding: str = request.headers.get("content-encoding", "")
+        self._origin = origin_of(request.headers)
+        self._first = Fitted(raw)
+
+    def fitted(self) -> Any:
+        """The request to send."""
+        path = self._request.url.path
+        self._first = self._fitter.fit(path, self._raw, self._encoding, **self._origin)
+        return self._observed(self._first)
+
+    def smaller(self, refused: Any) -> Any:
+        """The request to send after this response; None if it cannot be smaller."""
+        status, text = refused.status_code, refused.text
+        found = self._fitter.fit_harder(
+            self._first, self._raw, self._encoding, status, text, **self._origin
+        )
+        return found and self._observed(found)
+
+    def _observed(self, fitted: Fitted) -> Any:
+        if self._observe:
+            self._observe(fitted)
+        return _rewritten(self._request, fitted)
+
+
+def _rewritten(request: Any, fitted: Fitted) -> Any:
+    """The request with the fitted body and without Holdfast's headers; the same if unchanged."""
+    gone = _BODY if fitted.changed else frozenset[bytes]()
+    if not fitted.changed and HEADER not in request.headers:
+        return request
+    headers = [
+        pair for pair in request.headers.raw if pair[0].lower() not in {*gone, HEADER.encode()}
+    ]
+    return type(request)(
+        request.method,
+        request.url,
+        headers=headers,
+        content=fitted.body,
+        extensions=request.extensions,
+    )
+
+
+def _replayed(response: Any) -> Any:
+    """The response with its body already read, so that it can be read again."""
+    headers = [pair for pair in response.headers.raw if pair[0].lower() not in _BODY]
+    return type(response)(
+        response.status_code,
+        headers=headers,
+        content=response.content,
+        extensions=response.extensions,
+    )
+
+
+Library = Literal["httpx2", "httpx"]
+
+
+@lists_options
+def client(
+    budget: Size = None,
+    *,
+    budgets: Mapping[str, Size] | None = None,
+    library: Library | None = None,
+    observe: Observer | None = None,
+    **options: Unpack[Options],
+) -> Any:
+    """Return a client for ``openai.OpenAI(http_client=...)`` and similar, which fits its requests.
+
+    ``budget``: tokens (``32_000`` or ``"32k"``), a share of the model's window (``"80%"``), a
+    Budget, or None for the whole window of a known model. ``budgets`` are budgets by model name,
+    where ``*`` matches any text. ``library`` is the one that the vendor's package uses, by default
+    httpx2 if it is installed. ``observe`` is called with the ``Fitted`` of each request. The
+    options are those of ``compress``.
+
+    If fitting fails, the request is sent unchanged, with a warning in the log ``holdfast``; with
+    ``redact``, RequestRefusedError is raised. Raises ConfigError for wrong arguments, and
+    MissingExtraError if neither library is installed.
+    """
+    fitter = Fitter(Budgets(budget, budgets or {}), options)
+    return _client(library, "", lambda inner: Transport(inner, fitter, observe))
+
+
+@lists_options
+def async_client(
+    budget: Size = None,
+    *,
+    budgets: Mapping[str, Size] | None = None,
+    library: Library | None = None,
+    observe: Observer | None = None,
+    **options: Unpack[Options],
+) -> Any:
+    """Like ``client``, for ``openai.AsyncOpenAI(http_client=...)`` and similar."""
+    fitter = Fitter(Budgets(budget, budgets or {}), options)
+    return _client(library, "Async", lambda inner: AsyncTransport(inner, fitter, observe))
+
+
+def _client(library: Library | None, kind: str, around: Callable[[Any], object]) -> Any:
+    """A client whose transports ``around`` wraps; both libraries have the same names."""
+    used = library or _installed()
+    inner = imported(f"{used}:{kind}HTTPTransport")
+    return imported(f"{used}:{kind}Client")(
+        transport=around(inner()),
+        mounts=_mounts(lambda proxy: around(inner(proxy=proxy))),
+        follow_redirects=True,
+    )
+
+
+def _installed() -> Library:
+    known: tuple[Library, ...] = ("httpx2", "httpx")
+    for library in known:
+        if find_spec(library):
+            return library
+    raise MissingExtraError("a client of httpx", "openai")
+
+
+def _mounts(through: Callable[[str], Any]) -> dict[str, Any]:
+    """The proxies of the environment, which httpx ignores if it is given a transport."""
+    proxies = getproxies()
+    found: dict[str, Any] = {
+        "all://" if scheme == "all" else f"{scheme}://": through(
+            url if "://" in url else f"http://{url}"
+        )
+        for scheme, url in proxies.items()
+        if scheme in ("http", "https", "all")
+    }
+    if found:
+        for host in proxies.get("no", "").split(","):
+            name = host.strip().lstrip(".")
+            if name == "*":
+                return {}
+            if name:
+                found |= {f"all://{name}": None, f"all://*.{name}": None}
+    return found

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 
-from holdfast.agent.loop import smaller_budget
+from holdfast.agent import smaller_budget
 from holdfast.api import compress, count
 from holdfast.formats import named
 from holdfast.formats.payloads import Object, is_list, is_object

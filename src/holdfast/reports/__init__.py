@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from holdfast.formats import named
 from holdfast.kernel.registry import Registry, renamed_argument
-from holdfast.meter import Counter, meter_for
 from holdfast.names import ReportForm
 from holdfast.reports.account import Account, account_of
 from holdfast.result import CompressionResult, check_result
+from holdfast.tokens import Counter, meter_for
 
 REPORTS = Registry(
     "form of report",

@@ -18,13 +18,12 @@ from holdfast.kernel.typed import Fraction, Only, Positive, check_type
 from holdfast.memory.forms import AskingCondenser, Condenser
 from holdfast.memory.relevance import Relevance
 from holdfast.memory.tiers import Segmentation, TierSizes
-from holdfast.meter import Counter, meter_for
 from holdfast.names import ProfileName
 from holdfast.options import USUAL_PROFILE, Options, Provider, Strategy, check, chosen, costs_of
 from holdfast.profiles import Profile
 from holdfast.providers import EmbedderSpec, ModelSpec
 from holdfast.text.visible import amount
-from holdfast.tokens import window_of
+from holdfast.tokens import Counter, meter_for, window_of
 
 from .forms import ModelCondenser
 from .state import Event

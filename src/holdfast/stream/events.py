@@ -9,8 +9,7 @@ from typing import Literal, NamedTuple
 from holdfast.kernel.messages import Media, Message, Part, Text, ToolCall, ToolResult
 from holdfast.text.importance import TROUBLE, alarm
 
-from .acts import Protocol, protocol_of
-from .material import passages_of
+from .texts import Protocol, passages_of, protocol_of
 
 UNCLEAR = "reply"
 """Who says what answers an act where outputs have no common opening, and reads as words: a person

@@ -17,8 +17,8 @@ from holdfast.selection.things import WORDS, look, quoted, shape, things
 from holdfast.selection.weights import Use
 from holdfast.text.memo import Memo
 
-from .acts import unfenced
 from .events import StreamEvent
+from .texts import unfenced
 
 _ARGUMENT = 100  # characters of an argument that are shown beside the name of the call
 _MOSTLY = 0.5  # share of an act written as text that is JSON; less of it may be code

@@ -1,4 +1,4 @@
-"""What is known of models by their names: the vocabulary that counts, how exact it is, the window.
+"""What is known of models by their names, and of the vocabularies that count for them.
 
 A count is exact only for the models in the table of tiktoken 0.14 (``tiktoken/model.py``). Other
 models are counted with the nearer of two vocabularies, and the usual relative error is stated.
@@ -26,6 +26,20 @@ STAND_INS = {
     "r50k_base": "cl100k_base",
 }
 """Vocabularies that are not installed, and the one that is used instead."""
+
+BLOCK = 1 << 20
+"""The longest text that is split into lines, in characters: a bound on memory."""
+
+_LINES = re.compile(r"[^\n]*\n(?:[\s/][^\n]*(?:\n|\Z))*|[^\n]+\Z")
+"""A line, with the lines after it that begin with white space or a slash.
+
+No piece of either vocabulary reaches across any other line break, and none looks back over it.
+"""
+
+
+def lines(text: str) -> list[str]:
+    """The text in lines, some of them together; one part if it is longer than ``BLOCK``."""
+    return _LINES.findall(text) if len(text) <= BLOCK else [text]
 
 
 @dataclass(frozen=True, slots=True)

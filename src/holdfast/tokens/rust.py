@@ -15,8 +15,7 @@ from typing import Protocol, cast
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.ports import Accuracy
 
-from .families import EXACT
-from .seams import lines
+from .families import EXACT, lines
 
 _PACKAGE = import_module("rs_bpe.bpe").openai  # it has no types of its own
 _PROBE = (

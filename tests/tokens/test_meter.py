@@ -3,7 +3,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import holdfast
-from holdfast.meter import count_memo
+from holdfast.tokens import count_memo
 from tests.talks import METER
 
 pytestmark = pytest.mark.usefixtures("room_for_memos")
