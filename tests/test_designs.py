@@ -18,8 +18,8 @@ import pytest
 
 from holdfast.cli import app
 from holdfast.compressors import COMPRESSORS
-from holdfast.compressors.knobs import described
 from holdfast.formats import FORMATS
+from holdfast.kernel.compressor import described
 from holdfast.kernel.errors import HoldfastError
 from holdfast.profiles import load_profile, read_step
 from holdfast.providers import EMBEDDERS, MODELS

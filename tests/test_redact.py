@@ -16,7 +16,7 @@ from holdfast.kernel.flow import ask
 from holdfast.kernel.ports import Complete, Save
 from holdfast.profiles import read_profile
 from holdfast.providers.scripted import Scripted
-from holdfast.text.concealed import masked_values
+from holdfast.redact import masked_values
 from tests.compressors.shrink.exchanges import log, outputs, run
 from tests.formats.rules.messages import assistant, user
 from tests.stores.doubles import AwaitedTextStore, TextStore

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         compress,
         compress_many,
         count,
+        sample,
     )
     from holdfast.calls.cache import CompressionCache
     from holdfast.calls.lineup import CallLimits
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from holdfast.recovery import RecallTool, delete_summaries, recall, recall_tool
     from holdfast.reports import report
     from holdfast.result import CompressionMetrics, CompressionResult, Conversation, Step, restore
-    from holdfast.samples import sample
     from holdfast.session import Session, View
     from holdfast.single_text import ShrunkText, shrink
     from holdfast.threads import ThreadStore, open  # noqa: A004 - as one opens a file
@@ -118,6 +118,7 @@ __all__ = [
 _HOMES = """
     agent AgentLoop remember_tool search_tool tool
     api ContextCompressor TokenBreakdown acompress acompress_many compress compress_many count
+    api sample
     calls.cache CompressionCache
     calls.lineup CallLimits
     config Config load_config
@@ -129,7 +130,6 @@ _HOMES = """
     result CompressionMetrics CompressionResult Conversation Step restore
     recovery RecallTool delete_summaries recall recall_tool
     reports report
-    samples sample
     session Session View
     threads ThreadStore open
     single_text ShrunkText shrink

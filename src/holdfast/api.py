@@ -1,9 +1,11 @@
-"""The public functions that fit and count conversations."""
+"""The public functions that fit and count conversations, and one to try them on."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Unpack, cast
 
 from holdfast.engine import Progress, fit, fit_many
@@ -169,3 +171,14 @@ def _preview(message: Message) -> str:
         f"{call.name}({call.arguments})" for call in message.calls
     )
     return text[:_PREVIEW]
+
+
+def sample() -> list[dict[str, Any]]:
+    """Return a conversation in OpenAI's format, in which an agent repairs a failing test suite.
+
+    It has 74 messages, 52 of them tool outputs, which are the output of real commands; the people's
+    messages are invented.
+    """
+    recorded = Path(__file__).with_name("samples") / "failing_tests.json"
+    messages: list[dict[str, Any]] = json.loads(recorded.read_text("utf-8"))
+    return messages

@@ -8,14 +8,13 @@ from math import inf
 from typing import Any, cast
 
 from holdfast.calls.lineup import Lineup
-from holdfast.compressors.knobs import described
 from holdfast.compressors.pipeline import Pipeline, Stepwise, apply_steps
 from holdfast.compressors.summaries import Marks
 from holdfast.cost import Costs
 from holdfast.formats import read
 from holdfast.formats.payloads import ROLES, is_list, is_object, model_of, named
 from holdfast.kernel.budget import Allowance, Budget, BudgetLike, Meter, is_whole, tokens_of
-from holdfast.kernel.compressor import Attempt, Compressor, Plan, Status
+from holdfast.kernel.compressor import Attempt, Compressor, Plan, Status, described
 from holdfast.kernel.errors import BudgetError, ConfigError, InputError, StrategyError
 from holdfast.kernel.flow import run_batch
 from holdfast.kernel.ports import Secret
@@ -23,6 +22,7 @@ from holdfast.kernel.registry import similar
 from holdfast.kernel.transcript import Continuing, Format, Transcript
 from holdfast.options import Options, Pin, check, chosen, costs_of, with_settings
 from holdfast.providers import open_model
+from holdfast.redact import Masking, Redaction, left, mask_transcript
 from holdfast.result import (
     CompressionMetrics,
     CompressionResult,
@@ -36,7 +36,6 @@ from holdfast.result import (
 )
 from holdfast.runtime import Requests, Rounds, Runtime, caller_of
 from holdfast.stores import open_store
-from holdfast.text.concealed import Masking, Redaction, left, mask_transcript
 from holdfast.text.keyed import of_thread
 from holdfast.tokens import meter_for, window_of
 from holdfast.trace import traced

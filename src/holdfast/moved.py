@@ -17,7 +17,8 @@ _MOVED = """
     compressors.arguments compressors.tool_outputs
     compressors.blocks compressors.digest
     compressors.dedupe.leaders compressors.dedupe
-    compressors.describing compressors.knobs
+    compressors.describing kernel.compressor
+    compressors.knobs kernel.compressor
     compressors.message_summaries compressors.writer
     compressors.prompting compressors.writer
     compressors.prose_rules compressors.rules

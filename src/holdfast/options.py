@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, TypeVar, c
 
 from holdfast.calls.lineup import CallLimits
 from holdfast.compressors import COMPRESSORS
-from holdfast.compressors.knobs import is_strategy
 from holdfast.compressors.pipeline import Pipeline
 from holdfast.cost import Costs
 from holdfast.kernel.budget import Budget
-from holdfast.kernel.compressor import Compressor
+from holdfast.kernel.compressor import Compressor, is_strategy
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Format

@@ -24,9 +24,9 @@ from holdfast.kernel.ports import (
 )
 from holdfast.kernel.registry import imported
 from holdfast.model_usage import CallRecords, ModelUsage
+from holdfast.redact import incoming, outgoing
 from holdfast.stores.artifacts import secret_of
 from holdfast.stores.protocols import as_store_errors, settled
-from holdfast.text.concealed import incoming, outgoing
 
 if TYPE_CHECKING:
     from holdfast.calls.caller import Caller

@@ -10,10 +10,10 @@ from holdfast.content import recognise, without_loss
 from holdfast.kernel.budget import Tokens
 from holdfast.kernel.ports import KeyValueStore, Room
 from holdfast.kernel.typed import check_type
+from holdfast.redact import redacted_text
 from holdfast.stores import open_store
 from holdfast.stores.artifacts import ArtifactStore, secret_of
 from holdfast.stores.protocols import as_store_errors
-from holdfast.text.concealed import redacted_text
 from holdfast.tokens import Counter, meter_for
 
 

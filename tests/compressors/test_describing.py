@@ -4,14 +4,13 @@ from dataclasses import dataclass
 import pytest
 
 from holdfast.compressors import COMPRESSORS
-from holdfast.compressors.knobs import described, knobs
 from holdfast.compressors.pipeline import Pipeline, Stepwise
 from holdfast.compressors.prune import Prune
 from holdfast.compressors.shrink import Shrink
 from holdfast.compressors.trim import Trim
 from holdfast.compressors.window import SlidingWindow
 from holdfast.designs import tunacode
-from holdfast.kernel.compressor import Plan
+from holdfast.kernel.compressor import Plan, described, knobs
 from tests.talks import Somebody
 
 

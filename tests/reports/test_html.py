@@ -12,7 +12,7 @@ import pytest
 
 from holdfast.formats import named
 from holdfast.kernel.edits import Drop, Insert, Offload, Replace
-from holdfast.reports.account import account_of
+from holdfast.reports import account_of
 from holdfast.reports.html import html_report
 from holdfast.result import CompressionResult
 

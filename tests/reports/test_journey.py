@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from holdfast import compress
 from holdfast.kernel.edits import Drop, Edit, Insert, Offload, Replace
-from holdfast.reports.account import Touch, journeys, sources
+from holdfast.reports import Touch, journeys, sources
 from holdfast.result import CompressionResult, restore
 
 from .results import assistant, call, output, result_of, user

@@ -7,7 +7,7 @@ from dataclasses import replace
 from holdfast.formats import named
 from holdfast.kernel.edits import Drop, Insert, Offload, Replace
 from holdfast.kernel.ports import Accuracy
-from holdfast.reports.account import account_of
+from holdfast.reports import account_of
 from holdfast.reports.text import edits_by_kind, overview, text_report, trust, verdict
 from holdfast.result import CompressionResult, Step
 

@@ -33,9 +33,9 @@ from holdfast.kernel.transcript import Format
 from holdfast.kernel.typed import object_of
 from holdfast.memory.times import day_name
 from holdfast.names import ToolProvider
+from holdfast.redact import concealing
 from holdfast.session import Session
 from holdfast.session.recall import Recalled
-from holdfast.text.concealed import concealing
 from holdfast.text.opaque import media_type
 from holdfast.text.visible import amount
 

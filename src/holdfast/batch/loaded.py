@@ -2,8 +2,7 @@
 
 import gc
 
-from holdfast.api import compress
-from holdfast.samples import sample
+from holdfast.api import compress, sample
 
 compress(sample(), 2_000)
 gc.collect()

@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 import click
 
-from holdfast.api import count
+from holdfast.api import count, sample
 from holdfast.cli import DONE, UNMET
 from holdfast.cli.files import (
     Document,
@@ -38,7 +38,6 @@ from holdfast.kernel.integrity import Violation
 from holdfast.kernel.registry import imported
 from holdfast.names import ProviderName
 from holdfast.reports.text import steps
-from holdfast.samples import sample
 from holdfast.text.visible import amount
 from holdfast.validity import repair, validate
 

@@ -10,7 +10,7 @@ from holdfast.cli.terminal import say
 from holdfast.files import write_all
 from holdfast.kernel.errors import InputError
 from holdfast.model_usage import ModelUsage
-from holdfast.reports.account import MessageAccount
+from holdfast.reports import MessageAccount
 from holdfast.reports.text import edits_by_kind
 from holdfast.result import CompressionResult, facts
 from holdfast.text.visible import amount

@@ -13,7 +13,7 @@ from rich.text import Text
 from rich.theme import Theme
 
 from holdfast.api import TokenBreakdown
-from holdfast.reports.account import STATES
+from holdfast.reports import STATES
 from holdfast.reports.text import WIDTH, trust
 from holdfast.text.visible import one_line
 

@@ -10,8 +10,8 @@ import click
 from holdfast.cli import group
 from holdfast.cli.options import CONFIG, JSON, configured
 from holdfast.cli.terminal import mention, say, say_json
-from holdfast.compressors.knobs import described
 from holdfast.config import Setting
+from holdfast.kernel.compressor import described
 from holdfast.kernel.errors import NotFoundError
 from holdfast.providers.prices import Price, price_list, price_of
 from holdfast.text.visible import one_line

@@ -14,10 +14,9 @@ from math import acos, dist, pi, sqrt
 from typing import NamedTuple, cast
 
 from holdfast.compressors.cuts import legal, preferred, start_of_newest
-from holdfast.compressors.knobs import Configured
 from holdfast.compressors.summaries import body_of
 from holdfast.kernel.budget import Allowance
-from holdfast.kernel.compressor import Flow, Plan
+from holdfast.kernel.compressor import Configured, Flow, Plan
 from holdfast.kernel.edits import Drop
 from holdfast.kernel.errors import ModelError
 from holdfast.kernel.flow import ask

@@ -12,14 +12,13 @@ from dataclasses import dataclass, fields
 from typing import Literal
 
 from holdfast.compressors.cuts import legal, placed, voice
-from holdfast.compressors.knobs import Configured
 from holdfast.compressors.references import save_messages
 from holdfast.compressors.select import HEADING
 from holdfast.compressors.select.notes import Notes
 from holdfast.compressors.summaries import Marks, body_of, concealed, is_skipped, mark
 from holdfast.compressors.writer import chosen
 from holdfast.kernel.budget import Allowance, Share, tokens_of
-from holdfast.kernel.compressor import Flow, Plan
+from holdfast.kernel.compressor import Configured, Flow, Plan
 from holdfast.kernel.edits import Drop, Edit
 from holdfast.kernel.messages import Message, Messages, ToolCall
 from holdfast.kernel.registry import moved_names

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
-from holdfast.compressors.knobs import Planner, described
 from holdfast.kernel.apply import Applied, apply
 from holdfast.kernel.budget import Allowance
-from holdfast.kernel.compressor import Attempt, Compressor, Flow, Plan
+from holdfast.kernel.compressor import Attempt, Compressor, Flow, Plan, Planner, described
 from holdfast.kernel.errors import IntegrityError
 from holdfast.kernel.flow import ask
 from holdfast.kernel.transcript import Transcript

@@ -10,12 +10,11 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Literal
 
 from holdfast.compressors.cuts import unit_of
-from holdfast.compressors.knobs import Configured
 from holdfast.compressors.references import note, parted
 from holdfast.compressors.summaries import WorkingStore
 from holdfast.compressors.tool_outputs import Output, is_chosen, outputs
 from holdfast.kernel.budget import Allowance, Share
-from holdfast.kernel.compressor import Flow, Plan
+from holdfast.kernel.compressor import Configured, Flow, Plan
 from holdfast.kernel.edits import Edit
 from holdfast.kernel.errors import ModelError
 from holdfast.kernel.flow import Asking

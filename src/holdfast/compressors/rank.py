@@ -9,11 +9,10 @@ from functools import cache
 from typing import NamedTuple
 
 from holdfast.compressors.cuts import legal, newest, preferred
-from holdfast.compressors.knobs import Configured
 from holdfast.compressors.summaries import WorkingStore, body_of, messages_key
 from holdfast.compressors.writer import Single, message_summary, together
 from holdfast.kernel.budget import Allowance
-from holdfast.kernel.compressor import Flow, Plan
+from holdfast.kernel.compressor import Configured, Flow, Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
 from holdfast.kernel.errors import ConfigError, HoldfastError, ModelError
 from holdfast.kernel.flow import Asking

@@ -16,11 +16,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
-from holdfast.compressors.knobs import Configured
 from holdfast.compressors.pipeline import Pipeline
 from holdfast.compressors.summaries import body_of
 from holdfast.kernel.budget import Allowance, Meter
-from holdfast.kernel.compressor import Flow, Plan
+from holdfast.kernel.compressor import Configured, Flow, Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.messages import Message, Part, Role, Text, ToolResult

@@ -7,13 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
 
-from holdfast.compressors.knobs import Configured
 from holdfast.compressors.references import REFERENCE, Place, key_in, note, referenced
 from holdfast.compressors.summaries import WorkingStore
 from holdfast.compressors.tool_outputs import SHORTER_FORM, Output, brief, is_chosen, texts
 from holdfast.content import recognise
 from holdfast.kernel.budget import Allowance
-from holdfast.kernel.compressor import Flow, Plan
+from holdfast.kernel.compressor import Configured, Flow, Plan
 from holdfast.kernel.edits import Offload, Replace
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.flow import Asking

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from holdfast.compressors.knobs import Configured
 from holdfast.compressors.summaries import body_of, concealed, mark
 from holdfast.compressors.writer import (
     accepted,
@@ -15,7 +14,7 @@ from holdfast.compressors.writer import (
     with_missing,
 )
 from holdfast.kernel.budget import Allowance, Share, tokens_of
-from holdfast.kernel.compressor import Flow, Plan
+from holdfast.kernel.compressor import Configured, Flow, Plan
 from holdfast.kernel.edits import Replace
 from holdfast.kernel.errors import HoldfastError, ModelError
 from holdfast.kernel.flow import Asking, ask

@@ -27,7 +27,7 @@ from holdfast.kernel.messages import SUMMARY, Message, Role, Text
 from holdfast.kernel.ports import Ask, Read, Save, Write
 from holdfast.kernel.transcript import Transcript, speaks
 from holdfast.kernel.typed import kept_as
-from holdfast.text.concealed import masked_parts, redacted_text
+from holdfast.redact import masked_parts, redacted_text
 from holdfast.text.keyed import decimal, is_known
 
 T = TypeVar("T")

@@ -8,7 +8,6 @@ from hashlib import sha256
 from typing import Literal
 
 from holdfast.compressors.cuts import NOT_ENDED, Placed, ends_with_user, placed, voice
-from holdfast.compressors.knobs import Configured
 from holdfast.compressors.summaries import mark
 from holdfast.compressors.summary_memory import (
     Envelope,
@@ -23,7 +22,7 @@ from holdfast.compressors.summary_memory import (
 )
 from holdfast.compressors.writer import WritingTask, details, rendered, wording, written
 from holdfast.kernel.budget import Allowance, Share, tokens_of
-from holdfast.kernel.compressor import Flow, Plan
+from holdfast.kernel.compressor import Configured, Flow, Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
 from holdfast.kernel.errors import ConfigError, HoldfastError, ModelError
 from holdfast.kernel.flow import Asking

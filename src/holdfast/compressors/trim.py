@@ -15,12 +15,11 @@ from holdfast.compressors.cuts import (
     preferred,
     unit_of,
 )
-from holdfast.compressors.knobs import Configured
 from holdfast.compressors.references import Place, parted
 from holdfast.compressors.summaries import body_of, mark
 from holdfast.compressors.tool_outputs import brief, cut
 from holdfast.kernel.budget import Allowance, Share
-from holdfast.kernel.compressor import Plan
+from holdfast.kernel.compressor import Configured, Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
 from holdfast.kernel.messages import Media, Message, Part, Text, ToolCall, ToolResult
 from holdfast.kernel.transcript import Seal, Transcript

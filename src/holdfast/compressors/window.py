@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from holdfast.compressors.cuts import legal, oldest_first, preferred, start_of_newest
-from holdfast.compressors.knobs import Configured
 from holdfast.kernel.budget import Allowance, Share
-from holdfast.kernel.compressor import Plan
+from holdfast.kernel.compressor import Configured, Plan
 from holdfast.kernel.edits import Drop
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.transcript import Transcript

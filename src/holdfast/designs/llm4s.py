@@ -15,12 +15,11 @@ from itertools import groupby
 from typing import TypeVar
 
 from holdfast.compressors.digest import Digest
-from holdfast.compressors.knobs import Configured
 from holdfast.compressors.summaries import WorkingStore
 from holdfast.content import kind
 from holdfast.content.structured.values import DEEPEST, Value, dump, parse
 from holdfast.kernel.budget import Allowance, Share
-from holdfast.kernel.compressor import Flow, Plan
+from holdfast.kernel.compressor import Configured, Flow, Plan
 from holdfast.kernel.edits import Offload, Replace
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.messages import ToolResult

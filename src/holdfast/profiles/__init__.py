@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import cast, get_args
 
 from holdfast.compressors import COMPRESSORS
-from holdfast.compressors.knobs import Planner
 from holdfast.compressors.pipeline import Named, Pipeline, Stepwise
 from holdfast.config_files import (
     ConfigFile,
@@ -25,7 +24,7 @@ from holdfast.config_files import (
     read_config,
 )
 from holdfast.kernel.budget import Share
-from holdfast.kernel.compressor import Compressor
+from holdfast.kernel.compressor import Compressor, Planner
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.registry import nearest
 from holdfast.kernel.transcript import Preference

@@ -17,6 +17,7 @@ from typing import Any, cast
 import aiohttp
 from yarl import URL
 
+from holdfast.api import sample
 from holdfast.formats.convert import convert
 from holdfast.http.budgets import Budgets
 from holdfast.http.fitter import Fitted, Fitter, RequestRefusedError
@@ -28,7 +29,6 @@ from holdfast.proxy.asgi import Connection, Gone, Receive, Scope, Send
 from holdfast.proxy.figures import Figures, Row, Usage
 from holdfast.proxy.pages import Pages
 from holdfast.proxy.recalls import Recalls
-from holdfast.samples import sample
 from holdfast.text.visible import fault_line
 
 log = logging.getLogger("holdfast.proxy")

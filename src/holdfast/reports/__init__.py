@@ -1,15 +1,28 @@
-"""Reports on a result, message by message, as text or as a page."""
+"""Reports on a result, message by message, as text or as a page, and the data of a report.
+
+The data are each message before and after, its tokens, and its edits. Secrets are masked, even in
+messages that keep them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
+from holdfast import tokens
 from holdfast.formats import named
+from holdfast.kernel.budget import Meter
+from holdfast.kernel.edits import Drop, Edit, Insert, Offload
+from holdfast.kernel.errors import InputError
+from holdfast.kernel.messages import Media, Message, Part, Reasoning, Role, ToolCall, ToolResult
 from holdfast.kernel.registry import Registry, renamed_argument
+from holdfast.kernel.transcript import Format, speaks
 from holdfast.names import ReportForm
-from holdfast.reports.account import Account, account_of
-from holdfast.result import CompressionResult, check_result
-from holdfast.tokens import Counter, meter_for
+from holdfast.redact import redacted_texts
+from holdfast.result import CompressionResult, Step, bare, check_result, restore
+from holdfast.text.visible import plain
 
 REPORTS = Registry(
     "form of report",
@@ -24,7 +37,7 @@ def report(
     form: ReportForm = "text",
     *,
     model: str | None = None,
-    counter: Counter = None,
+    counter: tokens.Counter = None,
 ) -> str:
     """Return a report of what was done to each message, as ``text`` or as one ``html`` page.
 
@@ -35,13 +48,13 @@ def report(
 
 
 def account(
-    result: CompressionResult, *, model: str | None = None, counter: Counter = None
+    result: CompressionResult, *, model: str | None = None, counter: tokens.Counter = None
 ) -> Account:
     """The data of a report."""
     check_result(result)
     # the caller's function cannot be found by its name here; the name is tried as a model's
     again = model if model or counter is not None else result.counter
-    return account_of(result, named(result.format), meter_for(again or None, counter))
+    return account_of(result, named(result.format), tokens.meter_for(again or None, counter))
 
 
 def written(told: Account, form: str) -> str:
@@ -50,4 +63,239 @@ def written(told: Account, form: str) -> str:
     return write(told)
 
 
-__all__ = ["REPORTS", "Account", "account", "report", "written"]
+State = Literal["kept", "changed", "offloaded", "dropped", "inserted"]
+STATES: tuple[State, ...] = ("kept", "changed", "offloaded", "dropped", "inserted")
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """An edit of a message: its step and its reason.
+
+    ``key`` is the key of an offloaded original.
+    """
+
+    step: str
+    state: State
+    reason: str = ""
+    key: str = ""
+
+
+@dataclass(slots=True)
+class Journey:
+    """The history of one message; ``before`` and ``after`` are its positions.
+
+    An inserted message has no ``before``, a dropped one no ``after``. ``covers`` are the first and
+    last original positions that an inserted message represents.
+    """
+
+    before: int | None
+    after: int | None = None
+    touches: list[Touch] = field(default_factory=list[Touch])
+    covers: tuple[int, int] | None = None
+
+    @property
+    def state(self) -> State:
+        """Its final state; a message that was changed and then dropped is dropped."""
+        met = {touch.state for touch in self.touches}
+        for state in _FINAL:
+            if state in met:
+                return state
+        return "kept"
+
+    @property
+    def decided(self) -> Touch | None:
+        """The last edit that led to the state; None for a kept message."""
+        return next((touch for touch in reversed(self.touches) if touch.state == self.state), None)
+
+
+_FINAL: tuple[State, ...] = ("dropped", "inserted", "offloaded", "changed")
+"""The states of edits; the first that a message has met is its final one."""
+
+
+def journeys(result: CompressionResult) -> list[Journey]:
+    """Every original message and every inserted one that is left, in reading order.
+
+    Dropped messages are listed at their original place.
+    """
+    found = [Journey(i) for i in range(result.metrics.messages_before)]
+    for step in result.steps:
+        if step.applied:
+            found = _after(step, found)
+    left = [journey for journey in found if journey.state != "dropped"]
+    for i, journey in enumerate(left):
+        journey.after = i
+    return [journey for journey in found if journey.before is not None or journey.after is not None]
+
+
+def sources(result: CompressionResult) -> list[int | None]:
+    """The original position of each message of the result, None for an inserted one."""
+    places: list[int | None] = list(range(result.metrics.messages_before))
+    for step in result.steps:
+        inserts = Counter(edit.at for edit in step.edits if isinstance(edit, Insert))
+        dropped = {i for edit in step.edits if isinstance(edit, Drop) for i in edit.indices}
+        if inserts or dropped:
+            after: list[int | None] = []
+            for i, place in enumerate(places):
+                after += [None] * inserts[i] if i in inserts else ()
+                after += () if i in dropped else (place,)
+            places = after + [None] * inserts[len(places)]
+    return places
+
+
+def _after(step: Step, journeys: Sequence[Journey]) -> list[Journey]:
+    """The journeys after a step, with its edits added and its inserted messages included."""
+    view = [journey for journey in journeys if journey.state != "dropped"]
+    added: dict[int, list[Journey]] = {}
+    for edit in step.edits:
+        if isinstance(edit, Insert):
+            touch = Touch(step.name, "inserted", edit.reason)
+            inserted = Journey(None, touches=[touch], covers=_covered(view, edit))
+            added.setdefault(edit.at, []).append(inserted)
+    ordered: list[Journey] = []
+    position = 0
+    for journey in journeys:
+        if journey.state != "dropped":
+            ordered += added.get(position, ())
+            position += 1
+        ordered.append(journey)
+    ordered += added.get(position, ())
+    for edit in step.edits:
+        _touch(view, step.name, edit)
+    return ordered
+
+
+def _touch(view: Sequence[Journey], step: str, edit: Edit) -> None:
+    if isinstance(edit, Drop):
+        for i in edit.indices:
+            view[i].touches.append(Touch(step, "dropped", edit.reason))
+    elif isinstance(edit, Offload):
+        view[edit.index].touches.append(Touch(step, "offloaded", edit.reason, edit.key))
+    elif not isinstance(edit, Insert):
+        view[edit.index].touches.append(Touch(step, "changed", edit.reason))
+
+
+def _covered(view: Sequence[Journey], insert: Insert) -> tuple[int, int] | None:
+    """The original positions that an inserted message represents, also through earlier inserts."""
+    if insert.covers is None:
+        return None
+    first, last = insert.covers
+    spans = [
+        journey.covers if journey.before is None else (journey.before, journey.before)
+        for journey in view[first : last + 1]
+    ]
+    known = [span for span in spans if span]
+    return (min(a for a, _ in known), max(b for _, b in known)) if known else None
+
+
+@dataclass(frozen=True, slots=True)
+class MessageAccount:
+    """A message with its text and tokens before and after; empty and 0 if it does not exist there.
+
+    ``role`` is tool for a message with tool results only, whatever its role in the format.
+    """
+
+    journey: Journey
+    role: Role = "user"
+    text_before: str = ""
+    text_after: str = ""
+    tokens_before: int = 0
+    tokens_after: int = 0
+
+    @property
+    def state(self) -> State:
+        """Its final state."""
+        return self.journey.state
+
+    @property
+    def position(self) -> str:
+        """Its original position, or a plus sign for an inserted message."""
+        return "+" if self.journey.before is None else f"{self.journey.before}"
+
+    @property
+    def why(self) -> str:
+        """The deciding step, with its reason; empty for a kept message."""
+        touch = self.journey.decided
+        if touch is None:
+            return ""
+        return f"{touch.step}: {plain(touch.reason)}" if touch.reason else touch.step
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A result, message by message; ``counter`` is the counter's name.
+
+    ``beside`` is the number of tokens besides the messages (system prompt, tools, overhead); None
+    if the messages were counted by another counter than the result's.
+    """
+
+    result: CompressionResult
+    entries: tuple[MessageAccount, ...]
+    counter: str
+    beside: int | None
+
+    @property
+    def states(self) -> dict[State, int]:
+        """The states of messages, with the number of messages in each."""
+        found = Counter(entry.state for entry in self.entries)
+        return {state: found[state] for state in STATES if state in found}
+
+
+def account_of(result: CompressionResult, form: Format, meter: Meter) -> Account:
+    """The account of a result in this format, counted again with this meter.
+
+    Raises InputError if the result does not have the messages that its metrics count.
+    """
+    before, after = form.read(bare(restore(result))), form.read(bare(result.messages))
+    if len(before.messages) != result.metrics.messages_before:
+        advice = "give it as --result or CompressionResult.to_json wrote it"
+        raise InputError("the result was changed", place="metrics.messages_before", advice=advice)
+    sizes_before, sizes_after = meter.sizes(before), meter.sizes(after)
+    texts_before, texts_after = (
+        redacted_texts([*map(said, each.messages)]) for each in (before, after)
+    )
+    entries: list[MessageAccount] = []
+    for journey in journeys(result):
+        entry = MessageAccount(journey)
+        if journey.after is not None:
+            message, size = after.messages[journey.after], sizes_after[journey.after]
+            entry = replace(
+                entry, role=_role(message), text_after=texts_after[journey.after], tokens_after=size
+            )
+        if journey.before is not None:
+            message, size = before.messages[journey.before], sizes_before[journey.before]
+            entry = replace(
+                entry,
+                role=_role(message),
+                text_before=texts_before[journey.before],
+                tokens_before=size,
+            )
+        entries.append(entry)
+    beside_before = result.metrics.tokens_before - sum(sizes_before)
+    beside_after = result.metrics.tokens_after - sum(sizes_after)
+    # masked messages do not have their original counts
+    agreed = beside_before == beside_after or bool(result.masked)
+    known = beside_after if agreed and beside_after >= 0 else None
+    return Account(result, tuple(entries), meter.counter.name, known)
+
+
+def _role(message: Message) -> Role:
+    return "tool" if message.role == "user" and not speaks(message) else message.role
+
+
+def said(message: Message) -> str:
+    """The whole content of the message as text."""
+    if message.plain is not None:
+        return message.plain
+    return "\n".join(_worded(part) for part in message.parts)
+
+
+def _worded(part: Part) -> str:
+    if isinstance(part, ToolCall):
+        return f"{part.name}({part.arguments})"
+    if isinstance(part, Media):
+        return f"[{' '.join(filter(None, (part.kind, part.media_type)))}]"
+    if isinstance(part, ToolResult):
+        return "\n".join([part.text, *map(_worded, part.media)]) if part.media else part.text
+    if isinstance(part, Reasoning):
+        return f"[thinking] {part.text}"
+    return part.text

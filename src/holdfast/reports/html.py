@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from holdfast.reports.account import STATES, Account, MessageAccount, Touch
+from holdfast.reports import STATES, Account, MessageAccount, Touch
 from holdfast.reports.pages import asset, fact_list, page, shown
 from holdfast.reports.text import (
     DiffPiece,

@@ -10,7 +10,7 @@ from typing import Literal
 from holdfast.formats.rules import longest_rising
 from holdfast.kernel.edits import Drop, Edit, Insert, Offload
 from holdfast.kernel.ports import Accuracy
-from holdfast.reports.account import Account, MessageAccount
+from holdfast.reports import Account, MessageAccount
 from holdfast.result import CompressionResult, Step
 from holdfast.text.visible import amount, clip, one_line, pad, plain, visible
 

@@ -20,8 +20,8 @@ from holdfast.kernel.ports import Ask
 from holdfast.memory.forms import VERBATIM, AskingCondenser, Form
 from holdfast.memory.tiers import Segment, Tier, TierStatistics
 from holdfast.model_usage import ModelUsage
+from holdfast.redact import redacted_text
 from holdfast.runtime import Runtime
-from holdfast.text.concealed import redacted_text
 
 from .forms import expanded
 from .tiers import Asked, Likeness, ThreadTiers, WantedForm

@@ -20,8 +20,8 @@ from holdfast.memory.facts import Fact, Ledger, facts_in
 from holdfast.memory.index import Retrieval
 from holdfast.memory.messages import Remembered, VectorSource
 from holdfast.providers import open_embedder
+from holdfast.redact import concealing
 from holdfast.stores.protocols import GetsBytes, SetsBytes, settled
-from holdfast.text.concealed import concealing
 from holdfast.text.memo import Memo
 from holdfast.text.similarity import best_of
 from holdfast.text.words import STOP_WORDS, stem, words

@@ -21,11 +21,11 @@ from holdfast.kernel.messages import Message
 from holdfast.kernel.transcript import speaks
 from holdfast.model_usage import ModelUsage
 from holdfast.options import Options
-from holdfast.reports.account import sources
+from holdfast.redact import concealing
+from holdfast.reports import sources
 from holdfast.result import CompressionResult
 from holdfast.runtime import answers
 from holdfast.stream.events import events_of
-from holdfast.text.concealed import concealing
 from holdfast.text.fit import head_tail, water_level
 
 from .arguments import SessionOptions

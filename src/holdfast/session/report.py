@@ -8,8 +8,8 @@ from html import escape
 from typing import Any
 
 from holdfast.memory.tiers import TIERS, Tier, TierStatistics
+from holdfast.redact import redacted_text
 from holdfast.reports.pages import asset, fact_list, page, shown
-from holdfast.text.concealed import redacted_text
 from holdfast.text.visible import amount, one_line
 
 from .log import Thread

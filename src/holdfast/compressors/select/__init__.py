@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from holdfast.compressors.knobs import Configured
 from holdfast.compressors.references import save_messages
 from holdfast.compressors.summaries import WorkingStore
 from holdfast.compressors.tool_outputs import SHORTER_FORM, texts
 from holdfast.content import recognise
 from holdfast.kernel.budget import Allowance
-from holdfast.kernel.compressor import Flow, Plan
+from holdfast.kernel.compressor import Configured, Flow, Plan
 from holdfast.kernel.edits import Edit
 from holdfast.kernel.transcript import Transcript
 from holdfast.kernel.typed import Fraction
 
-from .draft import LEFT_OUT
-from .view import Selection
+from .view import LEFT_OUT, Selection
 
 __all__ = ["HEADING", "LEFT_OUT", "Select"]
 
