@@ -39,7 +39,7 @@ from holdfast.stream.events import StreamEvent, events_of
 from holdfast.text.importance import signals
 from holdfast.text.sentences import sentences
 from holdfast.text.similarity import Lexical, unit
-from holdfast.text.visible import visible
+from holdfast.text.visible import LISTED, visible
 from holdfast.text.words import STOP_WORDS, terms, words
 from holdfast.tokens import meter_for
 
@@ -64,7 +64,6 @@ _WITHIN = re.compile(r"[\w,;:(] +$")
 _INDENT = 8  # characters before a name that are checked
 _Place = tuple[int, int]
 """The index of a text, and the offset at which something begins."""
-_SHOWN = 20  # lost facts that a report lists
 _WEIGHED = 400  # sentences whose meaning is compared, evenly sampled
 _MEANT = 500  # characters of a sentence, some 120 tokens; a longer one is compared by its clauses
 _NEAREST = 8  # candidates for the nearest sentence, by common words
@@ -191,9 +190,9 @@ class Evaluation:
     def text(self) -> str:
         """The figures as a table, with the first of the lost facts."""
         lines = [f"{name:<14} {share:6.3f}{of}" for name, share, of in self.figures()]
-        lines += [f"lost: {fact.kind}: {fact.text}" for fact in self.lost[:_SHOWN]]
+        lines += [f"lost: {fact.kind}: {fact.text}" for fact in self.lost[:LISTED]]
         lines += [
-            f"said: {each.before}\n now: {each.after}" for each in self.contradictions[:_SHOWN]
+            f"said: {each.before}\n now: {each.after}" for each in self.contradictions[:LISTED]
         ]
         return "\n".join(lines) + "\n"
 
@@ -216,8 +215,8 @@ def evaluation_page(found: Mapping[str, Evaluation]) -> str:
     rows: list[list[str]] = []
     for name, each in found.items():
         shares = {figure: f"{share:.3f}" for figure, share, _ in each.figures()}
-        lost = [f"{fact.kind}: {fact.text}" for fact in each.lost[:_SHOWN]]
-        lost += [f"{one.before} — now: {one.after}" for one in each.contradictions[:_SHOWN]]
+        lost = [f"{fact.kind}: {fact.text}" for fact in each.lost[:LISTED]]
+        lost += [f"{one.before} — now: {one.after}" for one in each.contradictions[:LISTED]]
         more = "".join(f"<li>{escape(visible(line))}</li>" for line in lost)
         told = f"<details><summary>{len(each.lost):,}</summary><ul>{more}</ul></details>"
         cells = [shares.get(head, "") for head in heads[1:-1]]

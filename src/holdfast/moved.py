@@ -63,8 +63,7 @@ _MOVED = """
     tracing trace
     waiting calls.event_loop
 """
-_PAIRS = [line.split() for line in _MOVED.strip().splitlines()]
-MOVED = {pair[0]: pair[1] for pair in _PAIRS}
+MOVED = dict(line.split() for line in _MOVED.strip().splitlines())
 """Old name -> new name, both relative to ``holdfast``."""
 
 

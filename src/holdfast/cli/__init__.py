@@ -36,12 +36,11 @@ _TABLE = rows("""
 """)
 """Each command, where it is in this package, and its line in the help, which imports none."""
 
-_ABOUT = {name: row.partition(" ")[2] for name, row in _TABLE.items()}
+_PARTS = {name: row.partition(" ") for name, row in _TABLE.items()}
+_ABOUT = {name: about for name, (_, _, about) in _PARTS.items()}
 
 COMMANDS = Registry(
-    "command",
-    "commands",
-    {name: f"holdfast.cli.{row.partition(' ')[0]}" for name, row in _TABLE.items()},
+    "command", "commands", {name: f"holdfast.cli.{place}" for name, (place, _, _) in _PARTS.items()}
 )
 
 # 70 is EX_SOFTWARE of sysexits.h; 130 and 141 are 128 + SIGINT and SIGPIPE

@@ -63,7 +63,7 @@ from holdfast.result import TokenUsage, report_form
 from holdfast.session import Session, View
 from holdfast.session.recall import Recalled
 from holdfast.session.state import Event
-from holdfast.text.visible import amount, one_line
+from holdfast.text.visible import GLANCE, amount, one_line
 from holdfast.threads import open  # noqa: A004 - as one opens a file
 
 _FIRST = "append something first"
@@ -372,9 +372,6 @@ def _summary(view: View) -> str:
     return f"{size}; {'everything fits' if view.reason == 'everything_fits' else past}"
 
 
-_PREVIEW = 300  # cells of the preview of a message
-
-
 @click.command("search", short_help="Find the messages that answer a question.")
 @click.argument("query")
 @on_thread
@@ -404,7 +401,7 @@ def search(session: Session, query: str, limit: int, *, as_json: bool) -> int:
 
 def _line(found: Recalled, query: str) -> str:
     day = "" if found.said is None else day_name(found.said)
-    place = one_line(best_place(found.text, query, _PREVIEW), _PREVIEW)
+    place = one_line(best_place(found.text, query, GLANCE), GLANCE)
     return f"{found.position}\t{found.score:.2f}\t{found.role}\t{day}\t{place}\n"
 
 

@@ -29,7 +29,7 @@ from holdfast.text.fit import Count
 from holdfast.text.identifiers import find
 from holdfast.text.importance import FAILURE, signals
 from holdfast.text.sentences import sentences
-from holdfast.text.words import stands
+from holdfast.text.words import READ, stands
 
 # Chosen by hand:
 _LEAST = 24  # tokens; shorter notes are of no use
@@ -225,7 +225,6 @@ def _brings_results(message: Message) -> bool:
 
 
 # Chosen by hand:
-_READ = 20_000  # characters of one text that are searched for exact things
 _LONGEST = 200  # characters of a sentence that is taken unchanged
 _DIGITS = 5  # a bare number with so many digits is a reference; shorter ones are amounts and years
 _NAMES = frozenset(("uuid", "hash", "name", "path", "email", "address", "env", "version"))
@@ -320,19 +319,19 @@ def _read_digest(body: str, found: _Found) -> None:
 
 
 def _read_names(text: str, found: _Found) -> None:
-    for one in find(text[:_READ]):
+    for one in find(text[:READ]):
         if one.kind == "url":
             found["urls"][one.text] = None
         elif one.kind in _NAMES or (one.kind == "number" and len(one.text) >= _DIGITS):
             found["identifiers"][one.text] = None
         elif one.kind == "quoted":
             _read_names(one.text, found)
-    found["status_codes"].update(dict.fromkeys(_STATUS.findall(text[:_READ])))
+    found["status_codes"].update(dict.fromkeys(_STATUS.findall(text[:READ])))
 
 
 def _read(text: str, found: _Found) -> None:
     _read_names(text, found)
-    for sentence in sentences(text[:_READ]):
+    for sentence in sentences(text[:READ]):
         said = " ".join(sentence.split())
         if not 0 < len(said) <= _LONGEST:
             continue

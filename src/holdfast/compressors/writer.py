@@ -34,7 +34,7 @@ from holdfast.text.importance import signals
 from holdfast.text.memo import Memo
 from holdfast.text.sentences import sentences
 from holdfast.text.visible import encodable
-from holdfast.text.words import stands, terms
+from holdfast.text.words import READ, stands, terms
 
 _HERE = Path(__file__).parent / "prompts"
 _WORDS_A_TOKEN = 0.7  # of English; vendors say three quarters, and this leaves some room
@@ -326,7 +326,6 @@ _MARK = re.compile(r"\s*\[(?:HISTORY_SUMMARY|CONVERSATION_SUMMARY)\b")
 
 # Chosen by hand:
 _LONGEST = 100  # characters of a line of the list
-_READ = 20_000  # characters of a tool's output that are searched for exact things
 _SHARED = 0.8  # share of a constraint's words with which a line repeats it
 _WEIGHTS: dict[Role, float] = {"user": 1.5, "system": 1.5, "assistant": 1.0, "tool": 0.4}
 _CONSTRAINT = 3.0  # a user's constraint counts as this many exact things
@@ -464,7 +463,7 @@ def _repeated(line: str, said: Sequence[frozenset[str]]) -> bool:
 
 def _read(key: tuple[Role, str]) -> tuple[Detail, ...]:
     role, text = key
-    lines = text[:_READ].splitlines() if role == "tool" else [text]
+    lines = text[:READ].splitlines() if role == "tool" else [text]
     whole = (sentence for line in lines for sentence in sentences(line))
     found: list[Detail] = []
     for clause in (clause for sentence in whole for clause in clauses(sentence, _LONGEST)):

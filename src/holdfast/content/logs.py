@@ -18,13 +18,11 @@ from holdfast.selection.pieces import Piece, Reading, clauses
 from holdfast.text.importance import TROUBLE, alarm
 from holdfast.text.memo import Memo
 
-from .lossy import LossyKind, sampled
+from .lossy import FEWEST, SAMPLE, LossyKind, sampled
 
-_ROWS = 200  # lines in which the columns are found
 _COLUMNS = 12
 _SHARE = 0.9  # share of the lines that must agree on a column
 _BOUND = 0.3  # least share of the lines that begin a record; the others continue one
-_FEWEST = 3  # lines of a log
 _LONGEST = 2_000  # characters of a line that are compared
 _STATES = 3  # up to so many words at one place are states, not values: each makes a kind of its own
 _FEW = 12  # alternating words at one place that are all shown
@@ -113,7 +111,7 @@ class Layout:
     def __init__(self, lines: Sequence[str]) -> None:
         asked = [line for line in lines if line and not line[0].isspace()]
         rows = [
-            _FIELD.findall(line[:600])[:_COLUMNS] for line in asked[:: max(1, len(asked) // _ROWS)]
+            _FIELD.findall(line[:600])[:_COLUMNS] for line in asked[:: max(1, len(asked) // SAMPLE)]
         ]
         rows = [row for row in rows if row]
         for name in ("time", "level"):
@@ -374,7 +372,7 @@ class Log(LossyKind):
         """The share of the lines that begin like a log's, or continue such a line."""
         looked_at = sampled(text)
         lines = [line for line in lines_of(looked_at) if line.strip()]
-        if len(lines) < _FEWEST:
+        if len(lines) < FEWEST:
             return 0.0
         layout = _LAYOUTS[looked_at]
         if {"time", "level"}.isdisjoint(layout.columns[:5]):

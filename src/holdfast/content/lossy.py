@@ -19,6 +19,15 @@ from holdfast.text.sentences import is_of_lines, sentences
 MOST = 0.5
 """The least share of a text that must read as a kind."""
 
+FEWEST = 3
+"""Lines, tags or records that show a kind: two may be alike by chance."""
+
+MOSTLY = 0.9
+"""The share of its lines or tags with which a text is surely of a kind."""
+
+SAMPLE = 200
+"""Lines by which the columns of a text are found. Chosen by hand."""
+
 _SHORT = LONGEST // 2
 """Characters of short lines that are joined.
 
@@ -72,7 +81,12 @@ class LossyKind:
         return Shrunk(choice.text, self.name, _omitted(reading, choice.pieces))
 
 
-_READINGS: Memo[tuple[LossyKind, str], Reading] = Memo(lambda key: key[0].read(key[1]))
+def _read(key: tuple[LossyKind, str]) -> Reading:
+    kind, text = key
+    return kind.read(text)
+
+
+_READINGS: Memo[tuple[LossyKind, str], Reading] = Memo(_read)
 """The same output is told in notes and shortened where it is recalled."""
 
 

@@ -12,13 +12,13 @@ from urllib.parse import unquote
 
 from holdfast.content.structured.values import DEEPEST
 from holdfast.selection.pieces import LONGEST, Reading, passages
+from holdfast.text.words import READ
 
-from .lossy import LossyKind, sampled
+from .lossy import FEWEST, MOSTLY, LossyKind, sampled
 from .structured.records import Pieces
 from .structured.values import Value
 
 _SPARSEST = 300  # characters per tag; a text with fewer tags only mentions some
-_FEWEST, _MOST = 3, 0.9  # tags, and the share of the text that makes it markup
 
 _BEGINS = re.compile(
     r"[\s\ufeff]{0,200}<(?:[A-Za-z_][\w.:-]{0,80}(?:\s[^<>]{0,4000})?/?>|!--|!doctype|\?xml)",
@@ -50,7 +50,7 @@ class Markup(LossyKind):
     """An HTML page or an XML document, or a part of one."""
 
     name = "markup"
-    least = _MOST
+    least = MOSTLY
 
     def fit(self, text: str) -> float:
         """The share of the text inside tags; none if it neither begins nor ends with one."""
@@ -60,9 +60,7 @@ class Markup(LossyKind):
         tags = [token for token in tokens(sample) if token.event != "text"]
         closes = any(tag.event == "close" or tag.empty for tag in tags)
         return (
-            min(1.0, len(tags) * _SPARSEST / len(sample))
-            if closes and len(tags) >= _FEWEST
-            else 0.0
+            min(1.0, len(tags) * _SPARSEST / len(sample)) if closes and len(tags) >= FEWEST else 0.0
         )
 
     def compact(self, text: str) -> str | None:
@@ -82,7 +80,7 @@ class Markup(LossyKind):
 
 
 def _is_page(text: str) -> bool:
-    return _PAGE.search(text, 0, 20_000) is not None
+    return _PAGE.search(text, 0, READ) is not None
 
 
 Event = Literal["open", "close", "text"]

@@ -15,7 +15,7 @@ from typing import TypeAlias, TypeVar
 from holdfast.selection.pieces import Piece, Reading, clauses, passages
 from holdfast.text.memo import Memo
 
-from .lossy import LossyKind, enough
+from .lossy import FEWEST, SAMPLE, LossyKind, enough
 from .structured.records import facts
 
 T = TypeVar("T")
@@ -23,9 +23,6 @@ Style: TypeAlias = OneOf["delimited", "ruled", "aligned"]
 
 _BAR = " | "
 _HEADS = {" ": "a space between cells", _BAR: "a bar between cells"}
-_SAMPLE = 200  # lines that are examined
-_FEWEST_ROWS = 2
-_FEWEST_ALIGNED = 3  # rows, and columns unless there is a rule below the header
 _MOSTLY = 0.8  # share of the lines that must have the marks of aligned columns
 _REGULAR = 0.95  # share of the rows that must have as many cells as the header
 _FEWEST_FOR_ONE = (
@@ -120,12 +117,12 @@ class Grid:
 
 def _grid(text: str) -> Grid | None:
     lines = [line.rstrip("\r") for line in text.removeprefix("\ufeff").strip("\r\n").split("\n")]
-    if len(lines) > _FEWEST_ROWS and lines[0].startswith("```") and lines[-1].strip() == "```":
+    if len(lines) >= FEWEST and lines[0].startswith("```") and lines[-1].strip() == "```":
         lines = lines[1:-1]
     if _FOOT.fullmatch(lines[-1]):
         lines.pop()
-    sample = [line for line in lines[:_SAMPLE] if line.strip()]
-    if len(lines) <= _FEWEST_ROWS or not sample:
+    sample = [line for line in lines[:SAMPLE] if line.strip()]
+    if len(lines) < FEWEST or not sample:
         return None
     return (
         _ruled(lines, sample)
@@ -149,7 +146,7 @@ def _ruled(lines: Sequence[str], sample: Sequence[str]) -> Grid | None:
         return None
     kept = [line for line in lines if _BARS.search(line) and not _is_rule(line)]
     cells = [_barred(line) for line in kept]
-    if len(cells) <= _FEWEST_ROWS or not _regular(cells):
+    if len(cells) < FEWEST or not _regular(cells):
         return None
     return Grid("ruled", cells[0], cells[1:], kept[1:], kept[0])
 
@@ -169,7 +166,7 @@ def _delimited(lines: Sequence[str], sample: Sequence[str]) -> Grid | None:
         if sample[0].count(delimiter) and (likely := _plausible(sample, delimiter)) is not None:
             found = _read(lines, delimiter)
             if found and (
-                likely or any(map(_is_of_numbers, zip(*found.rows[:_SAMPLE], strict=False)))
+                likely or any(map(_is_of_numbers, zip(*found.rows[:SAMPLE], strict=False)))
             ):
                 return found
     return None
@@ -184,7 +181,7 @@ def _announced(lines: Sequence[str], sample: Sequence[str]) -> Grid | None:
         start += 1
     found = (
         _delimited(lines[start:], sample[1:])
-        if len(lines) - start > _FEWEST_ROWS and len(sample) > 1
+        if len(lines) - start >= FEWEST and len(sample) > 1
         else None
     )
     return replace(found, head="\n".join([*lines[:start], found.head])) if found else None
@@ -225,14 +222,14 @@ def _read(lines: Sequence[str], delimiter: str) -> Grid | None:
             return None
         cells.append(lines[start].split(delimiter))  # the text was truncated within quotes
         raw.append("\n".join(lines[start:]))
-    if len(cells) <= _FEWEST_ROWS or not _regular(cells):
+    if len(cells) < FEWEST or not _regular(cells):
         return None
     return Grid("delimited", cells[0], cells[1:], raw[1:], raw[0])
 
 
 def _regular(cells: Sequence[Sequence[str]]) -> bool:
     width = len(cells[0])
-    sample = cells[:_SAMPLE]
+    sample = cells[:SAMPLE]
     same = sum(len(row) == width for row in sample)
     regular = same >= _REGULAR * len(sample) or len(sample) - same <= (
         len(sample) >= _FEWEST_FOR_ONE
@@ -251,21 +248,21 @@ def _is_header(cells: Sequence[str]) -> bool:
 
 def _aligned(lines: Sequence[str]) -> Grid | None:
     """Columns separated only by spaces, as ``ps``, ``df`` and ``docker ps`` print them."""
-    fewest = _FEWEST_ALIGNED - any(map(_is_rule, lines[1:2]))
+    fewest = FEWEST - any(map(_is_rule, lines[1:2]))  # columns
     told = (line for line in lines if line.strip() and not _is_rule(line))
-    first = list(islice(told, _SAMPLE))
-    if len(first) <= _FEWEST_ALIGNED or first[0].lstrip()[0].isdigit():  # not column names
+    first = list(islice(told, SAMPLE))
+    if len(first) <= FEWEST or first[0].lstrip()[0].isdigit():  # not column names
         return None
     if not _mostly(first, _has_gutter):
         return None
     lines = [line.expandtabs().rstrip() for line in (*first, *told)]
-    sample = lines[:_SAMPLE]
+    sample = lines[:SAMPLE]
     cells = _by_gaps(lines, sample)
     head = cells[0]
     if (
         len(head) < fewest
         or not _is_header(head)
-        or any(map(_repeats, zip(*cells[:_SAMPLE], strict=True)))
+        or any(map(_repeats, zip(*cells[:SAMPLE], strict=True)))
     ):
         return None
     return Grid("aligned", head, cells[1:], lines[1:], lines[0])
@@ -288,7 +285,7 @@ def _by_gaps(lines: Sequence[str], sample: Sequence[str]) -> list[list[str]]:
     """Cells separated by the gaps that all lines have in common."""
     cuts = _cuts(sample)
     cells = [_cut(line, cuts) for line in lines]
-    return cells if cuts and _mostly(cells[:_SAMPLE], _is_filled) else [[]]
+    return cells if cuts and _mostly(cells[:SAMPLE], _is_filled) else [[]]
 
 
 def _is_filled(row: Sequence[str]) -> bool:

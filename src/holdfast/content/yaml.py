@@ -10,12 +10,9 @@ from dataclasses import dataclass, field
 from holdfast.content.structured.values import DEEPEST
 from holdfast.selection.pieces import Reading
 
-from .lossy import LossyKind, rows, sampled
+from .lossy import FEWEST, MOSTLY, LossyKind, rows, sampled
 from .structured.records import Pieces
 from .structured.values import Value
-
-_FEWEST = 3  # lines
-_MOSTLY = 0.9  # share of the lines that must look like YAML
 
 _ENTRY = re.compile(
     r"""(?:- +)*+(?P<key>[\w.$/@*<-][\w.$/@*<~+-]*|"[^"\n]*"|'[^'\n]*'):(?: |$)|- +\S|-$"""
@@ -28,7 +25,7 @@ class Yaml(LossyKind):
     """YAML, one document or several."""
 
     name = "yaml"
-    least = _MOSTLY
+    least = MOSTLY
 
     def fit(self, text: str) -> float:
         """The share of the lines that are keys with their values, or entries of lists."""
@@ -50,7 +47,7 @@ class Yaml(LossyKind):
                 if line[0] not in " -":
                     keys[entry["key"]] += 1
         is_of_labels = keys.total() > len(keys)  # as in a log
-        return shaped / seen if seen >= _FEWEST and keyed > 1 and not is_of_labels else 0.0
+        return shaped / seen if seen >= FEWEST and keyed > 1 and not is_of_labels else 0.0
 
     def read(self, text: str) -> Reading:
         """The pieces of the records, as for JSON; comments are left out."""

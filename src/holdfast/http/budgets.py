@@ -11,6 +11,7 @@ from holdfast.formats.payloads import Object, is_object
 from holdfast.kernel.budget import Budget, tokens_in
 from holdfast.kernel.errors import ConfigError
 from holdfast.tokens import counter_for, window_of
+from holdfast.tokens.families import GUESSED
 
 Size = int | str | Budget | None
 """``32_000``, ``"32k"``, ``"80%"`` of the model's window, a Budget, or None for the whole
@@ -23,9 +24,6 @@ TARGET = 0.75
 The rest lets the view grow at its end for several requests, during which the provider's cache stays
 valid.
 """
-
-_UNKNOWN = 0.2  # error of a count for an unknown model, such as most open models
-_ANSWER = 0.5  # largest share of the window reserved for the answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +52,8 @@ class Budgets:
             return None
         if not budget.headroom and model:
             accuracy = counter_for(model).accuracy
-            error = _UNKNOWN if accuracy.kind == "unknown" else accuracy.error or 0.0
-            budget = replace(budget, headroom=error)
+            accuracy = GUESSED if accuracy.kind == "unknown" else accuracy
+            budget = replace(budget, headroom=accuracy.error or 0.0)
         return budget
 
 
@@ -93,9 +91,7 @@ def _stated(size: Size, model: str, body: Object) -> Budget | None:
         return None
     share = _share(size) if isinstance(size, str) else None
     limit = int(window * (share or 1))
-    return Budget(
-        limit=limit, reserve=min(_answer(body), int(window * _ANSWER)) if not share else 0
-    )
+    return Budget(limit=limit, reserve=min(_answer(body), window // 2) if not share else 0)
 
 
 def _answer(body: Object) -> int:

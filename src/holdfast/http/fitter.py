@@ -27,7 +27,7 @@ from holdfast.http.requests import (
     written,
 )
 from holdfast.http.views import Sent, Views, chain_of, grown, positions
-from holdfast.kernel.budget import Budget
+from holdfast.kernel.budget import MOST, Budget
 from holdfast.kernel.errors import ContextOverflowError, HoldfastError
 from holdfast.kernel.messages import Viewing
 from holdfast.options import Options, check, chosen
@@ -36,7 +36,6 @@ from holdfast.result import CompressionResult
 from holdfast.tokens import window_of
 from holdfast.trace import log
 
-_FAR = 10**12  # tokens, more than any conversation has
 _ELSEWHERE = frozenset({"conversation", "previous_response_id"})
 """Fields of a body that continue messages which only the provider has."""
 
@@ -184,7 +183,7 @@ class Fitter:
                 form = named(endpoint.format)
                 sent = count(request.body, model=request.options.get("model"), format=form).total
             smaller = smaller_budget(fault, sent, request.budget.limit)
-            learned = smaller.tokens(_FAR)
+            learned = smaller.tokens(MOST)
             with self._lock:
                 self._learned[request.model] = min(
                     learned, self._learned.get(request.model, learned)
@@ -222,7 +221,7 @@ class Fitter:
             note = f"the window of {model!r:.60} is not known, and no budget is given"
         form = named(endpoint.format)
         options: Options = {**self.options, "model": model or None, "format": form}
-        return _Request(body, endpoint, model, budget or Budget(limit=_FAR), options, note)
+        return _Request(body, endpoint, model, budget or Budget(limit=MOST), options, note)
 
     def _masked(self, request: _Request, fitted: Fitted) -> tuple[Object, Fitted]:
         """The request as it is, but for its secrets, if these are to be masked."""
@@ -232,7 +231,7 @@ class Fitter:
             return request.body, fitted
         # without a step, only secrets are masked
         masking: Options = {**request.options, "strategy": [], "redact": True}
-        found = compress(body, Budget(limit=_FAR, trigger=0), **masking)
+        found = compress(body, Budget(limit=MOST, trigger=0), **masking)
         if not found.redacted:
             return request.body, fitted
         return {**request.body, **found.messages}, replace(fitted, changed=True, result=found)
@@ -315,9 +314,9 @@ class Fitter:
         known = self._quick.get(model)
         if known is None:
             known = 0
-            budget = self._budget(model, {"max_tokens": _FAR})
+            budget = self._budget(model, {"max_tokens": MOST})
             if budget is not None and not self.options.get("counter"):
-                allowed = budget.tokens(_FAR)
+                allowed = budget.tokens(MOST)
                 known = allowed if budget.trigger is None else 0
             with self._lock:
                 if len(self._quick) >= 1_000:  # the clients choose the names

@@ -72,7 +72,9 @@ def vendor_of(path: str, headers: Container[str]) -> Vendor:
     return "openai"
 
 
-HEADER = "x-holdfast-thread"
+OWN = "x-holdfast-"
+"""The beginning of the names of Holdfast's own headers."""
+HEADER = f"{OWN}thread"
 """The header with which any client may name the conversation; it is not forwarded."""
 
 _SESSIONS = ("x-claude-code-session-id", "session_id", "session-id", "conversation_id")

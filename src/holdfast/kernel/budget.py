@@ -20,9 +20,9 @@ from .typed import Only, Portion, check_fields, check_type
 Share = int | float
 """An int is tokens; a float from 0 to 1 is a share of something else, usually the budget."""
 
-_MOST = 10**15  # tokens; more would make shares inexact, and no window is near it
+MOST = 10**15  # tokens; more would make shares inexact, and no window is near it
 Tokens = Annotated[
-    int, Only("a positive number of tokens, such as 8000", range(1, _MOST + 1).__contains__)
+    int, Only("a positive number of tokens, such as 8000", range(1, MOST + 1).__contains__)
 ]
 
 _WRITTEN = re.compile(
@@ -45,7 +45,7 @@ def written_tokens(text: str) -> int:
     number, advice = tokens_in(text), "give one such as 8000 or 8k"
     if number is None:
         raise ConfigError(f"{text!r:.40} is not a positive number of tokens", advice=advice)
-    if number > _MOST:
+    if number > MOST:
         raise ConfigError(f"{text!r:.40} is more than any model takes", advice=advice)
     return number
 

@@ -49,10 +49,7 @@ LETTERS = re.compile(r"[^\W\d_]{2,}")
 SPEAKER = re.compile(r"^([^\W\d_][\w.'’ -]{0,40}): ", re.MULTILINE)
 _BEHIND = re.compile(r" ?%|[ -]([^\W\d_][\w'’-]*)")
 _COUNTED = frozenset({"number", "version", "time", "quantity"})
-_MOST_WORDS = 8  # words of one name; a longer run of capitalised words is emphasis
 _BETWEEN = 120  # characters between related entities at most
-_REPEATED = 2  # occurrences that make a phrase an entity
-_SHORTEST = 4  # letters of each word of a phrase
 _LEADING = 5  # words before a number that may say what it is
 _BRIEF = 24  # characters of such a word at most
 _STOPS = (",", ";", ".", "!", "?", ")", "|", '"')  # words before these do not belong to a number
@@ -134,7 +131,7 @@ def _runs(text: str, told: Iterable[str]) -> Iterator[tuple[bool, list[re.Match[
             word = match.group()
             capital = word[0].isupper() and not (word[0] == "I" and word[1:2] in ("", "'", "’"))
             joined = capital and run and text[run[-1].end() : match.start()] in (" ", ". ")
-            if run and (not joined or len(run) == _MOST_WORDS):
+            if run and not joined:
                 yield opens, run
                 run = []
             if capital:
@@ -272,12 +269,12 @@ def _phrases(text: str) -> list[tuple[str, int]]:
     return [
         (f"{one} {other}", times)
         for (one, other), times in pairs.most_common()
-        if times >= _REPEATED and _is_telling(one) and _is_telling(other)
+        if times > 1 and _is_telling(one) and _is_telling(other)
     ]
 
 
 def _is_telling(word: str) -> bool:
-    return len(word) >= _SHORTEST and word.islower() and word not in _COMMON
+    return word.islower() and word not in _COMMON
 
 
 def named_in(text: str, among: Callable[[Entity], bool] = bool) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from holdfast.content import shrink
 from holdfast.kernel.ports import Room
-from holdfast.text.fit import Count, choose, fits
+from holdfast.text.fit import MISSES, Count, choose, fits
 from holdfast.text.memo import Memo
 from holdfast.text.question import Question
 from holdfast.text.sentences import sentences
@@ -21,12 +21,9 @@ from .times import day_name
 OPENING = "From earlier in this conversation:"
 """The first line of the text."""
 
-_MOST_MISSES = 12  # results in a row that do not fit before the search for more ends
 _LEAST = 20  # tokens of a shortened excerpt at least
-_LARGEST, _LARGE = 0.5, 0.25  # share of the budget that the best result, and others, may take
+_READ = 60_000  # characters of a text that is read sentence by sentence. Chosen by hand.
 _MOST_CUT = 3  # tool outputs that are searched for the answer, each at the cost of a search
-_READ = 60_000  # characters of a text that is read sentence by sentence
-_BEFORE = 4  # one in this many characters comes before the match in a long line
 
 
 class Excerpt(NamedTuple):
@@ -60,9 +57,9 @@ def pack(
     """Choose as many excerpts of the messages at these positions as ``written`` fits in the budget.
 
     The positions are given best first; the excerpts are in the order of the log. Sentences of
-    greeting or thanks are left out, and so are repeated texts. A message that is too long for its
-    share is shortened to what answers the question. ``budget`` is in tokens; ``whole`` counts the
-    complete text. ``name`` returns the name before an excerpt.
+    greeting or thanks are left out, and so are repeated texts. A message that takes more than
+    half of the budget is shortened to what answers the question. ``budget`` is in tokens; ``whole``
+    counts the complete text. ``name`` returns the name before an excerpt.
     """
     taken: list[Excerpt] = []
     speakers = frozenset(map(str.lower, {message.speaker for message in messages.values()}))
@@ -74,11 +71,11 @@ def pack(
         message = messages.get(position)
         if message is None or (body := _body(message, speakers)) in known:
             continue
-        if misses > _MOST_MISSES:
+        if misses > MISSES:
             break
         day = day_name(message.said) if message.said is not None else ""
         left = room - (0 if day in days else count(f"[{day}]\n"))
-        left = min(left, max(int(budget * (_LARGE if taken else _LARGEST)), _LEAST))
+        left = min(left, max(budget // 2, _LEAST))
         by, said = name(message), body
         if not fits(body, left, count) or _tokens(by, body, count) > left:
             cut += message.role == "tool"
@@ -165,5 +162,5 @@ def best_place(text: str, question: str, width: int) -> str:
     found = pieces[scores.index(best)]
     low = found.lower()
     first = min(low.find(term.needle) for term in asked.terms if term.needle in low)
-    start = 0 if len(found) <= width else max(0, first - width // _BEFORE)
+    start = 0 if len(found) <= width else max(0, first - width // 2)
     return found if found == pieces[0] and not start else f"…{found[start:].lstrip()}"

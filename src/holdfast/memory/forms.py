@@ -17,7 +17,7 @@ from holdfast.content.lossy import sampled
 from holdfast.kernel.ports import Ask, Room
 from holdfast.selection.excerpt import order
 from holdfast.selection.order import evenly
-from holdfast.selection.pieces import clauses
+from holdfast.selection.pieces import LONGEST, clauses
 from holdfast.text.fit import choose
 from holdfast.text.importance import concludes
 from holdfast.text.memo import Memo
@@ -46,11 +46,13 @@ SHOWN = 0.5
 
 _SMALL = 24  # tokens that every form may have; fewer leave no room for a name
 _SAID, _LEAST_SAID = 0.35, 0.25  # least shares of what is said in a form that also lists names
-_WINDOWS, _WIDE = 2, 500  # samples by which a kind is recognised, and the characters of each
+_WINDOWS, _WIDE = 2, 500
+"""Samples by which a kind is recognised, and the characters of each: as many as name the kind, and
+in recorded runs more names are kept than with 4 of 300.
+"""
 _CLOSELY = 4  # times the room of a form: so much of a long text is read closely,
 _READ = 1_500  # and at least so many characters
 _OUTPUT = 600  # characters above which a fenced text is shortened by its kind
-_CLAUSE = 80  # characters up to which no statement is cut into clauses
 _JOINT = re.compile(r"(?<=[,;:)\]–—])(?=\s)|(?=\s[–—-]\s)")
 _BRIEF = 20  # characters below which a one-word sentence is left out
 _FULL = 9  # telling words of a statement; more of them do not raise its value
@@ -218,9 +220,9 @@ def _close(told: Sequence[Said], share: float) -> Sequence[Said]:
 def _parts(said: str, room: int) -> list[str]:
     """The statement, or parts of a long one, cut between clauses if possible.
 
-    A part has at most as many characters as the ``room`` has tokens, and ``_CLAUSE`` at least.
+    A part has at most as many characters as the ``room`` has tokens, or as half of a piece.
     """
-    longest = max(_CLAUSE, room)
+    longest = max(LONGEST // 2, room)
     found: list[str] = []
     for clause in _JOINT.split(said) if len(said) > longest else [said]:
         if found and len(found[-1]) + len(clause) <= longest:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from itertools import islice, pairwise
 from operator import itemgetter
 
+from holdfast.text.visible import GLANCE
 from holdfast.text.words import DIGITS, stem, terms
 
 from .messages import (
@@ -59,11 +60,12 @@ for a step and 3 to 8 steps.
 
 _FACTORS = tuple(factor.name for factor in fields(FactorWeights))
 _SLEPT = 60 * DAY  # seconds without a message after which a new conversation begins
-_TELLING = 10  # best results that are checked for how much of the question they have
+_TELLING = 10
+"""Best results that are checked for how much of the question they have, and messages that count as
+the first or the latest. Chosen by hand.
+"""
 _CANDIDATES = 400  # candidates for each of words, meaning and time
-_ALIKE = 0.3  # cosine of unrelated messages; below it the factor is 0
-_SOON = 20  # messages that count as the first or the latest
-_LONG = 2_000  # characters above which a message is not one of many similar ones
+_ALIKE = 0.3  # cosine of unrelated messages; below it the factor is less than 1. Chosen by hand.
 _BESIDE = "neighbours"
 """The factor of a message that has its score only from its neighbours."""
 
@@ -238,7 +240,7 @@ class Retrieval:
         shapes = {
             at: DIGITS.sub("0", message.told)
             for at, message in self.messages.read(sorted(reached)).items()
-            if len(message.text) <= _LONG
+            if len(message.text) <= GLANCE  # a longer one is not one of many similar ones
         }
         of_holders = {shapes[at] for at in held if at in shapes}
         return {at for at, shape in shapes.items() if at not in held and shape in of_holders}
@@ -274,7 +276,7 @@ class Retrieval:
         if asked.period is not None:
             return self.messages.between(asked.period.first, asked.period.reach, _CANDIDATES)
         if asked.order_alone:
-            return range(_SOON) if asked.direction < 0 else self.messages.newest(_SOON)
+            return range(_TELLING) if asked.direction < 0 else self.messages.newest(_TELLING)
         return ()
 
 

@@ -8,8 +8,8 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from holdfast.text.question import IDENTIFIER, PHRASE, Question
-from holdfast.text.words import STOP_WORDS, stands, words
+from holdfast.text.question import IDENTIFIER, MOST_TERMS, PHRASE, Question
+from holdfast.text.words import READ, STOP_WORDS, stands, words
 
 from .messages import Remembered
 from .times import ORDER, Period, dates, direction
@@ -23,14 +23,9 @@ _WHO = re.compile(
 _ROLES = {"i": "user", "you": "assistant"}
 _LETTERS = re.compile(r"[^\W\d_]+")
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_LONGEST = 20_000  # characters of a question that are read, from each end
-_MOST_TERMS = 64  # words of a question; one with more is a document
 _MOST_BESIDE = 32  # words of a question and its context together; each costs one search
 _BRIEF = 16  # words of a question; a longer one also has names that it does not ask for
-_MOST_NAMED = 8  # identifiers of a question; each costs one search
-_LEAST_DIGITS = 4  # digits of an identifier; a shorter number is a count, a day or an hour
 _SHORT_NAME = 3  # first letters of a name that stand for the name
-_NEAR = 0.01  # least nearness to the requested time
 
 
 class Exact(NamedTuple):
@@ -82,14 +77,14 @@ class Asked:
         The words of ``context`` count too.
         """
         text = question
-        if len(text) > 2 * _LONGEST:
-            text = f"{text[:_LONGEST]} {text[-_LONGEST:]}"
+        if len(text) > 2 * READ:
+            text = f"{text[:READ]} {text[-READ:]}"
         plain, days = dates(text)
         names = _names(text, speakers)
         about = frozenset(name for matching in names.values() for name in matching)
         who = _WHO.search(text)
         terms = _telling(words(plain), names)
-        beside = _telling([*terms, *words(context[:_LONGEST])], names)
+        beside = _telling([*terms, *words(context[:READ])], names)
         ordered = direction(text)
         return cls(
             terms=beside[: max(len(terms), _MOST_BESIDE)],
@@ -132,7 +127,7 @@ class Asked:
                 for at, message in messages.items()
                 if message.said is not None
             }
-            return {at: share for at, share in near.items() if share >= _NEAR}
+            return {at: share for at, share in near.items() if share}
         if not self.direction or len(messages) < 2:
             return {}
         end, other = min(messages), max(messages)
@@ -142,9 +137,9 @@ class Asked:
 
 
 def _telling(spoken: Iterable[str], names: Container[str]) -> tuple[str, ...]:
-    """The distinct meaningful words that are not speakers' names, at most 64."""
+    """The distinct meaningful words that are not speakers' names, the first of very many."""
     distinct = dict.fromkeys(spoken)
-    return tuple([w for w in distinct if w not in STOP_WORDS and w not in names][:_MOST_TERMS])
+    return tuple([w for w in distinct if w not in STOP_WORDS and w not in names][:MOST_TERMS])
 
 
 def _names(text: str, speakers: Sequence[str]) -> dict[str, set[str]]:
@@ -163,7 +158,7 @@ def _names(text: str, speakers: Sequence[str]) -> dict[str, set[str]]:
 
 
 def _exact(plain: str, days: Sequence[str]) -> tuple[Exact, ...]:
-    """The quoted phrases, identifiers and dates of a question, at most eight, by weight."""
+    """The quoted phrases, identifiers and dates of a question, by weight."""
     found: dict[str, Exact] = {}
     for term in Question.of(plain).terms:
         if not term.plain and term.weight >= IDENTIFIER:
@@ -174,7 +169,7 @@ def _exact(plain: str, days: Sequence[str]) -> tuple[Exact, ...]:
             if quoted or _is_name(needle):
                 found[needle] = Exact(needle, tuple(words(needle)), quoted=quoted)
     dated = [Exact(day.lower(), tuple(words(day)), quoted=True) for day in days]
-    return tuple([*found.values(), *dated][:_MOST_NAMED])
+    return tuple([*found.values(), *dated][:MOST_TERMS])
 
 
 def _is_name(needle: str) -> bool:
@@ -182,7 +177,7 @@ def _is_name(needle: str) -> bool:
     if needle.isalpha():
         return False
     if needle.isdigit():
-        return len(needle) >= _LEAST_DIGITS and not _YEAR.fullmatch(needle)
+        return not _YEAR.fullmatch(needle)
     parts = words(needle)
     return any(part not in STOP_WORDS and (len(part) > 1 or part.isdigit()) for part in parts)
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from holdfast.kernel.typed import Fraction, check_fields
 from holdfast.text.importance import has_importance_marker
 from holdfast.text.memo import Memo
-from holdfast.text.words import STOP_WORDS, words
+from holdfast.text.words import READ, STOP_WORDS, words
 
 from . import entities
 from .tiers import Segment, Tier
@@ -21,9 +21,7 @@ from .tiers import Segment, Tier
 _OPEN = re.compile(
     r"\b(?:todo|to do|fixme|open question|next step|pending|follow up|not yet|remind me)\b"
 )
-_LONGEST_READ = 20_000  # characters of a segment that are read
 _HALF_LIVES = 8  # half-lives of recency between the oldest and the newest segment
-_SHORTEST_SPAN = 600.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +61,8 @@ class Relevance:
 
     @classmethod
     def for_span(cls, seconds: float) -> Relevance:
-        """Return rates of forgetting for a session of this length in seconds."""
-        rate = math.log(2) * _HALF_LIVES / max(seconds, _SHORTEST_SPAN)
+        """Return rates of forgetting for a session of this length; none is above the usual."""
+        rate = min(cls().forgetting, math.log(2) * _HALF_LIVES / max(seconds, 1))
         return cls(forgetting=rate, idle=rate / 2)
 
 
@@ -85,9 +83,9 @@ class Context:
         cls, text: str, query: str = "", everywhere: Mapping[str, float] | None = None
     ) -> Context:
         """The context of a text and a question."""
-        told = text[-_LONGEST_READ:]
+        told = text[-READ:]
         if query:
-            told = f"{told}\n{query[:_LONGEST_READ]}"
+            told = f"{told}\n{query[:READ]}"
         named = frozenset(entity.text for entity in entities.entities(told, None))
         return cls(text, query, named, everywhere or {})
 
@@ -109,8 +107,8 @@ def importances(
     """The importance of each segment at ``now`` (seconds since 1970 UTC); 1.0 for a pinned one."""
     weights = relevance or Relevance()
     seen = [_TRAITS(segment.content) for segment in segments]
-    around, asked = _bag(context.text[:_LONGEST_READ]), _bag(context.query[:_LONGEST_READ])
-    used = entities.exact(context.text[-_LONGEST_READ:])
+    around, asked = _bag(context.text[:READ]), _bag(context.query[:READ])
+    used = entities.exact(context.text[-READ:])
     holders = Counter(chain.from_iterable(traits.words for traits in seen))
     rarity = {word: 1 / count for word, count in holders.items()}
     found: list[Importance] = []
@@ -163,7 +161,7 @@ class _Traits(NamedTuple):
 
 
 def _traits(text: str) -> _Traits:
-    read, near = text[:_LONGEST_READ], entities.glimpsed(text)
+    read, near = text[:READ], entities.glimpsed(text)
     return _Traits(
         _bag(read),
         tuple(entity.text for entity in entities.entities(near)),

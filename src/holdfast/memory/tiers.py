@@ -15,7 +15,7 @@ from typing import Literal
 
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.typed import Fraction, Positive, check_fields
-from holdfast.text.fit import clip
+from holdfast.text.fit import LONG_TOKEN, clip
 from holdfast.text.sentences import sentences
 from holdfast.text.words import terms
 
@@ -31,7 +31,6 @@ _AROUND = 4  # sentences on each side of a possible cut that are compared
 _LEAST_SHARE = 0.25  # share of the largest size that a piece has at least
 _LINE_LOSS = 2  # a cut moves to the end of a line unless the piece becomes shorter than 1 / this
 _LONGEST_WORD = 200  # characters that are searched for the end of a word
-_LONG_TOKEN = 8  # characters of a token; a text with longer ones is cut into shorter parts
 _WORDS = (re.compile(r"\s(?=\S)"), re.compile(r"[^\w\s](?=\w)|[。，、；：！？]"))
 """The ends of words; the second for scripts without spaces."""
 
@@ -166,7 +165,7 @@ def _no_longer(text: str, most: int, count: Count, rate: float) -> list[str]:
     if len(text.encode("utf-8", "replace")) <= most:  # a token has at least one byte
         return [text]
     parts: list[str] = []
-    at, reach = 0, _LONG_TOKEN * most + _LONGEST_WORD
+    at, reach = 0, LONG_TOKEN * most + _LONGEST_WORD
     while at < len(text):
         rest = text[at : at + reach]
         head = clip(rest, most, count, rate=rate) or rest[:1]

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from holdfast.text.words import READ
+
 _MONTHS = (
     "january february march april may june july august september october november december".split()
 )
@@ -51,8 +53,7 @@ ORDER = re.compile(
 )
 """Words that ask for the first of several, or for the latest."""
 
-_LONGEST_QUESTION = 4_000  # characters that are searched for times
-_LATEST_MOMENT = 253_402_300_799.0  # the end of the year 9999
+_LATEST_MOMENT = float(timegm(datetime.max.replace(tzinfo=UTC).timetuple()))
 
 DAY = 86_400.0
 """Seconds."""
@@ -95,7 +96,7 @@ def moment(text: str) -> float | None:
 
 def period(question: str, now: float | None) -> Period | None:
     """The period that the question means; words like "yesterday" are relative to ``now``."""
-    text = question[:_LONGEST_QUESTION]
+    text = question[:READ]
     for match in _found(text):
         day = _day_of(match, now)
         if day is not None:
@@ -116,7 +117,7 @@ def period(question: str, now: float | None) -> Period | None:
 
 def dates(text: str) -> tuple[str, list[str]]:
     """The text without its dates, and these dates, since "28" alone would mean nothing."""
-    plain, rest = text[:_LONGEST_QUESTION], text[_LONGEST_QUESTION:]
+    plain, rest = text[:READ], text[READ:]
     found: list[str] = []
     for form in _DATES:
         found += [match.group() for match in form.finditer(plain)]
@@ -126,7 +127,7 @@ def dates(text: str) -> tuple[str, list[str]]:
 
 def direction(question: str) -> int:
     """-1 if the question asks for the first of several, 1 for the latest, 0 for neither."""
-    match = ORDER.search(question[:_LONGEST_QUESTION])
+    match = ORDER.search(question[:READ])
     return 0 if match is None else -1 if match["first"] else 1
 
 

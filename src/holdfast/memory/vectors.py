@@ -17,7 +17,6 @@ try:
 except ImportError as missing:
     raise MissingExtraError("a search by meaning", "local") from missing
 
-_FIRST_ROWS = 256
 _ALIGNED = 8  # bytes
 
 
@@ -62,7 +61,7 @@ class _Rows:
         """Add rows; rows added before the width was known are zeros."""
         end = self._count + len(rows)
         if end > len(self._held) or rows.shape[1] > self.width:
-            grown = np.zeros((max(_FIRST_ROWS, 2 * end), rows.shape[1]), dtype=np.float32)
+            grown = np.zeros((2 * end, rows.shape[1]), dtype=np.float32)
             grown[: self._count, : self.width] = self.filled
             self._held = grown
         self._held[self._count : end] = rows

@@ -20,7 +20,6 @@ from holdfast.text.words import STOP_WORDS, words
 _DIMENSIONS = 512  # of a vector; enough that few words of a text meet in one. Chosen by hand.
 # Hashing with signs keeps angles: two features that meet in one place cancel as often as they add
 # up (Weinberger et al., "Feature Hashing for Large Scale Multitask Learning", 2009).
-_SIGN = 1 << 63
 # Chosen by hand:
 _GRAMS = (3, 4)  # letters of the parts of a word
 _LONGEST = 48  # letters of a word that are used
@@ -66,8 +65,8 @@ def _runs(word: str) -> Iterator[str]:
 
 def _placed(feature: str, weight: float) -> tuple[int, float]:
     digest = blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    number = int.from_bytes(digest, "big")
-    return number % _DIMENSIONS, -weight if number & _SIGN else weight
+    number = int.from_bytes(digest, "big", signed=True)
+    return number % _DIMENSIONS, -weight if number < 0 else weight
 
 
 # the prefix of quoted lines; the other lines of a prompt are the request

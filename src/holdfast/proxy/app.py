@@ -21,7 +21,7 @@ from holdfast.api import sample
 from holdfast.formats.convert import convert
 from holdfast.http.budgets import Budgets
 from holdfast.http.fitter import Fitted, Fitter, RequestRefusedError
-from holdfast.http.requests import HEADER, Origin, Vendor, origin_of, plain, vendor_of, written
+from holdfast.http.requests import OWN, Origin, Vendor, origin_of, plain, vendor_of, written
 from holdfast.kernel.errors import HoldfastError
 from holdfast.providers.vendor import REFUSED
 from holdfast.proxy import Settings
@@ -40,7 +40,7 @@ _HOP = frozenset(
 """Hop-by-hop headers, which apply to one connection."""
 
 _RECODED = frozenset({b"content-encoding"})
-_OWN = HEADER.encode().rpartition(b"-")[0]  # the prefix of Holdfast's own headers
+_OWN = OWN.encode()
 _AUTOMATIC = ("user-agent", "accept", "accept-encoding", "content-type")
 _REFUSAL = 1_000_000  # bytes of a refusal that are read
 _CONNECT = 15.0  # seconds to connect to a provider
@@ -292,7 +292,7 @@ class _Exchange:
         ]
         if fitted is not None and fitted.fault:
             line = fitted.note.encode("ascii", "replace")[:300]
-            headers.append((b"x-holdfast-note", b"sent as it was: " + line))
+            headers.append((_OWN + b"note", b"sent as it was: " + line))
         self.begun = True
         await self.client.begin(response.status, headers)
         looks = fitted is not None and "content-encoding" not in response.headers

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from holdfast.reports import STATES, Account, MessageAccount, Touch
-from holdfast.reports.pages import asset, fact_list, page, shown
+from holdfast.reports.pages import PREVIEW, asset, fact_list, page, shown
 from holdfast.reports.text import (
     DiffPiece,
     difference,
@@ -86,7 +86,6 @@ def message_bar(entry: MessageAccount, largest: int) -> str:
 
 
 _MOST = 40_000  # characters of a text in the page
-_PREVIEW = 160
 
 
 def html_report(account: Account) -> str:
@@ -169,7 +168,7 @@ def _left(entries: list[MessageAccount], largest: int) -> str:
 
 
 def _message(entry: MessageAccount, largest: int) -> str:
-    words = one_line(entry.text_after or entry.text_before, _PREVIEW)
+    words = one_line(entry.text_after or entry.text_before, PREVIEW)
     opened = " open" if entry.state == "inserted" else ""  # notes are shown unfolded
     size = f"{entry.tokens_after:,}"
     if entry.state != "kept":

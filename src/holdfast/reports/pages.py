@@ -11,6 +11,9 @@ from string import Template
 
 from holdfast.text.visible import visible
 
+PREVIEW = 160
+"""Cells of a text that a page shows in one line."""
+
 
 def asset(*path: str) -> str:
     """A file of the package."""

@@ -18,6 +18,7 @@ from holdfast.kernel.registry import imported, renamed_argument
 from holdfast.kernel.transcript import Format
 from holdfast.kernel.typed import Positive, check_type
 from holdfast.memory.facts import Fact, Ledger
+from holdfast.memory.relevance import Choice
 from holdfast.memory.tiers import Tier, Tiers, TierStatistics
 from holdfast.names import ReportForm
 from holdfast.options import listing
@@ -54,7 +55,8 @@ S = TypeVar("S")
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_LIFTED = 10  # messages of a view whose segments are promoted, as many as V.18 retrieves
+_LIFTED = Choice().max_segments
+"""Messages of a view whose segments are promoted, as many as V.18 retrieves."""
 
 
 def awaited(

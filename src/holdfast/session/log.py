@@ -27,8 +27,8 @@ from holdfast.stores.artifacts import secret_of
 from holdfast.stores.key_logs import EVENTS, MESSAGES
 from holdfast.stores.protocols import Glances, KeepsLogs, Line, MessageLog, as_store_errors, settled
 from holdfast.text.keyed import of_thread
-from holdfast.text.visible import amount
-from holdfast.text.words import has_unspaced, words
+from holdfast.text.visible import LISTED, amount
+from holdfast.text.words import READ, has_unspaced, words
 
 from .state import DERIVED, Event, EventKind, State, as_range
 from .wires import (
@@ -47,7 +47,6 @@ T = TypeVar("T")
 LineKind = Literal["message", "event"]
 
 
-_SEARCHED = 20_000  # characters of one message that are searched: a tool may return a book
 _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
@@ -102,7 +101,7 @@ def words_of(kept: Kept) -> str:
     Scripts without spaces between words are split into pairs of characters, as in questions.
     """
     calls = (f"{call.name} {call.arguments}" for call in kept.message.calls)
-    text = "\n".join(part for part in (kept.remembered.told, *calls) if part)[:_SEARCHED]
+    text = "\n".join(part for part in (kept.remembered.told, *calls) if part)[:READ]
     return " ".join(words(text)) if has_unspaced(text) else text
 
 
@@ -129,10 +128,9 @@ def own_id(message: object) -> str:
     return found if isinstance(found, str) else ""
 
 
-_NAMED = 20  # damaged lines that are listed
 _HELD = 16_000_000  # characters of messages that an open thread keeps in memory at most
 _SNAPSHOT = 256  # lines after which the state is saved again
-READ = 512  # lines that are read or copied at once
+LINES = 512  # lines that are read or copied at once
 NEAR = 64  # messages on one side of a position that are read at once
 NEWEST = 8  # newest messages that show the current work
 STATE = "session:"
@@ -231,8 +229,8 @@ class Thread:
         told: list[str] = []
         for kind, places in self.damaged.items():
             if places:
-                listed = ", ".join(map(str, sorted(places)[:_NAMED]))
-                more = ", …" if len(places) > _NAMED else ""
+                listed = ", ".join(map(str, sorted(places)[:LISTED]))
+                more = ", …" if len(places) > LISTED else ""
                 what = f"{amount(len(places), kind)} damaged in the store, passed over"
                 told.append(f"{what}: {listed}{more}; restore a copy")
         return told
@@ -518,8 +516,8 @@ def _original(_: int, line: Line) -> tuple[Line, Any]:
 
 def _batches(start: int, end: int) -> Iterator[range]:
     """The positions from ``start`` up to ``end``, in ranges that are read at once."""
-    for first in range(start, end, READ):
-        yield range(first, min(first + READ, end))
+    for first in range(start, end, LINES):
+        yield range(first, min(first + LINES, end))
 
 
 def exchanges(thread: Thread, positions: Sequence[int]) -> list[int]:

@@ -160,7 +160,6 @@ class FormRequests:
 
 
 _BREATH = 0.001  # seconds between two portions, so that a waiting thread gets the turn
-_AT_ONCE = 8  # forms of one round, as many as CallLimits allows at once
 _ROUNDS = 4  # of requests in the background, after each maintenance of the tiers
 _TRIES = 2  # rounds in which a form is requested before the one by rules is kept
 _LONGEST_PAUSE = 16  # maintenance runs without a request while the model does not answer
@@ -317,7 +316,8 @@ class Upkeep:
         with self._asking:
             with self._turn:
                 given_up = {asked for asked, times in self._failed.items() if times >= _TRIES}
-                owed = self._tiers.wanted_forms(_AT_ONCE, given_up) if not self._closed else []
+                most = self._forming.lineup.limits.concurrency
+                owed = self._tiers.wanted_forms(most, given_up) if not self._closed else []
             if not owed:
                 return False
             forms, failed, usage = self._forming.asked(owed)

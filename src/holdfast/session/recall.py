@@ -24,9 +24,10 @@ from holdfast.redact import concealing
 from holdfast.stores.protocols import GetsBytes, SetsBytes, settled
 from holdfast.text.memo import Memo
 from holdfast.text.similarity import best_of
+from holdfast.text.visible import GLANCE
 from holdfast.text.words import STOP_WORDS, stem, words
 
-from .log import NEWEST, READ, Kept, Thread, words_of
+from .log import LINES, NEWEST, Kept, Thread, words_of
 from .state import Span, holds
 from .turns import all_remembered, as_remembered, author, bear_names, with_authors
 
@@ -48,7 +49,6 @@ _MOST_IDLE, _MOST_ONWARD = 14, 2
 "continue with the next endpoint".
 """
 _UNKNOWN = 0.1  # share of an input's words that the view may lack
-_SHOWN = 300  # characters of a message, or of a question, that are shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,25 +61,25 @@ class Inquiry:
     @property
     def brief(self) -> str:
         """The question, and the beginning of the work."""
-        return f"{self.question}\n{self.work[:_SHOWN]}".rstrip("\n")
+        return f"{self.question}\n{self.work[:GLANCE]}".rstrip("\n")
 
     @property
     def shown(self) -> str:
         """The text for an event."""
-        return self.brief[:_SHOWN]
+        return self.brief[:GLANCE]
 
 
 def of_the_newest(thread: Thread) -> Inquiry:
     """The newest user message, and the work since then, if any."""
     end, spoke = thread.state.messages, thread.state.spoke or 0
     newest = thread.read(range(end - NEWEST, end)) if end - spoke > NEWEST else {}
-    work = "\n".join(words_of(kept)[:_SHOWN] for kept in newest.values())
+    work = "\n".join(words_of(kept)[:GLANCE] for kept in newest.values())
     return Inquiry(_said(thread), work)
 
 
 def is_idle(thread: Thread) -> bool:
     """Whether the newest user message needs no search, such as "ok thanks"."""
-    spoken = words(_said(thread)[:_SHOWN])
+    spoken = words(_said(thread)[:GLANCE])
     if thread.state.spoke is None or len(spoken) > _MOST_IDLE or not all(map(str.isalpha, spoken)):
         return False
     telling = [word for word in spoken if word not in STOP_WORDS]
@@ -120,7 +120,6 @@ _HELD: Memo[str, frozenset[str]] = Memo(_terms)
 # Each candidate is read with its neighbours; those of a long thread are read from the store.
 _CANDIDATES = 60  # messages with words of the question
 _LONG, _FEWER = 5_000, 30  # messages of a thread above which there are fewer candidates
-_HITS = 200  # results that ``pack`` chooses from
 _ANSWERS = 0.1  # score below which only the question itself was found
 _EXPLAINED = 8  # messages with factors in the event of a recall; the view has the factors of all
 
@@ -253,7 +252,7 @@ class Past:
         answers = self._retrieval.answers(asked.question, self._thread.now(), asked.work, apart)
         scores, messages = answers.ranked(), answers.messages
         unseen = (place for place, score in scores.items() if score >= least and place not in shown)
-        hits = list(islice(unseen, most or _HITS))
+        hits = list(islice(unseen, most))
         if self._tells is not str:
             masked = {place: self._tells(messages[place].text) for place in hits}
             messages = {place: replace(messages[place], text=masked[place]) for place in hits}
@@ -314,8 +313,7 @@ class _Source:
 _BLOCK = 4_096  # messages whose vectors are stored under one key
 _BLOCKS = 2  # newest blocks that are searched: about 8 MB of vectors
 _AT_ONCE = 2_000  # messages that one search adds, which takes about 0.3 s
-_LONGEST = 4_000  # characters of one message that are embedded
-_OUTPUT = 400  # the same for a tool's output, all of which is found by its words
+_EMBEDDED = 400  # characters of one message, all of which is found by its words
 _NEAREST = 40  # nearest messages, each of which is read with its neighbours
 
 
@@ -359,8 +357,8 @@ class Meaning:
         if self._next < first * _BLOCK or not self._blocks:
             self._open(first)
         stop = end if most is None else min(end, self._next + most)
-        for start in range(self._next, stop, READ):
-            found = self._thread.read(range(start, min(start + READ, stop))).items()
+        for start in range(self._next, stop, LINES):
+            found = self._thread.read(range(start, min(start + LINES, stop))).items()
             said = [(place, _brief(kept)) for place, kept in found if kept.message.role != "system"]
             for number, part in groupby(said, lambda entry: entry[0] // _BLOCK):
                 block = self._blocks.get(number)
@@ -397,8 +395,11 @@ class Meaning:
 
 
 def _brief(kept: Kept) -> Remembered:
-    message, most = kept.remembered, _OUTPUT if kept.message.results else _LONGEST
-    return replace(message, text=message.text[:most]) if len(message.text) > most else message
+    """The message with the beginning that is embedded."""
+    message = kept.remembered
+    if len(message.text) <= _EMBEDDED:
+        return message
+    return replace(message, text=message.text[:_EMBEDDED])
 
 
 class FactReader:

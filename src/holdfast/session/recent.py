@@ -18,7 +18,6 @@ from holdfast.kernel.budget import Budget, Meter, tokens_of
 from holdfast.kernel.edits import Drop, Insert
 from holdfast.kernel.flow import run
 from holdfast.kernel.messages import Message
-from holdfast.kernel.transcript import speaks
 from holdfast.model_usage import ModelUsage
 from holdfast.options import Options
 from holdfast.redact import concealing
@@ -171,11 +170,10 @@ def summary_of(thread: Thread, text: str) -> Message:
 
 
 _IN_MIND = "To be kept in mind:"
-_IN_MIND_SHARE = 0.4  # share of the budget at most, to leave room for the current work
 
 
 def notes_text(thread: Thread, options: SessionOptions, limit: int) -> str:
-    """The notes of ``remember``; the middle of the longest is cut out if they are too long.
+    """The notes of ``remember`` in at most half of the limit: the longest lose their middle.
 
     Secrets may be masked.
     """
@@ -183,7 +181,7 @@ def notes_text(thread: Thread, options: SessionOptions, limit: int) -> str:
     notes = [tells(note) for note in thread.state.notes.values()]
     if not notes:
         return ""
-    level = max(1, water_level(map(count, notes), int(limit * _IN_MIND_SHARE)))
+    level = max(1, water_level(map(count, notes), limit // 2))
     told = (note if count(note) <= level else head_tail(note, level, count) for note in notes)
     return "\n".join([_IN_MIND, *(f"- {note}" for note in told), ""])
 
@@ -200,10 +198,9 @@ def past_message(
     return known
 
 
-_NEAR = 0.25  # share of the recent turns that may be dropped to begin with a user's message
-_FAR, _LEFT = 12.0, 9.0
-"""Times the room. A thread longer than the first has a far part, which is searched only for the
-user's questions; then the newest messages up to the second are near.
+_FAR = 12.0
+"""Times the room. What is farther from the end of a thread is searched only for the user's
+questions.
 """
 _INPUT = 0.125  # share of the room up to which the user's newest input is kept whole
 _LOOKED_AT, _CHEAP = 2, 16_000
@@ -241,11 +238,10 @@ class RecentTurns:
     def start(self, room: int) -> int:
         """The position from which the recent turns fit ``room`` tokens.
 
-        The newest exchange is always included. They begin with a user's message if one is near, and
-        never with the result of a call.
+        The newest exchange is always included. They never begin with the result of a call.
         """
         end = self._thread.state.messages
-        taken, start, turn = 0, end, (end, 0)
+        taken, start = 0, end
         for kept in self._thread.backwards():
             if kept.position in self._frame.fixed:
                 continue
@@ -254,8 +250,7 @@ class RecentTurns:
                 break
             if not kept.message.results:
                 start = kept.position
-                turn = (start, taken) if speaks(kept.message) else turn
-        return turn[0] if turn[1] and taken - turn[1] <= room * _NEAR else start
+        return start
 
     def scope(self, last: Part | None) -> Scope:
         """The messages for the next part: those that the last part had or noted, and newer ones.
@@ -290,7 +285,7 @@ class RecentTurns:
         for kept in self._thread.backwards():
             tokens += self._frame.size(kept)
             if tokens > room * _FAR:
-                return self.start(int(room * _LEFT))
+                return self.start(int(room * _FAR))
         return 0
 
     def is_talk(self) -> bool:

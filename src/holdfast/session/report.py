@@ -9,7 +9,7 @@ from typing import Any
 
 from holdfast.memory.tiers import TIERS, Tier, TierStatistics
 from holdfast.redact import redacted_text
-from holdfast.reports.pages import asset, fact_list, page, shown
+from holdfast.reports.pages import PREVIEW, asset, fact_list, page, shown
 from holdfast.text.visible import amount, one_line
 
 from .log import Thread
@@ -281,7 +281,6 @@ def best(event: Event, most: int) -> list[Any]:
 
 
 _WIDTH, _HEIGHT = 1_000, 180  # of a chart, in its own units
-_CELLS = 160  # compactions that a page shows unfolded
 _FEW = 5  # compactions that a page shows at once
 
 Point = tuple[float, float]
@@ -294,7 +293,7 @@ def html_page(story: Story) -> str:
         "$thread: Holdfast session",
         asset("session", "page.html"),
         asset("session", "page.css"),
-        thread=shown(one_line(stats.thread, _CELLS)) or "(no name)",
+        thread=shown(one_line(stats.thread, PREVIEW)) or "(no name)",
         messages=amount(stats.messages, "message"),
         tokens=f"{stats.tokens:,}",
         facts=_facts(story),
@@ -323,7 +322,7 @@ def _facts(story: Story) -> str:
     faults = story.of("fault")
     if faults:
         facts["failures"] = (
-            f"{amount(len(faults), 'time')}, last: {one_line(faults[-1].reason, _CELLS)}"
+            f"{amount(len(faults), 'time')}, last: {one_line(faults[-1].reason, PREVIEW)}"
         )
     return fact_list(facts)
 
@@ -427,7 +426,7 @@ def _recall(story: Story, event: Event) -> str:
         if len(chosen) > MOST_TOLD
         else ""
     )
-    question = shown(one_line(event.facts["question"], _CELLS))
+    question = shown(one_line(event.facts["question"], PREVIEW))
     return (
         f'<details><summary><span class="at">{event.at:,}</span><span class="words" '
         f'dir="auto">{question}</span>'

@@ -21,7 +21,7 @@ from uuid import uuid4
 from holdfast.calls.lineup import Lineup
 from holdfast.kernel.errors import CorruptError, HoldfastError, StoreError
 from holdfast.kernel.ports import Embed
-from holdfast.memory.forms import HEAVY, VERBATIM, Condenser, Form
+from holdfast.memory.forms import FACTORS, HEAVY, VERBATIM, Condenser, Form
 from holdfast.memory.relevance import Context, Relevance, importances
 from holdfast.memory.tiers import (
     TIERS,
@@ -191,10 +191,7 @@ def _segment(data: Mapping[str, Any]) -> Segment:
     return Segment(**facts)
 
 
-_DUE = 0.5  # share of hot that must be new since the last run
-_TAKEN_IN = 2  # times the size of hot that one run adds while an append waits
-_LOOKED_AT = 4  # times the size of hot: longest message that is added while a reader waits
-_BACKLOG = 12  # times the size of all tiers: older messages would have been evicted
+_TAKEN_IN = 2  # times the size of hot that one run adds while somebody waits
 
 RULE = "rule"
 """The writer of a form made by rules."""
@@ -258,14 +255,14 @@ class ThreadTiers:
         self._saved = replace(self._saved, tiers=tiers)
 
     def due(self, *, patient: bool = False) -> bool:
-        """Whether enough is new since the last run.
+        """Whether enough is new since the last run: half of the size of hot.
 
         Views lack nothing meanwhile, since they have the newest turns. A long run of an agent is
         one unfinished turn, of which nothing can be added; so unless ``patient`` (False if an
         append waits for the work), an agent's turns are due when one is finished.
         """
         state, saved = self.thread.state, self._saved
-        if state.tokens - max(self._looked, saved.tokens) < self.sizes.hot * _DUE:
+        if 2 * (state.tokens - max(self._looked, saved.tokens)) < self.sizes.hot:
             return False
         return patient or not state.calls or (state.spoke or 0) > saved.next
 
@@ -460,12 +457,13 @@ class ThreadTiers:
 
     def _new_turns(self, *, some: bool, brief: bool) -> list[Segment]:
         """The finished turns that are in no tier yet, or some of them."""
-        said, most = self.thread.state.tokens, _BACKLOG * sum(self.sizes.of(tier) for tier in TIERS)
+        said, room = self.thread.state.tokens, sum(self.sizes.of(tier) for tier in TIERS)
+        most = int(room * FACTORS[HEAVY][0])  # older messages would have been evicted
         start, tokens = self._saved.next, self._saved.tokens
         if said - tokens > most:
             start, tokens = self._turns.start(start, most), said - most
         portion = self.sizes.hot * _TAKEN_IN if some else None
-        longest = self.sizes.hot * _LOOKED_AT if brief else inf
+        longest = self.sizes.hot * _TAKEN_IN if brief else inf
         segments, end, self.behind = self._turns.finished(start, portion, longest)
         self._looked = said
         if self.behind:

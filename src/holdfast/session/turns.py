@@ -31,8 +31,6 @@ from .log import NEAR, NEWEST, Kept, Thread
 from .state import Span, State, holds, span_of
 from .wires import is_exchanged
 
-_NEAR = 24  # messages before a result that are searched for its call: one reply may have many calls
-
 
 def as_remembered(kept: Kept, named: Container[str]) -> Remembered:
     """The message for memory; a name at its head is the speaker only if names are usual.
@@ -75,7 +73,7 @@ def author(thread: Thread, message: Remembered, tells: Callable[[str], str] = st
 
 def calls_of(thread: Thread, at: int) -> list[ToolCall]:
     """The nearby calls that returned the results of the message at this position."""
-    near = [kept.message for kept in thread.read(range(max(0, at - _NEAR), at + 1)).values()]
+    near = [kept.message for kept in thread.read(range(max(0, at - NEAR), at + 1)).values()]
     calls = [
         near[i].parts[k]
         for result, (i, k) in sorted(paired(near).items())

@@ -82,8 +82,7 @@ def copied(value: Any) -> Any:
 
 
 _ASKED_RECENT = 0.1  # share of the budget for recent turns if there is a question
-_PAST = 0.2  # share for the past if recent turns are compressed
-_LEAST_PAST = 0.15  # share for the past if recent turns fit unchanged
+_PAST = 0.15  # share for the past if there is a question
 _GROWTH = 0.3
 """Share that a new view leaves free, so that it can grow at its end.
 
@@ -148,11 +147,8 @@ class Fit:
         """The view for a question: the past that answers it, and recent turns in the rest."""
         start = self.recent.start(int(self.room * _ASKED_RECENT))
         notes, empty = self._cost(""), self._telling("").tokens
-        for share in (_LEAST_PAST, _PAST):
-            most = self.limit - max(notes, int(self.room * share))
-            part, _ = self.recent.made(Scope(start), most, "", is_talk=True)
-            if part.result is None:
-                break
+        most = self.limit - max(notes, int(self.room * _PAST))
+        part, _ = self.recent.made(Scope(start), most, "", is_talk=True)
         if part.tokens + notes > self.limit:  # among more messages a large one can be left out
             part, _ = self.recent.made(
                 self.recent.scope(None), self.limit - notes, "", is_talk=self.recent.is_talk()

@@ -12,7 +12,7 @@ from base64 import b64decode, b64encode
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from hashlib import sha256
-from os import urandom
+from secrets import token_hex
 from typing import Any, cast
 
 from holdfast.kernel.errors import (
@@ -381,7 +381,6 @@ def _artifact(reference: str, header: Header) -> Artifact:
 
 
 KEY = "secret"
-_BYTES = 32  # as many as the SHA-256 of its keyed hashes has
 
 
 def secret_of(store: KeyValueStore, *, makes: bool = True) -> str:
@@ -390,7 +389,7 @@ def secret_of(store: KeyValueStore, *, makes: bool = True) -> str:
     if known or not makes:
         return known or ""
     if isinstance(store, PutsIfAbsent):
-        settled(store.put_if_absent(KEY, urandom(_BYTES).hex()))
+        settled(store.put_if_absent(KEY, token_hex()))
     else:
-        settled(store.set(KEY, urandom(_BYTES).hex()))
+        settled(store.set(KEY, token_hex()))
     return settled(store.get(KEY)) or ""

@@ -10,12 +10,11 @@ from typing import Any
 
 from holdfast.kernel.errors import ConfigError, InputError, MissingExtraError
 from holdfast.kernel.registry import imported
+from holdfast.text.visible import LISTED
 
 STEP = re.compile(r'\.?([^.\[\]"]+)|\[(-?\d+)\]|\[("(?:[^"\\]|\\.)*")\]')
 SPACE = re.compile(r"[ \t\n\r]*")
 BOM = "\ufeff"
-SHOWN = 20
-"""The number of names that an error lists."""
 
 # Numbers stay text: values are only skipped, and an integer of 5,000 digits must not stop the
 # reader.
@@ -111,8 +110,8 @@ class _Reader:
             )
         members = dict(self._inside(parent, named=True))
         if step not in members:
-            more = f" and {len(members) - SHOWN:,} more" if len(members) > SHOWN else ""
-            known = ", ".join(list(members)[:SHOWN]) or "no fields"
+            more = f" and {len(members) - LISTED:,} more" if len(members) > LISTED else ""
+            known = ", ".join(list(members)[:LISTED]) or "no fields"
             raise self.error(f"there is no {step!r}", f"there are {known}{more}")
         return members[step]
 

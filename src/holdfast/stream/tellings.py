@@ -21,7 +21,6 @@ from .events import StreamEvent
 from .texts import unfenced
 
 _ARGUMENT = 100  # characters of an argument that are shown beside the name of the call
-_MOSTLY = 0.5  # share of an act written as text that is JSON; less of it may be code
 
 
 class Telling(NamedTuple):
@@ -124,7 +123,7 @@ def _calls(name: str, text: str) -> list[tuple[str, list[tuple[str, str]]]]:
             found.append((" ".join(label.split()), list(_fields(value))))
             covered += len(part)
         label = "" if values else f"{label} {part}"
-    return found if found and covered >= _MOSTLY * len(bare) else [(name, [("", bare)])]
+    return found if found and 2 * covered >= len(bare) else [(name, [("", bare)])]
 
 
 def _call(name: str, fields: Sequence[tuple[str, str]]) -> Iterator[Piece]:

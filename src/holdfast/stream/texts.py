@@ -126,8 +126,7 @@ def _is_sentence(line: str) -> bool:
     return ends and line[0].isalpha() and len(line.split()) > 1 and reads_as_words(line)
 
 
-_FEWEST = 3  # times that a regularity must appear
-_SHARE = 0.5  # least share of the messages that could show it
+_FEWEST = 3  # times that a regularity must appear, and in half of the messages that could show it
 _BARE = 0.25  # least share of outputs of several lines if there is no common opening
 _LINES = 2  # line breaks; people answer in fewer, except in sentences
 _OPENING = 60  # characters at the start of outputs that are compared
@@ -204,7 +203,7 @@ def protocol_of(messages: Sequence[Message]) -> Protocol:
     if ends.total() < _FEWEST:
         return NATIVE
     repeated = frozenset(syntax for syntax, times in ends.items() if syntax and times >= _FEWEST)
-    is_regular = sum(ends[syntax] for syntax in repeated) >= max(_FEWEST, _SHARE * ends.total())
+    is_regular = sum(ends[syntax] for syntax in repeated) >= max(_FEWEST, ends.total() / 2)
     return _with_answers(said, repeated if is_regular else frozenset())
 
 
@@ -252,12 +251,12 @@ def _openings(
         end = bisect_right(starts, opening + chr(maxunicode))
         group = [text for _, text in texts[bisect_left(starts, opening) : end]]
         has_sign = have_acts and _SIGN.search(opening) is not None
-        is_a_line = have_acts and "\n" in opening and len(group) >= _SHARE * len(texts)
+        is_a_line = have_acts and "\n" in opening and 2 * len(group) >= len(texts)
         if not (has_sign or is_a_line if have_acts else _is_of_programs(opening)):
             continue
         seen = opening
         is_typed = may_be_typed if has_sign else is_all_words
-        if sum(map(is_typed, group)) <= _SHARE * len(group):
+        if 2 * sum(map(is_typed, group)) <= len(group):
             programs.append(opening)
         elif has_sign:
             unclear.append(opening)

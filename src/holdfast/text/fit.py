@@ -19,11 +19,11 @@ Render = Callable[[Sequence[int]], str]
 """Makes the text of the chosen pieces, given by ascending numbers."""
 
 _FIRST_GUESS = 4.0  # characters a token of plain English
-_LONG_TOKEN = 8  # characters; a text with a longer mean is counted
+LONG_TOKEN = 8  # characters; a text with a longer mean is counted
 _SEAM = 16  # tokens that a beginning may have more than the whole, since its last word is cut
 _CLOSE_ENOUGH = 0.985  # share of the tokens from which no better cut is tried
 _GUESSES = 6  # cuts by interpolation; the others are by halving
-_MISSES = 12  # pieces in a row that may be tried though they do not fit
+MISSES = 12  # pieces in a row that may be tried though they do not fit
 _FASTEST_GROWTH = 16  # times the last size, so that one cheap part does not overshoot
 # tokens beside the marker from which a head and a tail are better than a head alone
 _SMALLEST_SHARE = 16
@@ -41,7 +41,7 @@ def gap(lines: int, characters: int) -> str:
 
 def fits(text: str, tokens: int, count: Count) -> bool:
     """Whether the text has at most this many tokens; of a long text, the start is counted."""
-    telling = tokens * _LONG_TOKEN + 256
+    telling = tokens * LONG_TOKEN + 256
     if len(text) > telling and count(text[:telling]) > tokens + _SEAM:
         return False
     return count(text) <= tokens
@@ -143,7 +143,7 @@ def filled(
     """
     chosen = list(first)
     following = order.index(chosen[-1]) + 1
-    for piece in order[following : following + _MISSES]:
+    for piece in order[following : following + MISSES]:
         if spent >= enough:
             break
         if sizes[piece] <= (room - spent) * rate:
@@ -166,7 +166,7 @@ def beginning(
     A larger room has a longer beginning, so it keeps what a smaller one keeps. First pieces that do
     not even fit alone are passed over.
     """
-    for start in range(min(len(order), _MISSES)):
+    for start in range(min(len(order), MISSES)):
         reach = list(accumulate(sizes[piece] for piece in order[start:]))
 
         def cost_of(size: int, start: int = start) -> int:

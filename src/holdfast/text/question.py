@@ -11,10 +11,9 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
-from holdfast.text.words import STOP_WORDS, has_unspaced, stem, words
+from holdfast.text.words import READ, STOP_WORDS, has_unspaced, stem, words
 
-_MOST_TERMS = 48  # the heaviest of a long question; each costs about 40 ns a line
-_READ = 10_000  # characters from each end of a very long question
+MOST_TERMS = 48  # the heaviest of a long question; each costs about 40 ns a line
 
 PHRASE, IDENTIFIER, NAME, WORD, PIECE = 6.0, 4.0, 1.6, 1.0, 0.5
 """Weights of a quoted phrase, a machine-made name or long number, a capitalised word, a plain word,
@@ -115,14 +114,14 @@ _Said = tuple[str, float, bool]
 @lru_cache(maxsize=256)
 def _question(text: str) -> Question:
     heaviest: dict[tuple[str, bool], float] = {}
-    read = text if len(text) <= 2 * _READ else f"{text[:_READ]} {text[-_READ:]}"
+    read = text if len(text) <= 2 * READ else f"{text[:READ]} {text[-READ:]}"
     for needle, weight, plain in _terms(read):
         key = (needle, plain)
         heaviest[key] = max(weight, heaviest.get(key, 0.0))
     # stable: first named, first kept
     ranked = sorted(heaviest.items(), key=lambda entry: -entry[1])
     return Question(
-        text, tuple(Term(needle, weight, plain) for (needle, plain), weight in ranked[:_MOST_TERMS])
+        text, tuple(Term(needle, weight, plain) for (needle, plain), weight in ranked[:MOST_TERMS])
     )
 
 

@@ -70,7 +70,7 @@ Each shape starts with a literal, which makes searching fast.
 """
 _SHAPES = [
     (kind, re.compile(shape + r"(?![A-Za-z0-9])", re.ASCII))
-    for kind, shape in (line.strip().split(": ", 1) for line in _TOKENS.strip().splitlines())
+    for kind, _, shape in (line.strip().partition(": ") for line in _TOKENS.strip().splitlines())
 ]
 
 _KEY_EDGE = re.compile(r"-----(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")

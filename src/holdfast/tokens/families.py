@@ -52,9 +52,10 @@ class Family:
     """The counter in ``claude`` of the models' own vocabulary, used if its extra is installed."""
 
 
-_LARGE = Family("o200k_base", Accuracy("approximate", 0.2))
+GUESSED = Accuracy("approximate", 0.2)  # a model whose vocabulary is not known, as most open ones
+_LARGE = Family("o200k_base", GUESSED)
 """Of models with a vocabulary of 128,000 tokens and more, and where no model is named."""
-_SMALL = Family("cl100k_base", Accuracy("approximate", 0.2))
+_SMALL = Family("cl100k_base", GUESSED)
 
 
 @cache

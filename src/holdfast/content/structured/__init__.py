@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
-from holdfast.content.lossy import LossyKind
+from holdfast.content.lossy import FEWEST, LossyKind
 from holdfast.content.structured.records import Many, Pieces, Record, Same, Shape, is_of, shape_of
 from holdfast.content.structured.values import (
     CHECKER,
@@ -87,7 +87,6 @@ _HEADS = (
     "JSON lines, keys once, and a row for each record:\n",
 )
 _KEYS, _ROWS, _ABSENT = "keys", "rows", "absent"
-_FEWEST = 3  # records that are worth a header
 
 
 def written(documents: list[Value]) -> str | None:
@@ -110,7 +109,7 @@ class _Writing:
             return value
         children = list(value.values()) if isinstance(value, dict) else value
         if (
-            len(children) >= _FEWEST
+            len(children) >= FEWEST
             and set(map(type, children)) == {dict}
             and (shape := shape_of(children))
         ):

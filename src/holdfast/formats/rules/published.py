@@ -33,7 +33,7 @@ _KINDS: Mapping[str, type | tuple[type, ...]] = {
     "integer": int,
     "number": (int, float),
 }
-_HERE = Path(__file__).parents[1]
+_HERE = Path(__file__).parent.parent
 _EMPTY = "the text is empty"
 _BARE = "the object is empty"
 _TEXT = "text"  # the ending of the types of text parts, in every format
