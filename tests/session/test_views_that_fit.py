@@ -74,3 +74,31 @@ def test_a_question_is_answered_within_the_budget_where_a_large_file_stands_near
     view = session.fit("Which port has host 7?")
     assert view.budget_met
     assert "8007" in str(view.messages)
+
+
+NAMES = ("anna", "boris", "clara", "dmitri", "elena", "frank", "greta", "hugo")
+
+
+@pytest.mark.parametrize("budget", [250, 300, 350])
+def test_what_is_recalled_takes_no_room_from_the_newest_exchange(budget):
+    with holdfast.Session("t", budget=budget, format="openai") as session:
+        for n, name in enumerate(NAMES * 3):
+            asked = f"Can you look up the order of {name}? It is number W{1000 + n}, a lamp."
+            told = f"The order W{1000 + n} of {name} should arrive on May {n + 1}. Anything else?"
+            session.append({"role": "user", "content": asked})
+            session.append({"role": "assistant", "content": told})
+        newest = "Then look up the orders of anna, boris and clara again, and cancel what you can."
+        session.append({"role": "user", "content": newest})
+        outputs = [
+            json.dumps(
+                {"order": f"W100{n}", "state": "open", "items": [*map(str.title, NAMES)] * 3}
+            )
+            for n in range(3)
+        ]
+        made = [call(n, output) for n, output in enumerate(outputs)]
+        calls = [each for calling, _ in made for each in calling["tool_calls"]]
+        session.append({"role": "assistant", "content": None, "tool_calls": calls})
+        session.append(*(result for _, result in made))
+        shown = session.fit().messages
+    assert newest in [message["content"] for message in shown]
+    assert all(f"W100{n}" in message["content"] for n, message in enumerate(shown[-3:]))

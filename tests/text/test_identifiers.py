@@ -84,6 +84,11 @@ def test_a_quoted_phrase_is_one_thing():
     assert [(one.text, one.kind) for one in found] == [("pool of 12 is empty", "quoted")]
 
 
+def test_what_stands_between_two_quotations_is_none():
+    found = find('say("a", "bc d", sep="|") or " | ".join(x, "y")')
+    assert [one.text for one in found if one.kind == "quoted"] == ["bc d"]
+
+
 @settings(deadline=None)
 @given(st.text(max_size=400))
 def test_each_stands_where_it_says(text):

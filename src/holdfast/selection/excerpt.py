@@ -12,9 +12,9 @@ from holdfast.text import fit
 from holdfast.text.importance import alarm, signals
 from holdfast.text.question import Question, Term
 
-from .order import MOST, form, ordered, picked, shortlist, with_what_it_is_under
+from .order import MOST, ordered, pattern, picked, shortlist, with_what_it_is_under
 from .pieces import Piece, Reading
-from .things import quoted, things
+from .things import form, quoted, things
 from .weights import table, worth_in_one_text
 
 _MOST = 8  # characters per token of the candidates that are ranked
@@ -36,7 +36,7 @@ class Valued(NamedTuple):
 def valued(
     pieces: Sequence[Piece], question: str, share: float, kinds: float = 1.0, alone: bool = True
 ) -> Valued:
-    """The value of the pieces: of their events and forms, and of their answer to the question.
+    """The value of the pieces: of their events and failures, and of their answer to the question.
 
     ``share`` is the value of the best answer; an answer to the caller's question is worth more than
     one to a guessed question. ``kinds`` scales the value of an event's kind: in a conversation
@@ -49,11 +49,11 @@ def valued(
     tells: list[list[str]] = []
     for piece in pieces:
         named = list(piece.things)
-        if not named and alone:
-            named = [form(piece)]
+        if not named and alone and alarm(piece.text):
+            named = [pattern(piece)]
         fresh = [thing for thing in named if thing not in worth]
         if fresh:
-            usual = kinds * (weights.named if piece.things else weights.form)
+            usual = kinds * weights.named if piece.things else 0.0
             worth.update(dict.fromkeys(fresh, max(usual, failure * alarm(piece.text))))
         tells.append(named)
     answers = _answers(question, pieces, alone)
@@ -183,6 +183,7 @@ def _ranked(
         costs,
         worth_in_one_text(found, marked, max(len(found), 1)) | told.worth,
         again=weights.again,
+        forms=[() if each.things else form(mine) for each, mine in zip(pieces, names, strict=True)],
         bonus=[own + near for own, near in zip(bonus, told.bonus, strict=True)],
         enough=enough,
     )

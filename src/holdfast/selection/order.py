@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from math import fsum
 
-from holdfast.selection.things import names
+from holdfast.selection.things import Form, names
 from holdfast.text.importance import alarm
 from holdfast.text.question import Question
 from holdfast.text.words import DIGITS
@@ -34,6 +34,7 @@ def ordered(
     *,
     again: float,
     told: Mapping[str, int] | None = None,
+    forms: Sequence[Form] = (),
     bonus: Sequence[float] = (),
     enough: float = float("inf"),
 ) -> list[int]:
@@ -41,7 +42,8 @@ def ordered(
 
     ``tells`` are the things in each piece, ``worth`` is the value of a thing at its first
     appearance; each repetition has the share ``again`` of the last value. ``told`` counts what
-    already appears elsewhere. ``bonus`` is the value of each piece besides its things.
+    already appears elsewhere. Of pieces of one of the ``forms``, such as the rows of a listing, the
+    n-th chosen one has an n-th of its value. ``bonus`` is the value of a piece besides its things.
     """
     extra = bonus or [0.0] * len(pieces)
     left = dict.fromkeys(chain.from_iterable(tells), 0.0) | dict(worth)
@@ -49,9 +51,11 @@ def ordered(
         if thing in left:
             left[thing] *= again**times
     value = left.__getitem__
+    kinds = [each or None for each in forms] or [None] * len(pieces)
+    alike = dict.fromkeys(kinds, 1)
 
     def gain(number: int) -> float:
-        fresh = fsum(map(value, tells[number]))
+        fresh = fsum(map(value, tells[number])) / alike[kinds[number]]
         return (fresh + extra[number]) / (costs[number] or 1.0)  # a counter may return 0 for a word
 
     queue = [(-gain(number), number) for number in range(len(pieces))]
@@ -72,6 +76,7 @@ def ordered(
             if each not in chosen:
                 chosen[each] = None
                 spent += costs[each]
+                alike[kinds[each]] += kinds[each] is not None
                 for thing in tells[each]:
                     less = left[thing] * again
                     left[thing] = less if less > _LEAST else 0.0
@@ -99,9 +104,9 @@ def evenly(number: int) -> list[int]:
     return sorted(range(number), key=[n * _GOLDEN % 1 for n in range(number)].__getitem__)
 
 
-def form(piece: Piece) -> str:
-    """The text of a piece without what differs from one of its kind to the next."""
-    return f"form {DIGITS.sub('0', piece.text)}"
+def pattern(piece: Piece) -> str:
+    """The text of a piece with its numbers alike, which is found faster than its form."""
+    return f"pattern {DIGITS.sub('0', piece.text)}"
 
 
 def shortlist(
@@ -114,7 +119,7 @@ def shortlist(
     texts = [piece.text for piece in pieces]
     if sum(map(len, texts)) <= most:
         return range(len(pieces))
-    kinds = [piece.things or (form(piece),) for piece in pieces]
+    kinds = [piece.things or (pattern(piece),) for piece in pieces]
     if used:
         kinds = [
             (*mine, *used.intersection(names(t))) for mine, t in zip(kinds, texts, strict=True)

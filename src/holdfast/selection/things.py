@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Literal
@@ -96,6 +97,23 @@ _LOOKS = str.maketrans(
         for character in kind
     }
 )
+
+
+Form = tuple[str, ...]
+"""The things of a text as words or shapes: texts of one form differ in names and numbers alone."""
+
+
+def form(found: Iterable[str]) -> Form:
+    """The form of a text with these things."""
+    return tuple(map(_word_or_shape, found))
+
+
+@lru_cache(maxsize=1 << 15)
+def _word_or_shape(thing: str) -> str:
+    looks = shape(thing)
+    if thing.isalpha() and (looks != "camel" or thing.isupper()):
+        return thing
+    return looks.removeprefix("small_")
 
 
 @lru_cache(maxsize=1 << 15)

@@ -81,8 +81,6 @@ class WeightTable(NamedTuple):
     """The value of a piece by its speaker, besides its things."""
     typed: float
     """Pieces of a message that a user types; a longer one is a text from elsewhere."""
-    form: float
-    """The value of the first piece of each form."""
     named: float
     """The value of a thing that a content kind names, such as a kind of event."""
     failure: float

@@ -13,7 +13,7 @@ from holdfast.content.lossy import LossyKind
 from holdfast.content.structured.values import Value, dump, values_in
 from holdfast.selection.order import shortlist
 from holdfast.selection.pieces import Piece, Reading, of_line, passages
-from holdfast.selection.things import WORDS, look, quoted, shape, things
+from holdfast.selection.things import WORDS, Form, form, look, quoted, shape, things
 from holdfast.selection.weights import Use
 from holdfast.text.memo import Memo
 
@@ -26,14 +26,15 @@ _ARGUMENT = 100  # characters of an argument that are shown beside the name of t
 class Telling(NamedTuple):
     """The pieces of an event (``reading``); ``numbers`` are those that may be chosen, ascending.
 
-    Of these, ``tells`` are the things in each, and ``costs`` its characters, as ``Piece.cost``
-    counts them. ``names`` counts the pieces that have each name; ``crowd`` is the number of all
-    things.
+    Of these, ``tells`` are the things in each, ``forms`` its form, empty if its kind names what it
+    is, and ``costs`` its characters, as ``Piece.cost`` counts them. ``names`` counts the pieces
+    that have each name; ``crowd`` is the number of all things.
     """
 
     reading: Reading
     numbers: Sequence[int]
     tells: tuple[tuple[str, ...], ...]
+    forms: tuple[Form, ...]
     costs: tuple[int, ...]
     names: Mapping[str, int]
     crowd: int
@@ -80,11 +81,13 @@ def _make_telling(key: tuple[str, str, str, Closely]) -> Telling:
     pieces = [reading.pieces[number] for number in numbers]
     named = [things(piece.names) for piece in pieces]
     names = Counter(chain.from_iterable(named))
+    forms = [() if piece.things else form(mine) for mine, piece in zip(named, pieces, strict=True)]
     crowd = len({thing for piece in pieces for thing in piece.things if thing not in names})
     return Telling(
         reading,
         numbers,
         tuple([(*mine, *piece.things) for mine, piece in zip(named, pieces, strict=True)]),
+        tuple(forms),
         tuple([piece.cost for piece in pieces]),
         names,
         len(names) + crowd,

@@ -13,6 +13,7 @@ from holdfast.kernel.messages import Message
 from holdfast.selection.excerpt import valued
 from holdfast.selection.order import MOST, ordered, picked
 from holdfast.selection.pieces import Piece
+from holdfast.selection.things import Form
 from holdfast.selection.weights import Use, table, worth_of
 from holdfast.stream.events import StreamEvent
 from holdfast.stream.tellings import Closely, Telling, telling_of, uses_of
@@ -57,6 +58,7 @@ class Candidates:
         self.found: list[PieceOfEvent] = []
         self._pieces: list[Piece] = []
         self.tells: list[tuple[str, ...]] = []
+        self._forms: list[Form] = []
         self.costs: list[float] = []
         self.values: list[float] = []
         self._worth: Mapping[str, float] = {}
@@ -74,6 +76,7 @@ class Candidates:
         base, numbers = len(self.found), telling.numbers
         self.found += [PieceOfEvent(number, at) for at in numbers]
         self.tells += telling.tells
+        self._forms += telling.forms
         self.costs += [cost * rate for cost in telling.costs]
         for piece in picked(telling.reading.pieces, numbers):
             under = base + piece.under if piece.under >= 0 else act
@@ -113,6 +116,7 @@ class Candidates:
             worth,
             again=weights.again,
             told=known,
+            forms=self._forms,
             bonus=bonus,
             enough=enough,
         )
@@ -128,6 +132,7 @@ class Candidates:
             [self.costs[n] for n in numbers],
             self._worth,
             again=table().again,
+            forms=[self._forms[n] for n in numbers],
             bonus=[self._bonus[n] for n in numbers],
             enough=enough,
         )

@@ -39,6 +39,7 @@ ASIDE = "[…]"
 _TASK = "too long for the budget: its middle is left out"
 
 _LEAST_SHOWN = 16  # tokens of the newest output that stay in any room; older messages give way
+_WORTH_NAMING = 4  # times the tokens of its reference that a text has at least. Chosen by hand.
 _REACH = 1.3  # times the room, since estimated costs may be too high
 
 
@@ -220,12 +221,13 @@ class Selection:
         """End the part, if it is cut, with a reference to its original.
 
         ``key`` is empty if the caller keeps the text. In a small room references would take the
-        place of what they stand for: there the original is saved and not named.
+        place of what they stand for: there the original is saved and not named. Nor is that of a
+        text hardly longer than its reference.
         """
-        tokens = self._meter.text(self._text_at(at))
+        tokens, count = self._meter.text(self._text_at(at)), self._meter.text
         line = note(kind, tokens, key, tool=self.allowance.recall_tool) if key else ""
         lines = [line, *(line for _, line in self._references.values())]
-        if sum(map(self._meter.text, lines)) > self._stays.longest:
+        if sum(map(count, lines)) > self._stays.longest or count(line) * _WORTH_NAMING > tokens:
             key = line = ""
         self._references[at] = Reference(key, line)
 
