@@ -36,7 +36,7 @@ class Valued(NamedTuple):
 def valued(
     pieces: Sequence[Piece], question: str, share: float, kinds: float = 1.0, alone: bool = True
 ) -> Valued:
-    """The value of the pieces: of their events and failures, and of their answer to the question.
+    """The value of the pieces: of their events and patterns, and of their answer to the question.
 
     ``share`` is the value of the best answer; an answer to the caller's question is worth more than
     one to a guessed question. ``kinds`` scales the value of an event's kind: in a conversation
@@ -49,11 +49,11 @@ def valued(
     tells: list[list[str]] = []
     for piece in pieces:
         named = list(piece.things)
-        if not named and alone and alarm(piece.text):
+        if not named and alone:
             named = [pattern(piece)]
         fresh = [thing for thing in named if thing not in worth]
         if fresh:
-            usual = kinds * weights.named if piece.things else 0.0
+            usual = kinds * (weights.named if piece.things else weights.pattern)
             worth.update(dict.fromkeys(fresh, max(usual, failure * alarm(piece.text))))
         tells.append(named)
     answers = _answers(question, pieces, alone)

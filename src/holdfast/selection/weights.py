@@ -81,6 +81,8 @@ class WeightTable(NamedTuple):
     """The value of a piece by its speaker, besides its things."""
     typed: float
     """Pieces of a message that a user types; a longer one is a text from elsewhere."""
+    pattern: float
+    """The value of the first line of each pattern in a single text."""
     named: float
     """The value of a thing that a content kind names, such as a kind of event."""
     failure: float
