@@ -63,7 +63,8 @@ _MOVED = """
     tracing trace
     waiting calls.event_loop
 """
-MOVED = dict(line.split() for line in _MOVED.strip().splitlines())
+_PAIRS = [line.split() for line in _MOVED.strip().splitlines()]
+MOVED = {pair[0]: pair[1] for pair in _PAIRS}
 """Old name -> new name, both relative to ``holdfast``."""
 
 
