@@ -100,12 +100,12 @@ _LOOKS = str.maketrans(
 
 
 Form = tuple[str, ...]
-"""The things of a text as words or shapes: texts of one form differ in names and numbers alone."""
+"""The distinct words and shapes of a text: texts of one form differ in names and numbers alone."""
 
 
 def form(found: Iterable[str]) -> Form:
     """The form of a text with these things."""
-    return tuple(map(_word_or_shape, found))
+    return tuple(dict.fromkeys(map(_word_or_shape, found)))
 
 
 @lru_cache(maxsize=1 << 15)
