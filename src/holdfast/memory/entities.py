@@ -49,6 +49,7 @@ LETTERS = re.compile(r"[^\W\d_]{2,}")
 SPEAKER = re.compile(r"^([^\W\d_][\w.'’ -]{0,40}): ", re.MULTILINE)
 _BEHIND = re.compile(r" ?%|[ -]([^\W\d_][\w'’-]*)")
 _COUNTED = frozenset({"number", "version", "time", "quantity"})
+_MOST_WORDS = 8  # words of one name; a longer run of capitalised words is emphasis
 _BETWEEN = 120  # characters between related entities at most
 _LEADING = 5  # words before a number that may say what it is
 _BRIEF = 24  # characters of such a word at most
@@ -131,7 +132,7 @@ def _runs(text: str, told: Iterable[str]) -> Iterator[tuple[bool, list[re.Match[
             word = match.group()
             capital = word[0].isupper() and not (word[0] == "I" and word[1:2] in ("", "'", "’"))
             joined = capital and run and text[run[-1].end() : match.start()] in (" ", ". ")
-            if run and not joined:
+            if run and (not joined or len(run) == _MOST_WORDS):
                 yield opens, run
                 run = []
             if capital:

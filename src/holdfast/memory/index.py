@@ -60,10 +60,8 @@ for a step and 3 to 8 steps.
 
 _FACTORS = tuple(factor.name for factor in fields(FactorWeights))
 _SLEPT = 60 * DAY  # seconds without a message after which a new conversation begins
-_TELLING = 10
-"""Best results that are checked for how much of the question they have, and messages that count as
-the first or the latest. Chosen by hand.
-"""
+_TELLING = 10  # best results that are checked for how much of the question they have
+_SOON = 10  # messages that count as the first or the latest. Chosen by hand.
 _CANDIDATES = 400  # candidates for each of words, meaning and time
 _ALIKE = 0.3  # cosine of unrelated messages; below it the factor is less than 1. Chosen by hand.
 _BESIDE = "neighbours"
@@ -276,7 +274,7 @@ class Retrieval:
         if asked.period is not None:
             return self.messages.between(asked.period.first, asked.period.reach, _CANDIDATES)
         if asked.order_alone:
-            return range(_TELLING) if asked.direction < 0 else self.messages.newest(_TELLING)
+            return range(_SOON) if asked.direction < 0 else self.messages.newest(_SOON)
         return ()
 
 

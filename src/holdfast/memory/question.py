@@ -25,6 +25,7 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _MOST_BESIDE = 32  # words of a question and its context together; each costs one search
 _BRIEF = 16  # words of a question; a longer one also has names that it does not ask for
+_MOST_NAMED = 8  # identifiers of a question; each costs one search
 _SHORT_NAME = 3  # first letters of a name that stand for the name
 
 
@@ -158,7 +159,7 @@ def _names(text: str, speakers: Sequence[str]) -> dict[str, set[str]]:
 
 
 def _exact(plain: str, days: Sequence[str]) -> tuple[Exact, ...]:
-    """The quoted phrases, identifiers and dates of a question, by weight."""
+    """The quoted phrases, identifiers and dates of a question, at most eight, by weight."""
     found: dict[str, Exact] = {}
     for term in Question.of(plain).terms:
         if not term.plain and term.weight >= IDENTIFIER:
@@ -169,7 +170,7 @@ def _exact(plain: str, days: Sequence[str]) -> tuple[Exact, ...]:
             if quoted or _is_name(needle):
                 found[needle] = Exact(needle, tuple(words(needle)), quoted=quoted)
     dated = [Exact(day.lower(), tuple(words(day)), quoted=True) for day in days]
-    return tuple([*found.values(), *dated][:MOST_TERMS])
+    return tuple([*found.values(), *dated][:_MOST_NAMED])
 
 
 def _is_name(needle: str) -> bool:

@@ -90,13 +90,7 @@ def shape(thing: str) -> Shape:
 WORDS: frozenset[Shape] = frozenset({"word", "capitalised"})
 """Forms of plain words, which are alike by chance."""
 
-_LOOKS = str.maketrans(
-    {
-        character: kind[0]
-        for kind in (ascii_lowercase, ascii_uppercase, digits)
-        for character in kind
-    }
-)
+_LOOKS = str.maketrans(ascii_lowercase + ascii_uppercase + digits, "a" * 26 + "A" * 26 + "0" * 10)
 
 
 Form = tuple[str, ...]

@@ -120,6 +120,7 @@ _HELD: Memo[str, frozenset[str]] = Memo(_terms)
 # Each candidate is read with its neighbours; those of a long thread are read from the store.
 _CANDIDATES = 60  # messages with words of the question
 _LONG, _FEWER = 5_000, 30  # messages of a thread above which there are fewer candidates
+_HITS = 200  # results that ``pack`` chooses from
 _ANSWERS = 0.1  # score below which only the question itself was found
 _EXPLAINED = 8  # messages with factors in the event of a recall; the view has the factors of all
 
@@ -252,7 +253,7 @@ class Past:
         answers = self._retrieval.answers(asked.question, self._thread.now(), asked.work, apart)
         scores, messages = answers.ranked(), answers.messages
         unseen = (place for place, score in scores.items() if score >= least and place not in shown)
-        hits = list(islice(unseen, most))
+        hits = list(islice(unseen, most or _HITS))
         if self._tells is not str:
             masked = {place: self._tells(messages[place].text) for place in hits}
             messages = {place: replace(messages[place], text=masked[place]) for place in hits}

@@ -170,10 +170,11 @@ def summary_of(thread: Thread, text: str) -> Message:
 
 
 _IN_MIND = "To be kept in mind:"
+_IN_MIND_SHARE = 0.4  # share of the budget at most, to leave room for the current work
 
 
 def notes_text(thread: Thread, options: SessionOptions, limit: int) -> str:
-    """The notes of ``remember`` in at most half of the limit: the longest lose their middle.
+    """The notes of ``remember``; the middle of the longest is cut out if they are too long.
 
     Secrets may be masked.
     """
@@ -181,7 +182,7 @@ def notes_text(thread: Thread, options: SessionOptions, limit: int) -> str:
     notes = [tells(note) for note in thread.state.notes.values()]
     if not notes:
         return ""
-    level = max(1, water_level(map(count, notes), limit // 2))
+    level = max(1, water_level(map(count, notes), int(limit * _IN_MIND_SHARE)))
     told = (note if count(note) <= level else head_tail(note, level, count) for note in notes)
     return "\n".join([_IN_MIND, *(f"- {note}" for note in told), ""])
 
