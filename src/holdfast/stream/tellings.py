@@ -11,9 +11,9 @@ from typing import NamedTuple
 from holdfast.content import recognise
 from holdfast.content.lossy import LossyKind
 from holdfast.content.structured.values import Value, dump, values_in
-from holdfast.selection.order import shortlist
+from holdfast.selection.order import forms_of, shortlist
 from holdfast.selection.pieces import Piece, Reading, of_line, passages
-from holdfast.selection.things import WORDS, Form, form, look, quoted, shape, things
+from holdfast.selection.things import WORDS, Form, look, quoted, shape, things
 from holdfast.selection.weights import Use
 from holdfast.text.memo import Memo
 
@@ -81,13 +81,12 @@ def _make_telling(key: tuple[str, str, str, Closely]) -> Telling:
     pieces = [reading.pieces[number] for number in numbers]
     named = [things(piece.names) for piece in pieces]
     names = Counter(chain.from_iterable(named))
-    forms = [() if piece.things else form(mine) for mine, piece in zip(named, pieces, strict=True)]
     crowd = len({thing for piece in pieces for thing in piece.things if thing not in names})
     return Telling(
         reading,
         numbers,
         tuple([(*mine, *piece.things) for mine, piece in zip(named, pieces, strict=True)]),
-        tuple(forms),
+        tuple(forms_of(pieces, named)),
         tuple([piece.cost for piece in pieces]),
         names,
         len(names) + crowd,
