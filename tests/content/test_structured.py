@@ -375,3 +375,10 @@ def test_a_file_of_records_with_numbered_lines_is_not_json(form):
 
 def test_a_status_after_a_record_leaves_it_json():
     assert Json().recognises(f"{RECORDS}\n200")
+
+
+def test_equal_records_tell_one_thing():
+    equal, other = {"type": "image-12", "size": "444 px"}, {"type": "page-1", "size": "1 px"}
+    rows = Json().read(json.dumps([equal] * 9 + [other])).pieces[1:]
+    assert len(rows) == 10
+    assert len({row.things for row in rows}) == 2

@@ -98,6 +98,13 @@ def test_the_row_that_the_question_names_stays_under_the_header():
     assert any(line.endswith("rows …") for line in told)
 
 
+def test_equal_rows_take_no_room_from_different_ones():
+    equal, different = ["a.png,12,ok"] * 60, [f"p{row}.png,{37 * row},new" for row in range(6)]
+    told = shrink("\n".join(["name,size,state", *equal, *different]), 70).splitlines()
+    assert told[0] == "name,size,state"
+    assert set(different) <= set(told)
+
+
 @given(
     st.lists(
         st.lists(st.text("ab1 -|", max_size=4), min_size=3, max_size=3), min_size=3, max_size=6

@@ -86,10 +86,12 @@ def _pieces(found: Grid) -> Iterator[Piece]:
     plain = found.style == "delimited"
     yield Piece(found.head if plain else between.join(found.header), 0, 0)
     number = 1
+    first: dict[str, int] = {}
     for place, (raw, row) in enumerate(zip(found.raw, found.rows, strict=True)):
-        above = 0
-        for part in clauses(raw if plain else between.join(row)):
-            yield Piece(part, place, 1, facts(part, place), above)
+        above, line = 0, raw if plain else between.join(row)
+        alike = first.setdefault(line, place)
+        for part in clauses(line):
+            yield Piece(part, place, 1, facts(part, alike), above)
             above = above or number
             number += 1
 

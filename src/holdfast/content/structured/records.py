@@ -118,19 +118,25 @@ class Pieces:
         """Add the columns, and under them each record; its other parts are under its first."""
         header = self._put(f"{len(records):,} records, a row each: {_columns(shape)}", at, label)
         self._pieces[header] = self._pieces[header]._replace(units=0)
+        first: dict[tuple[str, ...], int] = {}
         for record in records:
             number = self._next()
             if not is_of(record, shape):
                 self._value(label, record, number, depth + 1)
                 continue
+            row = tuple(_packed(_cells(record, shape)))
+            alike = first.setdefault(row, number)
             above = header
-            for part in _packed(_cells(record, shape)):
-                put = self._put(part, number, "", above, facts(part, number))
+            for part in row:
+                put = self._put(part, number, "", above, facts(part, alike))
                 above = put if above == header else above
 
 
 def facts(text: str, record: int) -> tuple[str, ...]:
-    """The things in one row, which count as new even if another row has the same words."""
+    """The things in one row, which count as new even if a different row has the same words.
+
+    Equal rows have the number of the first ``record`` of them: all say one thing.
+    """
     return tuple(
         [f"{word} of {record}" for word in text.replace(",", " ").replace(";", " ").split()]
     )
