@@ -21,7 +21,7 @@ from holdfast.result import CompressionResult, M, bare
 from holdfast.runtime import answers, awaited
 from holdfast.tokens import Counter, meter_for
 
-_PREVIEW = 50  # characters of a message in a breakdown, as in llm4s
+_PREVIEW = 50  # characters of a message in a breakdown (L.3)
 
 
 @lists_options

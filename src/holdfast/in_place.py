@@ -30,8 +30,7 @@ from holdfast.runtime import Runtime, answers
 from holdfast.stores import open_store
 from holdfast.tokens import Counter, meter_for, window_of
 
-# the window that tunacode assumes for a model that it does not know, in tokens
-_WINDOW = 200_000
+_WINDOW = 200_000  # tokens: tunacode's window for a model that it does not know (T.4)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,8 @@ _INSTRUCTIONS = (
     "the original back, whole or in part. search looks through whole conversations that are kept. "
     "compress_file reads a large file in few tokens."
 )
-_TOKENS = 2_000  # of a file, unless the call gives a number
-_MOST = 50_000_000  # bytes of a file
+_TOKENS = 2_000  # tokens that a file may take, unless the call gives a number
+_MOST = 50_000_000  # bytes of a file; a larger one is refused
 _ERROR = "error: "  # begins an answer that reports a wrong call
 
 Thread = Annotated[

@@ -63,6 +63,7 @@ _MOVED = """
     tracing trace
     waiting calls.event_loop
 """
+# two words a line
 _PAIRS = [line.split() for line in _MOVED.strip().splitlines()]
 MOVED = {pair[0]: pair[1] for pair in _PAIRS}
 """Old name -> new name, both relative to ``holdfast``."""

@@ -291,7 +291,7 @@ _WRONG = (
 _HITS = 6  # messages in one answer, so that each has room for an excerpt
 _WORTH = 0.2  # a score below this hardly matches the question
 _LEAST = 40  # tokens of an excerpt at least; an answer has twice as many
-_ANSWER = 2_000  # tokens
+_ANSWER = 2_000  # tokens of an answer, unless the caller gives a number
 
 _REMEMBERED = arguments_schema("text string one fact, decision or instruction, in full", "text")
 _SOUGHT = arguments_schema("""

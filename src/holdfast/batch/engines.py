@@ -28,7 +28,7 @@ _DEATHS = 6  # deaths of its process before a piece is given up: a few happen by
 _LOADED = ["holdfast.batch.loaded"]
 _AHEAD = 4  # pieces for each worker that are submitted before their results are read
 _WAIT = 60  # seconds for the scheduler of Dask and its workers
-_TRIES = 3
+_TRIES = 3  # times that a task is started again: Ray's default
 
 
 class Processes:

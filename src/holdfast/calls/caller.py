@@ -68,9 +68,7 @@ def _numbers(row: object) -> Vector:
 
 Call = Callable[[], object]
 
-# Chosen by hand: after this many failures in a row, retries included, the vendor is not called
-# again.
-_SILENT = 8
+_SILENT = 8  # failures in a row, retries included, after which the vendor is not called again
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,8 @@ COMMANDS = Registry(
     "command", "commands", {name: f"holdfast.cli.{place}" for name, (place, _, _) in _PARTS.items()}
 )
 
-# 70 is EX_SOFTWARE of sysexits.h; 130 and 141 are 128 + SIGINT and SIGPIPE
+# 2 is click's for wrong usage, 70 is EX_SOFTWARE of sysexits.h, and 130 and 141 are 128 + SIGINT
+# and SIGPIPE
 DONE, UNMET, WRONG, BROKEN, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 70, 130, 141
 
 _EXIT_CODES = """\b

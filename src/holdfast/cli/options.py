@@ -255,7 +255,7 @@ def read_tools(file: str | None) -> object:
 
 
 FILE_URL = "sqlite:///"
-_KEY_BYTES = 32  # as ``stores.encrypt`` takes it
+_KEY_BYTES = 32  # ``KEY_BYTES`` of ``stores.encrypt``, which needs an optional package
 
 
 STORE_KEY = click.option(

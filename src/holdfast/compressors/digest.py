@@ -31,7 +31,6 @@ from holdfast.text.importance import FAILURE, signals
 from holdfast.text.sentences import sentences
 from holdfast.text.words import READ, stands
 
-# Chosen by hand:
 _LEAST = 24  # tokens; shorter notes are of no use
 
 
@@ -224,7 +223,6 @@ def _brings_results(message: Message) -> bool:
     return message.role == "tool" or bool(message.results)
 
 
-# Chosen by hand:
 _LONGEST = 200  # characters of a sentence that is taken unchanged
 _DIGITS = 5  # a bare number with so many digits is a reference; shorter ones are amounts and years
 _NAMES = frozenset(("uuid", "hash", "name", "path", "email", "address", "env", "version"))

@@ -218,12 +218,11 @@ _SOURCES: Mapping[Role, str] = {
 }
 """How a model is told what a text is."""
 
-# The scores of roles and the length of a dense text are those of the MoFA design.
+# The scores of roles and the length of a dense text are MoFA's (M.32).
 _ROLES: Mapping[Role, float] = {"system": 1.0, "assistant": 0.7, "user": 0.5}
 _OTHER_ROLE = 0.3
 _DENSE = 1_000  # characters
-# the score that the SelectiveCompression design gives to what is new and was never read again
-_UNREAD = 0.7
+_UNREAD = 0.7  # SelectiveCompression's score of what is new and was never read again (V.14)
 
 _Words = Callable[[int], frozenset[str]]
 """Returns the words of the message at a position."""

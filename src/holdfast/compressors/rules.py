@@ -131,8 +131,8 @@ _SPOKEN = re.compile(
     re.MULTILINE,
 )
 _PHRASES = ("let me think", "so basically", "i mean")
-_FEWEST_FILLERS = 2  # one alone may be meant
-_MOST_BRACES, _MOST_QUOTES = 2, 4  # a text with more is code or data. Chosen by hand.
+_FEWEST_FILLERS = 2  # one alone may be meant (L.17)
+_MOST_BRACES, _MOST_QUOTES = 2, 4  # a text with more is code or data (L.17)
 
 _REMOVED = re.compile(
     rf"{OPENING}(?P<run>(?:(?:{_FILLER},|{_PAUSE}) ){{1,9}})(?P<next>\w[\w'-]*)"
@@ -181,7 +181,7 @@ _TIMES = re.compile(r"\[×\d{1,9}\]\s?")
 _EDGES = ".!?…,;: \t\r\n"
 _FEWEST_WORDS = 2  # a sentence of one word, such as "Yes.", may be repeated
 _INITIAL = re.compile(r"(?<!\w)[^\W\d_]\.\s+(?=[A-Z])")
-_LONGEST = 400  # characters; longer sentences are not split at initials. Chosen by hand.
+_LONGEST = 400  # characters; longer sentences are not split at initials
 
 
 def without_repeats(text: str) -> str:
@@ -250,12 +250,11 @@ def _marked(piece: str, times: int) -> str:
     return f"{bare} [×{times}]{piece[len(bare) :]}"
 
 
-# The numbers are from the llm4s design: 3.5 characters a token, a text is verbose from twice the
-# minimum of 300 tokens, and one long sentence is cut at 400 tokens of 4 characters.
+# The numbers are from the llm4s design (L.18).
 _CHARACTERS_A_TOKEN = 3.5
-_VERBOSE = 600
-_LONGEST_SENTENCE = 1_600
-_FEWEST_SENTENCES = 4
+_VERBOSE = 600  # tokens: twice the minimum of 300
+_LONGEST_SENTENCE = 1_600  # characters, where a single sentence is cut: 400 tokens of 4
+_FEWEST_SENTENCES = 4  # the first, the last, and at least two that are left out
 _OPENING, _CAPPED = " ...[summarized ", "...[content capped for length]"
 
 

@@ -25,7 +25,6 @@ from holdfast.text.visible import amount
 
 RULES = ("lossless", "repeats", "arguments", "lossy")
 
-# Chosen by hand:
 _SHARE = 0.25  # of its size, to which each text is cut before any is cut further
 _LEAST = 24  # tokens; no text and no value of arguments is cut below
 _OMISSION = re.compile(r"\[[^\[\]\n]*\bleft out\b[^\[\]\n]*\]\s*\Z")

@@ -23,7 +23,6 @@ from holdfast.kernel.transcript import Transcript
 from holdfast.text.fit import Count
 from holdfast.text.visible import fault_line
 
-# Chosen by hand:
 _LEAST = 16  # tokens that a model is asked for at least, however small the cap
 
 

@@ -32,7 +32,6 @@ from holdfast.kernel.transcript import Transcript
 from holdfast.kernel.typed import check_fields
 from holdfast.text.visible import fault_line
 
-# Chosen by hand:
 _OF_THE_MODEL = 0.6  # share of the cap for the model; the rest is for quotations and details
 _ADDED = 0.3  # share of the cap for a text that is added to earlier ones
 _LEAST = 64  # tokens; a smaller summary is of no use, and less history is not worth a call

@@ -39,7 +39,7 @@ from holdfast.text.fit import Count, choose, clip, fits
 from holdfast.text.importance import signals
 from holdfast.text.sentences import sentences
 
-_AGEING = 0.8  # chosen by hand: the share of its value that a sentence keeps with each later text
+_AGEING = 0.8  # share of its value that a sentence keeps with each later text
 _HEADING = "#"
 _FENCE = "```"
 _LEFT_OUT = "[… "
@@ -134,7 +134,7 @@ def _under_headings(pieces: Sequence[_Note], chosen: Sequence[int]) -> str:
 _SAID = "\n\n## In the user's own words\n"
 _DETAILS = "\n\n## Also mentioned\n"
 _INTRODUCTION = re.compile(r"Summary of ([\d,]{1,12}) earlier messages?[^\n]*:\n")
-_SHARE = 4  # chosen by hand: share of the cap, as a divisor, for users' words and for details
+_SHARE = 4  # share of the cap, as a divisor, for users' words and for details
 _TRIES = 4  # each with less room, since joined parts may count more than apart
 
 

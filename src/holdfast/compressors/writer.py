@@ -37,7 +37,7 @@ from holdfast.text.visible import encodable
 from holdfast.text.words import READ, stands, terms
 
 _HERE = Path(__file__).parent / "prompts"
-_WORDS_A_TOKEN = 0.7  # of English; vendors say three quarters, and this leaves some room
+_WORDS_A_TOKEN = 0.7  # of English; OpenAI's help says three quarters, and this leaves some room
 _QUOTE = "| "
 _OF_SUMMARIES = ("extend", "merge", "message", "squeeze", "summarize", "system")
 """The prompts whose answers are stored; after a change of one, all answers are requested again."""
@@ -89,7 +89,6 @@ def _told_by(message: Message, tools: Mapping[str, str]) -> Iterator[str]:
             yield f"[{part.kind}]"
 
 
-# Chosen by hand:
 _LEAST_INPUT = 256  # tokens of material in one call, however small the stated window
 _WORDING = 600  # tokens for the prompts; the longest has some 400
 _ERRING = 0.9  # share of a window: the model's own counter may differ from ours
@@ -210,7 +209,7 @@ def _pieces(block: str, room: int, count: Count) -> list[str]:
     return pieces
 
 
-_OF_THE_MODEL = 0.7  # share of the tokens, chosen by hand: the rest is for omitted exact things
+_OF_THE_MODEL = 0.7  # share of the tokens; the rest is for omitted exact things
 
 
 class MessageSummary(NamedTuple):
@@ -297,7 +296,6 @@ def together(
     return [ended[place] for place in range(len(flows))]
 
 
-# Chosen by hand:
 _SHORT = 400  # characters: apologies and error messages are not longer, summaries of errors are
 _FAR_TOO_LONG = 8  # times the requested size
 _PLACEHOLDER = re.compile(
@@ -324,9 +322,9 @@ _COMMAND = re.compile(
 )
 _MARK = re.compile(r"\s*\[(?:HISTORY_SUMMARY|CONVERSATION_SUMMARY)\b")
 
-# Chosen by hand:
 _LONGEST = 100  # characters of a line of the list
 _SHARED = 0.8  # share of a constraint's words with which a line repeats it
+# how much an exact thing counts by the role of the message that has it
 _WEIGHTS: dict[Role, float] = {"user": 1.5, "system": 1.5, "assistant": 1.0, "tool": 0.4}
 _CONSTRAINT = 3.0  # a user's constraint counts as this many exact things
 _OWN_WORDS = 0.4  # share of a reply's words that are from the text; a reply off topic has none

@@ -33,7 +33,8 @@ KINDS = Registry(
 any text.
 """
 
-# characters for each token of the room: five times what fits, more than any lossless form saves
+# characters for each token of the room: five times what fits of plain English, more than any
+# lossless form saves
 _HOPELESS = 20
 
 

@@ -13,9 +13,9 @@ from .lossy import MOST, LossyKind, sampled
 _SAMPLE = 8_000  # characters from the beginning that identify escaped bytes
 # colour codes start with \x1b
 _STRANGE = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")
-_STRANGE_SHARE = 0.08  # share of such characters, above that of any text
+_STRANGE_SHARE = 0.08  # share of such characters from which a text reads as bytes; none has so many
 _ESCAPED = re.compile(r"\\x([0-9a-fA-F]{2})")  # bytes as Python and C write them
-_ESCAPED_SHARE = 0.3  # share of the characters
+_ESCAPED_SHARE = 0.3  # share of the characters in them from which a text reads as bytes
 _DATA_URL = re.compile(r"\s{0,8}data:[\w.+-]{1,60}/[\w.+-]{1,80}[;,]\S*\s*\Z")
 _NAMED = re.compile(
     r"\s*\[([\w.+-]+(?:/[\w.+-]+)?, [\d,]+ (?:bytes|characters) [a-z0-9 ]+)\]\s*\Z"

@@ -20,7 +20,7 @@ from holdfast.text.memo import Memo
 
 from .lossy import FEWEST, SAMPLE, LossyKind, sampled
 
-_COLUMNS = 12
+_COLUMNS = 12  # fields at the beginning of a line that may be columns
 _SHARE = 0.9  # share of the lines that must agree on a column
 _BOUND = 0.3  # least share of the lines that begin a record; the others continue one
 _LONGEST = 2_000  # characters of a line that are compared

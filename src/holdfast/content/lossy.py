@@ -26,7 +26,7 @@ MOSTLY = 0.9
 """The share of its lines or tags with which a text is surely of a kind."""
 
 SAMPLE = 200
-"""Lines by which the columns of a text are found. Chosen by hand."""
+"""Lines by which the columns of a text are found."""
 
 _SHORT = LONGEST // 2
 """Characters of short lines that are joined.

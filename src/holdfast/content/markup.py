@@ -204,6 +204,7 @@ def _document(source: str) -> Value:
     return _record(list(_grouped(around[0].children))) or around[0].value()
 
 
+# as Markdown writes the six levels that HTML has
 _PREFIXES = {"title": "title: ", **{f"h{level}": "#" * level + " " for level in range(1, 7)}}
 _BLOCKS = frozenset(
     """

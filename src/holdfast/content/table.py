@@ -25,9 +25,8 @@ _BAR = " | "
 _HEADS = {" ": "a space between cells", _BAR: "a bar between cells"}
 _MOSTLY = 0.8  # share of the lines that must have the marks of aligned columns
 _REGULAR = 0.95  # share of the rows that must have as many cells as the header
-_FEWEST_FOR_ONE = (
-    5  # rows of which one may have other cells: a total, or the end of a truncated text
-)
+# rows of which one may have other cells: a total, or the end of a truncated text
+_FEWEST_FOR_ONE = 5
 _MOST_CUT = 2  # lines at the end that a truncated quotation leaves
 _SHORT = 60  # characters of the median cell at most: longer cells are prose with commas
 _DELIMITERS = "\t,;|"

@@ -30,16 +30,18 @@ T = TypeVar("T")
 
 _ERROR_SIGNS = ("ERROR:", "Exception", "Traceback")
 _LOG_SIGNS = ("INFO ", "DEBUG ", "WARN ")
-# characters of a text that stays whole; words at the ends of a longer one
+# L.12: characters of a text that stays whole; words at the ends of a longer one
 _WHOLE, _HEAD, _TAIL = 1_000, 50, 20
-_FIRST_LINE = 100  # characters of an error's first line that its summary shows
+_FIRST_LINE = 100  # characters of an error's first line that its summary shows (L.6)
 _FRAME = re.compile(r"^[ \t]*at [^\s\d]|\.(?:java|scala):\d", re.MULTILINE)
 _EMPTY_MEMBER = re.compile(r"^[ \t]*[\w.-]+:[ \t]*(?:null|~|\"\"|''|\[\])[ \t]*\n", re.MULTILINE)
 _ITEM = re.compile(r"( *)- ")
 _TEXT = re.compile(r"[:-] +[|>][+-]?\d?$")  # the lines under it are a block of text
-_LONGEST_LIST, _ENDS = 20, 10  # items of a list that stays whole; items at each end of a longer one
-_WHOLE_LOG, _LOG_HEAD, _LOG_TAIL = 120, 80, 40  # lines
-_FRAMES = 10  # lines of a stack
+# L.8: items of a list that stays whole; items at each end of a longer one
+_LONGEST_LIST, _ENDS = 20, 10
+# L.9: lines of a log that stays whole; lines at the ends of a longer one
+_WHOLE_LOG, _LOG_HEAD, _LOG_TAIL = 120, 80, 40
+_FRAMES = 10  # lines of a stack (L.10)
 _FRAME_SIGNS = ("at ", ".java:", ".scala:")
 _DONE = re.compile(
     r"\.\.\. ?\[(?:\+|collapsed )\d|\A\[(?:EXTERNALIZED: |BINARY CONTENT - |LEFT OUT: )"

@@ -20,10 +20,11 @@ from .typed import Only, Portion, check_fields, check_type
 Share = int | float
 """An int is tokens; a float from 0 to 1 is a share of something else, usually the budget."""
 
-MOST = 10**15  # tokens; more would make shares inexact, and no window is near it
+MOST = 10**15  # tokens; doubles, in which shares are computed, are exact up to 2^53
 Tokens = Annotated[
     int, Only("a positive number of tokens, such as 8000", range(1, MOST + 1).__contains__)
 ]
+"""From 1, since nothing fits into 0 tokens."""
 
 _WRITTEN = re.compile(
     r"(\d{1,3}(?:[,_]\d{3})*|\d{1,15}|\d{1,6}\.\d{1,6}(?=[km]))(k|m)?", re.ASCII | re.IGNORECASE

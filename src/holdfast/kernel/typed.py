@@ -39,6 +39,7 @@ class Only(NamedTuple):
     accepts: Callable[[Any], bool]
 
 
+# ``partial(le, 1)`` asks whether 1 <= the value, and so on; negative numbers are always refused
 Positive = Annotated[int, Only("a whole number of 1 or more", partial(le, 1))]
 Fraction = Annotated[float, Only("a share in [0, 1]", partial(ge, 1))]
 Portion = Annotated[float, Only("a share in [0, 1)", partial(gt, 1))]

@@ -22,7 +22,7 @@ OPENING = "From earlier in this conversation:"
 """The first line of the text."""
 
 _LEAST = 20  # tokens of a shortened excerpt at least
-_READ = 60_000  # characters of a text that is read sentence by sentence. Chosen by hand.
+_READ = 60_000  # characters of a text that is read sentence by sentence
 _MOST_CUT = 3  # tool outputs that are searched for the answer, each at the cost of a search
 
 

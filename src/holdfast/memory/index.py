@@ -61,9 +61,9 @@ for a step and 3 to 8 steps.
 _FACTORS = tuple(factor.name for factor in fields(FactorWeights))
 _SLEPT = 60 * DAY  # seconds without a message after which a new conversation begins
 _TELLING = 10  # best results that are checked for how much of the question they have
-_SOON = 10  # messages that count as the first or the latest. Chosen by hand.
+_SOON = 10  # messages that count as the first or the latest
 _CANDIDATES = 400  # candidates for each of words, meaning and time
-_ALIKE = 0.3  # cosine of unrelated messages; below it the factor is less than 1. Chosen by hand.
+_ALIKE = 0.3  # cosine of unrelated messages; below it the factor is less than 1
 _BESIDE = "neighbours"
 """The factor of a message that has its score only from its neighbours."""
 

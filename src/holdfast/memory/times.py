@@ -13,6 +13,7 @@ from holdfast.text.words import READ
 _MONTHS = (
     "january february march april may june july august september october november december".split()
 )
+# a name, or its first three letters
 _MONTH = rf"(?P<month>{'|'.join(_MONTHS)}|sept|{'|'.join(name[:3] for name in _MONTHS)})\.?"
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
@@ -45,7 +46,7 @@ _RELATIVE = re.compile(
     rf"|(?P<word>yesterday|today|tonight)|on (?P<weekday>{'|'.join(_WEEKDAYS)}))\b",
     re.IGNORECASE,
 )
-_LENGTH = {"day": 1, "week": 7, "weekend": 7, "month": 30, "year": 365}
+_LENGTH = {"day": 1, "week": 7, "weekend": 7, "month": 30, "year": 365}  # days, about
 ORDER = re.compile(
     r"\b(?:(?P<first>first|earliest|initially|originally|at the (?:start|beginning))"
     r"|latest|most recent(?:ly)?|currently|last time|newest|nowadays|right now)\b",
@@ -56,7 +57,7 @@ ORDER = re.compile(
 _LATEST_MOMENT = float(timegm(datetime.max.replace(tzinfo=UTC).timetuple()))
 
 DAY = 86_400.0
-"""Seconds."""
+"""Seconds; POSIX time has no leap seconds."""
 
 
 class Period(NamedTuple):

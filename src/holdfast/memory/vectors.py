@@ -17,7 +17,7 @@ try:
 except ImportError as missing:
     raise MissingExtraError("a search by meaning", "local") from missing
 
-_ALIGNED = 8  # bytes
+_ALIGNED = 8  # bytes; the rows begin at a multiple of it, so that their float32 are aligned
 
 
 class WordEmbedder(Protocol):

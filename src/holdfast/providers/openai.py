@@ -25,7 +25,7 @@ _FAULTS = Faults(
     openai.OpenAIError,
 )
 _REASONING = ("o1", "o3", "o4", "gpt-5")
-_MOST = 8_000  # characters of a text that are embedded: the models accept 8,191 tokens
+_MOST = 8_000  # characters of a text that are embedded: its models accept 8,191 tokens
 
 
 class OpenAIModel:

@@ -29,7 +29,9 @@ class TransientError(ModelError):
 Headers = Mapping[str, str]
 
 REFUSED = frozenset({400, 413, 422})  # statuses with which vendors refuse a request for its length
-_BUSY = frozenset({408, 409, 425, 429})  # these and all from 500 on may be retried
+# These and all from 500 on may be retried: those that the packages of OpenAI and Anthropic retry,
+# and 425, Too Early (RFC 8470).
+_BUSY = frozenset({408, 409, 425, 429})
 _SPENT = re.compile(r"insufficient_quota|billing|credit balance", re.IGNORECASE)
 """A 429 status for which waiting does not help."""
 
@@ -58,7 +60,7 @@ _SIZES = _numbers(
     r"token count \(#\)",
     r"limit: #",
 )
-# tokens that a model may think before it answers, which count as output; chosen by hand
+# tokens that a model may think before it answers, which count as output
 THOUGHT = 4_096
 _LOOKED_AT = 2_000  # characters of a refusal that are searched
 

@@ -140,8 +140,8 @@ def _joined(pieces: Sequence[DiffPiece]) -> Iterator[DiffPiece]:
 
 WIDTH = 110  # cells of a report that is not shown on a terminal
 _LONGEST_NAME = 40  # cells of the name of a step
-_LONGEST_DETAIL = 200
-_SHORTEST = 20  # cells of a preview
+_LONGEST_DETAIL = 200  # cells of the reason or detail of a step
+_SHORTEST = 20  # cells that a preview has at least
 _SIGNS = {"gone": "- ", "new": "+ ", "same": "  ", "left_out": "  ... "}
 
 

@@ -11,7 +11,7 @@ import heapq
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from math import fsum
+from math import fsum, sqrt
 
 from holdfast.selection.things import Form, form, names
 from holdfast.text.importance import alarm
@@ -21,7 +21,7 @@ from holdfast.text.words import DIGITS
 from .pieces import Piece
 
 _LEAST = 1e-16
-"""A thing of less value has none, since rounding loses it in a sum with a larger value. Otherwise
+"""A thing of less value has none: a sum of doubles near 1 loses what is below 1.1e-16. Otherwise
 many pieces with the same few things would be weighed again after each choice.
 """
 
@@ -96,7 +96,9 @@ MOST = 64
 In the benchmarks as much is kept of logs of twenty times the room."""
 
 _BESIDE = 0.5  # of the worth of a piece is that of its neighbours
-_GOLDEN = 0.6180339887498949  # its multiples, without their whole part, are evenly spread
+# Its multiples, without their whole part, are evenly spread (Knuth, "The Art of Computer
+# Programming", volume 3, section 6.4).
+_GOLDEN = (sqrt(5) - 1) / 2
 
 
 def evenly(number: int) -> list[int]:

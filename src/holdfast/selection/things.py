@@ -90,6 +90,7 @@ def shape(thing: str) -> Shape:
 WORDS: frozenset[Shape] = frozenset({"word", "capitalised"})
 """Forms of plain words, which are alike by chance."""
 
+# the 26 letters of a case look alike, and the 10 digits
 _LOOKS = str.maketrans(ascii_lowercase + ascii_uppercase + digits, "a" * 26 + "A" * 26 + "0" * 10)
 
 

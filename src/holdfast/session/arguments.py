@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from holdfast.calls.cache import CompressionCache
 
 _FIRST, _END = -62_135_510_400, 253_402_214_400
-"""Seconds since 1970 UTC within which the year is 1 to 9999 in every time zone."""
+"""Seconds since 1970 UTC: the first and the last midnight with a year that ``datetime`` has, 1 to
+9999, in every time zone.
+"""
 
 Which = int | str
 """A message: its position (negative from the end), or the id with which it was appended."""

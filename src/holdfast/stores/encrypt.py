@@ -47,11 +47,14 @@ LOCK = "holdfast_encryption"
 HEAD = "x_"
 """Prefix of the encrypted name of a key."""
 
-# the last for AES-256-SIV, which takes two keys of 32 bytes (RFC 5297)
+# 256 bits of a key; at least 128 of a salt (NIST SP 800-132) and of a random nonce (RFC 5297); two
+# keys of 32 bytes for AES-256-SIV (RFC 5297)
 KEY_BYTES, SALT_BYTES, NONCE_BYTES, OWN_BYTES = 32, 16, 16, 64
 
 SCRYPT_N, SCRYPT_R, SCRYPT_P = 2**15, 8, 1
-"""The cost of scrypt: one guess of a passphrase takes 32 MB and about 0.1 s."""
+"""The cost of scrypt: one guess of a passphrase takes 128 * N * r = 32 MB and about 0.1 s. For r
+and p, RFC 7914 says that 8 and 1 give good results.
+"""
 
 _NAME = re.compile(r"[^\W_]+(?:[-_./:@#][^\W_]+)*")
 _DIGITS = 16  # of a word: in one of 10^8 stores with 10^4 words, two words have the same digits

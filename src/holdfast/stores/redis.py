@@ -33,7 +33,8 @@ except ImportError as missing:
     raise MissingExtraError("a Redis store", "redis") from missing
 
 _PREFIX = "holdfast:"
-_TRIES, _LONGEST_PAUSE = 30, 1.0  # attempts after a lost connection, and most seconds between them
+# attempts after a lost connection, and most seconds between them: about half a minute together
+_TRIES, _LONGEST_PAUSE = 30, 1.0
 _REMEMBERED = 600  # seconds for which the server remembers the answer of an append
 _BLOCK = 1_024  # lines whose postings of one term are stored together
 

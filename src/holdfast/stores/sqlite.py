@@ -36,7 +36,9 @@ _MERGED = 8
 SPAN = 1 << 32
 """Line p of log n has the number n * SPAN + p."""
 
-_BLOCK = 900  # bytes of postings in a row: more than 1,002 of a row would take a page of their own
+# bytes of postings in a row; more than 1,002 of a row would take a page of their own, as SQLite's
+# file format says
+_BLOCK = 900
 _LOST = 4_096  # lines at the end that one damaged page can affect: no page has more bytes
 _GAP = 4  # unwanted lines that are read too, to save one query
 

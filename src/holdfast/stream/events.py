@@ -17,7 +17,7 @@ or a program. It is not shortened, as words are not, and gives no order, as an o
 """
 
 BESIDE = -1
-"""The position of what stands beside the messages."""
+"""The position of what stands beside the messages: no message has it."""
 
 _BRIEF = 400  # characters; a longer outcome says more than that it failed
 _OF_A_FILE = re.compile(r"\S*\d+[:→|-]")

@@ -18,7 +18,7 @@ Count = Callable[[str], int]
 Render = Callable[[Sequence[int]], str]
 """Makes the text of the chosen pieces, given by ascending numbers."""
 
-_FIRST_GUESS = 4.0  # characters a token of plain English
+_FIRST_GUESS = 4.0  # characters a token of plain English, as OpenAI's help says
 LONG_TOKEN = 8  # characters; a text with a longer mean is counted
 _SEAM = 16  # tokens that a beginning may have more than the whole, since its last word is cut
 _CLOSE_ENOUGH = 0.985  # share of the tokens from which no better cut is tried

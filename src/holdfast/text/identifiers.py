@@ -71,6 +71,7 @@ _MONTHS = (
     *("Sept?(?:ember)?", "Oct(?:ober)?", "Nov(?:ember)?", "Dec(?:ember)?"),
 )
 _MONTH = f"(?:{'|'.join(_MONTHS)})"
+# the rest of a name, whose first letter is matched before it
 _BEGUN_MONTH = f"(?:{'|'.join(f'(?<={month[0]}){month[1:]}' for month in _MONTHS)})"
 _UNIT = (
     r"(?:%|[kKMGTP]i?[Bb]|[Bb]ytes?|bits?|[kMG]?bps|[µmn]?s|secs?|seconds?|mins?|minutes?|hrs?"

@@ -302,10 +302,10 @@ class Weights:
 
 
 MOFA = Weights(recency=0.4, role=0.3, density=0.3)
-"""The weights of MoFA, for messages."""
+"""The weights of MoFA, for messages (M.32)."""
 
 SELECTIVE = Weights(recency=0.2, access=0.15, semantic=0.3, entity=0.25, query=0.1, marker=1.5)
-"""The weights of SelectiveCompression, for memories."""
+"""The weights of SelectiveCompression, for memories (V.12)."""
 
 PRESETS: Mapping[str, Weights] = {"mofa": MOFA, "selective": SELECTIVE}
 

@@ -8,11 +8,14 @@ import re
 from collections.abc import Iterator
 
 LEAST = 160
-"""Characters; shorter runs may be keys, hashes or signatures, which a reader may need."""
+"""Characters; shorter runs may be keys, hashes or signatures, which a reader may need: SHA-512 has
+128 hexadecimal digits.
+"""
 
 _ALPHABET = "A-Za-z0-9+/_-"
 _DATA_URL = re.compile(r"data:([\w.+-]{1,60}/[\w.+-]{1,80})?((?:;[\w=.-]{1,60}){0,4}),")
-_LEAST_LINE = 40  # characters of a line of wrapped base64
+# characters of a line of wrapped base64; PEM has 64 (RFC 7468), MIME up to 76 (RFC 2045)
+_LEAST_LINE = 40
 _RUN = re.compile(
     rf"(?:{_DATA_URL.pattern})?(?<![{_ALPHABET}])[%{_ALPHABET}]{{{LEAST},}}+={{0,2}}"
     rf"|^[A-Za-z0-9+/]{{{_LEAST_LINE},100}}\r?\n(?:[A-Za-z0-9+/]{{{_LEAST_LINE},100}}\r?\n){{2,}}+"

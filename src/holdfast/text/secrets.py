@@ -74,7 +74,8 @@ _SHAPES = [
 ]
 
 _KEY_EDGE = re.compile(r"-----(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-# characters from the first line of a key to its last, with what stands before each
+# characters from the first line of a key to its last, with what stands before each; an RSA key of
+# 16,384 bits has some 12,600
 _KEY_LONGEST = 20_000
 # a key whose end is cut off: its headers and lines
 _KEY_BODY = re.compile(

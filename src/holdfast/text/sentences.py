@@ -119,7 +119,7 @@ def _opens_line(text: str, place: int) -> bool:
 
 
 _SAMPLE = 300  # lines that are looked at
-_FEWEST = 4
+_FEWEST = 4  # lines; the ends of fewer do not show what kind of text it is
 _ENDS = tuple(".!?…。！？;,\"'”’»")  # the ends of lines that end with their sentence
 _CLOSED = 0.35  # least share of such lines in prose that is not wrapped
 _WRAPPED_SHARE = 0.65  # least share of lines in wrapped prose that have no room for the next word

@@ -16,8 +16,8 @@ from holdfast.text.words import terms, words
 _JOINED = re.compile(r"(?<![^\W_])[^\W_]++(?:[-_./:@#][^\W_]++)+")
 """Joined names such as pool_size, each a term beside its words."""
 
-# Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009): k1
-# between 1.2 and 2, b between 0.5 and 0.8 work for most collections.
+# The defaults of Lucene. Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and
+# Beyond" (2009): k1 between 1.2 and 2, b between 0.5 and 0.8 work for most collections.
 _K1 = 1.2
 _B = 0.75
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 DIGITS = re.compile(r"\d+")
 READ = 20_000
-"""Characters of one text that are read closely, since a tool may return a book. Chosen by hand."""
+"""Characters of one text that are read closely, since a tool may return a book."""
 _PIECE = re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+")
 _ASCII_PIECES = bytes(
     ord(chr(code).lower()) if code < 128 and chr(code).isalnum() else 32 for code in range(256)

@@ -52,7 +52,8 @@ class Family:
     """The counter in ``claude`` of the models' own vocabulary, used if its extra is installed."""
 
 
-GUESSED = Accuracy("approximate", 0.2)  # a model whose vocabulary is not known, as most open ones
+GUESSED = Accuracy("approximate", 0.2)
+"""Of a model whose vocabulary is not known, as most open ones; llm4s has it for Ollama (L.2)."""
 _LARGE = Family("o200k_base", GUESSED)
 """Of models with a vocabulary of 128,000 tokens and more, and where no model is named."""
 _SMALL = Family("cl100k_base", GUESSED)

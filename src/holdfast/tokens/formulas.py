@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from holdfast.kernel.messages import Message, Part
 
 FREE = Tariff(message=0, call=0, conversation=0)  # these designs add nothing
-OVERHEADS = Tariff(message=4, call=10, conversation=10, result_id=True)  # as llm4s's code does
+OVERHEADS = Tariff(message=4, call=10, conversation=10, result_id=True)  # llm4s's (L.1)
 ROUGH = Accuracy("approximate", 0.25)
 """The mean error of characters / 4 against o200k_base on the texts of ``estimate`` is 22 %, more
 for CJK."""
@@ -118,7 +118,7 @@ def _words(text: str) -> int:
 CHARS4_PLUS1 = MessageFormula("chars4_plus1", _quarter_and_one)
 """MoFA's heuristic counter."""
 CEIL4_PLUS2 = MessageFormula("ceil4_plus2", _quarter_and_two, absent=2)
-"""SlimContext's estimator."""
+"""SlimContext's estimator (S.18)."""
 FLOOR4 = TextFormula("floor4", _quarter_down)
 """tunacode's estimate."""
 WORDS = TextFormula("words", _words, Accuracy("approximate", 0.6))

@@ -22,7 +22,7 @@ from holdfast.tokens.families import first
 if TYPE_CHECKING:
     from holdfast.kernel.messages import Media
 
-_BYTES_A_PAGE = 50_000  # as in ``document_tokens``. Chosen by hand.
+_BYTES_A_PAGE = 50_000  # of a document whose pages cannot be counted
 _A_SECOND = {"audio": 32, "video": 263}
 """Tokens a second, from Gemini's guide "Understand and count tokens"; OpenAI takes 10 for sound."""
 _BYTES_A_SECOND = {"audio": 16_000, "video": 250_000}
@@ -108,7 +108,7 @@ class MediaCounter:
 
     def _document(self, payload: _Payload | None) -> int:
         if payload is None:
-            return vision_of(self.model).page * 5  # chosen by hand
+            return vision_of(self.model).page * 5  # if the document is elsewhere
         if payload.head(6).startswith(b"%PDF-"):
             return vision_of(self.model).page * _pages(payload)
         return document_tokens(payload.head(), model=self.model, count=self.count)
@@ -149,7 +149,7 @@ def _size(payload: _Payload) -> tuple[int, int] | None:
 
 def _seconds(payload: _Payload | None, kind: str) -> int:
     if payload is None:
-        return 60  # chosen by hand
+        return 60  # if the file is elsewhere
     return max(1, payload.length // (bytes_a_second(payload.head(32)) or _BYTES_A_SECOND[kind]))
 
 
@@ -257,7 +257,7 @@ def vision_of(model: str | None) -> Vision:
 _PNG = b"\x89PNG\r\n\x1a\n"
 _JPEG = b"\xff\xd8"
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-"""Markers of a frame header, without the three of tables."""
+"""Markers of a frame header (ITU-T T.81, table B.1), without two of tables and a reserved one."""
 
 _PAGE = re.compile(rb"/Type\s*/Page(?![A-Za-z])")
 _LINEARIZED_PAGES = re.compile(rb"/Linearized\b[^>]{0,500}?/N\s+(\d{1,6})")

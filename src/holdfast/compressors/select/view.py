@@ -39,7 +39,7 @@ ASIDE = "[…]"
 _TASK = "too long for the budget: its middle is left out"
 
 _LEAST_SHOWN = 16  # tokens of the newest output that stay in any room; older messages give way
-_WORTH_NAMING = 4  # times the tokens of its reference that a text has at least. Chosen by hand.
+_WORTH_NAMING = 4  # times the tokens of its reference that a text has at least
 _REACH = 1.3  # times the room, since estimated costs may be too high
 
 

@@ -19,10 +19,8 @@ from holdfast.text.opaque import elide
 
 from .values import MISSING, Cell, Literal, Missing, Value, dump
 
-_LONGEST_LABEL, _LONGEST_NAME = (
-    80,
-    40,
-)  # characters of the label before it, and of a record's name
+# characters of the label before a record, and of its name
+_LONGEST_LABEL, _LONGEST_NAME = 80, 40
 _LEVELS = 8  # of brackets on one line
 _MANY = 8  # records that are shown as rows
 _UNCLEAR = re.compile(r", |[()\[\]\n]|^ | $|^$")

@@ -17,8 +17,8 @@ _START = re.compile(r"^[ \t]*[\[{]|\{\s*\"|\[\s*[\[{]", re.MULTILINE)
 
 _TRIES = 100_000  # characters that may be read in vain, plus as many as the text has
 _REACH = 1_000  # characters of a value that are read first; then four times as many, and so on
-_LONGEST = 16  # no word or escape of JSON has more characters, so a cut one is nearer to the end
-DEEPEST = 60  # levels that are read; what lies deeper stays text. Chosen by hand.
+_LONGEST = 16  # the words and escapes of JSON (RFC 8259) are shorter: a cut one is near the end
+DEEPEST = 60  # levels that are read; what lies deeper stays text
 _TOO_DEEP = 10_000  # characters, about, that the scanner reads before it reports too deep nesting
 
 

@@ -228,7 +228,7 @@ def published_rules(
 
 
 REQUEST = -1
-"""The index of a violation outside the messages."""
+"""The index of a violation outside the messages: no message has it."""
 _CACHED = "cache_control"
 
 
