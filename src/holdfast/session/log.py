@@ -134,7 +134,7 @@ LINES = 512  # lines that are read or copied at once
 NEAR = 64  # messages on one side of a position that are read at once
 NEWEST = 8  # newest messages that show the current work
 STATE = "session:"
-"""Prefixes of the names of a thread's two logs and its state, before the thread's name."""
+"""The key of a thread's saved state begins with it, and ends with the thread's name."""
 
 
 class Thread:
@@ -186,7 +186,7 @@ class Thread:
         """
         said, happened = lengths or self._glance([])[1]
         for some in _batches(self.state.messages, said):
-            for position, (line, original) in self.sound("message", some, _original).items():
+            for position, (line, original) in self._intact("message", some, _original).items():
                 try:
                     self._fold_message(position, line.time, original, len(line.body))
                 except FormatError:  # an earlier version may have accepted it
@@ -196,7 +196,7 @@ class Thread:
             self.state.read(messages=some.stop)
             self._let_go()
         for some in _batches(self.state.events, happened):
-            for event in self.sound("event", some, event_of).values():
+            for event in self._intact("event", some, event_of).values():
                 self._fold_event(event)
             self.state.read(events=some.stop)
         self._folded()
@@ -208,11 +208,8 @@ class Thread:
         values = [settled(self.store.get(key)) for key in keys]
         return values, [settled(log.length()) for log in self._logs.values()]
 
-    def sound(
-        self,
-        kind: LineKind,
-        positions: Sequence[int],
-        read: Callable[[int, Line], T],
+    def _intact(
+        self, kind: LineKind, positions: Sequence[int], read: Callable[[int, Line], T]
     ) -> dict[int, T]:
         """The results of ``read`` for the lines at these positions, without damaged lines."""
         lines, found = settled(self._logs[kind].read(positions)), dict[int, T]()
@@ -224,8 +221,8 @@ class Thread:
         return found
 
     @property
-    def damage(self) -> list[str]:
-        """The damaged lines that were skipped, in one text for each log."""
+    def told_damage(self) -> list[str]:
+        """A sentence for each log with damaged lines, which were passed over."""
         told: list[str] = []
         for kind, places in self.damaged.items():
             if places:
@@ -329,22 +326,19 @@ class Thread:
             self.state.take(event)
 
     def edit(self, position: int, original: object, reason: str) -> Event:
-        """Replace the message from now on."""
+        """Replace the message from now on. Raises FormatError for one of another format."""
         (original,) = as_sent([original])
         before = self.state.edits.get(position)
         facts = {"position": position, "message": original, "before": before}
-        return self.record("edit", reason, facts, self.words_of(original))
-
-    def words_of(self, original: object) -> str:
-        """The text by which a search finds a message. Raises FormatError for another format's."""
         message = self.wire.read([original]).messages[0]
         check_own(original, message, self.wire, "message")
-        return words_of(kept_of(0, 0.0, original, message, 0))
+        edited = kept_of(position, 0.0, original, message, 0)
+        return self.record("edit", reason, facts, words_of(edited))
 
     def events(self, start: int = 0) -> Iterator[Event]:
         """The events in order."""
         for some in _batches(start, self.state.events):
-            yield from self.sound("event", some, event_of).values()
+            yield from self._intact("event", some, event_of).values()
 
     def read(self, positions: Sequence[int]) -> dict[int, Kept]:
         """The messages at these positions with edits applied, without deleted ones."""
@@ -352,7 +346,7 @@ class Thread:
         wanted = [place for place in positions if 0 <= place < end and place not in gone]
         missing = [place for place in wanted if place not in held]
         if missing:
-            self._hold(self.sound("message", as_range(missing), _original))
+            self._hold(self._intact("message", as_range(missing), _original))
         found = {place: held[place] for place in wanted if place in held}
         self._let_go()
         return found
@@ -371,7 +365,7 @@ class Thread:
     def originals(self) -> Iterator[tuple[int, Any]]:
         """Everything that was appended, unedited, with its position."""
         for some in _batches(0, self.state.messages):
-            for position, (_, original) in self.sound("message", some, _original).items():
+            for position, (_, original) in self._intact("message", some, _original).items():
                 yield position, original
 
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
@@ -425,7 +419,9 @@ class Thread:
 
     def _hold(self, lines: Mapping[int, tuple[Line, Any]]) -> None:
         edits = self.state.edits
-        edited = self.sound("event", [edits[place] for place in lines if place in edits], event_of)
+        edited = self._intact(
+            "event", [edits[place] for place in lines if place in edits], event_of
+        )
         originals = [
             edited[edits[position]].facts["message"] if edits.get(position) in edited else original
             for position, (_, original) in lines.items()

@@ -106,7 +106,7 @@ def is_known(thread: Thread, messages: Iterable[Message], recalled: str) -> bool
     for message in messages:
         if len(unknown) <= _UNKNOWN * len(asked):
             return True
-        unknown -= _HELD(message.content_text or "")
+        unknown -= _TERMS(message.content_text or "")
     return len(unknown) <= _UNKNOWN * len(asked)
 
 
@@ -114,7 +114,7 @@ def _terms(text: str) -> frozenset[str]:
     return frozenset(map(stem, set(words(text)) - STOP_WORDS))
 
 
-_HELD: Memo[str, frozenset[str]] = Memo(_terms)
+_TERMS: Memo[str, frozenset[str]] = Memo(_terms)
 """Cached, since most messages of a view are in the next view too."""
 
 # Each candidate is read with its neighbours; those of a long thread are read from the store.
@@ -164,8 +164,8 @@ class Recollection:
         return [(each.position, each.score, each.why) for each in self.chosen]
 
     @classmethod
-    def standing(cls, recalled: Mapping[str, Any]) -> Recollection:
-        """The recollection in the view according to a state."""
+    def recorded(cls, recalled: Mapping[str, Any]) -> Recollection:
+        """The recollection in the view, as a state keeps it; without the texts of its messages."""
         chosen = recalled.get("chosen", ())
         return cls(
             recalled.get("text", ""),
@@ -318,7 +318,7 @@ _EMBEDDED = 400  # characters of one message, all of which is found by its words
 _NEAREST = 40  # nearest messages, each of which is read with its neighbours
 
 
-class Meaning:
+class MessageVectors:
     """The vectors of one thread's messages, in blocks; full blocks are in the store."""
 
     def __init__(self, thread: Thread, kind: type[WordVectors], embedder: WordEmbedder) -> None:
@@ -327,7 +327,7 @@ class Meaning:
         self._next = 0
 
     @classmethod
-    def of(cls, thread: Thread, *, wanted: bool | None) -> Meaning | None:
+    def of(cls, thread: Thread, *, wanted: bool | None) -> MessageVectors | None:
         """The vectors of the thread; None if they are not wanted or not installed.
 
         Raises MissingExtraError if ``wanted`` is True and the extra ``local`` is not installed.

@@ -83,7 +83,10 @@ _LISTS = {
 }
 _SPEAKERS = 64
 _FOUND = 1_000  # messages found since the tiers were last maintained; earlier ones are forgotten
-_REWORDS = frozenset({"edit", "revert", "delete", "keep", "note", "forget"})
+REWORDING = frozenset({"edit", "revert", "delete", "keep"})
+"""Events that change messages, or which ones there are."""
+
+_REWORDS = REWORDING | {"note", "forget"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +236,7 @@ class State:
 
     @property
     def rewordings(self) -> int:
-        """The number of events that changed messages, or which ones there are."""
+        """The number of events that changed what views say: messages and notes."""
         return sum(self.happened.get(kind, 0) for kind in _REWORDS)
 
     def to_json(self) -> str:

@@ -75,7 +75,7 @@ class Likeness:
         self._vectors = {text: self._vectors[text] for text in texts if text in self._vectors}
         return [text for text in texts if text not in self._vectors][:_AT_ONCE]
 
-    def asked(self, texts: Sequence[str]) -> Mapping[str, Sequence[float]]:
+    def vectors_of(self, texts: Sequence[str]) -> Mapping[str, Sequence[float]]:
         """The vectors of the texts. Raises the HoldfastError that prevents it."""
         answer = Runtime(self.lineup, redacts=self.redacts).answer(Embed(tuple(texts)))
         if isinstance(answer, HoldfastError):
@@ -104,14 +104,11 @@ class Likeness:
         return {each.id: known.get(each.id, mean) for each in segments}
 
 
-_FIELDS = tuple(each.name for each in fields(Segment))
+def _fields_of(segment: Segment) -> dict[str, object]:
+    return {each.name: getattr(segment, each.name) for each in fields(segment)}
 
 
-def _told_whole(segment: Segment) -> dict[str, object]:
-    return {name: getattr(segment, name) for name in _FIELDS}
-
-
-_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_told_whole).encode
+_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_fields_of).encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +193,7 @@ _TAKEN_IN = 2  # times the size of hot that one run adds while somebody waits
 RULE = "rule"
 """The writer of a form made by rules."""
 
-Asked = tuple[str, int]
+FormKey = tuple[str, int]
 """A segment's id, and the level of the form."""
 
 
@@ -278,9 +275,9 @@ class ThreadTiers:
             with self._changing() as moves:
                 moves.extend(self._readmit(sorted(out)))
 
-    def wanted_forms(self, most: int, given_up: AbstractSet[Asked]) -> list[WantedForm]:
+    def wanted_forms(self, most: int, given_up: AbstractSet[FormKey]) -> list[WantedForm]:
         """The newest segments whose form was made by rules, at most ``most``."""
-        known = {*given_up, *((owed.id, owed.level) for owed in self._forms)}
+        known = {*given_up, *((wanted.id, wanted.level) for wanted in self._forms)}
         found = [
             segment
             for segment in (*self.tiers.warm, *self.tiers.cold)
@@ -297,7 +294,7 @@ class ThreadTiers:
 
     def take(self, forms: Mapping[WantedForm, Form], writer: str) -> None:
         """Accept a model's forms. The next run uses each if it is still wanted."""
-        self._forms |= {owed: (writer, form) for owed, form in forms.items()}
+        self._forms |= {wanted: (writer, form) for wanted, form in forms.items()}
 
     def unknown(self) -> list[str]:
         """The texts whose vectors are needed for the next run."""
@@ -381,16 +378,18 @@ class ThreadTiers:
         """Replace forms made by rules with those of a model."""
         moves: list[Move] = []
         forms, self._forms = self._forms, {}
-        for owed, (writer, form) in forms.items():
-            found = self.tiers.find(owed.id)
-            if found is None or found[1].level != owed.level or "written_by" in found[1].metadata:
+        for wanted, (writer, form) in forms.items():
+            found = self.tiers.find(wanted.id)
+            if found is None:
                 continue
             tier, segment = found
-            if self._turns.condensed_of(segment) != owed.text:
+            if segment.level != wanted.level or "written_by" in segment.metadata:
+                continue
+            if self._turns.condensed_of(segment) != wanted.text:
                 continue
             taken = not form.refused and form.text != segment.content
             after = use_form(
-                segment, owed.text, form, writer if taken else RULE, self.thread.meter.text, now
+                segment, wanted.text, form, writer if taken else RULE, self.thread.meter.text, now
             )
             self._put(self.tiers.placing(tier, after))
             if taken:

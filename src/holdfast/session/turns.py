@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from itertools import chain
 from math import inf
 from typing import NamedTuple
 
@@ -28,7 +27,7 @@ from holdfast.text.memo import Memo
 from holdfast.text.sentences import sentences
 
 from .log import NEAR, NEWEST, Kept, Thread
-from .state import Span, State, holds, span_of
+from .state import REWORDING, Span, State, holds, span_of
 from .wires import is_exchanged
 
 
@@ -255,9 +254,6 @@ _NOTES: Memo[tuple[str, int, Count], str] = Memo(_notes)
 """Cached, since a segment that is promoted and demoted again gets the same form."""
 
 
-_REWORDING = frozenset({"edit", "revert", "delete", "keep"})
-
-
 class Turns:
     """Reads the turns of one thread, or its other segments."""
 
@@ -327,14 +323,14 @@ class Turns:
         """The messages edited, deleted or restored since the event with this number."""
         key = (start, self._thread.state.rewordings)
         if self._reworded[0] != key:
-            changes = [
-                event.facts for event in self._thread.events(start) if event.kind in _REWORDING
-            ]
-            touched = (
-                facts["positions"] if "positions" in facts else [facts["position"]]
-                for facts in changes
-            )
-            self._reworded = key, frozenset(chain.from_iterable(touched))
+            touched = set[int]()
+            for event in self._thread.events(start):
+                if event.kind in REWORDING:
+                    facts = event.facts
+                    touched.update(
+                        facts["positions"] if "positions" in facts else [facts["position"]]
+                    )
+            self._reworded = key, touched
         return self._reworded[1]
 
     def text(self, origin: str) -> str:
