@@ -328,7 +328,7 @@ class Session(ClosedAfterUse):
     def restore(self) -> list[Any]:
         """Everything that was appended, unedited."""
         with self._refreshed() as own:
-            return [original for _, original in own.originals()]
+            return list(own.originals())
 
     def history(self) -> list[Event]:
         """Edits, compactions, recalls and other events, in order, each with its reason."""
@@ -533,5 +533,5 @@ class Session(ClosedAfterUse):
     def _position(self, which: Which) -> int | None:
         named = arguments.which(which)
         if isinstance(named, str):
-            return self._thread.positions([named]).get(named)
+            return self._thread.position_of(named)
         return named if named >= 0 else named + self._thread.state.messages

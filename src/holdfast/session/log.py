@@ -33,8 +33,8 @@ from holdfast.text.words import READ, has_unspaced, words
 from .state import DERIVED, Event, EventKind, State, as_range
 from .wires import (
     check,
+    check_calls,
     check_named,
-    check_own,
     form_of,
     is_exchanged,
     is_readable,
@@ -194,12 +194,12 @@ class Thread:
                         raise
                     self.damaged["message"].add(position)
             self.state.read(messages=some.stop)
-            self._let_go()
+            self._drop_oldest()
         for some in _batches(self.state.events, happened):
             for event in self._intact("event", some, event_of).values():
                 self._fold_event(event)
             self.state.read(events=some.stop)
-        self._folded()
+        self._apply_bounds()
 
     def _glance(self, keys: Sequence[str]) -> tuple[Sequence[str | None], Sequence[int]]:
         """The values of the keys and the lengths of both logs, if possible in one round trip."""
@@ -293,7 +293,7 @@ class Thread:
             return places
         for kept in fresh:
             self._fold_message(kept.position, kept.time, kept.original, kept.size, (form, kept))
-        self._folded()
+        self._apply_bounds()
         return places
 
     def record(
@@ -331,7 +331,7 @@ class Thread:
         before = self.state.edits.get(position)
         facts = {"position": position, "message": original, "before": before}
         message = self.wire.read([original]).messages[0]
-        check_own(original, message, self.wire, "message")
+        check_calls(original, message, self.wire, "message")
         edited = kept_of(position, 0.0, original, message, 0)
         return self.record("edit", reason, facts, words_of(edited))
 
@@ -346,9 +346,9 @@ class Thread:
         wanted = [place for place in positions if 0 <= place < end and place not in gone]
         missing = [place for place in wanted if place not in held]
         if missing:
-            self._hold(self._intact("message", as_range(missing), _original))
+            self._load(self._intact("message", as_range(missing), _original))
         found = {place: held[place] for place in wanted if place in held}
-        self._let_go()
+        self._drop_oldest()
         return found
 
     def backwards(self) -> Iterator[Kept]:
@@ -362,11 +362,11 @@ class Thread:
         for some in _batches(start, self.state.messages):
             yield from self.read(some).values()
 
-    def originals(self) -> Iterator[tuple[int, Any]]:
-        """Everything that was appended, unedited, with its position."""
+    def originals(self) -> Iterator[Any]:
+        """Everything that was appended, unedited."""
         for some in _batches(0, self.state.messages):
-            for position, (_, original) in self._intact("message", some, _original).items():
-                yield position, original
+            for _, original in self._intact("message", some, _original).values():
+                yield original
 
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
         """BM25 scores by position, for messages with edits applied."""
@@ -385,9 +385,9 @@ class Thread:
         gone, found = set(self.state.deleted), settled(self._log.between(first, last, most))
         return [place for place in found if place not in gone]
 
-    def positions(self, ids: Sequence[str]) -> Mapping[str, int]:
-        """The positions of the known ones among the ids."""
-        return settled(self._log.find(ids))
+    def position_of(self, name: str) -> int | None:
+        """The position of the message with this id, if there is one."""
+        return settled(self._log.find([name])).get(name)
 
     def form(self, originals: Sequence[object]) -> Format:
         """The format of the thread, as far as it and these messages determine it."""
@@ -417,7 +417,7 @@ class Thread:
         data = {"kind": kind, "at": self.state.messages, "reason": reason, "facts": facts}
         return Line(json_of(data, kind), "", self.now(), words)
 
-    def _hold(self, lines: Mapping[int, tuple[Line, Any]]) -> None:
+    def _load(self, lines: Mapping[int, tuple[Line, Any]]) -> None:
         edits = self.state.edits
         edited = self._intact(
             "event", [edits[place] for place in lines if place in edits], event_of
@@ -448,7 +448,7 @@ class Thread:
         self.held_characters += kept.size
         self.held[kept.position] = kept
 
-    def _let_go(self) -> None:
+    def _drop_oldest(self) -> None:
         """Drop messages from memory above the bound, until half of it is left; keep the newest."""
         if self.held_characters > _HELD:
             held, self.held, self.held_characters = self.held, {}, 0
@@ -457,9 +457,9 @@ class Thread:
                     break
                 self._keep(held[position])
 
-    def _folded(self) -> None:
+    def _apply_bounds(self) -> None:
         """Apply the bounds on memory and on what the next opening must read."""
-        self._let_go()
+        self._drop_oldest()
         if self._unsaved >= _SNAPSHOT:
             self.save()
 
@@ -481,7 +481,7 @@ class Thread:
         else:
             message = form.read([original]).messages[0]
             if self._named and read is None:
-                check_own(original, message, form, "format")
+                check_calls(original, message, form, "format")
             kept = kept_of(position, time, original, message, size)
         tokens = self.meter.message(kept.message)
         if form.name not in (self.state.format, "plain"):
@@ -552,7 +552,7 @@ def inverse(thread: Thread, number: int | None = None) -> tuple[EventKind, dict[
     """
     events = list(thread.events())
     undone = {event.facts["undoes"] for event in events if "undoes" in event.facts}
-    open_to_it = [event for event in events if _can_be(event) and event.number not in undone]
+    open_to_it = [event for event in events if _can_be_undone(event) and event.number not in undone]
     chosen = [event for event in open_to_it if number in (None, event.number)]
     if not chosen:
         what = "there is nothing to undo" if number is None else f"event {number} cannot be undone"
@@ -563,5 +563,5 @@ def inverse(thread: Thread, number: int | None = None) -> tuple[EventKind, dict[
     return kind, facts | {"undoes": chosen[-1].number}
 
 
-def _can_be(event: Event) -> bool:
+def _can_be_undone(event: Event) -> bool:
     return event.kind in _INVERSES and "undoes" not in event.facts

@@ -74,12 +74,12 @@ def of_the_newest(thread: Thread) -> Inquiry:
     end, spoke = thread.state.messages, thread.state.spoke or 0
     newest = thread.read(range(end - NEWEST, end)) if end - spoke > NEWEST else {}
     work = "\n".join(words_of(kept)[:GLANCE] for kept in newest.values())
-    return Inquiry(_said(thread), work)
+    return Inquiry(_newest_input(thread), work)
 
 
 def is_idle(thread: Thread) -> bool:
     """Whether the newest user message needs no search, such as "ok thanks"."""
-    spoken = words(_said(thread)[:GLANCE])
+    spoken = words(_newest_input(thread)[:GLANCE])
     if thread.state.spoke is None or len(spoken) > _MOST_IDLE or not all(map(str.isalpha, spoken)):
         return False
     telling = [word for word in spoken if word not in STOP_WORDS]
@@ -90,7 +90,8 @@ def is_idle(thread: Thread) -> bool:
     return all(len(thread.search([word], common)) >= common for word in left)
 
 
-def _said(thread: Thread) -> str:
+def _newest_input(thread: Thread) -> str:
+    """The text of the newest user message, empty if there is none."""
     spoke = thread.state.spoke
     kept = thread.read([spoke]) if spoke is not None else {}
     return next((each.message.content_text or "" for each in kept.values()), "")
@@ -101,7 +102,7 @@ def is_known(thread: Thread, messages: Iterable[Message], recalled: str) -> bool
 
     The view is these messages and the text that was recalled before.
     """
-    asked = _terms(_said(thread))
+    asked = _terms(_newest_input(thread))
     unknown = set(asked) - _terms(recalled)
     for message in messages:
         if len(unknown) <= _UNKNOWN * len(asked):
@@ -151,16 +152,16 @@ class Recollection:
     text: str = ""
     chosen: tuple[Recalled, ...] = ()
 
-    def facts(self) -> list[Chosen]:
-        """The facts for an event: positions, scores, and factors of the best; no texts."""
+    def for_event(self) -> list[Chosen]:
+        """What an event records: positions, scores, and factors of the best; no texts."""
         best = nlargest(_EXPLAINED, self.chosen, key=lambda each: (each.score, -each.position))
         return [
             (each.position, round(each.score, 3), _rounded(each.why) if each in best else {})
             for each in self.chosen
         ]
 
-    def kept(self) -> list[Chosen]:
-        """The facts that the state keeps while it is in the view."""
+    def for_state(self) -> list[Chosen]:
+        """What the state keeps while it is in the view: also the factors of all, unrounded."""
         return [(each.position, each.score, each.why) for each in self.chosen]
 
     @classmethod
@@ -233,7 +234,6 @@ class Past:
         self,
         asked: Inquiry,
         room: int,
-        count: Callable[[str], int],
         whole: Callable[[str], int],
         shown: Container[int | None],
         least: float,
@@ -242,8 +242,8 @@ class Past:
         """The smallest texts that answer, as many as fit ``room`` tokens, in order of time.
 
         Secrets may be masked. Messages that are ``shown`` already or evicted, or that score below
-        ``least``, are left out; there are at most ``most``. ``count`` counts one piece, ``whole``
-        all of them in their message.
+        ``least``, are left out; there are at most ``most``. ``whole`` counts the tokens that all
+        pieces together take in their message.
         """
         if room <= 0:
             return Recollection()
@@ -258,6 +258,7 @@ class Past:
             masked = {place: self._tells(messages[place].text) for place in hits}
             messages = {place: replace(messages[place], text=masked[place]) for place in hits}
         name = partial(author, self._thread, tells=self._tells)
+        count = self._thread.meter.text
         excerpts = pack(hits, messages, room, count, question=asked.brief, whole=whole, name=name)
         chosen: list[Recalled] = []
         for each in excerpts:
@@ -344,20 +345,20 @@ class MessageVectors:
 
     def nearest(self, text: str, limit: int) -> Mapping[int, float]:
         """Cosines of the messages that are nearest to the text, by position."""
-        self.grow(_AT_ONCE)
+        self._grow()
         most = min(limit, _NEAREST)
         found: dict[int, float] = {}
         for block in self._blocks.values():
             found |= block.nearest(text, most)
         return dict(best_of(found, most))
 
-    def grow(self, most: int | None = None) -> None:
-        """Add the messages that have no vector yet, at most ``most``."""
+    def _grow(self) -> None:
+        """Add the messages that have no vector yet, or some of them."""
         end = self._thread.state.messages
         first = max(0, (end - 1) // _BLOCK - _BLOCKS + 1)
         if self._next < first * _BLOCK or not self._blocks:
             self._open(first)
-        stop = end if most is None else min(end, self._next + most)
+        stop = min(end, self._next + _AT_ONCE)
         for start in range(self._next, stop, LINES):
             found = self._thread.read(range(start, min(start + LINES, stop))).items()
             said = [(place, _brief(kept)) for place, kept in found if kept.message.role != "system"]

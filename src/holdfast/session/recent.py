@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from holdfast.compressors.select import LEFT_OUT
 from holdfast.compressors.summaries import mark
 from holdfast.engine import fit
-from holdfast.kernel.budget import Budget, tokens_of
+from holdfast.kernel.budget import Budget, thresholds
 from holdfast.kernel.edits import Drop, Insert
 from holdfast.kernel.flow import run
 from holdfast.kernel.messages import Message
@@ -59,10 +59,6 @@ class Part:
     """The compression of its messages, if there was one."""
 
 
-Key = tuple[int, ...]
-"""What decides the contents of a view, besides recalled messages."""
-
-
 @dataclass(frozen=True, slots=True)
 class PastMessage:
     """The message about the past: its text, itself, and its tokens."""
@@ -76,7 +72,7 @@ class PastMessage:
 class LastFit:
     """What a session remembers of its last fit, so that the next one costs only what is new."""
 
-    key: Key = ()
+    key: tuple[int, ...] = ()
     part: Part | None = None
     overhead: int = 0
     """Tokens of the request besides its messages, which are included in the part's tokens."""
@@ -101,67 +97,43 @@ class LastFit:
     """How often it was cheaper to let a view grow."""
 
 
-@dataclass(frozen=True, slots=True)
 class Frame:
     """The parameters of one fit. Tokens are those of the session's meter."""
 
-    thread: Thread
-    last_fit: LastFit
-    options: SessionOptions
-    query: str | None
-    tools: object
-    limit: int
-    trigger: int
-    """Tokens above which the view is compacted again."""
-
-    target: int
-    """Tokens of a view after compaction at most."""
-
-    overhead: int
-    """Tokens of the request besides its messages."""
-
-    fixed: Mapping[int, Kept]
-    """The messages that are always in the view: system messages and pins."""
-
-    room: int
-    """Tokens of the limit that are left for everything else."""
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         thread: Thread,
         last_fit: LastFit,
         options: SessionOptions,
         budget: Budget,
         query: str | None,
         tools: object,
-    ) -> Frame:
-        """The frame of a fit that begins now."""
-        limit = budget.tokens(options.window)
-        share = options.trigger if budget.trigger is None else budget.trigger
-        trigger = min(limit, tokens_of(share, limit))
-        aim = tokens_of(1.0 if budget.target is None else budget.target, limit)
-        target = min(trigger, aim)
-        overhead = options.meter.overhead(thread.wire.read([], tools).envelope)
-        fixed = dict(sorted(thread.read([*thread.state.system, *thread.state.pins]).items()))
-        taken = sum(options.meter.message(kept.message) for kept in fixed.values())
-        room = limit - overhead - taken
-        return cls(
-            thread, last_fit, options, query, tools, limit, trigger, target, overhead, fixed, room
-        )
+    ) -> None:
+        self.thread, self.last_fit, self.options = thread, last_fit, options
+        self.query, self.tools = query, tools
+        self.limit = budget.tokens(options.window)
+        self.trigger, self.target = thresholds(budget, self.limit, options.trigger)
+        """Tokens above which the view is compacted again, and those of a view after it at most."""
+        self.overhead = options.meter.overhead(thread.wire.read([], tools).envelope)
+        """Tokens of the request besides its messages."""
+        always = thread.read([*thread.state.system, *thread.state.pins])
+        self.fixed: Mapping[int, Kept] = dict(sorted(always.items()))
+        """The messages that are always in the view: system messages and pins."""
+        self.room = self.limit - self.overhead - sum(map(self.size, self.fixed.values()))
+        """Tokens of the limit that are left for everything else."""
 
     def size(self, kept: Kept) -> int:
         """Tokens of the message."""
         return self.options.meter.message(kept.message)
 
     @property
-    def key(self) -> Key:
+    def key(self) -> tuple[int, ...]:
         """What decides the contents of the view, besides recalled messages."""
         state = self.thread.state
         return (state.since, state.rewordings, *self.fixed)
 
 
-def summary_of(thread: Thread, text: str) -> Message:
+def marked_message(thread: Thread, text: str) -> Message:
     """A user message with notes, marked as Holdfast's."""
     original = thread.wire.compose("user", mark(text, "user", thread.secret))
     message = thread.wire.read([original]).messages[0]
@@ -281,7 +253,7 @@ class RecentTurns:
         """Whether the newest messages are mostly words, not calls and results."""
         end = self._thread.state.messages
         kept = self._thread.read(range(max(0, end - NEAR), end))
-        events = events_of([_bare(each) for each in kept.values()], list(kept), {})
+        events = events_of([_bare(each) for each in kept.values()], {})
         said = sum(len(each.text) for each in events if each.function == "words")
         told = sum(len(each.text) for each in events if each.function != "instruction")
         return said >= _TALK * told
@@ -380,7 +352,7 @@ class RecentTurns:
         return [found[place] for place in sorted(found) if place < made.start]
 
     def _notes(self, text: str) -> _Sized:
-        message = summary_of(self._thread, text)
+        message = marked_message(self._thread, text)
         return _Sized(None, message, self._frame.options.meter.message(message))
 
     def _compressed(

@@ -75,12 +75,6 @@ tier to another, ``forms`` is a request for a model's forms, and ``fault`` a fai
 DERIVED = frozenset({"compaction", "shrink", "recall", "tiers", "forms", "fault"})
 """Events of the session itself, which it would repeat; they need not wait for the disk."""
 
-_LISTS = {
-    "delete": ("deleted", True),
-    "keep": ("deleted", False),
-    "pin": ("pins", True),
-    "unpin": ("pins", False),
-}
 _SPEAKERS = 64
 _FOUND = 1_000  # messages found since the tiers were last maintained; earlier ones are forgotten
 REWORDING = frozenset({"edit", "revert", "delete", "keep"})
@@ -339,10 +333,8 @@ class State:
             self.edits[facts["position"]] = event.number
         elif kind == "revert":
             self._revert(facts["position"], facts["to"])
-        elif kind in _LISTS:
-            name, joins = _LISTS[kind]
-            held, meant = set[int](getattr(self, name)), set[int](facts["positions"])
-            setattr(self, name, sorted(held | meant if joins else held - meant))
+        elif kind in ("delete", "keep", "pin", "unpin"):
+            self._mark(kind, facts["positions"])
         elif kind == "note":
             self.notes[event.number] = facts["text"]
         elif kind == "forget" and "fact" in facts:
@@ -358,6 +350,16 @@ class State:
         if kind in _REWORDS:
             self.recalled = {}  # its text may be out of date
         self.happened[kind] = self.happened.get(kind, 0) + 1
+
+    def _mark(self, kind: str, positions: Sequence[int]) -> None:
+        if kind == "delete":
+            self.deleted = sorted({*self.deleted, *positions})
+        elif kind == "keep":
+            self.deleted = sorted({*self.deleted}.difference(positions))
+        elif kind == "pin":
+            self.pins = sorted({*self.pins, *positions})
+        else:
+            self.pins = sorted({*self.pins}.difference(positions))
 
     def _revert(self, position: int, number: int | None) -> None:
         """Restore the edit with this number; None restores the message as it was appended."""

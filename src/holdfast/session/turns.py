@@ -103,11 +103,6 @@ def _blocks(seen: Remembered, message: Message) -> Iterator[str]:
         yield f"{_CALL}: {call.name}({call.arguments})"
 
 
-def call_of(call: ToolCall) -> str:
-    """The shortened call, as it is shown before a result without its call."""
-    return f"{_CALL}: {_brief(call.name, call.arguments)}"
-
-
 def _given(message: Message) -> Iterator[str]:
     """The results, one by one, and the user's text beside them."""
     for part in message.parts:
@@ -162,14 +157,17 @@ def opening(text: str, start: int, end: int) -> str:
     block = blocks[at]
     after = bisect_left(blocks, end, key=lambda block: block.start)
     given = sum(each.name == _RESULT for each in blocks[at:after])
-    calls = "".join(f"{_CALL}: {_briefly(text[slice(*call)])}\n" for call in block.waiting[:given])
+    calls = "".join(
+        f"{_CALL}: {_brief_text(text[slice(*call)])}\n" for call in block.waiting[:given]
+    )
     if block.start == start:
         return calls
     name = text[block.body : start].partition("(")[0]
     return f"{calls}{_CALL}: {name}(" if block.name == _CALL else f"{calls}{block.name}: "
 
 
-def _briefly(call: str) -> str:
+def _brief_text(call: str) -> str:
+    """A call that is written as text, shortened."""
     found = _CALLED.fullmatch(call.removesuffix("\n"))
     return _brief(found["name"], found["arguments"]) if found else call.partition("\n")[0]
 
@@ -358,8 +356,9 @@ class Turns:
     def _text(self, messages: Sequence[Remembered]) -> str:
         found = list(self._thread.read([message.position for message in messages]).values())
         handed = found and found[0].message.results  # of calls in the turn before
-        calls = map(call_of, calls_of(self._thread, found[0].position)) if handed else ()
-        return "\n".join([*calls, *(with_authors(self._thread.state, kept) for kept in found)])
+        calls = calls_of(self._thread, found[0].position) if handed else []
+        heads = (f"{_CALL}: {_brief(call.name, call.arguments)}" for call in calls)
+        return "\n".join([*heads, *(with_authors(self._thread.state, kept) for kept in found)])
 
     def _made(self, turn: Sequence[Remembered], span: Span | None = None) -> Segment:
         first, last = span or (turn[0].position, turn[-1].position)

@@ -23,7 +23,16 @@ from holdfast.validity import repair
 from .arguments import SessionOptions
 from .log import NEWEST, Kept, Thread
 from .recall import Inquiry, Past, Recalled, Recollection, is_idle, is_known, of_the_newest
-from .recent import Frame, LastFit, Part, PastMessage, RecentTurns, Scope, notes_text, summary_of
+from .recent import (
+    Frame,
+    LastFit,
+    Part,
+    PastMessage,
+    RecentTurns,
+    Scope,
+    marked_message,
+    notes_text,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +292,7 @@ class Fit:
     def _with_recalled(self, asked: Inquiry, past: Recollection, view: View) -> View:
         """The view, with its recalled messages recorded, which stay until the next input."""
         facts = self._record(past, asked, view.tokens)
-        self.thread.state.recall(facts | {"text": past.text, "chosen": past.kept()})
+        self.thread.state.recall(facts | {"text": past.text, "chosen": past.for_state()})
         return view
 
     # the past
@@ -296,7 +305,6 @@ class Fit:
         return self.past.recollect(
             asked,
             room - empty,
-            options.meter.text,
             lambda text: self._past_message(text).tokens - empty,
             shown,
             least if options.recall_score is None else options.recall_score,
@@ -307,7 +315,7 @@ class Fit:
         """Append an event for what was recalled, and return its facts."""
         facts: dict[str, object] = {
             "question": asked.shown,
-            "chosen": past.facts(),
+            "chosen": past.for_event(),
             "tokens": tokens,
             "of": self.thread.state.tokens,
         }
@@ -335,7 +343,7 @@ class Fit:
         """The message about the past, made again only if its text has changed."""
         text, known = self._past_text(recalled), self.last_fit.past_message
         if known is None or (known.message.wire.name, known.text) != (self.thread.wire.name, text):
-            message = summary_of(self.thread, text)
+            message = marked_message(self.thread, text)
             tokens = self.frame.options.meter.message(message)
             known = self.last_fit.past_message = PastMessage(text, message, tokens)
         return known
@@ -383,7 +391,7 @@ class ViewMaker:
         self, budget: Budget, query: str | None, tools: object
     ) -> tuple[View, Sequence[Message]]:
         """The view, and its messages as they were read."""
-        frame = Frame.of(self.thread, self.last_fit, self.options, budget, query, tools)
+        frame = Frame(self.thread, self.last_fit, self.options, budget, query, tools)
         fit = Fit(frame, self.past)
         return fit.view(), fit.messages
 

@@ -44,7 +44,7 @@ def check(
     if known is not None and len(originals) > 1:
         _check_each(originals, known)
     for i, (original, message) in enumerate(zip(originals, messages, strict=True)):
-        check_own(original, message, form, f"messages[{i}]")
+        check_calls(original, message, form, f"messages[{i}]")
 
 
 def _check_each(originals: Sequence[object], state: State) -> None:
@@ -70,7 +70,7 @@ def check_named(form: Format | None, state: State) -> None:
         raise ConfigError(problem, place="format", advice=advice)
 
 
-def check_own(original: object, message: Message, form: Format, place: str) -> None:
+def check_calls(original: object, message: Message, form: Format, place: str) -> None:
     """Raise FormatError for a call or a result that only another format can read."""
     if (
         message.calls
