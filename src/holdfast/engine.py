@@ -252,7 +252,7 @@ def prepare(
         limits=options.get("limits"),
         opens=tokens > trigger,  # a vendor's package is imported only if it will be used
     )
-    share = stated.step or profile.step if step is None else step
+    share = step if step is not None else stated.step or profile.step
     kept = options.get("store")
     store = None if kept is None else open_store(kept)
     return Job(

@@ -188,7 +188,7 @@ class Thread:
         for some in _batches(self.state.messages, said):
             for position, (line, original) in self._intact("message", some, _original).items():
                 try:
-                    self._fold_message(position, line.time, original, len(line.body))
+                    self._fold_line(position, line.time, original, len(line.body))
                 except FormatError:  # an earlier version may have accepted it
                     if self._named is not None and is_readable(original):
                         raise
@@ -292,7 +292,10 @@ class Thread:
             self.refresh()
             return places
         for kept in fresh:
-            self._fold_message(kept.position, kept.time, kept.original, kept.size, (form, kept))
+            if self.form([kept.original]).name == form.name:
+                self._fold_message(kept, form)
+            else:  # by itself it is in another format
+                self._fold_line(kept.position, kept.time, kept.original, kept.size)
         self._apply_bounds()
         return places
 
@@ -463,33 +466,24 @@ class Thread:
         if self._unsaved >= _SNAPSHOT:
             self.save()
 
-    def _fold_message(
-        self,
-        position: int,
-        time: float,
-        original: object,
-        size: int,
-        read: tuple[Format, Kept] | None = None,
-    ) -> None:
-        """Update the state with a message, as read by itself.
+    def _fold_line(self, position: int, time: float, original: object, size: int) -> None:
+        """Update the state with a message that is read by itself."""
+        form = self.form([original])
+        message = form.read([original]).messages[0]
+        if self._named:
+            check_calls(original, message, form, "format")
+        self._fold_message(kept_of(position, time, original, message, size), form)
 
-        ``read``: the message as read with others, which may be in another format.
-        """
-        form, exchanged = self.form([original]), is_exchanged(self.state)
-        if read is not None and read[0].name == form.name:
-            kept = read[1]
-        else:
-            message = form.read([original]).messages[0]
-            if self._named and read is None:
-                check_calls(original, message, form, "format")
-            kept = kept_of(position, time, original, message, size)
-        tokens = self.meter.message(kept.message)
+    def _fold_message(self, kept: Kept, form: Format) -> None:
+        exchanged, tokens = is_exchanged(self.state), self.meter.message(kept.message)
         if form.name not in (self.state.format, "plain"):
             self.state.set_format(form.name)
             self.held, self.held_characters = {}, 0  # they were read in another format
         self._keep(kept)
         refused = is_refused(kept.message, form)
-        self.state.fold_message(position, kept.message, kept.remembered, tokens, refused=refused)
+        self.state.fold_message(
+            kept.position, kept.message, kept.remembered, tokens, refused=refused
+        )
         self._unsaved += 1
         if is_exchanged(self.state) and not exchanged:
             self.save()  # later openings then know the format

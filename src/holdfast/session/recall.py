@@ -155,10 +155,12 @@ class Recollection:
     def for_event(self) -> list[Chosen]:
         """What an event records: positions, scores, and factors of the best; no texts."""
         best = nlargest(_EXPLAINED, self.chosen, key=lambda each: (each.score, -each.position))
-        return [
-            (each.position, round(each.score, 3), _rounded(each.why) if each in best else {})
-            for each in self.chosen
-        ]
+        told: list[Chosen] = []
+        for each in self.chosen:
+            why = each.why.items() if each in best else ()
+            factors = {name: round(share, 3) for name, share in why}
+            told.append((each.position, round(each.score, 3), factors))
+        return told
 
     def for_state(self) -> list[Chosen]:
         """What the state keeps while it is in the view: also the factors of all, unrounded."""
@@ -172,10 +174,6 @@ class Recollection:
             recalled.get("text", ""),
             tuple(Recalled(position, score, "", why) for position, score, why in chosen),
         )
-
-
-def _rounded(why: Mapping[str, float]) -> dict[str, float]:
-    return {name: round(share, 3) for name, share in why.items()}
 
 
 class Past:
@@ -398,10 +396,7 @@ class MessageVectors:
 
 def _brief(kept: Kept) -> Remembered:
     """The message with the beginning that is embedded."""
-    message = kept.remembered
-    if len(message.text) <= _EMBEDDED:
-        return message
-    return replace(message, text=message.text[:_EMBEDDED])
+    return replace(kept.remembered, text=kept.remembered.text[:_EMBEDDED])
 
 
 class FactReader:

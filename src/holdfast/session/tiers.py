@@ -221,7 +221,7 @@ class ThreadTiers:
         self.thread, self.sizes, self._likeness = thread, sizes, likeness
         self._relevance = relevance
         self.behind = False
-        self._known: SavedTiers | None = None
+        self._loaded: SavedTiers | None = None
         self._turns = Turns(thread, segmentation)
         self._maintenance = Maintenance(
             sizes, thread.meter.text, self._turns.text, condenser, self._turns.before
@@ -232,16 +232,12 @@ class ThreadTiers:
 
     @property
     def _saved(self) -> SavedTiers:
-        """The tiers as they are saved; read at the first use, because they may be large."""
-        if self._known is None:
-            self._known = SavedTiers()
+        """The tiers; read at the first use, because they may be large."""
+        if self._loaded is None:
+            self._loaded = SavedTiers()
             with suppress(StoreError):  # the next run tries again, and raises it
                 self._look()
-        return self._known
-
-    @_saved.setter
-    def _saved(self, now: SavedTiers) -> None:
-        self._known = now
+        return self._loaded
 
     @property
     def tiers(self) -> Tiers:
@@ -249,7 +245,7 @@ class ThreadTiers:
         return self._saved.tiers
 
     def _put(self, tiers: Tiers) -> None:
-        self._saved = replace(self._saved, tiers=tiers)
+        self._loaded = replace(self._saved, tiers=tiers)
 
     def due(self, *, patient: bool = False) -> bool:
         """Whether enough is new since the last run: half of the size of hot.
@@ -338,7 +334,7 @@ class ThreadTiers:
         found = self._store.load()
         if found is not None:
             tokens = min(found.tokens, self.thread.state.tokens)
-            self._saved = replace(found, tokens=tokens)
+            self._loaded = replace(found, tokens=tokens)
 
     @contextmanager
     def _changing(self) -> Generator[list[Move]]:
@@ -358,7 +354,7 @@ class ThreadTiers:
                     "tiers", f"{amount(len(moves), 'segment')} changed tiers", self._facts(moves)
                 )
         except BaseException:
-            self._saved = before
+            self._loaded = before
             raise
 
     def _facts(self, moves: Sequence[Move]) -> dict[str, Any]:
@@ -399,7 +395,7 @@ class ThreadTiers:
     def _add_changed(self) -> list[Move]:
         """Add the turns again whose messages were edited or deleted since the last run."""
         touched = self._turns.reworded(self._saved.events)
-        self._saved = replace(self._saved, events=self.thread.state.events)
+        self._loaded = replace(self._saved, events=self.thread.state.events)
         moves: list[Move] = []
         for segment in self.tiers.all() if touched else ():
             found = self.tiers.find(segment.id)
@@ -469,7 +465,7 @@ class ThreadTiers:
             tokens += sum(segment.tokens for segment in segments)
         elif segments:
             tokens = said
-        self._saved = replace(self._saved, next=end, tokens=tokens)
+        self._loaded = replace(self._saved, next=end, tokens=tokens)
         return segments
 
     def _importances(self, segments: Sequence[Segment]) -> list[float]:

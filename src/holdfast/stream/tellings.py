@@ -54,9 +54,7 @@ _WHOLE = Closely()
 
 
 def telling_of(event: StreamEvent, closely: Closely = _WHOLE) -> Telling:
-    """Return the pieces of the event."""
-    if len(event.text) <= closely.most:
-        closely = _WHOLE
+    """The pieces of the event; ``closely`` says which of a longer text are ranked."""
     if event.function == "act":
         return _TELLINGS(("act", event.by, event.text, closely))
     if event.function in ("outcome", "material"):

@@ -91,11 +91,7 @@ class Candidates:
         self.costs += [cost * rate for cost in telling.costs]
         for piece in picked(telling.reading.pieces, numbers):
             under = base + piece.under if piece.under >= 0 else act
-            self._pieces.append(
-                piece
-                if under == piece.under
-                else Piece(piece.text, piece.at, piece.units, piece.things, under, piece.numbered)
-            )
+            self._pieces.append(piece if under == piece.under else piece._replace(under=under))
 
     def order(self, enough: float) -> list[int]:
         """The candidates' numbers, the best first, until together they cost ``enough`` tokens."""
