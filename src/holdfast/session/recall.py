@@ -269,7 +269,7 @@ class Past:
 class _Source:
     """A thread as a source of memory: its log has the messages, its store indexes the words.
 
-    ``with_evicted``: whether messages evicted from the last tier are included.
+    Without ``with_evicted``, messages evicted from the last tier are left out.
     """
 
     def __init__(self, thread: Thread, *, with_evicted: bool = True) -> None:

@@ -227,7 +227,8 @@ class ThreadTiers:
             sizes, thread.meter.text, self._turns.text, condenser, self._turns.before
         )
         self._store = TierStore(thread)
-        self._looked = 0
+        self._tokens_seen = 0
+        """The tokens of the thread when new turns were last looked for."""
         self._forms: dict[WantedForm, tuple[str, Form]] = {}
 
     @property
@@ -236,7 +237,7 @@ class ThreadTiers:
         if self._loaded is None:
             self._loaded = SavedTiers()
             with suppress(StoreError):  # the next run tries again, and raises it
-                self._look()
+                self._reload()
         return self._loaded
 
     @property
@@ -250,12 +251,12 @@ class ThreadTiers:
     def due(self, *, patient: bool = False) -> bool:
         """Whether enough is new since the last run: half of the size of hot.
 
-        Views lack nothing meanwhile, since they have the newest turns. A long run of an agent is
-        one unfinished turn, of which nothing can be added; so unless ``patient`` (False if an
-        append waits for the work), an agent's turns are due when one is finished.
+        Views lack nothing meanwhile, since they have the newest turns. Nothing of an agent's long
+        run can be added before its turn ends; so an append that waits for the work, and is not
+        ``patient``, does it only then.
         """
         state, saved = self.thread.state, self._saved
-        if 2 * (state.tokens - max(self._looked, saved.tokens)) < self.sizes.hot:
+        if 2 * (state.tokens - max(self._tokens_seen, saved.tokens)) < self.sizes.hot:
             return False
         return patient or not state.calls or (state.spoke or 0) > saved.next
 
@@ -329,7 +330,7 @@ class ThreadTiers:
         forms = (*self.tiers.warm, *self.tiers.cold)
         return dict(Counter(str(segment.metadata.get("written_by", RULE)) for segment in forms))
 
-    def _look(self) -> None:
+    def _reload(self) -> None:
         """Read the tiers again if another session has maintained them."""
         found = self._store.load()
         if found is not None:
@@ -342,7 +343,7 @@ class ThreadTiers:
 
         If that fails, everything stays as it was.
         """
-        self._look()
+        self._reload()
         before = self._saved
         moves: list[Move] = []
         try:
@@ -460,7 +461,7 @@ class ThreadTiers:
         portion = self.sizes.hot * _TAKEN_IN if some else None
         longest = self.sizes.hot * _TAKEN_IN if brief else inf
         segments, end, self.behind = self._turns.finished(start, portion, longest)
-        self._looked = said
+        self._tokens_seen = said
         if self.behind:
             tokens += sum(segment.tokens for segment in segments)
         elif segments:
