@@ -13,7 +13,7 @@ from holdfast.compressors.summaries import Marks
 from holdfast.cost import Costs
 from holdfast.formats import read
 from holdfast.formats.payloads import ROLES, is_list, is_object, model_of, named
-from holdfast.kernel.budget import Allowance, Budget, BudgetLike, Meter, is_whole, tokens_of
+from holdfast.kernel.budget import Allowance, Budget, BudgetLike, Meter, is_whole, thresholds
 from holdfast.kernel.compressor import Attempt, Compressor, Plan, Status, described
 from holdfast.kernel.errors import BudgetError, ConfigError, InputError, StrategyError
 from holdfast.kernel.flow import run_batch
@@ -252,7 +252,7 @@ def prepare(
         limits=options.get("limits"),
         opens=tokens > trigger,  # a vendor's package is imported only if it will be used
     )
-    share = stated.step or profile.step if step is None else step
+    share = step if step is not None else stated.step or profile.step
     kept = options.get("store")
     store = None if kept is None else open_store(kept)
     return Job(
@@ -262,20 +262,22 @@ def prepare(
         tokens=tokens,
         trigger=trigger,
         allowance=Allowance(
-            allowed,
-            target,
-            allowed,
-            meter,
-            options.get("query"),
-            store is not None,
-            _recall_tool(transcript),
-            options.get("thread") or (conversation.thread_id if conversation else ""),
-            lineup.writer,
-            lineup.writer_window,
-            profile.redact,
+            limit=allowed,
+            target=target,
+            window=allowed,
+            meter=meter,
+            query=options.get("query"),
+            stored=store is not None,
+            recall_tool=_recall_tool(transcript),
+            thread=options.get("thread") or (conversation.thread_id if conversation else ""),
+            writer=lineup.writer,
+            writer_window=lineup.writer_window,
+            redacts=profile.redact,
         ),
         compressor=Stepwise(compressor, share) if share else compressor,
-        runtime=Runtime(lineup, store, profile.redact, known is not None, marks),
+        runtime=Runtime(
+            lineup, store, redacts=profile.redact, logged=known is not None, marks=marks
+        ),
         hard=stated.hard,
         raises=options.get("on_failure") == "raise",
         conversation=conversation,
@@ -323,9 +325,7 @@ def _spend(budget: Budget, model: str | None) -> tuple[int, int, int]:
         advice = "check the name, or give a budget"
         raise ConfigError(f"the window of {model!r} is not known", place="model", advice=advice)
     allowed = budget.tokens(window)
-    trigger = min(allowed, tokens_of(1.0 if budget.trigger is None else budget.trigger, allowed))
-    target = min(trigger, tokens_of(1.0 if budget.target is None else budget.target, allowed))
-    return allowed, trigger, target
+    return allowed, *thresholds(budget, allowed)
 
 
 def _pinned(transcript: Transcript, pin: Pin) -> frozenset[int]:

@@ -259,7 +259,7 @@ def evaluate(
     runtime, old, new = Runtime(lineup), _messages(before), _messages(after)
     texts, left = _texts(old), _texts(new)
     said, still = _sentences(texts), _sentences(left)
-    events = events_of(old, range(len(old)), {})
+    events = events_of(old, {})
     denied = dict(_contradictions(texts, said, events, still))
     seen = [replace(probe, answerable=_together(left, probe.expected)) for probe in asked]
     if judge is not None:

@@ -175,11 +175,11 @@ def chosen(options: Options) -> tuple[Compressor, Profile]:
     strategy, redact = options.get("strategy"), options.get("redact")
     settings = Profile("", prefers=("newest_user",), redact=bool(redact))
     if strategy is None or (isinstance(strategy, str) and has_profile(strategy)):
-        profile = load_profile(strategy or options.get("profile", "balanced"))
+        profile = load_profile(strategy or options.get("profile", USUAL_PROFILE))
         if strategy is None or strategy not in COMPRESSORS:
             profile = profile if redact is None else replace(profile, redact=redact)
-            alone = options.get("on_failure") == "fit" and profile.name in preset_names()
-            return Pipeline(profile.steps, profile.name, _rescue() if alone else None), profile
+            rescued = options.get("on_failure") == "fit" and profile.name in preset_names()
+            return Pipeline(profile.steps, profile.name, _rescue() if rescued else None), profile
         settings = replace(settings, counter=profile.counter)
     if isinstance(strategy, str | bytes) or not isinstance(strategy, Sequence):
         only = strategy_of(strategy)

@@ -33,11 +33,9 @@ if TYPE_CHECKING:
     from holdfast.stores.artifacts import ArtifactStore
 
 T = TypeVar("T")
-KEPT = (Load, Save, Read, Write, Secret)
-CALLED = (Complete, Embed)
-Called = Complete | Embed
+StoreRequest = Load | Save | Read | Write | Secret
+ModelRequest = Complete | Embed
 Requests = Sequence[tuple["Runtime", Ask[object]]]
-Work = Callable[[KeyValueStore], str | None]
 Rounds = Generator[Requests, Sequence[object], T]
 """A generator that yields the requests of a round, is sent the answers, and returns a value."""
 
@@ -74,8 +72,7 @@ class Runtime:
     def answer_or_raise(self, request: Ask[Any]) -> Any:
         """The answer to one request. Raises the first error of a model or an embedder."""
         answer: Any = self.answer(request)
-        several = cast("list[object]", answer if isinstance(answer, list) else [answer])
-        for each in several:
+        for each in cast("list[object]", answer if isinstance(answer, list) else [answer]):
             if isinstance(each, HoldfastError):
                 raise each
         return cast("Any", answer)
@@ -96,13 +93,9 @@ class Runtime:
         """The request with secrets masked, if they are to be."""
         return outgoing(request) if self.redacts else request
 
-    def arriving(self, request: Ask[object], answer: object) -> object:
-        """The answer with secrets masked, if they are to be."""
-        return incoming(request, answer) if self.redacts else answer
-
-    def work(self, request: Ask[object]) -> Work | HoldfastError | str:
-        """The work for the store, or the answer if none is needed."""
-        if not isinstance(request, KEPT):
+    def work(self, request: Ask[object]) -> Callable[[], object] | HoldfastError | str:
+        """A function that asks the store, or the answer if that is not needed."""
+        if not isinstance(request, StoreRequest):
             return ConfigError(f"{type(request).__name__} is not a request that this runtime knows")
         if self.logged and isinstance(request, Save) and request.kind == HISTORY:
             return ""
@@ -110,21 +103,20 @@ class Runtime:
             return self.marks.secret
         if self.store is None:
             return StoreError("no store was given; pass store=")
-        leaving = cast("Load | Save | Read | Write | Secret", self.leaving(request))
-        return lambda store: _kept(store, leaving, self.marks.secret)
+        leaving = cast("StoreRequest", self.leaving(request))
+        return partial(_outcome, self.store, leaving, self.marks.secret)
 
     def stored(self, request: Ask[object]) -> object:
         """The answer of the store."""
         work = self.work(request)
-        return _outcome(self.store, work) if callable(work) and self.store else work
+        return work() if callable(work) else work
 
-    async def awaited(self, request: Ask[object]) -> object:
-        """The answer of the store, awaited."""
+    async def stored_in_thread(self, request: Ask[object]) -> object:
+        """The answer of the store, which may block."""
         work = self.work(request)
-        if not callable(work) or self.store is None:
+        if not callable(work):
             return work
-        in_thread = imported("holdfast.calls.event_loop:in_thread")
-        return await in_thread(partial(_outcome, self.store, work))
+        return await imported("holdfast.calls.event_loop:in_thread")(work)
 
     def usage(self) -> ModelUsage:
         """The calls so far."""
@@ -135,10 +127,12 @@ class Runtime:
 def answers(asked: Requests) -> list[object]:
     """The answers in order; requests to models and embedders are sent together."""
     singles = _singles(asked)
-    calls = _called(singles)
+    calls = _model_requests(singles)
     told: list[object] = settled(singles[0][0].calls().together(calls)) if calls else []
     kept = [
-        runtime.stored(request) for runtime, request in singles if not isinstance(request, CALLED)
+        runtime.stored(request)
+        for runtime, request in singles
+        if not isinstance(request, ModelRequest)
     ]
     return _in_order(asked, told, kept)
 
@@ -147,9 +141,11 @@ async def awaited(asked: Requests) -> list[object]:
     """Like ``answers``, in an event loop; a blocking store runs in a thread."""
     gather = cast("Callable[..., Awaitable[list[Any]]]", imported("asyncio:gather"))
     singles = _singles(asked)
-    calls = _called(singles)
+    calls = _model_requests(singles)
     others = [
-        runtime.awaited(request) for runtime, request in singles if not isinstance(request, CALLED)
+        runtime.stored_in_thread(request)
+        for runtime, request in singles
+        if not isinstance(request, ModelRequest)
     ]
     together = [singles[0][0].calls().together(calls)] if calls else []
     replies = await gather(*together, *others)
@@ -167,12 +163,12 @@ def _singles(asked: Requests) -> Requests:
     return singles
 
 
-def _called(singles: Requests) -> list[tuple[Called, CallRecords]]:
+def _model_requests(singles: Requests) -> list[tuple[ModelRequest, CallRecords]]:
     """The requests for models and embedders, with secrets masked if wanted."""
     return [
-        (cast("Called", runtime.leaving(request)), runtime.ledger)
+        (cast("ModelRequest", runtime.leaving(request)), runtime.ledger)
         for runtime, request in singles
-        if isinstance(request, CALLED)
+        if isinstance(request, ModelRequest)
     ]
 
 
@@ -183,8 +179,9 @@ def _in_order(asked: Requests, told: Sequence[object], kept: Sequence[object]) -
     def reply(runtime: Runtime, request: Ask[object]) -> object:
         if isinstance(request, All):
             return [reply(runtime, each) for each in request.asks]
-        called = isinstance(request, CALLED)
-        answer = runtime.arriving(request, next(replies)) if called else next(found)
+        answer = next(replies if isinstance(request, ModelRequest) else found)
+        if runtime.redacts:
+            answer = incoming(request, answer)
         if isinstance(answer, HoldfastError) and runtime.has(request):
             # a prompt that is too long for the model is asked again in parts
             runtime.troubled |= not isinstance(answer, ContextOverflowError)
@@ -193,18 +190,18 @@ def _in_order(asked: Requests, told: Sequence[object], kept: Sequence[object]) -
     return [reply(runtime, request) for runtime, request in asked]
 
 
-def _outcome(store: KeyValueStore, work: Work) -> str | HoldfastError | None:
-    """The result of the work, or the error that prevents it."""
+def _outcome(
+    store: KeyValueStore, request: StoreRequest, secret: str
+) -> str | HoldfastError | None:
+    """The answer of the store, or the error that prevents it."""
     try:
         with as_store_errors():
-            return work(store)
+            return _asked(store, request, secret)
     except HoldfastError as fault:
         return fault
 
 
-def _kept(
-    store: KeyValueStore, request: Load | Save | Read | Write | Secret, secret: str
-) -> str | None:
+def _asked(store: KeyValueStore, request: StoreRequest, secret: str) -> str | None:
     """The text under the key, or the key of a text that was saved."""
     if isinstance(request, Read):
         return settled(store.get(request.key))

@@ -45,7 +45,7 @@ def forgetful(session: Session) -> Session:
     """The session without what it keeps to count on from: its next fit counts from the
     beginning.
     """
-    session._desk.part = session._desk.telling = None
+    session._last_fit.part = session._last_fit.past_message = None
     return session
 
 

@@ -13,10 +13,7 @@ LOG = "\n".join(f"2026-03-0{n} 12:00:0{n} ERROR worker-{n} lost lease 88{n}" for
 
 def functions(messages):
     _, _, transcript = read(messages, "openai", None)
-    return [
-        (event.function, event.by)
-        for event in events_of(transcript.messages, range(len(transcript)), {})
-    ]
+    return [(event.function, event.by) for event in events_of(transcript.messages, {})]
 
 
 def as_text(act, returned):
@@ -160,7 +157,7 @@ def test_an_output_that_failed_is_known_behind_the_line_that_opens_it():
     messages = as_text("<run>cat part{}.txt</run>", "[output]\nrow {}")
     messages[-1]["content"] = "[output]\ncat: part5.txt: No such file or directory"
     _, _, transcript = read(messages, "openai", None)
-    found = events_of(transcript.messages, range(len(transcript)), {})
+    found = events_of(transcript.messages, {})
     assert [each.failed for each in found if each.function == "outcome"] == [False] * 4 + [True]
 
 

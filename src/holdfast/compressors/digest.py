@@ -129,7 +129,7 @@ class Digest(Configured):
         bodies = {at: body for at, m in enumerate(told) if (body := body_of(m)) is not None}
         if self.facts:
             bodies = {at: without_facts(body) for at, body in bodies.items()}
-        events = events_of(told, range(len(told)), bodies)
+        events = events_of(told, bodies)
         facts = info.render("", int(room * self.facts), count)
         left = room - (count(facts) if facts else 0)
         notes = Notes(events, left, count, self.heading).within(left)

@@ -110,6 +110,14 @@ class Budget:
         return left
 
 
+def thresholds(budget: Budget, limit: int, trigger: Share = 1.0) -> tuple[int, int]:
+    """The trigger and the target in tokens; ``trigger`` is that of a budget without one."""
+    share = trigger if budget.trigger is None else budget.trigger
+    target = 1.0 if budget.target is None else budget.target
+    most = min(limit, tokens_of(share, limit))
+    return most, min(most, tokens_of(target, limit))
+
+
 BudgetLike = int | str | Budget | None
 """Tokens, such as ``8_000`` or ``"8k"``; a Budget; or None for the window of the model."""
 

@@ -12,7 +12,7 @@ from holdfast.text import fit
 from holdfast.text.importance import alarm, signals
 from holdfast.text.question import Question, Term
 
-from .order import MOST, forms_of, ordered, pattern, picked, shortlist, with_what_it_is_under
+from .order import MOST, forms_of, ordered, pattern, picked, shortlist, with_context
 from .pieces import Piece, Reading
 from .things import quoted, things
 from .weights import table, worth_in_one_text
@@ -104,9 +104,9 @@ def _beside(
         own = sum(part / holders[term] for term, part in terms.items())
         if own < _TELLING:
             continue
-        root = with_what_it_is_under(pieces, at)[0]
+        root = with_context(pieces, at)[0]
         for other in range(max(0, at - _NEAR), min(len(pieces), at + _NEAR + 1)):
-            same = with_what_it_is_under(pieces, other)[0] == root
+            same = with_context(pieces, other)[0] == root
             near = own * (1 - abs(other - at) / _NEAR) * (1.0 if same else _APART)
             worth[other] = max(worth[other], near)
     return worth
@@ -137,10 +137,10 @@ def writer(reading: Reading) -> Callable[[Sequence[int]], str]:
     def between(start: int, end: int, units: int) -> list[str]:
         if not unit or (start == end and units <= 0):
             return []
-        named = gap(units, unit) or ["…"]
-        if end - start == 1 and len(pieces[start].text) <= len(named[0]):
+        named = f"… {units:,} {unit}{'s' if units > 1 else ''} …" if units > 0 else "…"
+        if end - start == 1 and len(pieces[start].text) <= len(named):
             return [pieces[start].text]
-        return named
+        return [named]
 
     def written(chosen: Sequence[int]) -> str:
         lines: list[str] = []
@@ -155,13 +155,6 @@ def writer(reading: Reading) -> Callable[[Sequence[int]], str]:
         return "\n".join([*lines, *between(following, len(pieces), reading.total - reached)])
 
     return written
-
-
-def gap(units: int, unit: str) -> list[str]:
-    """The line that stands for ``units`` missing units; none for 0."""
-    if units <= 0 or not unit:
-        return []
-    return [f"… {units:,} {unit}{'s' if units > 1 else ''} …"]
 
 
 def _ranked(

@@ -72,7 +72,7 @@ def ordered(
             heapq.heapreplace(queue, now)
             continue
         heapq.heappop(queue)
-        for each in with_what_it_is_under(pieces, number):
+        for each in with_context(pieces, number):
             if each not in chosen:
                 chosen[each] = None
                 spent += costs[each]
@@ -83,8 +83,8 @@ def ordered(
     return list(chosen)
 
 
-def with_what_it_is_under(pieces: Sequence[Piece], number: int) -> list[int]:
-    """The piece after the pieces that it is under."""
+def with_context(pieces: Sequence[Piece], number: int) -> list[int]:
+    """The piece, after the pieces that give its context, the outermost first."""
     way = [number]
     while (number := pieces[number].under) >= 0:
         way.append(number)
@@ -147,7 +147,7 @@ def shortlist(
         for number in order:
             if left <= rest:
                 break
-            for each in with_what_it_is_under(pieces, number):
+            for each in with_context(pieces, number):
                 if each not in chosen:
                     chosen.add(each)
                     left -= len(texts[each])

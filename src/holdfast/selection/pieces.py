@@ -91,10 +91,8 @@ def _passages(lines: Sequence[str], numbers: Sequence[re.Match[str] | None]) -> 
     for number, line in enumerate(lines):
         in_front = numbers[number]
         bare = _close_to_its_number(line, in_front) if in_front else line.rstrip()
-        if held and bare and (in_front is not None) != are_numbered:
-            yield Piece("\n".join(held), start, number - start, numbered=are_numbered)
-            held, size = [], 0
-        if held and size + len(bare) > LONGEST:
+        is_of_another_kind = bare and (in_front is not None) != are_numbered
+        if held and (is_of_another_kind or size + len(bare) > LONGEST):
             yield Piece("\n".join(held), start, number - start, numbered=are_numbered)
             held, size = [], 0
         if not bare:

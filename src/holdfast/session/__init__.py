@@ -36,9 +36,9 @@ from . import arguments
 from .arguments import SessionOptions, ThreadOptions, Which
 from .log import Thread, exchanges, inverse, own_id
 from .maintenance import Exclusive, FormRequests, Upkeep
-from .recall import FactReader, Meaning, Past, Recalled
+from .recall import FactReader, MessageVectors, Past, Recalled
 from .recent import LastFit
-from .report import Stats, Story, html_page, masked, recalled_positions, stats_of, text_page
+from .report import Stats, Story, html_page, masked, stats_of, text_page
 from .state import Event
 from .tiers import Likeness, ThreadTiers
 from .view import View, ViewMaker, copied
@@ -137,7 +137,7 @@ class Session(ClosedAfterUse):
             else [own_id(message) for message in messages]
         )
         said = arguments.moment(at)
-        with self._turn:
+        with self._lock:
             parted = self._thread.state.unpaired
             places = self._thread.append(messages, names, said)
             if self._thread.state.unpaired > parted:
@@ -153,9 +153,9 @@ class Session(ClosedAfterUse):
         cannot be stored.
         """
         check_type(force, bool, "force")
-        with self._turn:
+        with self._lock:
             upkeep = self._upkeep
-        return upkeep.now(force=force)
+        return upkeep.maintain(force=force)
 
     def edit(self, which: Which, message: Any, *, reason: str = "edited") -> Event:
         """Replace the content of a message from now on.
@@ -163,7 +163,7 @@ class Session(ClosedAfterUse):
         The log keeps the earlier content, and ``undo`` brings it back.
         """
         why = arguments.words("reason", reason)
-        with self._turn:
+        with self._lock:
             position = self._known(which)
             event = self._thread.edit(position, message, why)
             self._upkeep.found([position])
@@ -190,9 +190,8 @@ class Session(ClosedAfterUse):
         ``by`` says who asked for it.
         """
         noted, whose = arguments.words("text", text), arguments.words("by", by)
-        sendable = noted.encode(
-            "utf-8", "replace"
-        ).decode()  # lone surrogates would be in every view
+        # lone surrogates would be in every view
+        sendable = noted.encode("utf-8", "replace").decode()
         with self._refreshed() as own:
             return own.record("note", f"asked by the {whose}", {"text": sendable})
 
@@ -271,7 +270,7 @@ class Session(ClosedAfterUse):
 
         They lose nothing, except for lines that were damaged on the disk, which are listed.
         """
-        known = (*self._upkeep.faults, *self._thread.damage)
+        known = (*self._upkeep.faults, *self._thread.told_damage)
         parted = self._thread.state.unpaired
         told = (
             f"{amount(parted, 'message')} parted a call from its result; "
@@ -301,10 +300,10 @@ class Session(ClosedAfterUse):
                 place="budget",
                 advice="give one such as 8_000 to the session, or to fit",
             )
-        with self._turn:
+        with self._lock:
             started = perf_counter()
             self._thread.refresh()
-            maker = ViewMaker(self._thread, self._desk, self._options, self._past)
+            maker = ViewMaker(self._thread, self._last_fit, self._options, self._past)
             view = maker.view(chosen, query, tools)
             if not view.budget_met:
                 view = replace(view, smallest=maker.smallest(view, query, tools))
@@ -312,7 +311,7 @@ class Session(ClosedAfterUse):
                 told_gain(view.net)
             gain = view.net.net if view.net else 0.0
             self._thread.record_view(view.tokens, gain, perf_counter() - started)
-            self._desk.seen, self._desk.sent = self._thread.now(), view.tokens
+            self._last_fit.seen, self._last_fit.sent = self._thread.now(), view.tokens
             self._lift(sorted(view.recalled, key=lambda each: -each.score)[:_LIFTED])
         if chosen.hard and view.smallest is not None:
             reason = "the messages that must stay are larger"
@@ -329,7 +328,7 @@ class Session(ClosedAfterUse):
     def restore(self) -> list[Any]:
         """Everything that was appended, unedited."""
         with self._refreshed() as own:
-            return [original for _, original in own.originals()]
+            return list(own.originals())
 
     def history(self) -> list[Event]:
         """Edits, compactions, recalls and other events, in order, each with its reason."""
@@ -338,13 +337,13 @@ class Session(ClosedAfterUse):
 
     def stats(self) -> Stats:
         """The thread in numbers, after its tiers are brought up to date."""
-        with self._turn:
+        with self._lock:
             self._upkeep.maintain_for_reader()
-            return stats_of(self._thread, self._tiers, self.faults, self._desk)
+            return stats_of(self._thread, self._tiers, self.faults, self._last_fit)
 
     def tiers(self) -> Tiers:
         """The segments of each tier, brought up to date, in their present forms."""
-        with self._turn:
+        with self._lock:
             self._upkeep.maintain_for_reader()
             return self._tiers.tiers
 
@@ -380,14 +379,13 @@ class Session(ClosedAfterUse):
         check_type(field, str | None, "field")
         with self._refreshed() as own:
             position = self._position(key)
-            kept = None if position is None else own.read([position]).get(position)
-            text = None if kept is None else kept.message.content_text or ""
-            note = (
-                self._tiers.note_of(position)
-                if position is not None and kept is None and expand
-                else None
-            )
+            text = note = None
             if position is not None:
+                kept = own.read([position]).get(position)
+                if kept is not None:
+                    text = kept.message.content_text or ""
+                elif expand:
+                    note = self._tiers.note_of(position)
                 self._upkeep.found([position])
         if note is not None:
             text = self._upkeep.expanded(note)
@@ -403,7 +401,7 @@ class Session(ClosedAfterUse):
     def facts(self) -> Ledger:
         """The durable facts in the thread, and those that they contradict, with dates."""
         with self._refreshed():
-            return self._knowing.ledger()
+            return self._facts.ledger()
 
     def notes(self) -> dict[int, str]:
         """The notes of ``remember``, by the number of their event."""
@@ -414,16 +412,13 @@ class Session(ClosedAfterUse):
     def report(self, form: ReportForm = "text") -> str:
         """Return a report on tiers, saved tokens and recalls, as text or as one HTML page."""
         check_type(form, ReportForm, "form")
-        with self._turn:
-            self._upkeep.maintain_for_reader(
-                some=True
-            )  # a report does not wait for a large backlog
-            stats, events = (
-                stats_of(self._thread, self._tiers, self.faults, self._desk),
-                list(self._thread.events()),
-            )
-            told = self._past.texts(recalled_positions(events))
-            story = masked(Story(stats, events, told))  # a report may be passed on
+        with self._lock:
+            # a report does not wait for a large backlog
+            self._upkeep.maintain_for_reader(some=True)
+            stats = stats_of(self._thread, self._tiers, self.faults, self._last_fit)
+            story = Story(stats, list(self._thread.events()))
+            texts = self._past.texts(story.shown_positions())
+        story = masked(replace(story, texts=texts))  # a report may be passed on
         return html_page(story) if form == "html" else text_page(story)
 
     def close(self) -> None:
@@ -431,7 +426,7 @@ class Session(ClosedAfterUse):
 
         Pending answers of a model are dropped; nothing is left half-written.
         """
-        with self._turn:
+        with self._lock:
             self._upkeep.close()
             self._thread.save()
             if self._owns and isinstance(self._thread.store, Closes):
@@ -468,7 +463,7 @@ class Session(ClosedAfterUse):
     @contextmanager
     def _refreshed(self) -> Generator[Thread]:
         """The thread, with what others appended; no other use of it begins meanwhile."""
-        with self._turn:
+        with self._lock:
             self._thread.refresh()
             yield self._thread
 
@@ -479,7 +474,7 @@ class Session(ClosedAfterUse):
             raise ConfigError(
                 "no message is named", place="message", advice="give positions or ids"
             )
-        with self._turn:
+        with self._lock:
             positions = exchanges(self._thread, [self._known(each) for each in which])
             return self._thread.record(kind, why, {"positions": positions})
 
@@ -492,7 +487,7 @@ class Session(ClosedAfterUse):
         return LogsOverKeys.over(open_store(store))
 
     def _begin(self, thread: str, store: KeyValueStore) -> None:
-        self._turn = Exclusive(partial(self._open, thread, store))
+        self._lock = Exclusive(partial(self._open, thread, store))
         self._open(thread, store)
 
     def _open(self, thread: str, store: KeyValueStore) -> None:
@@ -500,10 +495,10 @@ class Session(ClosedAfterUse):
         options = self._options
         clock = arguments.clock(options.clock)
         self._thread = Thread(arguments.thread(thread), store, clock, options.meter, options.format)
-        vectors = Meaning.of(self._thread, wanted=options.vectors)
+        vectors = MessageVectors.of(self._thread, wanted=options.vectors)
         self._past = Past(self._thread, vectors, redacts=options.redacts)
-        self._desk = LastFit(grows=self._thread.state.messages > 0)
-        self._knowing = FactReader(self._thread, redacts=options.redacts)
+        self._last_fit = LastFit(grows=self._thread.state.messages > 0)
+        self._facts = FactReader(self._thread, redacts=options.redacts)
         likeness = Likeness(options.lineup, options.redacts)
         self._tiers = ThreadTiers(
             self._thread,
@@ -516,7 +511,7 @@ class Session(ClosedAfterUse):
         asking = options.asking
         forming = None if asking is None else FormRequests(asking, options.lineup, options.redacts)
         self._upkeep = Upkeep(
-            self._turn, self._tiers, likeness, forming, background=options.background
+            self._lock, self._tiers, likeness, forming, background=options.background
         )
 
     def _known(self, which: Which) -> int:
@@ -538,5 +533,5 @@ class Session(ClosedAfterUse):
     def _position(self, which: Which) -> int | None:
         named = arguments.which(which)
         if isinstance(named, str):
-            return self._thread.positions([named]).get(named)
+            return self._thread.position_of(named)
         return named if named >= 0 else named + self._thread.state.messages

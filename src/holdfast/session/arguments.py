@@ -229,9 +229,10 @@ class SessionOptions:
                 "it asks a model, and there is none", place="condenser", advice="give llm="
             )
         shared = Options.__annotations__.keys() - _OWN
-        self.asked = cast("Options", {name: each for name, each in given.items() if name in shared})
+        own = {name: value for name, value in given.items() if name in shared}
+        self.of_compress = cast("Options", own)
         """The options of ``compress`` that were given to the session."""
-        asked: Options = {**self.asked, "costs": given.get("costs")}
+        asked: Options = {**self.of_compress, "costs": given.get("costs")}
         check(asked)
         model, cache = asked.get("model"), asked.get("cache")
         embedder, limits = asked.get("embedder"), asked.get("limits")
@@ -250,7 +251,7 @@ class SessionOptions:
         """
         self.trigger = profile.trigger
         """The profile's trigger of a compaction, for a budget without one."""
-        self.known = costs_of(asked, profile, model)
+        self.costs = costs_of(asked, profile, model)
         """The costs that decide on a compaction between trigger and limit, with the model's price.
         """
 

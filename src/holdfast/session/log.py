@@ -33,8 +33,8 @@ from holdfast.text.words import READ, has_unspaced, words
 from .state import DERIVED, Event, EventKind, State, as_range
 from .wires import (
     check,
+    check_calls,
     check_named,
-    check_own,
     form_of,
     is_exchanged,
     is_readable,
@@ -134,7 +134,7 @@ LINES = 512  # lines that are read or copied at once
 NEAR = 64  # messages on one side of a position that are read at once
 NEWEST = 8  # newest messages that show the current work
 STATE = "session:"
-"""Prefixes of the names of a thread's two logs and its state, before the thread's name."""
+"""The key of a thread's saved state begins with it, and ends with the thread's name."""
 
 
 class Thread:
@@ -186,20 +186,20 @@ class Thread:
         """
         said, happened = lengths or self._glance([])[1]
         for some in _batches(self.state.messages, said):
-            for position, (line, original) in self.sound("message", some, _original).items():
+            for position, (line, original) in self._intact("message", some, _original).items():
                 try:
-                    self._fold_message(position, line.time, original, len(line.body))
+                    self._fold_line(position, line.time, original, len(line.body))
                 except FormatError:  # an earlier version may have accepted it
                     if self._named is not None and is_readable(original):
                         raise
                     self.damaged["message"].add(position)
             self.state.read(messages=some.stop)
-            self._let_go()
+            self._drop_oldest()
         for some in _batches(self.state.events, happened):
-            for event in self.sound("event", some, event_of).values():
+            for event in self._intact("event", some, event_of).values():
                 self._fold_event(event)
             self.state.read(events=some.stop)
-        self._folded()
+        self._apply_bounds()
 
     def _glance(self, keys: Sequence[str]) -> tuple[Sequence[str | None], Sequence[int]]:
         """The values of the keys and the lengths of both logs, if possible in one round trip."""
@@ -208,11 +208,8 @@ class Thread:
         values = [settled(self.store.get(key)) for key in keys]
         return values, [settled(log.length()) for log in self._logs.values()]
 
-    def sound(
-        self,
-        kind: LineKind,
-        positions: Sequence[int],
-        read: Callable[[int, Line], T],
+    def _intact(
+        self, kind: LineKind, positions: Sequence[int], read: Callable[[int, Line], T]
     ) -> dict[int, T]:
         """The results of ``read`` for the lines at these positions, without damaged lines."""
         lines, found = settled(self._logs[kind].read(positions)), dict[int, T]()
@@ -224,8 +221,8 @@ class Thread:
         return found
 
     @property
-    def damage(self) -> list[str]:
-        """The damaged lines that were skipped, in one text for each log."""
+    def told_damage(self) -> list[str]:
+        """A sentence for each log with damaged lines, which were passed over."""
         told: list[str] = []
         for kind, places in self.damaged.items():
             if places:
@@ -295,8 +292,11 @@ class Thread:
             self.refresh()
             return places
         for kept in fresh:
-            self._fold_message(kept.position, kept.time, kept.original, kept.size, (form, kept))
-        self._folded()
+            if self.form([kept.original]).name == form.name:
+                self._fold_message(kept, form)
+            else:  # by itself it is in another format
+                self._fold_line(kept.position, kept.time, kept.original, kept.size)
+        self._apply_bounds()
         return places
 
     def record(
@@ -329,22 +329,19 @@ class Thread:
             self.state.take(event)
 
     def edit(self, position: int, original: object, reason: str) -> Event:
-        """Replace the message from now on."""
+        """Replace the message from now on. Raises FormatError for one of another format."""
         (original,) = as_sent([original])
         before = self.state.edits.get(position)
         facts = {"position": position, "message": original, "before": before}
-        return self.record("edit", reason, facts, self.words_of(original))
-
-    def words_of(self, original: object) -> str:
-        """The text by which a search finds a message. Raises FormatError for another format's."""
         message = self.wire.read([original]).messages[0]
-        check_own(original, message, self.wire, "message")
-        return words_of(kept_of(0, 0.0, original, message, 0))
+        check_calls(original, message, self.wire, "message")
+        edited = kept_of(position, 0.0, original, message, 0)
+        return self.record("edit", reason, facts, words_of(edited))
 
     def events(self, start: int = 0) -> Iterator[Event]:
         """The events in order."""
         for some in _batches(start, self.state.events):
-            yield from self.sound("event", some, event_of).values()
+            yield from self._intact("event", some, event_of).values()
 
     def read(self, positions: Sequence[int]) -> dict[int, Kept]:
         """The messages at these positions with edits applied, without deleted ones."""
@@ -352,9 +349,9 @@ class Thread:
         wanted = [place for place in positions if 0 <= place < end and place not in gone]
         missing = [place for place in wanted if place not in held]
         if missing:
-            self._hold(self.sound("message", as_range(missing), _original))
+            self._load(self._intact("message", as_range(missing), _original))
         found = {place: held[place] for place in wanted if place in held}
-        self._let_go()
+        self._drop_oldest()
         return found
 
     def backwards(self) -> Iterator[Kept]:
@@ -368,11 +365,11 @@ class Thread:
         for some in _batches(start, self.state.messages):
             yield from self.read(some).values()
 
-    def originals(self) -> Iterator[tuple[int, Any]]:
-        """Everything that was appended, unedited, with its position."""
+    def originals(self) -> Iterator[Any]:
+        """Everything that was appended, unedited."""
         for some in _batches(0, self.state.messages):
-            for position, (_, original) in self.sound("message", some, _original).items():
-                yield position, original
+            for _, original in self._intact("message", some, _original).values():
+                yield original
 
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
         """BM25 scores by position, for messages with edits applied."""
@@ -391,9 +388,9 @@ class Thread:
         gone, found = set(self.state.deleted), settled(self._log.between(first, last, most))
         return [place for place in found if place not in gone]
 
-    def positions(self, ids: Sequence[str]) -> Mapping[str, int]:
-        """The positions of the known ones among the ids."""
-        return settled(self._log.find(ids))
+    def position_of(self, name: str) -> int | None:
+        """The position of the message with this id, if there is one."""
+        return settled(self._log.find([name])).get(name)
 
     def form(self, originals: Sequence[object]) -> Format:
         """The format of the thread, as far as it and these messages determine it."""
@@ -423,9 +420,11 @@ class Thread:
         data = {"kind": kind, "at": self.state.messages, "reason": reason, "facts": facts}
         return Line(json_of(data, kind), "", self.now(), words)
 
-    def _hold(self, lines: Mapping[int, tuple[Line, Any]]) -> None:
+    def _load(self, lines: Mapping[int, tuple[Line, Any]]) -> None:
         edits = self.state.edits
-        edited = self.sound("event", [edits[place] for place in lines if place in edits], event_of)
+        edited = self._intact(
+            "event", [edits[place] for place in lines if place in edits], event_of
+        )
         originals = [
             edited[edits[position]].facts["message"] if edits.get(position) in edited else original
             for position, (_, original) in lines.items()
@@ -452,7 +451,7 @@ class Thread:
         self.held_characters += kept.size
         self.held[kept.position] = kept
 
-    def _let_go(self) -> None:
+    def _drop_oldest(self) -> None:
         """Drop messages from memory above the bound, until half of it is left; keep the newest."""
         if self.held_characters > _HELD:
             held, self.held, self.held_characters = self.held, {}, 0
@@ -461,39 +460,30 @@ class Thread:
                     break
                 self._keep(held[position])
 
-    def _folded(self) -> None:
+    def _apply_bounds(self) -> None:
         """Apply the bounds on memory and on what the next opening must read."""
-        self._let_go()
+        self._drop_oldest()
         if self._unsaved >= _SNAPSHOT:
             self.save()
 
-    def _fold_message(
-        self,
-        position: int,
-        time: float,
-        original: object,
-        size: int,
-        read: tuple[Format, Kept] | None = None,
-    ) -> None:
-        """Update the state with a message, as read by itself.
+    def _fold_line(self, position: int, time: float, original: object, size: int) -> None:
+        """Update the state with a message that is read by itself."""
+        form = self.form([original])
+        message = form.read([original]).messages[0]
+        if self._named:
+            check_calls(original, message, form, "format")
+        self._fold_message(kept_of(position, time, original, message, size), form)
 
-        ``read``: the message as read with others, which may be in another format.
-        """
-        form, exchanged = self.form([original]), is_exchanged(self.state)
-        if read is not None and read[0].name == form.name:
-            kept = read[1]
-        else:
-            message = form.read([original]).messages[0]
-            if self._named and read is None:
-                check_own(original, message, form, "format")
-            kept = kept_of(position, time, original, message, size)
-        tokens = self.meter.message(kept.message)
+    def _fold_message(self, kept: Kept, form: Format) -> None:
+        exchanged, tokens = is_exchanged(self.state), self.meter.message(kept.message)
         if form.name not in (self.state.format, "plain"):
             self.state.set_format(form.name)
             self.held, self.held_characters = {}, 0  # they were read in another format
         self._keep(kept)
         refused = is_refused(kept.message, form)
-        self.state.fold_message(position, kept.message, kept.remembered, tokens, refused=refused)
+        self.state.fold_message(
+            kept.position, kept.message, kept.remembered, tokens, refused=refused
+        )
         self._unsaved += 1
         if is_exchanged(self.state) and not exchanged:
             self.save()  # later openings then know the format
@@ -556,7 +546,7 @@ def inverse(thread: Thread, number: int | None = None) -> tuple[EventKind, dict[
     """
     events = list(thread.events())
     undone = {event.facts["undoes"] for event in events if "undoes" in event.facts}
-    open_to_it = [event for event in events if _can_be(event) and event.number not in undone]
+    open_to_it = [event for event in events if _can_be_undone(event) and event.number not in undone]
     chosen = [event for event in open_to_it if number in (None, event.number)]
     if not chosen:
         what = "there is nothing to undo" if number is None else f"event {number} cannot be undone"
@@ -567,5 +557,5 @@ def inverse(thread: Thread, number: int | None = None) -> tuple[EventKind, dict[
     return kind, facts | {"undoes": chosen[-1].number}
 
 
-def _can_be(event: Event) -> bool:
+def _can_be_undone(event: Event) -> bool:
     return event.kind in _INVERSES and "undoes" not in event.facts

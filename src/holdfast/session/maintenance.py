@@ -24,7 +24,7 @@ from holdfast.redact import redacted_text
 from holdfast.runtime import Runtime
 
 from .forms import expanded
-from .tiers import Asked, Likeness, ThreadTiers, WantedForm
+from .tiers import FormKey, Likeness, ThreadTiers, WantedForm
 
 T = TypeVar("T")
 
@@ -127,17 +127,15 @@ class FormRequests:
     lineup: Lineup
     redacts: bool = False
 
-    def asked(self, owed: Sequence[WantedForm]) -> tuple[Forms, Failures, ModelUsage]:
+    def ask_for(self, wanted: Sequence[WantedForm]) -> tuple[Forms, Failures, ModelUsage]:
         """Ask for these forms together. Failures of the model are not raised."""
-        texts = [redacted_text(each.text)[0] if self.redacts else each.text for each in owed]
-        count = self.lineup.count
-        flows = [
-            self.condenser.asking(text, each.level, count)
-            for text, each in zip(texts, owed, strict=True)
-        ]
+        flows: list[Generator[Ask[object], Any, Form]] = []
+        for each in wanted:
+            text = redacted_text(each.text)[0] if self.redacts else each.text
+            flows.append(self.condenser.asking(text, each.level, self.lineup.count))
         found, usage = self._answered(flows)
         forms, failed = Forms(), Failures()
-        for each, answer in zip(owed, found, strict=True):
+        for each, answer in zip(wanted, found, strict=True):
             if isinstance(answer, HoldfastError):
                 failed[each] = answer
             else:
@@ -184,7 +182,7 @@ class Patience:
 
 
 class Upkeep:
-    """Maintains the tiers while it holds the session's ``turn``; asks the model when it does not.
+    """Maintains the tiers while it holds the session's ``lock``; asks the model when it does not.
 
     So no fit waits for a model: until the model's form is there and the tiers are maintained again,
     the form by rules is used. Failures appear in ``faults`` and as events, and are raised only if a
@@ -193,7 +191,7 @@ class Upkeep:
 
     def __init__(
         self,
-        turn: Exclusive,
+        lock: Exclusive,
         tiers: ThreadTiers,
         likeness: Likeness,
         forming: FormRequests | None,
@@ -201,21 +199,21 @@ class Upkeep:
         background: bool,
     ) -> None:
         self._faults: deque[str] = deque(maxlen=_FAULTS)
-        self._turn, self._tiers, self._likeness, self._forming = turn, tiers, likeness, forming
+        self._lock, self._tiers, self._likeness, self._forming = lock, tiers, likeness, forming
         self._worker = Worker(self._round) if background else None
         self._asking = Lock()
-        self._failed: Counter[Asked] = Counter()
+        self._failed: Counter[FormKey] = Counter()
         self._model, self._embedder = Patience(), Patience()
         self._closed = False
 
     @property
     def faults(self) -> tuple[str, ...]:
         """The failures so far, the newest last; at most ten."""
-        with self._turn:
+        with self._lock:
             return tuple(self._faults)
 
     def appended(self) -> None:
-        """Do the work that is due after an append; called without holding the turn.
+        """Do the work that is due after an append; called without holding the lock.
 
         Without a model and an embedder, the tiers are maintained only when they are read.
         """
@@ -224,7 +222,7 @@ class Upkeep:
         elif self._forming is not None or self._likeness.lineup.embedder is not None:
             self._round()
 
-    def now(self, *, force: bool = False) -> dict[Tier, TierStatistics]:
+    def maintain(self, *, force: bool = False) -> dict[Tier, TierStatistics]:
         """Maintain the tiers with all forms that a model should write. Raises StoreError."""
         self._update_vectors()
         told = self._run(force=force)
@@ -232,18 +230,17 @@ class Upkeep:
             told = self._run()
         return told
 
-    def maintain_for_reader(self, *, some: bool = False) -> dict[Tier, TierStatistics]:
+    def maintain_for_reader(self, *, some: bool = False) -> None:
         """Maintain the tiers for a reader; if that fails, they stay as they were.
 
         With ``some``, only a part of a large backlog is done, and no very large message.
         """
         with self._shielded():
             self._run(some=some, brief=some)
-        return self._tiers.statistics()
 
     def found(self, positions: list[int]) -> None:
         """Record that messages were found, so that their segments are promoted."""
-        with self._shielded(), self._turn:
+        with self._shielded(), self._lock:
             self._tiers.found(positions)
 
     def expanded(self, note: Segment) -> str:
@@ -258,7 +255,7 @@ class Upkeep:
 
     def close(self) -> None:
         """Use the forms that have arrived; later ones are dropped."""
-        with self._turn:
+        with self._lock:
             if self._tiers.has_forms:
                 self.maintain_for_reader()
             self._closed = True
@@ -268,7 +265,7 @@ class Upkeep:
     def _round(self) -> None:
         """Maintain the tiers if due, and ask for some forms; for more in the background."""
         with self._shielded():
-            with self._turn:
+            with self._lock:
                 due = not self._closed and self._tiers.due(patient=self._worker is not None)
             if not due:
                 return
@@ -283,7 +280,7 @@ class Upkeep:
 
     def _has_more(self) -> bool:
         """Maintain the tiers, a part of a large backlog; whether there is more."""
-        with self._turn:
+        with self._lock:
             if self._closed:
                 return False
             self._run(some=True)
@@ -292,19 +289,19 @@ class Upkeep:
     def _run(
         self, *, force: bool = False, some: bool = False, brief: bool = False
     ) -> dict[Tier, TierStatistics]:
-        with self._turn:
+        with self._lock:
             self._tiers.thread.refresh()
             return self._tiers.run(force=force, some=some, brief=brief)
 
     def _update_vectors(self) -> None:
         """Ask for the vectors by which segments are compared; without them, words are compared."""
-        with self._turn:
+        with self._lock:
             texts = self._tiers.unknown()
         if texts:
             answered = False
             with self._shielded():
-                vectors = self._likeness.asked(texts)
-                with self._turn:
+                vectors = self._likeness.vectors_of(texts)
+                with self._lock:
                     self._likeness.take(vectors)
                 answered = True
             self._embedder.record(answered=answered)
@@ -314,14 +311,14 @@ class Upkeep:
         if self._forming is None:
             return False
         with self._asking:
-            with self._turn:
-                given_up = {asked for asked, times in self._failed.items() if times >= _TRIES}
+            with self._lock:
+                given_up = {each for each, times in self._failed.items() if times >= _TRIES}
                 most = self._forming.lineup.limits.concurrency
-                owed = self._tiers.wanted_forms(most, given_up) if not self._closed else []
-            if not owed:
+                wanted = self._tiers.wanted_forms(most, given_up) if not self._closed else []
+            if not wanted:
                 return False
-            forms, failed, usage = self._forming.asked(owed)
-            with self._turn:
+            forms, failed, usage = self._forming.ask_for(wanted)
+            with self._lock:
                 if self._closed:
                     return False
                 self._failed.update((each.id, each.level) for each in failed)
@@ -358,7 +355,7 @@ class Upkeep:
         try:
             yield
         except Exception as fault:  # noqa: BLE001 - condensers and stores are anyone's
-            with self._turn:
+            with self._lock:
                 kind = "" if isinstance(fault, HoldfastError) else f"{type(fault).__name__}: "
                 self._record_fault(f"{kind}{fault}")
 

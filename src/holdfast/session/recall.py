@@ -74,12 +74,12 @@ def of_the_newest(thread: Thread) -> Inquiry:
     end, spoke = thread.state.messages, thread.state.spoke or 0
     newest = thread.read(range(end - NEWEST, end)) if end - spoke > NEWEST else {}
     work = "\n".join(words_of(kept)[:GLANCE] for kept in newest.values())
-    return Inquiry(_said(thread), work)
+    return Inquiry(_newest_input(thread), work)
 
 
 def is_idle(thread: Thread) -> bool:
     """Whether the newest user message needs no search, such as "ok thanks"."""
-    spoken = words(_said(thread)[:GLANCE])
+    spoken = words(_newest_input(thread)[:GLANCE])
     if thread.state.spoke is None or len(spoken) > _MOST_IDLE or not all(map(str.isalpha, spoken)):
         return False
     telling = [word for word in spoken if word not in STOP_WORDS]
@@ -90,7 +90,8 @@ def is_idle(thread: Thread) -> bool:
     return all(len(thread.search([word], common)) >= common for word in left)
 
 
-def _said(thread: Thread) -> str:
+def _newest_input(thread: Thread) -> str:
+    """The text of the newest user message, empty if there is none."""
     spoke = thread.state.spoke
     kept = thread.read([spoke]) if spoke is not None else {}
     return next((each.message.content_text or "" for each in kept.values()), "")
@@ -101,12 +102,12 @@ def is_known(thread: Thread, messages: Iterable[Message], recalled: str) -> bool
 
     The view is these messages and the text that was recalled before.
     """
-    asked = _terms(_said(thread))
+    asked = _terms(_newest_input(thread))
     unknown = set(asked) - _terms(recalled)
     for message in messages:
         if len(unknown) <= _UNKNOWN * len(asked):
             return True
-        unknown -= _HELD(message.content_text or "")
+        unknown -= _TERMS(message.content_text or "")
     return len(unknown) <= _UNKNOWN * len(asked)
 
 
@@ -114,7 +115,7 @@ def _terms(text: str) -> frozenset[str]:
     return frozenset(map(stem, set(words(text)) - STOP_WORDS))
 
 
-_HELD: Memo[str, frozenset[str]] = Memo(_terms)
+_TERMS: Memo[str, frozenset[str]] = Memo(_terms)
 """Cached, since most messages of a view are in the next view too."""
 
 # Each candidate is read with its neighbours; those of a long thread are read from the store.
@@ -151,30 +152,28 @@ class Recollection:
     text: str = ""
     chosen: tuple[Recalled, ...] = ()
 
-    def facts(self) -> list[Chosen]:
-        """The facts for an event: positions, scores, and factors of the best; no texts."""
+    def for_event(self) -> list[Chosen]:
+        """What an event records: positions, scores, and factors of the best; no texts."""
         best = nlargest(_EXPLAINED, self.chosen, key=lambda each: (each.score, -each.position))
-        return [
-            (each.position, round(each.score, 3), _rounded(each.why) if each in best else {})
-            for each in self.chosen
-        ]
+        told: list[Chosen] = []
+        for each in self.chosen:
+            why = each.why.items() if each in best else ()
+            factors = {name: round(share, 3) for name, share in why}
+            told.append((each.position, round(each.score, 3), factors))
+        return told
 
-    def kept(self) -> list[Chosen]:
-        """The facts that the state keeps while it is in the view."""
+    def for_state(self) -> list[Chosen]:
+        """What the state keeps while it is in the view: also the factors of all, unrounded."""
         return [(each.position, each.score, each.why) for each in self.chosen]
 
     @classmethod
-    def standing(cls, recalled: Mapping[str, Any]) -> Recollection:
-        """The recollection in the view according to a state."""
+    def recorded(cls, recalled: Mapping[str, Any]) -> Recollection:
+        """The recollection in the view, as a state keeps it; without the texts of its messages."""
         chosen = recalled.get("chosen", ())
         return cls(
             recalled.get("text", ""),
             tuple(Recalled(position, score, "", why) for position, score, why in chosen),
         )
-
-
-def _rounded(why: Mapping[str, float]) -> dict[str, float]:
-    return {name: round(share, 3) for name, share in why.items()}
 
 
 class Past:
@@ -233,7 +232,6 @@ class Past:
         self,
         asked: Inquiry,
         room: int,
-        count: Callable[[str], int],
         whole: Callable[[str], int],
         shown: Container[int | None],
         least: float,
@@ -242,8 +240,8 @@ class Past:
         """The smallest texts that answer, as many as fit ``room`` tokens, in order of time.
 
         Secrets may be masked. Messages that are ``shown`` already or evicted, or that score below
-        ``least``, are left out; there are at most ``most``. ``count`` counts one piece, ``whole``
-        all of them in their message.
+        ``least``, are left out; there are at most ``most``. ``whole`` counts the tokens that all
+        pieces together take in their message.
         """
         if room <= 0:
             return Recollection()
@@ -258,6 +256,7 @@ class Past:
             masked = {place: self._tells(messages[place].text) for place in hits}
             messages = {place: replace(messages[place], text=masked[place]) for place in hits}
         name = partial(author, self._thread, tells=self._tells)
+        count = self._thread.meter.text
         excerpts = pack(hits, messages, room, count, question=asked.brief, whole=whole, name=name)
         chosen: list[Recalled] = []
         for each in excerpts:
@@ -270,7 +269,7 @@ class Past:
 class _Source:
     """A thread as a source of memory: its log has the messages, its store indexes the words.
 
-    ``with_evicted``: whether messages evicted from the last tier are included.
+    Without ``with_evicted``, messages evicted from the last tier are left out.
     """
 
     def __init__(self, thread: Thread, *, with_evicted: bool = True) -> None:
@@ -318,7 +317,7 @@ _EMBEDDED = 400  # characters of one message, all of which is found by its words
 _NEAREST = 40  # nearest messages, each of which is read with its neighbours
 
 
-class Meaning:
+class MessageVectors:
     """The vectors of one thread's messages, in blocks; full blocks are in the store."""
 
     def __init__(self, thread: Thread, kind: type[WordVectors], embedder: WordEmbedder) -> None:
@@ -327,7 +326,7 @@ class Meaning:
         self._next = 0
 
     @classmethod
-    def of(cls, thread: Thread, *, wanted: bool | None) -> Meaning | None:
+    def of(cls, thread: Thread, *, wanted: bool | None) -> MessageVectors | None:
         """The vectors of the thread; None if they are not wanted or not installed.
 
         Raises MissingExtraError if ``wanted`` is True and the extra ``local`` is not installed.
@@ -344,20 +343,20 @@ class Meaning:
 
     def nearest(self, text: str, limit: int) -> Mapping[int, float]:
         """Cosines of the messages that are nearest to the text, by position."""
-        self.grow(_AT_ONCE)
+        self._grow()
         most = min(limit, _NEAREST)
         found: dict[int, float] = {}
         for block in self._blocks.values():
             found |= block.nearest(text, most)
         return dict(best_of(found, most))
 
-    def grow(self, most: int | None = None) -> None:
-        """Add the messages that have no vector yet, at most ``most``."""
+    def _grow(self) -> None:
+        """Add the messages that have no vector yet, or some of them."""
         end = self._thread.state.messages
         first = max(0, (end - 1) // _BLOCK - _BLOCKS + 1)
         if self._next < first * _BLOCK or not self._blocks:
             self._open(first)
-        stop = end if most is None else min(end, self._next + most)
+        stop = min(end, self._next + _AT_ONCE)
         for start in range(self._next, stop, LINES):
             found = self._thread.read(range(start, min(start + LINES, stop))).items()
             said = [(place, _brief(kept)) for place, kept in found if kept.message.role != "system"]
@@ -397,10 +396,7 @@ class Meaning:
 
 def _brief(kept: Kept) -> Remembered:
     """The message with the beginning that is embedded."""
-    message = kept.remembered
-    if len(message.text) <= _EMBEDDED:
-        return message
-    return replace(message, text=message.text[:_EMBEDDED])
+    return replace(kept.remembered, text=kept.remembered.text[:_EMBEDDED])
 
 
 class FactReader:

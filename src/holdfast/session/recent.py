@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from holdfast.compressors.select import LEFT_OUT
 from holdfast.compressors.summaries import mark
 from holdfast.engine import fit
-from holdfast.kernel.budget import Budget, Meter, tokens_of
+from holdfast.kernel.budget import Budget, thresholds
 from holdfast.kernel.edits import Drop, Insert
 from holdfast.kernel.flow import run
 from holdfast.kernel.messages import Message
@@ -52,15 +52,11 @@ class Part:
     since: int
     """The position from which it has every message."""
 
-    told: tuple[int, ...] = ()
+    mentioned: tuple[int, ...] = ()
     """The positions of the messages that it has or that its notes mention."""
 
     result: CompressionResult | None = None
     """The compression of its messages, if there was one."""
-
-
-Key = tuple[int, ...]
-"""What decides the contents of a view, besides recalled messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +72,12 @@ class PastMessage:
 class LastFit:
     """What a session remembers of its last fit, so that the next one costs only what is new."""
 
-    key: Key = ()
+    key: tuple[int, ...] = ()
     part: Part | None = None
     overhead: int = 0
     """Tokens of the request besides its messages, which are included in the part's tokens."""
 
-    telling: PastMessage | None = None
+    past_message: PastMessage | None = None
     searched_for: int | None = None
     """The user's input for which the past was last searched."""
 
@@ -101,67 +97,43 @@ class LastFit:
     """How often it was cheaper to let a view grow."""
 
 
-@dataclass(frozen=True, slots=True)
 class Frame:
     """The parameters of one fit. Tokens are those of the session's meter."""
 
-    thread: Thread
-    desk: LastFit
-    options: SessionOptions
-    query: str | None
-    tools: object
-    limit: int
-    trigger: int
-    """Tokens above which the view is compacted again."""
-
-    target: int
-    """Tokens of a view after compaction at most."""
-
-    overhead: int
-    """Tokens of the request besides its messages."""
-
-    fixed: Mapping[int, Kept]
-    """The messages that are always in the view: system messages and pins."""
-
-    room: int
-    """Tokens of the limit that are left for everything else."""
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         thread: Thread,
-        desk: LastFit,
+        last_fit: LastFit,
         options: SessionOptions,
         budget: Budget,
         query: str | None,
         tools: object,
-    ) -> Frame:
-        """The frame of a fit that begins now."""
-        limit = budget.tokens(options.window)
-        share = options.trigger if budget.trigger is None else budget.trigger
-        trigger = min(limit, tokens_of(share, limit))
-        aim = tokens_of(1.0 if budget.target is None else budget.target, limit)
-        target = min(trigger, aim)
-        overhead = options.meter.overhead(thread.wire.read([], tools).envelope)
-        fixed = dict(sorted(thread.read([*thread.state.system, *thread.state.pins]).items()))
-        taken = sum(options.meter.message(kept.message) for kept in fixed.values())
-        room = limit - overhead - taken
-        return cls(
-            thread, desk, options, query, tools, limit, trigger, target, overhead, fixed, room
-        )
+    ) -> None:
+        self.thread, self.last_fit, self.options = thread, last_fit, options
+        self.query, self.tools = query, tools
+        self.limit = budget.tokens(options.window)
+        self.trigger, self.target = thresholds(budget, self.limit, options.trigger)
+        """Tokens above which the view is compacted again, and those of a view after it at most."""
+        self.overhead = options.meter.overhead(thread.wire.read([], tools).envelope)
+        """Tokens of the request besides its messages."""
+        always = thread.read([*thread.state.system, *thread.state.pins])
+        self.fixed: Mapping[int, Kept] = dict(sorted(always.items()))
+        """The messages that are always in the view: system messages and pins."""
+        self.room = self.limit - self.overhead - sum(map(self.size, self.fixed.values()))
+        """Tokens of the limit that are left for everything else."""
 
     def size(self, kept: Kept) -> int:
         """Tokens of the message."""
         return self.options.meter.message(kept.message)
 
     @property
-    def key(self) -> Key:
+    def key(self) -> tuple[int, ...]:
         """What decides the contents of the view, besides recalled messages."""
         state = self.thread.state
         return (state.since, state.rewordings, *self.fixed)
 
 
-def summary_of(thread: Thread, text: str) -> Message:
+def marked_message(thread: Thread, text: str) -> Message:
     """A user message with notes, marked as Holdfast's."""
     original = thread.wire.compose("user", mark(text, "user", thread.secret))
     message = thread.wire.read([original]).messages[0]
@@ -187,18 +159,6 @@ def notes_text(thread: Thread, options: SessionOptions, limit: int) -> str:
     return "\n".join([_IN_MIND, *(f"- {note}" for note in told), ""])
 
 
-def past_message(
-    thread: Thread, desk: LastFit, meter: Meter, kept: str, recalled: str
-) -> PastMessage:
-    """The message about the past, made again only if its text has changed."""
-    text = f"{kept}{recalled}".rstrip("\n")
-    known = desk.telling
-    if known is None or (known.message.wire.name, known.text) != (thread.wire.name, text):
-        message = summary_of(thread, text)
-        known = desk.telling = PastMessage(text, message, meter.message(message))
-    return known
-
-
 _FAR = 12.0
 """Times the room. What is farther from the end of a thread is searched only for the user's
 questions.
@@ -221,7 +181,7 @@ class Scope(NamedTuple):
     earlier: Sequence[int] = ()
 
 
-class _Standing(NamedTuple):
+class _Sized(NamedTuple):
     """A message of a view: its position in the thread (None for notes), and its tokens."""
 
     place: int | None
@@ -234,7 +194,7 @@ class RecentTurns:
 
     def __init__(self, frame: Frame) -> None:
         self._frame = frame
-        self._thread, self._desk = frame.thread, frame.desk
+        self._thread, self._last_fit = frame.thread, frame.last_fit
 
     def start(self, room: int) -> int:
         """The position from which the recent turns fit ``room`` tokens.
@@ -263,7 +223,7 @@ class RecentTurns:
         if last is None or made is None:
             return Scope(far, far)
         before = thread.read([*made.earlier, *range(made.start, made.end)])
-        told = before.keys() & {*last.told}
+        told = before.keys() & {*last.mentioned}
         taken = [*(before[place] for place in told)]
         taken += thread.read(range(made.end, thread.state.messages)).values()
         room, tokens = self._frame.room, sum(map(self._frame.size, taken))
@@ -293,7 +253,7 @@ class RecentTurns:
         """Whether the newest messages are mostly words, not calls and results."""
         end = self._thread.state.messages
         kept = self._thread.read(range(max(0, end - NEAR), end))
-        events = events_of([_bare(each) for each in kept.values()], list(kept), {})
+        events = events_of([_bare(each) for each in kept.values()], {})
         said = sum(len(each.text) for each in events if each.function == "words")
         told = sum(len(each.text) for each in events if each.function != "instruction")
         return said >= _TALK * told
@@ -303,16 +263,15 @@ class RecentTurns:
 
         If another process made the last part, it is made again from the same messages.
         """
-        desk, key, made = self._desk, self._frame.key, self._thread.state.made
-        if desk.part is None or desk.key != key:
+        last, key, made = self._last_fit.part, self._frame.key, self._thread.state.made
+        if last is None or self._last_fit.key != key:
             if made is None or tuple(made.key) != key:
                 return None
-            self._set_part(self._made(made))
-        last = desk.part
-        if last is None or last.end > self._thread.state.messages:
+            last = self._set_part(self._part_of(made))
+        if last.end > self._thread.state.messages:
             return None
         fresh = self._thread.read(range(last.end, self._thread.state.messages))
-        beside = self._frame.overhead - desk.overhead  # the tools may have changed
+        beside = self._frame.overhead - self._last_fit.overhead  # the tools may have changed
         before, wire = last.messages, self._thread.wire
         if any(message.wire.name != wire.name for message in before):  # it is known by now
             before = wire.read([message.original for message in before]).messages
@@ -323,12 +282,12 @@ class RecentTurns:
             last.head,
             self._thread.state.messages,
             last.since,
-            (*last.told, *fresh),
+            (*last.mentioned, *fresh),
             last.result,
         )
         return self._set_part(grown)
 
-    def made(self, scope: Scope, target: int, told: str, *, is_talk: bool) -> tuple[Part, Made]:
+    def make(self, scope: Scope, target: int, told: str, *, is_talk: bool) -> tuple[Part, Made]:
         """A part of ``target`` tokens, and how it was made.
 
         ``told`` is the view's text about the past.
@@ -336,7 +295,7 @@ class RecentTurns:
         state, limit, earlier = self._thread.state, self._frame.limit, [*scope.earlier]
         end, spoke, far = state.messages, state.spoke, scope.far
         made = Made([], scope.start, end, spoke, is_talk, limit, target, told, earlier, far)
-        return self._made(made), made
+        return self._part_of(made), made
 
     def keep(self, part: Part, made: Made) -> None:
         """Let the next fit continue from this part, in this process or another."""
@@ -344,16 +303,16 @@ class RecentTurns:
         self._set_part(part)
 
     def _set_part(self, part: Part) -> Part:
-        desk = self._desk
-        desk.key, desk.part, desk.overhead = self._frame.key, part, self._frame.overhead
+        last_fit, frame = self._last_fit, self._frame
+        last_fit.key, last_fit.part, last_fit.overhead = frame.key, part, frame.overhead
         return part
 
-    def _made(self, made: Made) -> Part:
+    def _part_of(self, made: Made) -> Part:
         state, frame = self._thread.state, self._frame
         first = {*state.system} if made.is_talk else {*state.system, state.task}
         looked_at = [*self._before(made)]
         looked_at += self._thread.read(range(made.start, made.end)).values()
-        messages = [_Standing(each.position, each.message, frame.size(each)) for each in looked_at]
+        messages = [_Sized(each.position, each.message, frame.size(each)) for each in looked_at]
         wanted = [each.position for each in looked_at]
         at = sum(1 for _ in takewhile(first.__contains__, wanted))
         notes = self._notes(made.told) if made.told else None
@@ -392,12 +351,12 @@ class RecentTurns:
                 found |= with_calls(self._thread, place)
         return [found[place] for place in sorted(found) if place < made.start]
 
-    def _notes(self, text: str) -> _Standing:
-        message = summary_of(self._thread, text)
-        return _Standing(None, message, self._frame.options.meter.message(message))
+    def _notes(self, text: str) -> _Sized:
+        message = marked_message(self._thread, text)
+        return _Sized(None, message, self._frame.options.meter.message(message))
 
     def _compressed(
-        self, messages: Sequence[_Standing], beside: int | None, made: Made
+        self, messages: Sequence[_Sized], beside: int | None, made: Made
     ) -> CompressionResult:
         """The messages compressed. Pins stay, and so does the message of notes at ``beside``.
 
@@ -409,7 +368,7 @@ class RecentTurns:
             each.place for each in messages if each.tokens <= brief and each.place == made.spoke
         }
         asked: Options = {
-            **options.asked,
+            **options.of_compress,
             "on_failure": "fit",
             "llm": options.lineup.model,
             "query": self._frame.query,
@@ -427,8 +386,8 @@ class RecentTurns:
                 i for i, each in enumerate(messages) if i == beside or each.place in stays
             ]
             found = run(fit(originals, max(1, made.target), asked, known), answers)
-            calls, usage = self._desk.usage.calls, found.model_usage
-            self._desk.usage = replace(usage, calls=(*calls, *usage.calls))
+            calls, usage = self._last_fit.usage.calls, found.model_usage
+            self._last_fit.usage = replace(usage, calls=(*calls, *usage.calls))
             return found
 
         result = keeping(pins | spoken)

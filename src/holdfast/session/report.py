@@ -95,9 +95,9 @@ class Stats:
         return asdict(self) | {"tiers": tiers}
 
 
-def stats_of(thread: Thread, tiers: ThreadTiers, faults: Sequence[str], desk: LastFit) -> Stats:
+def stats_of(thread: Thread, tiers: ThreadTiers, faults: Sequence[str], last_fit: LastFit) -> Stats:
     """The present numbers of the thread."""
-    state, usage = thread.state, desk.usage
+    state, usage = thread.state, last_fit.usage
     return Stats(
         thread=thread.name,
         messages=state.messages,
@@ -121,7 +121,7 @@ def stats_of(thread: Thread, tiers: ThreadTiers, faults: Sequence[str], desk: La
         cache_hits=usage.cached,
         net=state.net,
         slowest=state.slowest,
-        waited=desk.waited,
+        waited=last_fit.waited,
         fits=state.fits,
         spared=state.spared,
         held_messages=len(thread.held),
@@ -142,7 +142,7 @@ class Story:
 
     stats: Stats
     events: Sequence[Event]
-    texts: dict[int, str]
+    texts: Mapping[int, str] = field(default_factory=dict[int, str])
 
     def preview(self, position: int) -> str:
         """The text of a recalled message on one line."""
@@ -157,27 +157,27 @@ class Story:
         """The events that recalled messages."""
         return [event for event in self.of("recall") if event.facts["chosen"]]
 
+    @property
+    def shown_recalls(self) -> list[Event]:
+        """The newest of them, which a page shows."""
+        return self.recalls[-MOST_SHOWN:]
+
+    def shown_positions(self) -> list[int]:
+        """The recalled messages that are shown, in order."""
+        shown = (chosen for event in self.shown_recalls for chosen in best(event, MOST_TOLD))
+        return sorted({chosen[0] for chosen in shown})
+
 
 def masked(story: Story) -> Story:
     """The story with secrets masked in the shown questions and messages."""
-    shown = {event.number for event in story.recalls[-MOST_SHOWN:]}
-    events = [
-        replace(event, facts={**event.facts, "question": redacted_text(event.facts["question"])[0]})
-        if event.number in shown
-        else event
-        for event in story.events
-    ]
-    return Story(
-        story.stats, events, {place: redacted_text(text)[0] for place, text in story.texts.items()}
-    )
-
-
-def recalled_positions(events: Sequence[Event]) -> list[int]:
-    """The recalled messages that are shown, in order."""
-    recalls = [event for event in events if event.kind == "recall" and event.facts["chosen"]]
-    return sorted(
-        {chosen[0] for event in recalls[-MOST_SHOWN:] for chosen in best(event, MOST_TOLD)}
-    )
+    events = list(story.events)
+    shown = {event.number for event in story.shown_recalls}
+    for place, event in enumerate(events):
+        if event.number in shown:
+            question = redacted_text(event.facts["question"])[0]
+            events[place] = replace(event, facts={**event.facts, "question": question})
+    texts = {place: redacted_text(text)[0] for place, text in story.texts.items()}
+    return Story(story.stats, events, texts)
 
 
 def reasons(why: dict[str, float]) -> str:
@@ -301,7 +301,7 @@ def html_page(story: Story) -> str:
         tiers=_charted(story),
         gauges="\n".join(_gauges(story)),
         compactions=_all_compactions(story.of("compaction")),
-        recalls="\n".join(_recall(story, event) for event in reversed(story.recalls[-MOST_SHOWN:]))
+        recalls="\n".join(_recall(story, event) for event in reversed(story.shown_recalls))
         or "<p>Nothing was recalled yet.</p>",
     )
 

@@ -75,15 +75,12 @@ tier to another, ``forms`` is a request for a model's forms, and ``fault`` a fai
 DERIVED = frozenset({"compaction", "shrink", "recall", "tiers", "forms", "fault"})
 """Events of the session itself, which it would repeat; they need not wait for the disk."""
 
-_LISTS = {
-    "delete": ("deleted", True),
-    "keep": ("deleted", False),
-    "pin": ("pins", True),
-    "unpin": ("pins", False),
-}
 _SPEAKERS = 64  # names of speakers that are remembered, the first ones
 _FOUND = 1_000  # messages found since the tiers were last maintained; earlier ones are forgotten
-_REWORDS = frozenset({"edit", "revert", "delete", "keep", "note", "forget"})
+REWORDING = frozenset({"edit", "revert", "delete", "keep"})
+"""Events that change messages, or which ones there are."""
+
+_REWORDS = REWORDING | {"note", "forget"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +230,7 @@ class State:
 
     @property
     def rewordings(self) -> int:
-        """The number of events that changed messages, or which ones there are."""
+        """The number of events that changed what views say: messages and notes."""
         return sum(self.happened.get(kind, 0) for kind in _REWORDS)
 
     def to_json(self) -> str:
@@ -336,10 +333,8 @@ class State:
             self.edits[facts["position"]] = event.number
         elif kind == "revert":
             self._revert(facts["position"], facts["to"])
-        elif kind in _LISTS:
-            name, joins = _LISTS[kind]
-            held, meant = set[int](getattr(self, name)), set[int](facts["positions"])
-            setattr(self, name, sorted(held | meant if joins else held - meant))
+        elif kind in ("delete", "keep", "pin", "unpin"):
+            self._mark(kind, facts["positions"])
         elif kind == "note":
             self.notes[event.number] = facts["text"]
         elif kind == "forget" and "fact" in facts:
@@ -355,6 +350,16 @@ class State:
         if kind in _REWORDS:
             self.recalled = {}  # its text may be out of date
         self.happened[kind] = self.happened.get(kind, 0) + 1
+
+    def _mark(self, kind: str, positions: Sequence[int]) -> None:
+        if kind == "delete":
+            self.deleted = sorted({*self.deleted, *positions})
+        elif kind == "keep":
+            self.deleted = sorted({*self.deleted}.difference(positions))
+        elif kind == "pin":
+            self.pins = sorted({*self.pins, *positions})
+        else:
+            self.pins = sorted({*self.pins}.difference(positions))
 
     def _revert(self, position: int, number: int | None) -> None:
         """Restore the edit with this number; None restores the message as it was appended."""

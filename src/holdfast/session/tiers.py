@@ -75,7 +75,7 @@ class Likeness:
         self._vectors = {text: self._vectors[text] for text in texts if text in self._vectors}
         return [text for text in texts if text not in self._vectors][:_AT_ONCE]
 
-    def asked(self, texts: Sequence[str]) -> Mapping[str, Sequence[float]]:
+    def vectors_of(self, texts: Sequence[str]) -> Mapping[str, Sequence[float]]:
         """The vectors of the texts. Raises the HoldfastError that prevents it."""
         answer = Runtime(self.lineup, redacts=self.redacts).answer(Embed(tuple(texts)))
         if isinstance(answer, HoldfastError):
@@ -104,14 +104,11 @@ class Likeness:
         return {each.id: known.get(each.id, mean) for each in segments}
 
 
-_FIELDS = tuple(each.name for each in fields(Segment))
+def _fields_of(segment: Segment) -> dict[str, object]:
+    return {each.name: getattr(segment, each.name) for each in fields(segment)}
 
 
-def _told_whole(segment: Segment) -> dict[str, object]:
-    return {name: getattr(segment, name) for name in _FIELDS}
-
-
-_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_told_whole).encode
+_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_fields_of).encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +193,7 @@ _TAKEN_IN = 2  # times the size of hot that one run adds while somebody waits
 RULE = "rule"
 """The writer of a form made by rules."""
 
-Asked = tuple[str, int]
+FormKey = tuple[str, int]
 """A segment's id, and the level of the form."""
 
 
@@ -224,27 +221,24 @@ class ThreadTiers:
         self.thread, self.sizes, self._likeness = thread, sizes, likeness
         self._relevance = relevance
         self.behind = False
-        self._known: SavedTiers | None = None
+        self._loaded: SavedTiers | None = None
         self._turns = Turns(thread, segmentation)
         self._maintenance = Maintenance(
             sizes, thread.meter.text, self._turns.text, condenser, self._turns.before
         )
         self._store = TierStore(thread)
-        self._looked = 0
+        self._tokens_seen = 0
+        """The tokens of the thread when new turns were last looked for."""
         self._forms: dict[WantedForm, tuple[str, Form]] = {}
 
     @property
     def _saved(self) -> SavedTiers:
-        """The tiers as they are saved; read at the first use, because they may be large."""
-        if self._known is None:
-            self._known = SavedTiers()
+        """The tiers; read at the first use, because they may be large."""
+        if self._loaded is None:
+            self._loaded = SavedTiers()
             with suppress(StoreError):  # the next run tries again, and raises it
-                self._look()
-        return self._known
-
-    @_saved.setter
-    def _saved(self, now: SavedTiers) -> None:
-        self._known = now
+                self._reload()
+        return self._loaded
 
     @property
     def tiers(self) -> Tiers:
@@ -252,17 +246,17 @@ class ThreadTiers:
         return self._saved.tiers
 
     def _put(self, tiers: Tiers) -> None:
-        self._saved = replace(self._saved, tiers=tiers)
+        self._loaded = replace(self._saved, tiers=tiers)
 
     def due(self, *, patient: bool = False) -> bool:
         """Whether enough is new since the last run: half of the size of hot.
 
-        Views lack nothing meanwhile, since they have the newest turns. A long run of an agent is
-        one unfinished turn, of which nothing can be added; so unless ``patient`` (False if an
-        append waits for the work), an agent's turns are due when one is finished.
+        Views lack nothing meanwhile, since they have the newest turns. Nothing of an agent's long
+        run can be added before its turn ends; so an append that waits for the work, and is not
+        ``patient``, does it only then.
         """
         state, saved = self.thread.state, self._saved
-        if 2 * (state.tokens - max(self._looked, saved.tokens)) < self.sizes.hot:
+        if 2 * (state.tokens - max(self._tokens_seen, saved.tokens)) < self.sizes.hot:
             return False
         return patient or not state.calls or (state.spoke or 0) > saved.next
 
@@ -278,9 +272,9 @@ class ThreadTiers:
             with self._changing() as moves:
                 moves.extend(self._readmit(sorted(out)))
 
-    def wanted_forms(self, most: int, given_up: AbstractSet[Asked]) -> list[WantedForm]:
+    def wanted_forms(self, most: int, given_up: AbstractSet[FormKey]) -> list[WantedForm]:
         """The newest segments whose form was made by rules, at most ``most``."""
-        known = {*given_up, *((owed.id, owed.level) for owed in self._forms)}
+        known = {*given_up, *((wanted.id, wanted.level) for wanted in self._forms)}
         found = [
             segment
             for segment in (*self.tiers.warm, *self.tiers.cold)
@@ -297,7 +291,7 @@ class ThreadTiers:
 
     def take(self, forms: Mapping[WantedForm, Form], writer: str) -> None:
         """Accept a model's forms. The next run uses each if it is still wanted."""
-        self._forms |= {owed: (writer, form) for owed, form in forms.items()}
+        self._forms |= {wanted: (writer, form) for wanted, form in forms.items()}
 
     def unknown(self) -> list[str]:
         """The texts whose vectors are needed for the next run."""
@@ -336,12 +330,12 @@ class ThreadTiers:
         forms = (*self.tiers.warm, *self.tiers.cold)
         return dict(Counter(str(segment.metadata.get("written_by", RULE)) for segment in forms))
 
-    def _look(self) -> None:
+    def _reload(self) -> None:
         """Read the tiers again if another session has maintained them."""
         found = self._store.load()
         if found is not None:
             tokens = min(found.tokens, self.thread.state.tokens)
-            self._saved = replace(found, tokens=tokens)
+            self._loaded = replace(found, tokens=tokens)
 
     @contextmanager
     def _changing(self) -> Generator[list[Move]]:
@@ -349,7 +343,7 @@ class ThreadTiers:
 
         If that fails, everything stays as it was.
         """
-        self._look()
+        self._reload()
         before = self._saved
         moves: list[Move] = []
         try:
@@ -361,7 +355,7 @@ class ThreadTiers:
                     "tiers", f"{amount(len(moves), 'segment')} changed tiers", self._facts(moves)
                 )
         except BaseException:
-            self._saved = before
+            self._loaded = before
             raise
 
     def _facts(self, moves: Sequence[Move]) -> dict[str, Any]:
@@ -381,16 +375,18 @@ class ThreadTiers:
         """Replace forms made by rules with those of a model."""
         moves: list[Move] = []
         forms, self._forms = self._forms, {}
-        for owed, (writer, form) in forms.items():
-            found = self.tiers.find(owed.id)
-            if found is None or found[1].level != owed.level or "written_by" in found[1].metadata:
+        for wanted, (writer, form) in forms.items():
+            found = self.tiers.find(wanted.id)
+            if found is None:
                 continue
             tier, segment = found
-            if self._turns.condensed_of(segment) != owed.text:
+            if segment.level != wanted.level or "written_by" in segment.metadata:
+                continue
+            if self._turns.condensed_of(segment) != wanted.text:
                 continue
             taken = not form.refused and form.text != segment.content
             after = use_form(
-                segment, owed.text, form, writer if taken else RULE, self.thread.meter.text, now
+                segment, wanted.text, form, writer if taken else RULE, self.thread.meter.text, now
             )
             self._put(self.tiers.placing(tier, after))
             if taken:
@@ -400,7 +396,7 @@ class ThreadTiers:
     def _add_changed(self) -> list[Move]:
         """Add the turns again whose messages were edited or deleted since the last run."""
         touched = self._turns.reworded(self._saved.events)
-        self._saved = replace(self._saved, events=self.thread.state.events)
+        self._loaded = replace(self._saved, events=self.thread.state.events)
         moves: list[Move] = []
         for segment in self.tiers.all() if touched else ():
             found = self.tiers.find(segment.id)
@@ -465,12 +461,12 @@ class ThreadTiers:
         portion = self.sizes.hot * _TAKEN_IN if some else None
         longest = self.sizes.hot * _TAKEN_IN if brief else inf
         segments, end, self.behind = self._turns.finished(start, portion, longest)
-        self._looked = said
+        self._tokens_seen = said
         if self.behind:
             tokens += sum(segment.tokens for segment in segments)
         elif segments:
             tokens = said
-        self._saved = replace(self._saved, next=end, tokens=tokens)
+        self._loaded = replace(self._saved, next=end, tokens=tokens)
         return segments
 
     def _importances(self, segments: Sequence[Segment]) -> list[float]:

@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from itertools import chain
 from math import inf
 from typing import NamedTuple
 
@@ -28,7 +27,7 @@ from holdfast.text.memo import Memo
 from holdfast.text.sentences import sentences
 
 from .log import NEAR, NEWEST, Kept, Thread
-from .state import Span, State, holds, span_of
+from .state import REWORDING, Span, State, holds, span_of
 from .wires import is_exchanged
 
 
@@ -104,11 +103,6 @@ def _blocks(seen: Remembered, message: Message) -> Iterator[str]:
         yield f"{_CALL}: {call.name}({call.arguments})"
 
 
-def call_of(call: ToolCall) -> str:
-    """The shortened call, as it is shown before a result without its call."""
-    return f"{_CALL}: {_brief(call.name, call.arguments)}"
-
-
 def _given(message: Message) -> Iterator[str]:
     """The results, one by one, and the user's text beside them."""
     for part in message.parts:
@@ -163,14 +157,17 @@ def opening(text: str, start: int, end: int) -> str:
     block = blocks[at]
     after = bisect_left(blocks, end, key=lambda block: block.start)
     given = sum(each.name == _RESULT for each in blocks[at:after])
-    calls = "".join(f"{_CALL}: {_briefly(text[slice(*call)])}\n" for call in block.waiting[:given])
+    calls = "".join(
+        f"{_CALL}: {_brief_text(text[slice(*call)])}\n" for call in block.waiting[:given]
+    )
     if block.start == start:
         return calls
     name = text[block.body : start].partition("(")[0]
     return f"{calls}{_CALL}: {name}(" if block.name == _CALL else f"{calls}{block.name}: "
 
 
-def _briefly(call: str) -> str:
+def _brief_text(call: str) -> str:
+    """A call that is written as text, shortened."""
     found = _CALLED.fullmatch(call.removesuffix("\n"))
     return _brief(found["name"], found["arguments"]) if found else call.partition("\n")[0]
 
@@ -255,9 +252,6 @@ _NOTES: Memo[tuple[str, int, Count], str] = Memo(_notes)
 """Cached, since a segment that is promoted and demoted again gets the same form."""
 
 
-_REWORDING = frozenset({"edit", "revert", "delete", "keep"})
-
-
 class Turns:
     """Reads the turns of one thread, or its other segments."""
 
@@ -327,14 +321,14 @@ class Turns:
         """The messages edited, deleted or restored since the event with this number."""
         key = (start, self._thread.state.rewordings)
         if self._reworded[0] != key:
-            changes = [
-                event.facts for event in self._thread.events(start) if event.kind in _REWORDING
-            ]
-            touched = (
-                facts["positions"] if "positions" in facts else [facts["position"]]
-                for facts in changes
-            )
-            self._reworded = key, frozenset(chain.from_iterable(touched))
+            touched = set[int]()
+            for event in self._thread.events(start):
+                if event.kind in REWORDING:
+                    facts = event.facts
+                    touched.update(
+                        facts["positions"] if "positions" in facts else [facts["position"]]
+                    )
+            self._reworded = key, touched
         return self._reworded[1]
 
     def text(self, origin: str) -> str:
@@ -362,8 +356,9 @@ class Turns:
     def _text(self, messages: Sequence[Remembered]) -> str:
         found = list(self._thread.read([message.position for message in messages]).values())
         handed = found and found[0].message.results  # of calls in the turn before
-        calls = map(call_of, calls_of(self._thread, found[0].position)) if handed else ()
-        return "\n".join([*calls, *(with_authors(self._thread.state, kept) for kept in found)])
+        calls = calls_of(self._thread, found[0].position) if handed else []
+        heads = (f"{_CALL}: {_brief(call.name, call.arguments)}" for call in calls)
+        return "\n".join([*heads, *(with_authors(self._thread.state, kept) for kept in found)])
 
     def _made(self, turn: Sequence[Remembered], span: Span | None = None) -> Segment:
         first, last = span or (turn[0].position, turn[-1].position)

@@ -23,7 +23,16 @@ from holdfast.validity import repair
 from .arguments import SessionOptions
 from .log import NEWEST, Kept, Thread
 from .recall import Inquiry, Past, Recalled, Recollection, is_idle, is_known, of_the_newest
-from .recent import Frame, LastFit, Part, PastMessage, RecentTurns, Scope, notes_text, past_message
+from .recent import (
+    Frame,
+    LastFit,
+    Part,
+    PastMessage,
+    RecentTurns,
+    Scope,
+    marked_message,
+    notes_text,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +120,9 @@ class Fit:
 
     def __init__(self, frame: Frame, past: Past) -> None:
         self.frame, self.past = frame, past
-        self.thread, self.desk = frame.thread, frame.desk
+        self.thread, self.last_fit = frame.thread, frame.last_fit
         self.limit, self.room = frame.limit, frame.room
-        self.mind = notes_text(self.thread, frame.options, frame.limit)
+        self.notes = notes_text(self.thread, frame.options, frame.limit)
         self.recent = RecentTurns(frame)
         self.messages: Sequence[Message] = ()
         """The messages of the view, as they were read."""
@@ -123,7 +132,7 @@ class Fit:
         found = self._whole_thread()
         if found is None:
             found = self._continue_view() if self.frame.query is None else self._for_question()
-        self.desk.grows = True
+        self.last_fit.grows = True
         return found
 
     def _whole_thread(self) -> View | None:
@@ -150,16 +159,15 @@ class Fit:
 
     def _for_question(self) -> View:
         """The view for a question: the past that answers it, and recent turns in the rest."""
-        start = self.recent.start(int(self.room * _ASKED_RECENT))
-        notes, empty = self._cost(""), self._telling("").tokens
+        start, notes = self.recent.start(int(self.room * _ASKED_RECENT)), self._past_tokens("")
         most = self.limit - max(notes, int(self.room * _PAST))
-        part, _ = self.recent.made(Scope(start), most, "", is_talk=True)
+        part, _ = self.recent.make(Scope(start), most, "", is_talk=True)
         if part.tokens + notes > self.limit:  # among more messages a large one can be left out
-            part, _ = self.recent.made(
+            part, _ = self.recent.make(
                 self.recent.scope(None), self.limit - notes, "", is_talk=self.recent.is_talk()
             )
         asked = Inquiry(self.frame.query or "")
-        past = self._recollect(asked, self.limit - part.tokens - empty, set(part.places), 0.0)
+        past = self._recollect(asked, self.limit - part.tokens, set(part.places), 0.0)
         view = self._compose(part, past, "recalled")
         self._record(past, asked, view.tokens)
         return view
@@ -169,12 +177,12 @@ class Fit:
     def _continue_view(self) -> View:
         """The last view with newer messages; made again if it is full."""
         state = self.thread.state
-        part, past = self.recent.extend_last(), Recollection.standing(state.recalled)
+        part, past = self.recent.extend_last(), Recollection.recorded(state.recalled)
         if part is None or state.made is None:
             return self._rebuild(None, past, "compacted", "" if state.made else _OUTGREW)
         if self.limit > _ROOMIER * state.made.limit:
             return self._rebuild(None, past, "compacted", _WIDER)
-        whole = part.tokens + self._cost(past.text)
+        whole = part.tokens + self._past_tokens(past.text)
         if whole > self.frame.trigger and self._pays(whole):
             return self._rebuild(part, past, "compacted", _OUTGREW)
         is_talk = state.made.is_talk
@@ -193,26 +201,26 @@ class Fit:
 
         Only system messages and pins are sure to begin both views.
         """
-        costs, seen = self.frame.options.known, self.desk.seen
+        costs, seen = self.frame.options.costs, self.last_fit.seen
         if costs is None:
             return None
         idle = costs.lifetime if seen is None else self.thread.now() - seen
         shared = self.frame.overhead + sum(map(self.frame.size, self.frame.fixed.values()))
-        now = replace(costs, idle=idle, cached=self.desk.sent)
+        now = replace(costs, idle=idle, cached=self.last_fit.sent)
         return now.net(before, after, shared=shared, spent=spent)
 
     def _pays(self, tokens: int) -> bool:
         """Whether to make a view of this size again; always, if it has no room."""
-        costs, net = self.frame.options.known, self._net(tokens, self.frame.target)
+        costs, net = self.frame.options.costs, self._net(tokens, self.frame.target)
         if costs is None or net is None or tokens > self.limit or net.over(costs.calls) > 0:
             return True
-        self.desk.waited += 1
+        self.last_fit.waited += 1
         return False
 
     def _needs_past(self, part: Part, past: Recollection) -> bool:
         """Whether the user's newest input mentions something that the view lacks."""
-        spoke, heard = self.thread.state.spoke, self.desk.searched_for
-        self.desk.searched_for = spoke
+        spoke, heard = self.thread.state.spoke, self.last_fit.searched_for
+        self.last_fit.searched_for = spoke
         if spoke in (None, heard, self.thread.state.recalled.get("for")) or is_idle(self.thread):
             return False
         beside = [
@@ -222,30 +230,30 @@ class Fit:
         ]
         return not is_known(self.thread, beside, past.text)
 
-    def _rebuild(self, last: Part | None, standing: Recollection, reason: str, why: str) -> View:
+    def _rebuild(self, last: Part | None, past: Recollection, reason: str, why: str) -> View:
         """Make the view again, and search the past for it.
 
-        ``last`` is the present part, ``standing`` what was recalled for it. ``why`` is the reason
-        to record; empty if this is not a compaction.
+        ``last`` is the present part, ``past`` what was recalled for it. ``reason`` is that of the
+        view, ``why`` that of the compaction; it is empty if this is none.
         """
-        asked, past, state = of_the_newest(self.thread), standing, self.thread.state
+        asked, state = of_the_newest(self.thread), self.thread.state
         scope, is_talk = self.recent.scope(last), self.recent.is_talk()
-        whole = self._cost(past.text)
+        whole = self._past_tokens(past.text)
         whole += last.tokens if last else self.frame.overhead + state.tokens
-        asked_before = len(self.desk.usage.calls)
+        asked_before = len(self.last_fit.usage.calls)
         if not is_idle(self.thread):
             shown = self._shown(scope.far, is_talk=is_talk)
             room = self._room_for_past(self.room - self.limit + self.frame.target, is_talk=is_talk)
             past = self._search_past(asked, room, shown)
-        goes_on = self.desk.grows or state.made is not None  # here, or in an earlier process
+        goes_on = self.last_fit.grows or state.made is not None  # here, or in an earlier process
         target = self.limit - (self._growth() if goes_on else 0)
         target = min(target, self.frame.target)
-        part, made = self.recent.made(scope, target, self._about_past(past.text), is_talk=is_talk)
-        if part.tokens + self._cost(past.text) > self.frame.target and past.text:
+        part, made = self.recent.make(scope, target, self._past_text(past.text), is_talk=is_talk)
+        if part.tokens + self._past_tokens(past.text) > self.frame.target and past.text:
             past = Recollection()
-            part, made = self.recent.made(scope, target, self._about_past(""), is_talk=is_talk)
-        calls = replace(self.desk.usage, calls=self.desk.usage.calls[asked_before:])
-        net = self._net(whole, part.tokens + self._cost(past.text), calls.cost or 0.0)
+            part, made = self.recent.make(scope, target, self._past_text(""), is_talk=is_talk)
+        calls = replace(self.last_fit.usage, calls=self.last_fit.usage.calls[asked_before:])
+        net = self._net(whole, part.tokens + self._past_tokens(past.text), calls.cost or 0.0)
         if why:
             facts = {
                 "from": state.since,
@@ -284,12 +292,12 @@ class Fit:
         """Past messages for the newest input, if they are worth their tokens."""
         if not shown.start:
             return Recollection()
-        return self._recollect(asked, room - self._telling("").tokens, shown, _WORTH)
+        return self._recollect(asked, room, shown, _WORTH)
 
     def _with_recalled(self, asked: Inquiry, past: Recollection, view: View) -> View:
         """The view, with its recalled messages recorded, which stay until the next input."""
         facts = self._record(past, asked, view.tokens)
-        self.thread.state.recall(facts | {"text": past.text, "chosen": past.kept()})
+        self.thread.state.recall(facts | {"text": past.text, "chosen": past.for_state()})
         return view
 
     # the past
@@ -297,13 +305,12 @@ class Fit:
     def _recollect(
         self, asked: Inquiry, room: int, shown: Container[int | None], least: float
     ) -> Recollection:
-        """The past in ``room`` tokens, without messages that are ``shown`` already."""
-        empty, options = self._telling("").tokens, self.frame.options
+        """The past in a message of ``room`` tokens, without messages that are ``shown`` already."""
+        empty, options = self._past_message("").tokens, self.frame.options
         return self.past.recollect(
             asked,
-            room,
-            options.meter.text,
-            lambda text: self._telling(text).tokens - empty,
+            room - empty,
+            lambda text: self._past_message(text).tokens - empty,
             shown,
             least if options.recall_score is None else options.recall_score,
             options.recall_messages,
@@ -313,7 +320,7 @@ class Fit:
         """Append an event for what was recalled, and return its facts."""
         facts: dict[str, object] = {
             "question": asked.shown,
-            "chosen": past.facts(),
+            "chosen": past.for_event(),
             "tokens": tokens,
             "of": self.thread.state.tokens,
         }
@@ -326,23 +333,29 @@ class Fit:
     def _compose(self, part: Part, past: Recollection, reason: str) -> View:
         """The view: system messages, the message about the past, and the rest."""
         messages, tokens = list(part.messages), part.tokens
-        if self._about_past(past.text):
-            telling = self._telling(past.text)
-            messages.insert(part.head, telling.message)
-            tokens += telling.tokens
+        if self._past_text(past.text):
+            told = self._past_message(past.text)
+            messages.insert(part.head, told.message)
+            tokens += told.tokens
         copies = [copied(message.original) for message in messages]
         self.messages = messages
         return View(copies, tokens, self.limit, reason, part.since, past.chosen, part.result)
 
-    def _about_past(self, recalled: str) -> str:
-        return f"{self.mind}{recalled}".rstrip("\n")
+    def _past_text(self, recalled: str) -> str:
+        return f"{self.notes}{recalled}".rstrip("\n")
 
-    def _telling(self, recalled: str) -> PastMessage:
-        return past_message(self.thread, self.desk, self.frame.options.meter, self.mind, recalled)
+    def _past_message(self, recalled: str) -> PastMessage:
+        """The message about the past, made again only if its text has changed."""
+        text, known = self._past_text(recalled), self.last_fit.past_message
+        if known is None or (known.message.wire.name, known.text) != (self.thread.wire.name, text):
+            message = marked_message(self.thread, text)
+            tokens = self.frame.options.meter.message(message)
+            known = self.last_fit.past_message = PastMessage(text, message, tokens)
+        return known
 
-    def _cost(self, recalled: str) -> int:
+    def _past_tokens(self, recalled: str) -> int:
         """Tokens of the message about the past; 0 if there is nothing to say."""
-        return self._telling(recalled).tokens if self._about_past(recalled) else 0
+        return self._past_message(recalled).tokens if self._past_text(recalled) else 0
 
 
 @dataclass(frozen=True)
@@ -350,7 +363,7 @@ class ViewMaker:
     """Makes views of a thread that its provider accepts, also after later appends and changes."""
 
     thread: Thread
-    desk: LastFit
+    last_fit: LastFit
     options: SessionOptions
     past: Past
 
@@ -383,7 +396,7 @@ class ViewMaker:
         self, budget: Budget, query: str | None, tools: object
     ) -> tuple[View, Sequence[Message]]:
         """The view, and its messages as they were read."""
-        frame = Frame.of(self.thread, self.desk, self.options, budget, query, tools)
+        frame = Frame(self.thread, self.last_fit, self.options, budget, query, tools)
         fit = Fit(frame, self.past)
         return fit.view(), fit.messages
 
@@ -398,7 +411,7 @@ class ViewMaker:
 
     def _paired(self, view: View) -> View:
         """The view after ``repair``; calls at its end that still wait for results stay."""
-        form, waiting, asked = self.thread.wire, self.thread.state.waiting, self.options.asked
+        form, waiting, asked = self.thread.wire, self.thread.state.waiting, self.options.of_compress
         under_way = _under_way(form.read(view.messages).messages, waiting)
         rest = [message for i, message in enumerate(view.messages) if i not in under_way]
         mended = repair(rest, form, model=asked.get("model"), counter=asked.get("counter"))

@@ -25,7 +25,12 @@ def wire_of(name: str) -> Format:
 
 def form_of(originals: Sequence[object], state: State) -> Format:
     """The format of these messages, given the state of their thread; plain ones fit any."""
-    return _found(originals, state.format, begun=state.messages > 0, exchanged=is_exchanged(state))
+    if is_settled(state):
+        return wire_of(state.format)
+    seen = detect(list(originals))
+    if state.messages and not _reads_plain(seen.name):
+        return wire_of(state.format or "plain")
+    return seen if seen.name != "plain" or not state.format else wire_of(state.format)
 
 
 def check(
@@ -39,18 +44,19 @@ def check(
     if known is not None and len(originals) > 1:
         _check_each(originals, known)
     for i, (original, message) in enumerate(zip(originals, messages, strict=True)):
-        check_own(original, message, form, f"messages[{i}]")
+        check_calls(original, message, form, f"messages[{i}]")
 
 
 def _check_each(originals: Sequence[object], state: State) -> None:
-    known, exchanged = state.format, is_exchanged(state)
-    begun = state.messages > 0
-    for original in () if _is_settled(known, exchanged=exchanged) else originals:
-        form = _found([original], known, begun=begun, exchanged=exchanged)
-        begun = True
+    """Read the messages one by one, each in the format that those before it determine."""
+    if is_settled(state):
+        return
+    for original in originals:
+        form = form_of([original], state)
         message = form.read([original]).messages[0]
-        known = known if form.name == "plain" else form.name
-        exchanged = exchanged or bool(message.calls or message.results)
+        name = state.format if form.name == "plain" else form.name
+        exchanged = is_exchanged(state) or bool(message.calls or message.results)
+        state = State(state.messages + 1, format=name, calls=exchanged)
 
 
 def check_named(form: Format | None, state: State) -> None:
@@ -64,7 +70,7 @@ def check_named(form: Format | None, state: State) -> None:
         raise ConfigError(problem, place="format", advice=advice)
 
 
-def check_own(original: object, message: Message, form: Format, place: str) -> None:
+def check_calls(original: object, message: Message, form: Format, place: str) -> None:
     """Raise FormatError for a call or a result that only another format can read."""
     if (
         message.calls
@@ -92,7 +98,7 @@ def is_readable(original: object) -> bool:
 
 def is_settled(state: State) -> bool:
     """Whether the format is final: no message can change it."""
-    return _is_settled(state.format, exchanged=is_exchanged(state))
+    return state.format not in ("", _SHARED) or (state.format == _SHARED and is_exchanged(state))
 
 
 def is_refused(message: Message, form: Format) -> bool:
@@ -107,15 +113,6 @@ def is_refused(message: Message, form: Format) -> bool:
     )
 
 
-def _found(originals: Sequence[object], known: str, *, begun: bool, exchanged: bool) -> Format:
-    if _is_settled(known, exchanged=exchanged):
-        return wire_of(known)
-    seen = detect(list(originals))
-    if begun and not _reads_plain(seen.name):
-        return wire_of(known or "plain")
-    return seen if seen.name != "plain" or not known else wire_of(known)
-
-
 @cache
 def _reads_plain(name: str) -> bool:
     """Whether the format can read plain messages, with which a thread may have begun."""
@@ -124,10 +121,6 @@ def _reads_plain(name: str) -> bool:
     except FormatError:
         return False
     return True
-
-
-def _is_settled(known: str, *, exchanged: bool) -> bool:
-    return known not in ("", _SHARED) or (known == _SHARED and exchanged)
 
 
 def is_exchanged(state: State) -> bool:

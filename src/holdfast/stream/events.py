@@ -12,8 +12,9 @@ from holdfast.text.importance import TROUBLE, alarm
 from .texts import Protocol, passages_of, protocol_of
 
 UNCLEAR = "reply"
-"""Who says what answers an act where outputs have no common opening, and reads as words: a person
-or a program. It is not shortened, as words are not, and gives no order, as an output does not.
+"""The speaker of words that a person or a program may have written in answer to an act.
+
+They are not shortened, like a person's words, and are no instruction, like an output.
 """
 
 BESIDE = -1
@@ -49,23 +50,20 @@ class StreamEvent(NamedTuple):
 
 
 def events_of(
-    messages: Sequence[Message],
-    positions: Sequence[int],
-    notes: Mapping[int, str],
-    envelope: Sequence[Part] = (),
+    messages: Sequence[Message], notes: Mapping[int, str], envelope: Sequence[Part] = ()
 ) -> list[StreamEvent]:
-    """The events of these messages in order; ``notes`` has the bodies of earlier notes.
+    """The events of these messages in order; ``notes`` has the bodies of earlier notes by index.
 
     Acts written as text are recognised by their regularity over all messages. A system prompt in
     the ``envelope`` comes first, as where it is a message.
     """
     protocol = protocol_of(messages)
-    elsewhere = protocol._replace(is_bare=False)  # than directly after an act
+    elsewhere = protocol._replace(is_bare=False)  # an output without an opening follows its act
     system = [part.text for part in envelope if isinstance(part, Text)]
     found = [StreamEvent("instruction", "system", text, BESIDE, 0) for text in system]
     calls: dict[str, int] = {}
     last_act = -1
-    for message, at in zip(messages, positions, strict=True):
+    for at, message in enumerate(messages):
         if at in notes:
             found.append(StreamEvent("notes", message.role, notes[at], at, 0))
             continue

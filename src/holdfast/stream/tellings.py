@@ -54,14 +54,12 @@ _WHOLE = Closely()
 
 
 def telling_of(event: StreamEvent, closely: Closely = _WHOLE) -> Telling:
-    """Return the pieces of the event."""
-    if len(event.text) <= closely.most:
-        closely = _WHOLE
+    """The pieces of the event; ``closely`` says which of a longer text are ranked."""
     if event.function == "act":
-        return _TOLD(("act", event.by, event.text, closely))
+        return _TELLINGS(("act", event.by, event.text, closely))
     if event.function in ("outcome", "material"):
-        return _TOLD(("returned", "", event.text, closely))
-    return _TOLD(("said", "", event.text, closely))
+        return _TELLINGS(("returned", "", event.text, closely))
+    return _TELLINGS(("said", "", event.text, closely))
 
 
 def _make_telling(key: tuple[str, str, str, Closely]) -> Telling:
@@ -94,7 +92,7 @@ def _make_telling(key: tuple[str, str, str, Closely]) -> Telling:
     )
 
 
-_TOLD: Memo[tuple[str, str, str, Closely], Telling] = Memo(_make_telling)
+_TELLINGS: Memo[tuple[str, str, str, Closely], Telling] = Memo(_make_telling)
 
 
 def _act(name: str, text: str) -> Iterator[Piece]:
@@ -129,9 +127,9 @@ def _calls(name: str, text: str) -> list[tuple[str, list[tuple[str, str]]]]:
 
 
 def _call(name: str, fields: Sequence[tuple[str, str]]) -> Iterator[Piece]:
-    short = [_told(*field) for field in fields if len(field[1]) <= _ARGUMENT]
+    short = [_labelled(*field) for field in fields if len(field[1]) <= _ARGUMENT]
     long = [
-        piece if place else piece._replace(text=_told(key, piece.text))
+        piece if place else piece._replace(text=_labelled(key, piece.text))
         for key, value in fields
         if len(value) > _ARGUMENT
         for place, piece in enumerate(passages(value).pieces)
@@ -143,7 +141,7 @@ def _call(name: str, fields: Sequence[tuple[str, str]]) -> Iterator[Piece]:
     yield from long
 
 
-def _told(key: str, value: str) -> str:
+def _labelled(key: str, value: str) -> str:
     return f"{key}: {value}" if key else value
 
 

@@ -46,92 +46,77 @@ class Candidates:
         share: float = 0.0,
         room: float = inf,
     ) -> None:
-        """``among`` are the numbers of the events whose pieces may be chosen.
+        """Read and value the pieces of the events with the numbers ``among``, which may be chosen.
 
         ``rate`` returns an event's tokens for each character. ``share`` is the value of the best
         answer to the question, and ``room`` the tokens that all pieces together may take.
         """
-        self.events = events
+        self.events, self._among = events, among
         self.failed = {event.act for event in events if event.failed}
         """The numbers of the acts that failed."""
         self.tellings = _tellings(events, room * MOST, question)
         self.found: list[PieceOfEvent] = []
         self._pieces: list[Piece] = []
-        self.tells: list[tuple[str, ...]] = []
+        self._tells: list[tuple[str, ...]] = []
         self._forms: list[Form] = []
         self.costs: list[float] = []
-        self.values: list[float] = []
-        self._worth: Mapping[str, float] = {}
-        self._bonus: Sequence[float] = ()
-        self._question, self._share = question, share
         heads: dict[int, int] = {}
         for number in sorted(among):
             telling = self.tellings[number]
             if telling.numbers:  # a call without a name and arguments has no piece
                 heads[number] = len(self.found)
             self._add(number, telling, rate(events[number]), heads.get(events[number].act, -1))
-        self._among = among
+        uses, weights = uses_of(events, self.tellings), table()
+        said = self._said(uses)
+        alone = self._asks_of_one_text()
+        best = weights.asked if alone else share
+        answers = valued(self._pieces, question, best, weights.among_others, alone=alone)
+        self._tells = [
+            (*mine, *more) if more else mine
+            for mine, more in zip(self._tells, answers.tells, strict=True)
+        ]
+        self._bonus = [own + near for own, near in zip(said, answers.bonus, strict=True)]
+        worth = worth_of(uses, max(len(events), 1)) | answers.worth
+        self._worth = dict.fromkeys(chain.from_iterable(self._tells), 0.0) | worth
+        self.values = [
+            fsum(map(self._worth.__getitem__, told)) + bonus
+            for told, bonus in zip(self._tells, self._bonus, strict=True)
+        ]
 
     def _add(self, number: int, telling: Telling, rate: float, act: int) -> None:
         base, numbers = len(self.found), telling.numbers
         self.found += [PieceOfEvent(number, at) for at in numbers]
-        self.tells += telling.tells
+        self._tells += telling.tells
         self._forms += telling.forms
         self.costs += [cost * rate for cost in telling.costs]
         for piece in picked(telling.reading.pieces, numbers):
             under = base + piece.under if piece.under >= 0 else act
-            self._pieces.append(
-                piece
-                if under == piece.under
-                else Piece(piece.text, piece.at, piece.units, piece.things, under, piece.numbered)
-            )
+            self._pieces.append(piece if under == piece.under else piece._replace(under=under))
 
     def order(self, enough: float) -> list[int]:
         """The candidates' numbers, the best first, until together they cost ``enough`` tokens."""
-        weights = table()
-        uses = uses_of(self.events, self.tellings)
-        worth = worth_of(uses, max(len(self.events), 1))
         elsewhere = [each for n, each in enumerate(self.tellings) if n not in self._among]
         known = Counter(chain.from_iterable({*chain.from_iterable(t.tells)} for t in elsewhere))
-        bonus = self._said(uses)
-        asked = self._asks_of_one_text()
-        share = weights.asked if asked else self._share
-        extra = valued(self._pieces, self._question, share, weights.among_others, alone=asked)
-        worth.update(extra.worth)
-        bonus = [mine + near for mine, near in zip(bonus, extra.bonus, strict=True)]
-        self.tells = tells = [
-            (*mine, *more) if more else mine
-            for mine, more in zip(self.tells, extra.tells, strict=True)
-        ]
-        worth = dict.fromkeys(chain.from_iterable(tells), 0.0) | worth
-        value = worth.__getitem__
-        self._worth, self._bonus = worth, bonus
-        self.values = [
-            fsum(map(value, told)) + on_top for told, on_top in zip(tells, bonus, strict=True)
-        ]
-        return ordered(
-            self._pieces,
-            tells,
-            self.costs,
-            worth,
-            again=weights.again,
-            told=known,
-            forms=self._forms,
-            bonus=bonus,
-            enough=enough,
-        )
+        return self._ordered(range(len(self.found)), known, enough)
 
     def best_first(self, numbers: Sequence[int], enough: float) -> list[int]:
         """Some of the candidates, the best first, as if nothing else told what they tell.
 
         It ends when they cost ``enough`` tokens together.
         """
+        return self._ordered(numbers, {}, enough)
+
+    def _ordered(
+        self, numbers: Sequence[int], known: Mapping[str, int], enough: float
+    ) -> list[int]:
+        """Some of the candidates, the best first; ``known`` counts what is told elsewhere."""
         found = ordered(
             picked(self._pieces, numbers),
-            [self.tells[n] for n in numbers],
+            [self._tells[n] for n in numbers],
             [self.costs[n] for n in numbers],
             self._worth,
             again=table().again,
+            told=known,
             forms=[self._forms[n] for n in numbers],
             bonus=[self._bonus[n] for n in numbers],
             enough=enough,
@@ -158,7 +143,7 @@ class Candidates:
         weights = table()
         rarity = {thing: 1 / use.events for thing, use in uses.items()}
         said: list[float] = []
-        for (number, _), told in zip(self.found, self.tells, strict=True):
+        for (number, _), told in zip(self.found, self._tells, strict=True):
             event = self.events[number]
             worth = weights.said.get(_role(event), 0.0)
             if worth and event.is_users_words:

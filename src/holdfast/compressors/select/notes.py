@@ -39,9 +39,8 @@ def told_of(
     failed = candidates.failed - known
     numbers = {run.number for run in found}
 
-    def place(
-        run: Run,
-    ) -> tuple[int, int]:  # calls may be made together: each outcome goes under its own
+    def place(run: Run) -> tuple[int, int]:
+        # calls may be made together: each outcome goes under its own
         act = events[run.number].act
         return (act if act in numbers else run.number, run.number)
 
@@ -62,9 +61,9 @@ class Notes:
         count: Callable[[str], int],
         heading: str = "",
     ) -> None:
-        rate = TOKENS_A_CHARACTER
+        everything = range(len(events))
         self._candidates = Candidates(
-            events, range(len(events)), lambda _: rate, room=max(tokens, 1)
+            events, everything, lambda _: TOKENS_A_CHARACTER, room=max(tokens, 1)
         )
         self._order = self._candidates.order(tokens * _REACH)
         self._count, self._heading = count, heading

@@ -33,9 +33,7 @@ class Stays:
             i: body for i, m in enumerate(transcript.messages) if (body := body_of(m)) is not None
         }
         said = map(concealed, transcript.messages) if allowance.redacts else transcript.messages
-        self.events = events_of(
-            tuple(said), range(len(transcript)), self._bodies, transcript.envelope
-        )
+        self.events = events_of(tuple(said), self._bodies, transcript.envelope)
         self._by_message: dict[int, list[StreamEvent]] = {}
         for event in self.events:
             self._by_message.setdefault(event.message, []).append(event)
@@ -51,7 +49,9 @@ class Stays:
         """The position of the user's first message."""
         staying = self.firm if self.task is None else self.firm | {self.task}
         self._due = max(self.longest, int(self._recent_room(staying) * _NEWEST))
-        self._most_now = max(self.longest, self._level_of_newest())
+        """The size that is due to an output of the newest exchange."""
+        self._longest_newest = max(self.longest, self._level_of_newest())
+        """The size above which such an output is shortened."""
         self._user_speaks_last = any(
             event.is_users_words for i in transcript.newest for event in self._by_message.get(i, ())
         )
@@ -62,7 +62,7 @@ class Stays:
         self.going = self._going()
         """The positions of the messages that make way for notes."""
         too_long = self.task is not None and self._least(self.task) > self.task_room
-        self._cut = self.task if too_long else None
+        self._cut_task = self.task if too_long else None
 
     def may_be_shortened(self, event: StreamEvent) -> bool:
         """Whether a part that stays is too long, and is output, pasted material or an agent's text.
@@ -72,9 +72,9 @@ class Stays:
         is_newest = event.message in self.transcript.newest
         return (
             event.message not in self._answered
-            and event.message != self._cut
+            and event.message != self._cut_task
             and self._may_be_told_in_part(event)
-            and self.meter.text(event.text) > (self._most_now if is_newest else self.longest)
+            and self.meter.text(event.text) > (self._longest_newest if is_newest else self.longest)
         )
 
     def due_to(self, event: StreamEvent) -> float:

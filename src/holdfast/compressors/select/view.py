@@ -110,11 +110,12 @@ class Selection:
         )
 
     def _floors(self, draft: Draft, room: int) -> tuple[list[int], Draft]:
-        """The best candidates of each output of the newest exchange, then the best of the notes.
+        """The candidates that come before the others, and the draft for what has none.
 
-        What the user answers belongs to that exchange. They share a small room equally, so that
-        all say something: first comes the best candidate of each that fits its share. If none
-        does, the ``draft`` shows the ends of the output instead.
+        They are the best of each shortened output of the newest exchange, what the user answers
+        included, and the best of the notes. In a small room each has an equal share, so that all
+        say something. Of an output without a candidate that fits its share, the returned draft
+        shows the beginning and the end.
         """
         costs, count = self._candidates.costs, self._meter.text
         floors: list[Iterable[int]] = []
