@@ -12,9 +12,9 @@ from holdfast.text import fit
 from holdfast.text.importance import alarm, signals
 from holdfast.text.question import Question, Term
 
-from .order import MOST, forms_of, ordered, pattern, picked, shortlist, with_context
+from .order import MOST, ordered, pattern, picked, shortlist, with_context
 from .pieces import Piece, Reading
-from .things import quoted, things
+from .things import form, quoted, things
 from .weights import table, worth_in_one_text
 
 _MOST = 8  # characters per token of the candidates that are ranked
@@ -176,7 +176,7 @@ def _ranked(
         costs,
         worth_in_one_text(found, marked, max(len(found), 1)) | told.worth,
         again=weights.again,
-        forms=forms_of(pieces, names),
+        forms=list(map(form, names)),
         bonus=[own + near for own, near in zip(bonus, told.bonus, strict=True)],
         enough=enough,
     )

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from math import fsum, sqrt
 
-from holdfast.selection.things import Form, form, names
+from holdfast.selection.things import Form, names
 from holdfast.text.importance import alarm
 from holdfast.text.question import Question
 from holdfast.text.words import DIGITS
@@ -104,11 +104,6 @@ _GOLDEN = (sqrt(5) - 1) / 2
 def evenly(number: int) -> list[int]:
     """The numbers below this one, in an order of which every beginning is evenly spread."""
     return sorted(range(number), key=[n * _GOLDEN % 1 for n in range(number)].__getitem__)
-
-
-def forms_of(pieces: Sequence[Piece], tells: Iterable[Iterable[str]]) -> list[Form]:
-    """The form of each piece, by the things in its text; empty if its kind names what it is."""
-    return [() if piece.things else form(told) for piece, told in zip(pieces, tells, strict=True)]
 
 
 def pattern(piece: Piece) -> str:

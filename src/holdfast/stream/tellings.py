@@ -11,9 +11,9 @@ from typing import NamedTuple
 from holdfast.content import recognise
 from holdfast.content.lossy import LossyKind
 from holdfast.content.structured.values import Value, dump, values_in
-from holdfast.selection.order import forms_of, shortlist
+from holdfast.selection.order import shortlist
 from holdfast.selection.pieces import Piece, Reading, of_line, passages
-from holdfast.selection.things import WORDS, Form, look, quoted, shape, things
+from holdfast.selection.things import WORDS, Form, form, look, quoted, shape, things
 from holdfast.selection.weights import Use
 from holdfast.text.memo import Memo
 
@@ -26,9 +26,9 @@ _ARGUMENT = 100  # characters of an argument that are shown beside the name of t
 class Telling(NamedTuple):
     """The pieces of an event (``reading``); ``numbers`` are those that may be chosen, ascending.
 
-    Of these, ``tells`` are the things in each, ``forms`` its form, empty if its kind names what it
-    is, and ``costs`` its characters, as ``Piece.cost`` counts them. ``names`` counts the pieces
-    that have each name; ``crowd`` is the number of all things.
+    Of these, ``tells`` are the things in each, ``forms`` its form, and ``costs`` its characters, as
+    ``Piece.cost`` counts them. ``names`` counts the pieces that have each name; ``crowd`` is the
+    number of all things.
     """
 
     reading: Reading
@@ -84,7 +84,7 @@ def _make_telling(key: tuple[str, str, str, Closely]) -> Telling:
         reading,
         numbers,
         tuple([(*mine, *piece.things) for mine, piece in zip(named, pieces, strict=True)]),
-        tuple(forms_of(pieces, named)),
+        tuple(map(form, named)),
         tuple([piece.cost for piece in pieces]),
         names,
         len(names) + crowd,
