@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from itertools import chain
 from math import fsum, sqrt
 
@@ -52,27 +52,31 @@ def ordered(
             left[thing] *= again**times
     value = left.__getitem__
     kinds = [each or None for each in forms] or [None] * len(pieces)
-    alike = dict.fromkeys(kinds, 1)
+    alike: dict[Form | int | None, int] = dict.fromkeys(kinds, 1)
 
     def gain(number: int) -> float:
-        fresh = fsum(map(value, tells[number])) / alike[kinds[number]]
+        shared = alike[kinds[number]] if extra[number] else 1
+        fresh = fsum(map(value, tells[number])) / shared
         return (fresh + extra[number]) / (costs[number] or 1.0)  # a counter may return 0 for a word
 
-    queue = [(-gain(number), number) for number in range(len(pieces))]
-    heapq.heapify(queue)
+    queues = _queues(
+        [None if more else kind for kind, more in zip(kinds, extra, strict=True)], gain
+    )
+    firsts = [(*queue[0], key) for key, queue in queues.items()]
+    heapq.heapify(firsts)
     chosen: dict[int, None] = {}
     spent = 0.0
-    while queue and spent < enough:
-        _, number = queue[0]
-        if number in chosen:
-            heapq.heappop(queue)
+    while firsts and spent < enough:
+        *_, key = firsts[0]
+        first = _first(queues[key], chosen, gain)
+        if first is None:
+            heapq.heappop(firsts)
             continue
-        now = (-gain(number), number)
-        if len(queue) > 1 and now > min(queue[1:3]):
-            heapq.heapreplace(queue, now)
+        now = (first[0] / alike.get(key, 1), first[1], key)
+        if len(firsts) > 1 and now > min(firsts[1:3]):
+            heapq.heapreplace(firsts, now)
             continue
-        heapq.heappop(queue)
-        for each in with_context(pieces, number):
+        for each in with_context(pieces, now[1]):
             if each not in chosen:
                 chosen[each] = None
                 spent += costs[each]
@@ -81,6 +85,41 @@ def ordered(
                     less = left[thing] * again
                     left[thing] = less if less > _LEAST else 0.0
     return list(chosen)
+
+
+_Queue = list[tuple[float, int]]
+"""A heap of numbers of pieces, each after its negative gain, as it once was."""
+
+
+def _queues(kinds: Sequence[Form | None], gain: Callable[[int], float]) -> dict[Form | int, _Queue]:
+    """A queue for each form, whose pieces lose value together, and for each piece without one."""
+    queues: dict[Form | int, _Queue] = {}
+    for number, kind in enumerate(kinds):
+        queues.setdefault(number if kind is None else kind, []).append((-gain(number), number))
+    for queue in queues.values():
+        heapq.heapify(queue)
+    return queues
+
+
+def _first(
+    queue: _Queue, chosen: Container[int], gain: Callable[[int], float]
+) -> tuple[float, int] | None:
+    """The first entry that is not ``chosen``, with its gain as it is now; None if there is none.
+
+    Gains only fall, so that a piece need not be weighed again before it comes first.
+    """
+    while queue:
+        _, number = queue[0]
+        if number in chosen:
+            heapq.heappop(queue)
+            continue
+        now = (-gain(number), number)
+        if len(queue) > 1 and now > min(queue[1:3]):
+            heapq.heapreplace(queue, now)
+            continue
+        queue[0] = now
+        return now
+    return None
 
 
 def with_context(pieces: Sequence[Piece], number: int) -> list[int]:
