@@ -54,14 +54,13 @@ def ordered(
     kinds = [each or None for each in forms] or [None] * len(pieces)
     alike: dict[Form | int | None, int] = dict.fromkeys(kinds, 1)
 
-    def gain(number: int) -> float:
+    def gain(number: int) -> float:  # of a piece that waits with others of its form: as the first
         shared = alike[kinds[number]] if extra[number] else 1
         fresh = fsum(map(value, tells[number])) / shared
         return (fresh + extra[number]) / (costs[number] or 1.0)  # a counter may return 0 for a word
 
-    queues = _queues(
-        [None if more else kind for kind, more in zip(kinds, extra, strict=True)], gain
-    )
+    together = [None if more else kind for kind, more in zip(kinds, extra, strict=True)]
+    queues = _queues(together, gain)
     firsts = [(*queue[0], key) for key, queue in queues.items()]
     heapq.heapify(firsts)
     chosen: dict[int, None] = {}
@@ -92,7 +91,11 @@ _Queue = list[tuple[float, int]]
 
 
 def _queues(kinds: Sequence[Form | None], gain: Callable[[int], float]) -> dict[Form | int, _Queue]:
-    """A queue for each form, whose pieces lose value together, and for each piece without one."""
+    """A queue for each form, and for each piece without one.
+
+    Pieces of one form lose value together and keep their order, so that only the first competes
+    with other queues.
+    """
     queues: dict[Form | int, _Queue] = {}
     for number, kind in enumerate(kinds):
         queues.setdefault(number if kind is None else kind, []).append((-gain(number), number))
