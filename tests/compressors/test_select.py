@@ -295,7 +295,7 @@ def test_the_same_is_told_where_the_system_prompt_stands_beside_the_messages(wir
         return {line.removesuffix(" …") for line in notes.split("\n")}
 
     differing = told(convert(messages, wire)) ^ told(messages)
-    assert len(differing) <= 2  # what a wire takes for its frame may leave room for another line
+    assert len(differing) <= 1  # what a wire takes for its frame may leave room for a line
 
 
 def page(number):

@@ -206,11 +206,32 @@ def choose_fitting(
     chosen, spent = beginning(rest, costs, cost, room, room - spent)
     if chosen:
         chosen = filled(chosen, spent, rest, costs, cost, room, room * (1 - IDLE))
+        chosen = _extended(chosen, rest, costs, cost, room)
     best = max(rest, key=values.__getitem__, default=None)
     outweighs = best is not None and values[best] > sum(map(values.__getitem__, chosen))
     if best is not None and outweighs and cost([best]) <= room:
         chosen = [best]
     return [*firm, *chosen]
+
+
+def _extended(
+    chosen: Sequence[int],
+    order: Sequence[int],
+    costs: Sequence[float],
+    cost: Callable[[Sequence[int]], int],
+    room: int,
+) -> Sequence[int]:
+    """The chosen ones and those right behind them in the order, up to the first that does not fit.
+
+    A beginning is found when it is close enough to the room, where a smaller room may find a longer
+    one.
+    """
+    spent = cost(chosen)
+    for number in order[order.index(chosen[-1]) + 1 :]:
+        if spent + costs[number] > room or (taken := cost([*chosen, number])) > room:
+            break
+        chosen, spent = [*chosen, number], taken
+    return chosen
 
 
 class Run(NamedTuple):
