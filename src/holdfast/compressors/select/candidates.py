@@ -205,8 +205,8 @@ def choose_fitting(
     spent = cost(()) if firm else 0
     chosen, spent = beginning(rest, costs, cost, room, room - spent)
     if chosen:
+        chosen, spent = _extended(chosen, spent, rest, costs, cost, room)
         chosen = filled(chosen, spent, rest, costs, cost, room, room * (1 - IDLE))
-        chosen = _extended(chosen, rest, costs, cost, room)
     best = max(rest, key=values.__getitem__, default=None)
     outweighs = best is not None and values[best] > sum(map(values.__getitem__, chosen))
     if best is not None and outweighs and cost([best]) <= room:
@@ -216,22 +216,22 @@ def choose_fitting(
 
 def _extended(
     chosen: Sequence[int],
+    spent: int,
     order: Sequence[int],
     costs: Sequence[float],
     cost: Callable[[Sequence[int]], int],
     room: int,
-) -> Sequence[int]:
-    """The chosen ones and those right behind them in the order, up to the first that does not fit.
+) -> tuple[Sequence[int], int]:
+    """A beginning of the order up to the first piece that does not fit, and what it costs.
 
-    A beginning is found when it is close enough to the room, where a smaller room may find a longer
-    one.
+    The search for a beginning ends close enough to the room, where that of a smaller room may have
+    found a longer one.
     """
-    spent = cost(chosen)
     for number in order[order.index(chosen[-1]) + 1 :]:
         if spent + costs[number] > room or (taken := cost([*chosen, number])) > room:
             break
         chosen, spent = [*chosen, number], taken
-    return chosen
+    return chosen, spent
 
 
 class Run(NamedTuple):
