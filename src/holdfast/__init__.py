@@ -8,6 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from warnings import warn
 
+from holdfast.kernel.imports import ImportsAtFork
 from holdfast.moved import RENAMED, keep_old_names
 
 TYPE_CHECKING = False  # as in ``typing``, which is not loaded for it: the command line starts here
@@ -162,3 +163,4 @@ def __dir__() -> list[str]:
 
 
 keep_old_names()
+ImportsAtFork()

@@ -20,7 +20,7 @@ session.append(*[{"role": "user", "content": text} for text in texts])
 """
 
 
-@pytest.mark.parametrize("kind", ["background", "shared", "memory", "compress"])
+@pytest.mark.parametrize("kind", ["background", "shared", "memory", "compress", "first"])
 def test_a_child_goes_on_with_what_its_parent_had_under_way(tmp_path, kind):
     command = [
         sys.executable,
@@ -31,7 +31,7 @@ def test_a_child_goes_on_with_what_its_parent_had_under_way(tmp_path, kind):
         str(FORKS),
     ]
     done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300
+        command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=1200
     )
     assert (done.stdout, done.stderr, done.returncode) == ("0 0\n", "", 0)
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
+import logging  # noqa: F401 - registers its lock for forks, before the imports below
 import os
 from collections.abc import Callable
 from contextlib import nullcontext
 from threading import RLock
 from typing import Any, Protocol, TypeVar
 from weakref import WeakSet
+
+from holdfast.kernel.imports import ImportsAtFork
 
 T = TypeVar("T")
 
@@ -36,6 +39,7 @@ class Forks:
         self._forking = RLock()
         self._watched: WeakSet[Held] = WeakSet()
         self._held: list[Held] = []
+        self._is_forking = False  # an import that a fork awaits may make an instance
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(
                 before=self._before, after_in_parent=self._after, after_in_child=self._after
@@ -48,17 +52,22 @@ class Forks:
 
     def _before(self) -> None:
         self._forking.acquire()
+        self._is_forking = True
         for part in list(self._watched):
             part.acquire()
             self._held.append(part)
 
     def _after(self) -> None:
+        if not self._is_forking:
+            return
         while self._held:
             self._held.pop().release()
+        self._is_forking = False
         self._forking.release()
 
 
 _LOCKS = Forks()
+ImportsAtFork()  # again: before these locks and that of logging, which an import may need
 
 
 def brief_lock() -> RLock:

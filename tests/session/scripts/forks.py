@@ -4,12 +4,14 @@ in the children.
     python -m tests.session.scripts.forks KIND FILE FORKS
 
 ``KIND`` is background (a session that tends its tiers in a thread of its own), shared (another
-thread uses the session), memory (the same, over a store in memory) or compress (another thread
-compresses). Prints how many children hung, and how many ended with a fault.
+thread uses the session), memory (the same, over a store in memory), compress (another thread
+compresses) or first (the same while nothing was used before, so that it loads the modules). Prints
+how many children hung, and how many ended with a fault.
 """
 
 from __future__ import annotations
 
+import concurrent.futures.thread  # noqa: F401 - Python itself complains of a fork while it loads
 import os
 import signal
 import sys
@@ -20,7 +22,7 @@ from collections.abc import Callable
 from holdfast import Session, compress
 from holdfast.memory.tiers import TierSizes
 
-LONGEST = 20  # seconds until a child that does not end is said to hang
+LONGEST = 120  # seconds until a child that does not end is said to hang, and not to be slow
 BUDGET = 900
 SIZES = TierSizes(400, 400, 400)
 
@@ -45,7 +47,7 @@ class Use:
     def __init__(self, kind: str, path: str) -> None:
         self.kind, self.number = kind, 0
         store = None if kind == "memory" else f"sqlite:///{path}"
-        if kind != "compress":
+        if kind not in ("compress", "first"):
             background = kind == "background"
             self.session = Session(
                 "t", store=store, budget=BUDGET, tiers=SIZES, background=background
@@ -54,7 +56,7 @@ class Use:
     def __call__(self, salt: int = 0) -> None:
         self.number += 1
         number = salt * 1_000_000 + self.number * 2
-        if self.kind == "compress":
+        if self.kind in ("compress", "first"):
             compress(talk(number), budget=BUDGET)
             return
         appended = self.session.appended
@@ -76,7 +78,8 @@ def ended(child: int) -> int | None:
     return None
 
 
-def forked(work: Callable[[], None]) -> int | None:
+def forked(work: Callable[[], None]) -> int:
+    """The child that does this work."""
     child = os.fork()
     if child == 0:
         code = 1
@@ -85,13 +88,13 @@ def forked(work: Callable[[], None]) -> int | None:
             code = 0
         finally:
             os._exit(code)
-    return ended(child)
+    return child
 
 
 def main(kind: str, path: str, forks: int) -> None:
     use, over = Use(kind, path), threading.Event()
-    for _ in range(10):
-        use()  # loads what is loaded lazily
+    for _ in range(0 if kind == "first" else 10):
+        use()
 
     def go_on() -> None:
         while not over.is_set():
@@ -100,6 +103,7 @@ def main(kind: str, path: str, forks: int) -> None:
     busy = threading.Thread(target=go_on, daemon=True)
     if kind != "background":
         busy.start()
+    children: list[int] = []
     codes: list[int | None] = []
     for fork in range(forks):
         if kind == "background":
@@ -108,7 +112,10 @@ def main(kind: str, path: str, forks: int) -> None:
             )  # wakes the thread that tends
         else:
             time.sleep(0.003 * (fork % 7))
-        codes.append(forked(lambda salt=fork + 1: use(salt)))
+        children.append(forked(lambda salt=fork + 1: use(salt)))
+        if kind != "first":  # there the first use is soon over
+            codes.append(ended(children.pop()))
+    codes += map(ended, children)
     over.set()
     print(codes.count(None), len([code for code in codes if code]))
 

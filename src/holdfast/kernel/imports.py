@@ -1,0 +1,61 @@
+"""Makes a fork wait for imports that are under way.
+
+Modules are imported on first use, in whatever thread that is. A child that is forked meanwhile has
+the lock of the module, and no thread that would ever release it. Part of ``import holdfast``, so
+that this module itself loads nothing which Python has not loaded already.
+"""
+
+from __future__ import annotations
+
+import _imp
+import importlib
+import os
+import time
+from _thread import get_ident
+
+PATIENCE = 10.0
+"""Seconds that a fork waits: an import that itself waits for the forking thread never ends. To load
+every module of the package takes a tenth of them."""
+
+_PACKAGE = __name__.partition(".")[0]
+
+
+class ImportsAtFork:
+    """Keeps imports away from forks, and lets forks wait for them, from when it is made.
+
+    Of what registers itself for forks, this waits before all that was registered until then.
+    """
+
+    def __init__(self) -> None:
+        self._times = 0
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(
+                before=self._acquire, after_in_parent=self._release, after_in_child=self._release
+            )
+
+    def _acquire(self) -> None:
+        until = time.monotonic() + PATIENCE
+        _imp.acquire_lock()
+        while _are_under_way() and time.monotonic() < until:
+            _imp.release_lock()
+            time.sleep(0.001)  # the thread that imports goes on
+            _imp.acquire_lock()
+        self._times += 1
+
+    def _release(self) -> None:
+        if self._times:  # none where this was made while a fork had begun
+            self._times -= 1
+            _imp.release_lock()
+
+
+def _are_under_way() -> bool:
+    """Whether another thread holds the lock of a module of this package, or is about to.
+
+    No public name tells; where the private one is gone, nothing is known and nothing awaited.
+    """
+    locks = getattr(getattr(importlib, "_bootstrap", None), "_module_locks", {})
+    own = get_ident()
+    return any(
+        name.partition(".")[0] == _PACKAGE and (lock := held()) and lock.owner != own
+        for name, held in list(locks.items())
+    )
