@@ -90,6 +90,34 @@ def test_an_input_with_nothing_to_look_for_leaves_what_stood_there(session):
     ]
 
 
+BOOKING = [
+    user("Hello! I need help with a flight that I booked for Anya Garcia."),
+    assistant("Of course! What is your user ID, and which reservation is it?"),
+    user("My user ID is anya_garcia_5901 and the reservation is 3RK2T9."),
+    assistant("I found 3RK2T9: Phoenix to San Francisco on flight HAT009. What shall I change?"),
+    user("I made a mistake with the booking. I would like to cancel it for a full refund."),
+    assistant("You can cancel it for a full refund. Please confirm that I cancel the reservation."),
+]
+
+
+@pytest.mark.parametrize("budget", range(100, 170, 10))
+def test_a_confirmation_brings_nothing_back(budget):
+    with Session("t", budget=budget, embedder=None) as opened:
+        opened.append(*BOOKING, user("Yes, please go ahead and cancel the reservation. Thanks!"))
+        assert opened.fit().recalled == ()
+
+
+def test_what_the_newest_input_answers_is_not_recalled_beside_it():
+    with Session("t", budget=400, embedder=None) as opened:
+        opened.append(*BOOKING[:2], *(user(text) for text in TOPICS), *chatter(80), *BOOKING[4:])
+        opened.append(
+            user("Yes, cancel it. Which flight did I need help with, and who has booked?")
+        )
+        view = opened.fit()
+        assert view.recalled
+        assert opened.appended - 2 not in {each.position for each in view.recalled}
+
+
 def test_to_go_on_with_what_the_thread_is_all_about_asks_for_nothing(session):
     for step in range(60):
         session.append(

@@ -102,7 +102,7 @@ def is_known(thread: Thread, messages: Iterable[Message], recalled: str) -> bool
 
     The view is these messages and the text that was recalled before.
     """
-    asked = _terms(_newest_input(thread))
+    asked = _terms(_newest_input(thread)) - _ONWARD_TERMS
     unknown = set(asked) - _terms(recalled)
     for message in messages:
         if len(unknown) <= _UNKNOWN * len(asked):
@@ -115,6 +115,7 @@ def _terms(text: str) -> frozenset[str]:
     return frozenset(map(stem, set(words(text)) - STOP_WORDS))
 
 
+_ONWARD_TERMS = frozenset(map(stem, _ONWARD))
 _TERMS: Memo[str, frozenset[str]] = Memo(_terms)
 """Cached, since most messages of a view are in the next view too."""
 

@@ -241,7 +241,7 @@ class Fit:
         whole = self._past_tokens(past.text)
         whole += last.tokens if last else self.frame.overhead + state.tokens
         asked_before = len(self.last_fit.usage.calls)
-        if not is_idle(self.thread):
+        if not self._only_agrees(asked):
             shown = self._shown(scope.far, is_talk=is_talk)
             room = self._room_for_past(self.room - self.limit + self.frame.target, is_talk=is_talk)
             past = self._search_past(asked, room, shown)
@@ -279,7 +279,8 @@ class Fit:
 
     def _room_for_past(self, room: int, *, is_talk: bool) -> int:
         """The tokens for the past: a share of the ``room`` that the newest exchange leaves."""
-        newest = self.thread.read(range(self.recent.start(0), self.thread.state.messages))
+        end = self.thread.state.messages
+        newest = self.thread.read([*self._answered(), *range(self.recent.start(0), end)])
         left = room - sum(map(self.frame.size, newest.values()))
         return int(max(0, left) * _RECALL[is_talk])
 
@@ -288,11 +289,26 @@ class Fit:
         start = self.recent.start(int(self.room * _NEWEST)) if is_talk else far
         return range(start, self.thread.state.messages)
 
+    def _answered(self) -> range:
+        """What the user's newest input answers: the message before it."""
+        spoke = self.thread.state.spoke or 0
+        return range(max(0, spoke - 1), spoke)
+
+    def _only_agrees(self, asked: Inquiry) -> bool:
+        """Whether the newest input says nothing, or nothing beyond what it answers."""
+        if is_idle(self.thread):
+            return True
+        answered = self.thread.read(self._answered()).values()
+        return not asked.work and is_known(self.thread, [kept.message for kept in answered], "")
+
     def _search_past(self, asked: Inquiry, room: int, shown: range) -> Recollection:
-        """Past messages for the newest input, if they are worth their tokens."""
+        """Past messages for the newest input, if they are worth their tokens.
+
+        What the input answers is in the view already.
+        """
         if not shown.start:
             return Recollection()
-        return self._recollect(asked, room, shown, _WORTH)
+        return self._recollect(asked, room, {*shown, *self._answered()}, _WORTH)
 
     def _with_recalled(self, asked: Inquiry, past: Recollection, view: View) -> View:
         """The view, with its recalled messages recorded, which stay until the next input."""
