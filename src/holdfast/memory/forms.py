@@ -55,7 +55,7 @@ in recorded runs more names are kept than with 4 of 300.
 """
 _CLOSELY = 4  # times the room of a form: so much of a long text is read closely,
 _READ = 1_500  # and at least so many characters
-_OUTPUT = 600  # characters above which a fenced text is shortened by its kind
+_OUTPUT = 600  # characters above which a fenced or bare output is shortened by its kind
 _JOINT = re.compile(r"(?<=[,;:)\]–—])(?=\s)|(?=\s[–—-]\s)")
 _BRIEF = 20  # characters below which a one-word sentence is left out
 _DENSER = 1.1  # times the tokens of a character in the text, in a shorter one with more speakers
