@@ -194,3 +194,34 @@ def test_each_public_call_takes_a_bounded_number_of_steps_for_each_character(nam
         made.append(calls_of(lambda given=given: call(given)))
     assert made[2] < 4.6 * max(made[1], 1_000)
     assert made[2] < most * 240_000
+
+
+def _turns(seed: str, length: int) -> list[Any]:
+    """Short questions with answers of a few sentences, and every third with a call before it."""
+    rng, talk = Random(seed), list[Any]()
+    words = ["".join(rng.choices("aeilmnorst", k=rng.randrange(3, 9))) for _ in range(800)]
+    size = number = 0
+    while size < length:
+        number += 1
+        said = [" ".join(rng.sample(words, 12)).capitalize() + "." for _ in range(5)]
+        talk.append({"role": "user", "content": f"Is {rng.choice(words)} of Maria {number} ready?"})
+        if number % 3 == 0:
+            call = {"name": "look", "arguments": f'{{"order": "W-{number}"}}'}
+            result = f'{{"order": "W-{number}", "paid": {rng.random():.2f}, "by": "{said[0]}"}}'
+            talk += [
+                {"role": "assistant", "tool_calls": [{"id": f"c{number}", "function": call}]},
+                {"role": "tool", "tool_call_id": f"c{number}", "content": result},
+            ]
+        talk.append({"role": "assistant", "content": " ".join(said)})
+        size += sum(map(len, said))
+    return talk
+
+
+def test_tiers_take_a_bounded_number_of_steps_for_each_character():
+    """Of many turns at once, each of which leaves hot and needs a short form."""
+    made: list[int] = []
+    for length in (10_000, 60_000, 240_000):  # the first loads what is loaded lazily
+        session = _session(_turns(f"tiers {length}", length))
+        made.append(calls_of(session.tiers))
+    assert made[2] < 4.6 * made[1]
+    assert made[2] < 7.5 * 240_000

@@ -154,7 +154,9 @@ def entities(text: str, most: int | None = MOST_ENTITIES) -> list[Entity]:
 
     Within each kind the most frequent come first; at most ``most`` in all.
     """
-    read = _READ(_said(text))
+    read = _READ[text]
+    if most is not None and len(read.entities) >= most:
+        return list(read.entities[:most])
     return [*read.entities, *read.phrases][:most]
 
 
@@ -170,12 +172,12 @@ def _said(text: str) -> str:
 
 def exact(text: str) -> frozenset[str]:
     """The identifiers of the text, without bare numbers."""
-    return _READ(_said(text)).exact
+    return _READ[text].exact
 
 
 def relations(text: str) -> list[Relation]:
     """Pairs of neighbouring entities of a sentence, with the first meaningful word between them."""
-    read = _READ(_said(text))
+    read = _READ[text]
     ends = read.ends
     found: dict[Relation, None] = {}
     for (start, subject), (at, other) in pairwise(read.places):
@@ -225,7 +227,8 @@ class _Read:
         return [Entity(phrase, "phrase", often) for phrase, often in _phrases(self.said)]
 
 
-def _read(said: str) -> _Read:
+def _read(text: str) -> _Read:
+    said = _said(text)
     told = sentences(said)
     named, found = _names(said, told), find(said)
     whole = frozenset(one.text for one in found if not one.text.isdigit())
@@ -266,6 +269,9 @@ def _places(named: Sequence[Name], found: Sequence[Identifier]) -> tuple[tuple[i
 
 def _phrases(text: str) -> list[tuple[str, int]]:
     """Pairs of meaningful words that appear together more than once."""
+    often = (pair for pair, times in Counter(pairwise(words(text))).items() if times > 1)
+    if all(one in _COMMON or other in _COMMON for one, other in often):
+        return []
     pairs = Counter[tuple[str, str]](_PAIR.findall(text))
     return [
         (f"{one} {other}", times)
@@ -286,7 +292,7 @@ def named_in(text: str, among: Callable[[Entity], bool] = bool) -> dict[str, str
     listed alone, and a bare number is left out. What is mostly signs is left out too, and so are
     fields, and speakers that are not mentioned. Only entities ``among`` the wanted ones are named.
     """
-    read = _READ(_said(text))
+    read = _READ[text]
     starts: dict[str, list[int]] = {}
     for start, one in read.places:
         starts.setdefault(one, []).append(start)
@@ -318,17 +324,22 @@ _TELLING = frozenset({"name", "email", "url", "path", "env", "quantity", "hash"}
 
 def names_beside(text: str, said: Mapping[str, str]) -> dict[str, str]:
     """What is ``said``, with what the outputs quoted in a text name, except bare numbers."""
-    telling = {entity.text for entity in _READ(_said(text)).entities if _tells(entity)}
-    found = {name: label for name, label in named_in(text, _tells).items() if name in telling}
-    return {**found, **said}
+    telling = set(filter(_tells, _READ[text].entities))
+    names = {entity.text for entity in telling}
+    found = named_in(text, telling.__contains__)
+    return {**{name: label for name, label in found.items() if name in names}, **said}
 
 
 def _tells(entity: Entity) -> bool:
     """Whether it says something without its surroundings; a quoted code does, a field does not."""
-    if entity.kind != "quoted":
-        return entity.kind in _TELLING
-    inside = find(entity.text) if DIGITS.search(entity.text) else []
-    return [one.text for one in inside if one.kind in _TELLING] == [entity.text]
+    return _is_code(entity.text) if entity.kind == "quoted" else entity.kind in _TELLING
+
+
+@lru_cache(maxsize=1 << 12)
+def _is_code(quoted: str) -> bool:
+    """Whether the quoted text is one identifier; cached, since outputs repeat their fields."""
+    inside = find(quoted) if DIGITS.search(quoted) else []
+    return [one.text for one in inside if one.kind in _TELLING] == [quoted]
 
 
 def with_names(form: str, named: Mapping[str, str], head: str = _NAMED) -> str:
@@ -367,7 +378,10 @@ def add_names(
     def written(size: int) -> str:
         return with_names(form, dict(missing[place] for place in sorted(places[:size])), head)
 
-    fitting = bisect_right(range(len(missing) + 1), room, key=lambda size: count(written(size)))
+    complete = written(len(missing))
+    if count(complete) <= room:
+        return complete
+    fitting = bisect_right(range(len(missing)), room, key=lambda size: count(written(size)))
     return written(max(0, fitting - 1))
 
 

@@ -8,6 +8,7 @@ amounts are listed at the end, as far as there is room. Both are made from the o
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Container, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -17,11 +18,13 @@ from holdfast.content.lossy import sampled
 from holdfast.kernel.ports import Ask, Room
 from holdfast.selection.excerpt import order
 from holdfast.selection.order import evenly
-from holdfast.selection.pieces import LONGEST, clauses
+from holdfast.selection.pieces import LONGEST, SEAM, clauses
+from holdfast.selection.weights import table
 from holdfast.text.fit import choose
-from holdfast.text.importance import concludes
+from holdfast.text.importance import alarm, concludes
 from holdfast.text.memo import Memo
 from holdfast.text.sentences import sentences
+from holdfast.text.words import DIGITS
 
 from .entities import HEAD, LETTERS, SPEAKER, add_names, named_in, names_beside, telling, with_names
 
@@ -52,17 +55,21 @@ in recorded runs more names are kept than with 4 of 300.
 """
 _CLOSELY = 4  # times the room of a form: so much of a long text is read closely,
 _READ = 1_500  # and at least so many characters
-_OUTPUT = 600  # characters above which a fenced text is shortened by its kind
+_OUTPUT = 600  # characters above which a fenced or bare output is shortened by its kind
 _JOINT = re.compile(r"(?<=[,;:)\]–—])(?=\s)|(?=\s[–—-]\s)")
 _BRIEF = 20  # characters below which a one-word sentence is left out
+_DENSER = 1.1  # times the tokens of a character in the text, in a shorter one with more speakers
 _FULL = 9  # telling words of a statement; more of them do not raise its value
+_NAMING = 0.01  # value of each letter or digit that names something, a fifth of a statement's
 _ROW, _UNSPOKEN = 4, 0.3  # words of a row, and the value of a row of numbers without its table
 _FENCED = re.compile(
     r"^[ \t]{0,3}```[^\n]*\n(.*?)(?:^[ \t]{0,3}```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
 )
 _NUMBER = re.compile(r"\s*\d+(?:→|\t)")  # of a line, as programs print it
 _MARK = re.compile(r"^(?:[-*+•>|]|#{1,6}|```\w*|~~~\w*)(?=\s|$)\s*|\|$|\*\*")
-_EXACT = re.compile(r"\d|(?<=\w )[A-Z]|[A-Z]{2}")
+_EXACT = re.compile(  # begins with one set, so that the search can skip to it
+    r"[\dA-Z](?:(?<=\d)|(?<=\w [A-Z])|(?<=[A-Z])[A-Z])"
+)
 _EDGES = " ,;:–—-"
 
 
@@ -112,7 +119,7 @@ def _form(key: tuple[str, int, Count]) -> str:
     head = HEAD.match(text)
     start = head.end() if head else 0
     size = count(text)
-    if size >= _SMALL and not HEAD.search(text, start):
+    if len(text) > _OUTPUT and not HEAD.search(text, start):
         kind = recognise(sampled(text[start:], _WINDOWS, _WIDE))
         if kind.name != "prose":
             room, named = room_for(size, level), names_beside(text, {})
@@ -138,10 +145,17 @@ def _extract(text: str, level: int, size: int, count: Count) -> str:
     named = names_beside(read, spoken) if "```" in read else spoken
     parts = list(dict.fromkeys((by, part) for by, one in close for part in _parts(one, most)))
     sizes = [len(part) for _, part in parts]
-    decided = {n for n, (_, part) in enumerate(parts) if concludes(part)}
+    decided = _concluding([part for _, part in parts])
 
     def written(kept: Iterable[int]) -> str:
         return _rendered(parts[n] for n in kept)
+
+    def estimated(said: str) -> int:
+        return round(_DENSER * size * len(said) / len(text))
+
+    def best(ranked: Sequence[int], room: float, cost: Count) -> str:
+        chosen = choose(ranked, sizes, written, int(room), cost)
+        return chosen.text if chosen else ""
 
     room, share = max(int(size / FACTORS[level][0]), min(_SMALL, most)), _SAID
     listed, ranked = count(with_names("", named)), _ranked(parts, decided)
@@ -151,11 +165,11 @@ def _extract(text: str, level: int, size: int, count: Count) -> str:
         share = _LEAST_SAID
         ranked = [n for n in ranked if n in decided or any(map(parts[n][1].__contains__, named))]
     owed = count(written(sorted(decided)))
-    least, made = max(share * room, min(owed, (1 - _LEAST_SAID) * room)), ""
-    for _ in range(2):  # what is said has some of the names, so there is room for more of it
-        chosen = choose(ranked, sizes, written, int(max(least, room - listed)), count)
-        made = chosen.text if chosen else ""
-        listed = count(with_names(made, named)) - count(made)
+    least = max(share * room, min(owed, (1 - _LEAST_SAID) * room))
+    made = best(ranked, max(least, room - listed), estimated)
+    # what is said has some of the names, so there is room for more of it
+    listed = count(with_names(made, named)) - count(made)
+    made = best(ranked, max(least, room - listed), count)
     return add_names(made, named, room, count, spoken)
 
 
@@ -207,7 +221,8 @@ def _close(told: Sequence[Said], share: float) -> Sequence[Said]:
     left = max(_READ, share * whole)
     if whole <= left:
         return told
-    worth = [2 * concludes(said) + bool(_EXACT.search(said)) for _, said in told]
+    decided = _concluding([said for _, said in told])
+    worth = [2 * (n in decided) + bool(_EXACT.search(said)) for n, (_, said) in enumerate(told)]
     chosen: list[int] = []
     for n in sorted(evenly(len(told)), key=lambda n: -worth[n]):
         if left <= 0:
@@ -217,33 +232,55 @@ def _close(told: Sequence[Said], share: float) -> Sequence[Said]:
     return [told[n] for n in sorted(chosen)]
 
 
+def _concluding(texts: Sequence[str]) -> set[int]:
+    """The indices of the texts that state a decision; most have none, which is seen at once."""
+    if not concludes("\n".join(texts)):
+        return set()
+    return {n for n, text in enumerate(texts) if concludes(text)}
+
+
 def _parts(said: str, room: int) -> list[str]:
     """The statement, or parts of a long one, cut between clauses if possible.
 
     A part has at most as many characters as the ``room`` has tokens, or as half of a piece.
     """
     longest = max(LONGEST // 2, room)
+    if len(said) <= longest:
+        return [said] if said[0] not in _EDGES and said[-1] not in _EDGES else _bare([said])
     found: list[str] = []
-    for clause in _JOINT.split(said) if len(said) > longest else [said]:
+    for clause in _JOINT.split(said):
         if found and len(found[-1]) + len(clause) <= longest:
             found[-1] += clause
         else:
             found += clauses(clause, longest)
-    return [part for part in (each.strip(_EDGES) for each in found) if _says_something(part)]
+    return _bare(found)
+
+
+def _bare(parts: Iterable[str]) -> list[str]:
+    """The parts that say something, without marks at their edges."""
+    return [part for part in (each.strip(_EDGES) for each in parts) if _says_something(part)]
 
 
 def _ranked(told: Sequence[Said], decided: Container[int]) -> list[int]:
-    """The indices of the statements, best first: decisions, then what says something new.
+    """The indices of the statements, best first: decisions, then what says most for its length.
 
-    A statement of few words, such as a greeting with a name, says little.
+    Trouble, names and numbers raise the value. A statement of few words, such as a greeting with a
+    name, says little. Of statements that differ in their numbers alone, the n-th has an n-th of the
+    value.
     """
-    texts = [said for _, said in told]
-    speakers = {word for by, _ in told for word in telling(by)}
-    heard = [len(set(telling(said)) - speakers) for said in texts]
-    full = [min(1.0, (n + 1) / _FULL) for n in heard]
-    weights = [_readable(said) * share for said, share in zip(texts, full, strict=True)]
-    ranked = order(texts, "", weights, decisions=False)
-    return sorted(ranked, key=lambda n: n not in decided)
+    usual, failure = table().pattern, table().failure
+    speakers = {word for by in {by for by, _ in told} for word in telling(by)}
+    alike = Counter[str]()
+    gains: list[float] = []
+    for _, said in told:
+        pattern = DIGITS.sub("0", said)
+        alike[pattern] += 1
+        worth = max(usual, failure * alarm(said)) + _NAMING * len(set(_EXACT.findall(said)))
+        if pattern != said:
+            worth *= _readable(said)
+        full = min(1.0, (len(set(telling(said)) - speakers) + 1) / _FULL)
+        gains.append(worth * full / (alike[pattern] * (len(said) + SEAM)))
+    return sorted(range(len(told)), key=lambda n: (n not in decided, -gains[n]))
 
 
 def _rendered(told: Iterable[Said]) -> str:

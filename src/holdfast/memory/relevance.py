@@ -18,9 +18,11 @@ from holdfast.text.words import READ, STOP_WORDS, words
 from . import entities
 from .tiers import Segment, Tier
 
-_OPEN = re.compile(
-    r"\b(?:todo|to do|fixme|open question|next step|pending|follow up|not yet|remind me)\b"
+_OPEN_ENDS = (
+    *("todo", "to do", "fixme", "open question", "next step"),
+    *("pending", "follow up", "not yet", "remind me"),
 )
+_OPEN = re.compile(rf"\b(?:{'|'.join(_OPEN_ENDS)})\b")
 _HALF_LIVES = 8  # half-lives of recency between the oldest and the newest segment
 
 
@@ -166,13 +168,21 @@ def _traits(text: str) -> _Traits:
         _bag(read),
         tuple(entity.text for entity in entities.entities(near)),
         entities.exact(near),
-        _OPEN.search(read.lower()) is not None or read.rstrip().endswith("?"),
+        _is_open(read),
         has_importance_marker(read),
     )
 
 
 _TRAITS: Memo[str, _Traits] = Memo(_traits)
 """By text, since segments are scored again in every run, and their texts stay the same."""
+
+
+def _is_open(text: str) -> bool:
+    if text.rstrip().endswith("?"):
+        return True
+    low = text.lower()
+    # plain searches are faster than the pattern, and most texts have none of these
+    return any(map(low.__contains__, _OPEN_ENDS)) and _OPEN.search(low) is not None
 
 
 def _bag(text: str) -> frozenset[str]:

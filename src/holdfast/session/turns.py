@@ -221,7 +221,9 @@ class TurnCondenser(RuleCondenser):
 
     def condense(self, text: str, level: int, count: Count) -> str:
         """The form at the level; the text itself if the form would not be smaller."""
-        return _NOTES((text, level, count)) or RuleCondenser.condense(self, text, level, count)
+        has_acts = f"{_CALL}: " in text or f"{_RESULT}: " in text
+        notes = _NOTES((text, level, count)) if has_acts else ""
+        return notes or RuleCondenser.condense(self, text, level, count)
 
 
 def _notes(key: tuple[str, int, Count]) -> str:

@@ -20,7 +20,7 @@ MOST_BYTES = 64_000_000
 _ENTRY = 200
 _TEXTS, _COLLECTIONS, _NUMBERS = (str, bytes), (tuple, list, set, frozenset), (int, float)
 _ITEM = 64  # bytes of an item in a list or a tuple: a short text or a few references
-_READ = 4  # items that are measured; further ones count as these do
+_READ = 2  # items that are measured; further ones count as these do
 
 
 class Memo(dict[K, V]):
@@ -95,8 +95,11 @@ def _length(value: object) -> int:
         return len(value)
     if isinstance(value, _COLLECTIONS):
         some = cast("tuple[object, ...]", value)
-        read = [_ITEM + _length(each) for each in islice(some, _READ)]
-        return sum(read) * len(some) // max(1, len(read))
+        read = min(len(some), _READ)
+        size = read * _ITEM
+        for each in islice(some, read):
+            size += len(each) if isinstance(each, str) else _length(each)
+        return size * len(some) // max(1, read)
     if isinstance(value, _NUMBERS):
         return 0
     held = cast("dict[str, object]", getattr(value, "__dict__", {}))
