@@ -97,7 +97,9 @@ def moment(value: object) -> float | None:
 
 
 def clock(tells: Callable[[], object]) -> Callable[[], float]:
-    """The clock, with a check of each value that it returns."""
+    """The clock, with a check of each value that it returns if it is not the system's."""
+    if tells is time:
+        return time
     advice = "let it tell seconds since 1970 UTC, as time.time does"
     return lambda: _seconds("clock", tells(), advice)
 

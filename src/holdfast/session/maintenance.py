@@ -14,8 +14,8 @@ from weakref import WeakSet
 
 from holdfast.calls.lineup import Lineup
 from holdfast.compressors.writer import together
+from holdfast.kernel.compressor import run
 from holdfast.kernel.errors import ConfigError, HoldfastError, StoreError
-from holdfast.kernel.flow import run
 from holdfast.kernel.ports import Ask
 from holdfast.memory.forms import VERBATIM, AskingCondenser, Form
 from holdfast.memory.tiers import Segment, Tier, TierStatistics

@@ -229,6 +229,11 @@ class State:
     """Seconds of the slowest view."""
 
     @property
+    def exchanged(self) -> bool:
+        """Whether there is a call or a result, which only its own format can read."""
+        return self.calls or self.unpaired > 0
+
+    @property
     def rewordings(self) -> int:
         """The number of events that changed what views say: messages and notes."""
         return sum(self.happened.get(kind, 0) for kind in _REWORDS)

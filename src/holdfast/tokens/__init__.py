@@ -8,6 +8,7 @@ is used and its accuracy says so.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -44,6 +45,15 @@ COUNTERS = Registry(
     """),
 )
 """The names of counters, besides ``fixed:N``, which counts N tokens for a message."""
+
+BLOCK = 1 << 20
+"""The longest text that is split into lines, in characters: a bound on memory."""
+
+_LINES = re.compile(r"[^\n]*\n(?:[\s/][^\n]*(?:\n|\Z))*|[^\n]+\Z")
+"""A line, with the lines after it that begin with white space or a slash.
+
+No piece of either vocabulary reaches across any other line break, and none looks back over it.
+"""
 
 _ESTIMATE_ERROR = 0.1  # relative, as ``estimate`` measured it
 _LONG = 2_000  # characters from which a text is looked up by line
@@ -153,6 +163,11 @@ def _memo(counter: Hashable) -> Memo[str, int]:
     Few are kept, in case every call brings a new function.
     """
     return count_memo(cast("TokenCounter", counter))
+
+
+def lines(text: str) -> list[str]:
+    """The text in lines, some of them together; one part if it is longer than ``BLOCK``."""
+    return _LINES.findall(text) if len(text) <= BLOCK else [text]
 
 
 @runtime_checkable
