@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from holdfast.calls.lineup import Lineup
 from holdfast.compressors.pipeline import Pipeline, Stepwise, apply_steps
 from holdfast.compressors.summaries import Marks
-from holdfast.cost import Costs
 from holdfast.formats import read
 from holdfast.formats.payloads import ROLES, is_list, is_object, model_of, named
 from holdfast.kernel.budget import Allowance, Budget, BudgetLike, Meter, is_whole, thresholds
@@ -38,6 +37,9 @@ from holdfast.stores import open_store
 from holdfast.text.keyed import of_thread
 from holdfast.tokens import meter_for, window_of
 from holdfast.trace import traced
+
+if TYPE_CHECKING:
+    from holdfast.cost import Costs
 
 _MODELS = ("llm", "embedder", "cache", "limits")
 """The options of models and embedders."""

@@ -12,14 +12,14 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, cast
 
 from holdfast.kernel.errors import MissingExtraError, StoreError
+from holdfast.kernel.forks import cached_property
 from holdfast.kernel.messages import Message
 from holdfast.kernel.registry import imported
 from holdfast.memory.entities import COURTESY
 from holdfast.memory.excerpts import pack, written
-from holdfast.memory.facts import Fact, Ledger, facts_in
 from holdfast.memory.index import Retrieval
 from holdfast.memory.messages import Remembered, VectorSource
-from holdfast.providers import open_embedder
+from holdfast.providers import has_local_vectors, open_embedder
 from holdfast.redact import concealing
 from holdfast.stores.protocols import GetsBytes, SetsBytes, settled
 from holdfast.text.memo import Memo
@@ -32,6 +32,7 @@ from .state import Span, holds
 from .turns import all_remembered, as_remembered, author, bear_names, with_authors
 
 if TYPE_CHECKING:
+    from holdfast.memory.facts import Fact, Ledger
     from holdfast.memory.vectors import WordEmbedder, WordVectors
 
 _COMMON, _LEAST_HOLDERS, _COMMON_AT = 0.2, 4, 60
@@ -320,8 +321,8 @@ _NEAREST = 40  # nearest messages, each of which is read with its neighbours
 class MessageVectors:
     """The vectors of one thread's messages, in blocks; full blocks are in the store."""
 
-    def __init__(self, thread: Thread, kind: type[WordVectors], embedder: WordEmbedder) -> None:
-        self._thread, self._kind, self._embedder = thread, kind, embedder
+    def __init__(self, thread: Thread) -> None:
+        self._thread = thread
         self._blocks: dict[int, WordVectors] = {}
         self._next = 0
 
@@ -333,17 +334,29 @@ class MessageVectors:
         """
         if wanted is False:
             return None
-        try:
-            kind: type[WordVectors] = imported("holdfast.memory.vectors:WordVectors")  # needs numpy
-            return cls(thread, kind, cast("WordEmbedder", open_embedder("local")))
-        except MissingExtraError:
-            if wanted:
-                raise
-            return None
+        found = cls(thread)
+        if wanted:
+            open_embedder("local")  # raises if it is not installed
+        return found if has_local_vectors() else None
+
+    @cached_property
+    def _kind(self) -> type[WordVectors]:
+        kind: type[WordVectors] = imported("holdfast.memory.vectors:WordVectors")  # needs numpy
+        return kind
+
+    @cached_property
+    def _embedder(self) -> WordEmbedder:
+        return cast("WordEmbedder", open_embedder("local"))
 
     def nearest(self, text: str, limit: int) -> Mapping[int, float]:
-        """Cosines of the messages that are nearest to the text, by position."""
-        self._grow()
+        """Cosines of the messages that are nearest to the text, by position.
+
+        Vectors are loaded with the first search, which many sessions never make.
+        """
+        try:
+            self._grow()
+        except MissingExtraError:  # the package is there, but without its files
+            return {}
         most = min(limit, _NEAREST)
         found: dict[int, float] = {}
         for block in self._blocks.values():
@@ -404,7 +417,8 @@ class FactReader:
 
     def __init__(self, thread: Thread, *, redacts: bool = False) -> None:
         self._thread, self._tells = thread, concealing(redacts=redacts)
-        self._ledger, self._next, self._rewordings = Ledger(), 0, 0
+        self._ledger: Ledger | None = None
+        self._next, self._rewordings = 0, 0
 
     def ledger(self) -> Ledger:
         """The facts in the messages with edits applied.
@@ -412,14 +426,16 @@ class FactReader:
         A deleted fact that is stated again counts again.
         """
         state = self._thread.state
-        if self._rewordings != state.rewordings:
-            self._ledger, self._next, self._rewordings = Ledger(), 0, state.rewordings
+        facts = imported("holdfast.memory.facts")  # most sessions are asked for no facts
+        ledger = self._ledger
+        if ledger is None or self._rewordings != state.rewordings:
+            ledger, self._next, self._rewordings = facts.Ledger(), 0, state.rewordings
         said = (kept for kept in self._thread.forwards(self._next) if not kept.message.results)
         named = bear_names(state)
-        fresh = [fact for kept in said for fact in facts_in(self._messages(kept, named))]
-        self._ledger = self._ledger.adding(fact for fact in fresh if not self._forgotten(fact))
-        self._next = state.messages
-        return self._ledger
+        fresh = [fact for kept in said for fact in facts.facts_in(self._messages(kept, named))]
+        ledger = ledger.adding(fact for fact in fresh if not self._forgotten(fact))
+        self._ledger, self._next = ledger, state.messages
+        return ledger
 
     def _messages(self, kept: Kept, named: frozenset[str]) -> Remembered:
         seen = as_remembered(kept, named)

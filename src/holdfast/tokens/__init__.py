@@ -22,7 +22,6 @@ from holdfast.kernel.registry import Registry, imported, rows
 from holdfast.text.memo import Memo
 
 from .families import EXACT, STAND_INS, Family, family_of, window_of
-from .formulas import Custom, Fixed
 from .media import MediaCounter, document_tokens, media_tokens
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ def _named(name: str) -> TokenCounter:
             raise ConfigError(
                 f"{name!r:.40} names no number of tokens", place="counter", advice="write fixed:100"
             )
-        return Fixed(tokens)
+        return _formula("Fixed", tokens)
     family = family_of(name)
     if family.own:
         with suppress(MissingExtraError):
@@ -120,7 +119,7 @@ def _counter(found: object) -> TokenCounter:
     if isinstance(made, TokenCounter):
         return made
     if callable(made):
-        return Custom(made)
+        return _formula("Custom", made)
     advice = (
         "give a model's or a counter's name, a function of a text, "
         "or an object with name, accuracy and count"
@@ -128,6 +127,12 @@ def _counter(found: object) -> TokenCounter:
     raise ConfigError(
         f"{type(made).__name__} is not a token counter", place="counter", advice=advice
     )
+
+
+def _formula(kind: str, given: object) -> TokenCounter:
+    """A counter of this class of ``formulas``, which most counts do not need."""
+    made: TokenCounter = imported(f"holdfast.tokens.formulas:{kind}")(given)
+    return made
 
 
 Counter = str | TokenCounter | Callable[[str], int] | None
