@@ -200,8 +200,9 @@ class Session(ClosedAfterUse):
 
         Raises NotFoundError if there is no such note.
         """
+        kind: type[Fact] = imported("holdfast.memory.facts:Fact")
         with self._refreshed() as own:
-            if isinstance(note, imported("holdfast.memory.facts:Fact")):
+            if isinstance(note, kind):
                 return own.record("forget", "asked by the user", {"fact": list(note.key)})
             number = arguments.event(note)
             if number not in own.state.notes:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from heapq import nlargest
 from itertools import groupby, islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, cast
 
 from holdfast.kernel.errors import MissingExtraError, StoreError
-from holdfast.kernel.forks import cached_property
 from holdfast.kernel.messages import Message
 from holdfast.kernel.registry import imported
 from holdfast.memory.entities import COURTESY
@@ -318,6 +317,16 @@ _EMBEDDED = 400  # characters of one message, all of which is found by its words
 _NEAREST = 40  # nearest messages, each of which is read with its neighbours
 
 
+@cache
+def _vectors() -> tuple[type[WordVectors], WordEmbedder]:
+    """The class of a block of vectors, and the embedder of its words.
+
+    Raises MissingExtraError if they are not installed.
+    """
+    kind: type[WordVectors] = imported("holdfast.memory.vectors:WordVectors")  # needs numpy
+    return kind, cast("WordEmbedder", open_embedder("local"))
+
+
 class MessageVectors:
     """The vectors of one thread's messages, in blocks; full blocks are in the store."""
 
@@ -336,17 +345,8 @@ class MessageVectors:
             return None
         found = cls(thread)
         if wanted:
-            open_embedder("local")  # raises if it is not installed
+            _vectors()
         return found if has_local_vectors() else None
-
-    @cached_property
-    def _kind(self) -> type[WordVectors]:
-        kind: type[WordVectors] = imported("holdfast.memory.vectors:WordVectors")  # needs numpy
-        return kind
-
-    @cached_property
-    def _embedder(self) -> WordEmbedder:
-        return cast("WordEmbedder", open_embedder("local"))
 
     def nearest(self, text: str, limit: int) -> Mapping[int, float]:
         """Cosines of the messages that are nearest to the text, by position.
@@ -365,6 +365,7 @@ class MessageVectors:
 
     def _grow(self) -> None:
         """Add the messages that have no vector yet, or some of them."""
+        kind, embedder = _vectors()
         end = self._thread.state.messages
         first = max(0, (end - 1) // _BLOCK - _BLOCKS + 1)
         if self._next < first * _BLOCK or not self._blocks:
@@ -376,7 +377,7 @@ class MessageVectors:
             for number, part in groupby(said, lambda entry: entry[0] // _BLOCK):
                 block = self._blocks.get(number)
                 if block is None:
-                    block = self._blocks[number] = self._kind(self._embedder)
+                    block = self._blocks[number] = kind(embedder)
                 block.add(*(message for _, message in part))
         for number in range(self._next // _BLOCK, stop // _BLOCK):
             self._keep(number)
@@ -392,13 +393,14 @@ class MessageVectors:
 
     def _open(self, first: int) -> None:
         """Read the stored blocks, from this one until one is missing."""
+        kind, embedder = _vectors()
         self._next = first * _BLOCK
         store = self._thread.store
         while isinstance(store, GetsBytes) and self._next + _BLOCK <= self._thread.state.messages:
             number = self._next // _BLOCK
             kept = settled(store.get_bytes(self._key(number))) or b""
             try:
-                self._blocks[number] = self._kind.from_bytes(self._embedder, kept)
+                self._blocks[number] = kind.from_bytes(embedder, kept)
             except (ValueError, KeyError, TypeError):
                 return  # missing or damaged: computed again
             self._next += _BLOCK
