@@ -178,14 +178,14 @@ def chosen(options: Options) -> tuple[Compressor, Profile]:
     that design does. ``redact`` of the caller overrides the profile.
     """
     strategy, redact = options.get("strategy"), options.get("redact")
-    settings = Profile("", prefers=("newest_user",), redact=bool(redact))
+    counter = ""
     if strategy is None or (isinstance(strategy, str) and has_profile(strategy)):
         profile = load_profile(strategy or options.get("profile", USUAL_PROFILE))
         if strategy is None or strategy not in COMPRESSORS:
             profile = profile if redact is None else replace(profile, redact=redact)
             rescued = options.get("on_failure") == "fit" and profile.name in preset_names()
             return Pipeline(profile.steps, profile.name, _rescue() if rescued else None), profile
-        settings = replace(settings, counter=profile.counter)
+        counter = profile.counter
     if isinstance(strategy, str | bytes) or not isinstance(strategy, Sequence):
         only = strategy_of(strategy)
         pipeline = only if isinstance(only, Pipeline) else Pipeline((only,), only.name)
@@ -193,6 +193,7 @@ def chosen(options: Options) -> tuple[Compressor, Profile]:
         pipeline = Pipeline(tuple(strategy_of(each) for each in strategy))
     if options.get("on_failure") == "fit":
         pipeline = replace(pipeline, rescue=_rescue())
+    settings = Profile("", prefers=("newest_user",), counter=counter, redact=bool(redact))
     return pipeline, settings
 
 
