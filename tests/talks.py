@@ -10,9 +10,8 @@ from holdfast.compressors.summaries import Marks, body_of
 from holdfast.engine import prepare
 from holdfast.formats import read
 from holdfast.kernel.budget import Allowance
-from holdfast.kernel.compressor import Plan
+from holdfast.kernel.compressor import Plan, arun, run, run_batch
 from holdfast.kernel.edits import Drop, Replace
-from holdfast.kernel.flow import arun, run, run_batch
 from holdfast.options import Options
 from holdfast.tokens import meter_for
 from tests.formats.rules.messages import assistant, calling, tool, user

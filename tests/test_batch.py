@@ -9,8 +9,7 @@ import holdfast
 from holdfast.api import acompress_many, compress_many
 from holdfast.calls.lineup import CallLimits
 from holdfast.compressors.summarize import Summarize
-from holdfast.kernel.compressor import Plan
-from holdfast.kernel.flow import ask
+from holdfast.kernel.compressor import Plan, ask
 from holdfast.kernel.ports import All, Complete, Embed, Read, Save, Write
 from holdfast.providers.scripted import Scripted, ScriptedEmbedder
 from holdfast.result import Conversation

@@ -10,9 +10,8 @@ from holdfast.compressors.references import key_in
 from holdfast.compressors.shrink import Shrink
 from holdfast.compressors.squeeze import Squeeze
 from holdfast.designs.llm4s import llm4s_history
-from holdfast.kernel.compressor import Plan
+from holdfast.kernel.compressor import Plan, ask
 from holdfast.kernel.edits import Drop
-from holdfast.kernel.flow import ask
 from holdfast.kernel.ports import Complete, Save
 from holdfast.profiles import read_profile
 from holdfast.providers.scripted import Scripted

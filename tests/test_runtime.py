@@ -23,8 +23,7 @@ from prometheus_client import generate_latest
 import holdfast
 from holdfast import telemetry
 from holdfast.cost import Costs
-from holdfast.kernel.compressor import Plan
-from holdfast.kernel.flow import ask
+from holdfast.kernel.compressor import Plan, ask
 from holdfast.kernel.ports import All, Complete, Embed, Load, Read, Save, Write
 from holdfast.providers.prices import Price
 from holdfast.providers.scripted import Scripted

@@ -12,7 +12,7 @@ from holdfast.engine import Progress, fit, fit_many
 from holdfast.formats import read
 from holdfast.formats.payloads import model_of
 from holdfast.kernel.budget import BudgetLike
-from holdfast.kernel.flow import arun, run
+from holdfast.kernel.compressor import arun, run
 from holdfast.kernel.messages import Message
 from holdfast.kernel.ports import Accuracy
 from holdfast.kernel.registry import imported

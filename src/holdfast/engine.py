@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from holdfast.calls.lineup import Lineup
 from holdfast.compressors.pipeline import Pipeline, Stepwise, apply_steps
 from holdfast.compressors.summaries import Marks
-from holdfast.cost import Costs
 from holdfast.formats import read
 from holdfast.formats.payloads import ROLES, is_list, is_object, model_of, named
 from holdfast.kernel.budget import Allowance, Budget, BudgetLike, Meter, is_whole, thresholds
-from holdfast.kernel.compressor import Attempt, Compressor, Plan, Status, described
+from holdfast.kernel.compressor import Attempt, Compressor, Plan, Status, described, run_batch
 from holdfast.kernel.errors import BudgetError, ConfigError, InputError, StrategyError
-from holdfast.kernel.flow import run_batch
 from holdfast.kernel.ports import Secret
 from holdfast.kernel.registry import similar
 from holdfast.kernel.transcript import Continuing, Format, Transcript
@@ -40,6 +38,11 @@ from holdfast.text.keyed import of_thread
 from holdfast.tokens import meter_for, window_of
 from holdfast.trace import traced
 
+if TYPE_CHECKING:
+    from holdfast.cost import Costs
+
+_MODELS = ("llm", "embedder", "cache", "limits")
+"""The options of models and embedders."""
 _CONTINUES = "goes_on_elsewhere"
 _WAITS = "cheaper_to_wait"
 RECALL_TOOL = "recall"
@@ -202,7 +205,9 @@ class Job:
     def unlocked(self, secret: object) -> Job:
         """The job with its secret set, own notes recognised, and secrets masked if wanted."""
         marks = self.runtime.marks
-        marks.secret = of_thread(secret if isinstance(secret, str) else "", self.allowance.thread)
+        marks.secret = ""
+        if isinstance(secret, str) and secret:
+            marks.secret = of_thread(secret, self.allowance.thread)
         transcript = marks.admit(self.transcript)
         if not self.allowance.redacts:
             return replace(self, transcript=transcript)
@@ -244,14 +249,16 @@ def prepare(
     costs, waits = None if known is not None else costs_of(options, profile, model), ""
     if costs and trigger < tokens <= allowed:
         waits = _waits(costs, transcript, meter, target)
-    lineup = Lineup.of(
-        meter.text,
-        options.get("llm"),
-        options.get("embedder"),
-        cache=options.get("cache"),
-        limits=options.get("limits"),
-        opens=tokens > trigger,  # a vendor's package is imported only if it will be used
-    )
+    lineup = Lineup(meter.text)
+    if any(options.get(name) is not None for name in _MODELS):
+        lineup = Lineup.of(
+            meter.text,
+            options.get("llm"),
+            options.get("embedder"),
+            cache=options.get("cache"),
+            limits=options.get("limits"),
+            opens=tokens > trigger,  # a vendor's package is imported only if it will be used
+        )
     share = step if step is not None else stated.step or profile.step
     kept = options.get("store")
     store = None if kept is None else open_store(kept)
@@ -473,8 +480,10 @@ def _result(job: Job, record: _Record, masking: Masking | None) -> CompressionRe
 
 def _net(job: Job, now: Transcript, tokens: int) -> Net | None:
     """What the compression gains; None if nobody asked, or the cost of a model is not known."""
+    if job.costs is None:
+        return None
     spent = job.runtime.usage().cost
-    if job.costs is None or spent is None:
+    if spent is None:
         return None
     sizes, shared = job.allowance.meter.sizes(job.transcript), 0
     for size, old, new in zip(sizes, job.transcript.messages, now.messages, strict=False):

@@ -17,10 +17,9 @@ from holdfast.designs import tunacode
 from holdfast.formats import named, read
 from holdfast.kernel.apply import apply
 from holdfast.kernel.budget import Allowance, Meter
-from holdfast.kernel.compressor import Attempt
+from holdfast.kernel.compressor import Attempt, run, run_batch
 from holdfast.kernel.edits import Offload, Replace
 from holdfast.kernel.errors import InputError
-from holdfast.kernel.flow import run, run_batch
 from holdfast.kernel.messages import Message, Role
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Transcript

@@ -49,6 +49,7 @@ _MOVED = """
     conversation result
     designs.tunacode designs
     fitting engine
+    kernel.flow kernel.compressor
     memory.by_model session.forms
     memory.candidates memory.relevance
     memory.changing memory.tiers

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, TypeVar, c
 from holdfast.calls.lineup import CallLimits
 from holdfast.compressors import COMPRESSORS
 from holdfast.compressors.pipeline import Pipeline
-from holdfast.cost import Costs
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.compressor import Compressor, is_strategy
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.ports import KeyValueStore
+from holdfast.kernel.registry import imported
 from holdfast.kernel.transcript import Format
 from holdfast.kernel.typed import Only, check_type
 from holdfast.names import ProfileName, ProviderName, StrategyName
@@ -28,6 +28,7 @@ from holdfast.tokens import Counter
 
 if TYPE_CHECKING:
     from holdfast.calls.cache import CompressionCache
+    from holdfast.cost import Costs
 
 Pin = Collection[int] | Callable[[Any], bool] | None
 Strategy = StrategyName | Compressor | Sequence[StrategyName | Compressor] | None
@@ -113,6 +114,10 @@ def _is_cache(given: object) -> bool:
     return hasattr(given, "statistics")
 
 
+def _are_costs(given: object) -> bool:
+    return isinstance(given, imported("holdfast.cost:Costs"))
+
+
 _TYPES: Mapping[str, object] = {
     "model": str,
     "format": str | Format,
@@ -123,7 +128,7 @@ _TYPES: Mapping[str, object] = {
     "cache": Annotated[object, Only("a CompressionCache", _is_cache)],
     "thread": str,
     "limits": CallLimits,
-    "costs": Costs,
+    "costs": Annotated[object, Only("a Costs", _are_costs)],
     "secret": str,
 }
 """The types of options that are not checked where they are used."""
@@ -173,14 +178,14 @@ def chosen(options: Options) -> tuple[Compressor, Profile]:
     that design does. ``redact`` of the caller overrides the profile.
     """
     strategy, redact = options.get("strategy"), options.get("redact")
-    settings = Profile("", prefers=("newest_user",), redact=bool(redact))
+    counter = ""
     if strategy is None or (isinstance(strategy, str) and has_profile(strategy)):
         profile = load_profile(strategy or options.get("profile", USUAL_PROFILE))
         if strategy is None or strategy not in COMPRESSORS:
             profile = profile if redact is None else replace(profile, redact=redact)
             rescued = options.get("on_failure") == "fit" and profile.name in preset_names()
             return Pipeline(profile.steps, profile.name, _rescue() if rescued else None), profile
-        settings = replace(settings, counter=profile.counter)
+        counter = profile.counter
     if isinstance(strategy, str | bytes) or not isinstance(strategy, Sequence):
         only = strategy_of(strategy)
         pipeline = only if isinstance(only, Pipeline) else Pipeline((only,), only.name)
@@ -188,6 +193,7 @@ def chosen(options: Options) -> tuple[Compressor, Profile]:
         pipeline = Pipeline(tuple(strategy_of(each) for each in strategy))
     if options.get("on_failure") == "fit":
         pipeline = replace(pipeline, rescue=_rescue())
+    settings = Profile("", prefers=("newest_user",), counter=counter, redact=bool(redact))
     return pipeline, settings
 
 
@@ -237,7 +243,10 @@ def costs_of(options: Options, profile: Profile, model: str | None) -> Costs | N
     Raises ConfigError if the caller asked for costs and the price is not known.
     """
     asked = options.get("costs")
-    known = (asked or Costs()).known(model) if asked or profile.by_cost else None
+    if not (asked or profile.by_cost):
+        return None
+    costs: Costs = asked or imported("holdfast.cost:Costs")()
+    known = costs.known(model)
     if asked and known is None:
         problem = f"the price of {model!r} is not known" if model else "there is no price"
         advice = "give Costs(price=Price(...)), or a model of `holdfast prices`"

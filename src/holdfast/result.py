@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from math import ceil, inf
@@ -522,6 +523,21 @@ def check_result(given: object) -> None:
     if not isinstance(given, CompressionResult):
         problem = f"{type(given).__name__} is not a result"
         raise InputError(problem, advice="give what compress returned")
+
+
+def sources(result: CompressionResult) -> list[int | None]:
+    """The original position of each message of the result, None for an inserted one."""
+    places: list[int | None] = list(range(result.metrics.messages_before))
+    for step in result.steps:
+        inserts = Counter(edit.at for edit in step.edits if isinstance(edit, Insert))
+        dropped = {i for edit in step.edits if isinstance(edit, Drop) for i in edit.indices}
+        if inserts or dropped:
+            after: list[int | None] = []
+            for i, place in enumerate(places):
+                after += [None] * inserts[i] if i in inserts else ()
+                after += () if i in dropped else (place,)
+            places = after + [None] * inserts[len(places)]
+    return places
 
 
 def restore(result: CompressionResult[M]) -> M:

@@ -25,7 +25,6 @@ from holdfast.kernel.ports import (
 from holdfast.kernel.registry import imported
 from holdfast.model_usage import CallRecords, ModelUsage
 from holdfast.redact import incoming, outgoing
-from holdfast.stores.artifacts import secret_of
 from holdfast.stores.protocols import as_store_errors, settled
 
 if TYPE_CHECKING:
@@ -212,7 +211,8 @@ def _asked(store: KeyValueStore, request: StoreRequest, secret: str) -> str | No
             settled(store.set(request.key, request.value))
         return None
     if isinstance(request, Secret):
-        return secret_of(store)
+        found: str = imported("holdfast.stores.artifacts:secret_of")(store)
+        return found
     own = "" if isinstance(request, Save) and request.open else secret
     artifacts: ArtifactStore = imported("holdfast.stores.artifacts:ArtifactStore")(store, own)
     if isinstance(request, Load):

@@ -8,8 +8,8 @@ from holdfast.engine import wrapped
 from holdfast.formats import read
 from holdfast.kernel.apply import Applied, mend
 from holdfast.kernel.budget import Meter
-from holdfast.kernel.integrity import Rule, Violation, violations
-from holdfast.kernel.transcript import Continuing, Format, Publishing, Transcript
+from holdfast.kernel.integrity import Rule, Violation
+from holdfast.kernel.transcript import Continuing, Format, Publishing, Transcript, violations
 from holdfast.options import Provider
 from holdfast.result import CompressionMetrics, CompressionResult, M, Step, TokenUsage
 from holdfast.tokens import Counter, meter_for

@@ -4,7 +4,8 @@ import pytest
 
 from holdfast.compressors.cuts import legal, oldest_first
 from holdfast.formats import named
-from holdfast.kernel.integrity import Rule, violations
+from holdfast.kernel.integrity import Rule
+from holdfast.kernel.transcript import violations
 from tests.formats.rules.messages import assistant, result, thought, use, user
 from tests.properties.conversations import FORMS
 from tests.talks import METER, chat, exchange, system

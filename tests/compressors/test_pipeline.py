@@ -5,9 +5,8 @@ from holdfast.compressors.pipeline import Pipeline
 from holdfast.compressors.prune import Prune
 from holdfast.compressors.trim import Trim
 from holdfast.compressors.window import SlidingWindow
-from holdfast.kernel.compressor import Attempt, Plan
+from holdfast.kernel.compressor import Attempt, Plan, ask
 from holdfast.kernel.edits import Drop, Insert, Offload, Replace
-from holdfast.kernel.flow import ask
 from holdfast.kernel.ports import All, Ask, Complete, Load
 from tests.talks import Somebody, agent_run, chat, drops, same, words
 

@@ -1,8 +1,8 @@
 """Flows that run at once, answered by a function of the test."""
 
 from holdfast.compressors.writer import together
+from holdfast.kernel.compressor import ask
 from holdfast.kernel.errors import ModelError
-from holdfast.kernel.flow import ask
 from holdfast.kernel.ports import All, Complete
 
 

@@ -5,7 +5,7 @@ from collections import UserDict
 import pytest
 
 from holdfast import count
-from holdfast.formats import FORMATS, detect, named
+from holdfast.formats import FORMATS, MARKS, detect, named
 from holdfast.kernel.errors import ConfigError, FormatError
 
 
@@ -106,6 +106,17 @@ def test_a_format_from_outside_is_asked_before_anything_is_called_unreadable(mon
 def test_odd_values_where_a_word_is_expected_do_not_break_the_detection():
     assert detect([{"role": {}, "content": [{"type": {}}, 5, None]}]).name == "openai_chat"
     assert detect({"messages": [{"role": "user", "content": "x"}], "tools": [5]}).name == "plain"
+    assert detect([{"role": "user", "content": "x", "kind": []}]).name == "plain"
+
+
+def test_a_format_recognises_what_is_detected_as_it():
+    calls = [{"role": "assistant", "content": None, "tool_calls": []}]
+    assert named("openai").recognises(calls)
+    assert not named("anthropic").recognises(calls)
+
+
+def test_every_format_but_bedrocks_has_marks():
+    assert {*MARKS} == {*FORMATS.names()} - {"bedrock"}
 
 
 def test_unknown_fields_and_roles_do_not_make_messages_a_vendors():

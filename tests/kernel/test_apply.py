@@ -9,8 +9,8 @@ from holdfast import IntegrityError
 from holdfast.formats import named
 from holdfast.kernel.apply import apply, mend, undo
 from holdfast.kernel.edits import Drop, Insert, Offload, Replace
-from holdfast.kernel.integrity import violations
 from holdfast.kernel.messages import Text, ToolCall, ToolResult
+from holdfast.kernel.transcript import violations
 from tests.formats.conversations import anthropic_conversations, openai_conversations
 from tests.formats.rules.messages import assistant, calling, result, text, thought, tool, use, user
 from tests.talks import agent_run, chat, exchange, same, system

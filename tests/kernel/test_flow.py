@@ -4,8 +4,7 @@ from contextlib import suppress
 import pytest
 
 from holdfast import ModelError, StoreError
-from holdfast.kernel.compressor import Attempt, Plan
-from holdfast.kernel.flow import ask, run, run_batch
+from holdfast.kernel.compressor import Attempt, Plan, ask, run, run_batch
 from holdfast.kernel.ports import All, Complete, Embed, Load, Save
 from tests.talks import Somebody, agent_run, aplanned_by, drops, planned_by, settled
 

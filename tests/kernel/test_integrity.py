@@ -1,16 +1,8 @@
 from __future__ import annotations
 
 from holdfast.formats import named
-from holdfast.kernel.integrity import (
-    Rule,
-    ToolExchanges,
-    Violation,
-    keeps,
-    may_follow,
-    new_violation,
-    violations,
-    welds,
-)
+from holdfast.kernel.integrity import Rule, ToolExchanges, Violation
+from holdfast.kernel.transcript import keeps, may_follow, new_violation, violations, welds
 from tests.formats.rules.messages import calling, read, tool, user
 
 WHOLE = (ToolExchanges(),)

@@ -5,8 +5,7 @@ import pytest
 
 from benchmarks.message_index import Index
 from holdfast.memory import remembered
-from holdfast.memory.index import Answers
-from holdfast.memory.question import Asked
+from holdfast.memory.index import Answers, Asked
 from holdfast.memory.times import DAY, moment
 from tests.memory.talks import index_of, talk
 

@@ -13,8 +13,8 @@ from holdfast.compressors.summaries import PLAIN
 from holdfast.formats import named
 from holdfast.kernel.compressor import Compressor
 from holdfast.kernel.edits import Offload, Replace
-from holdfast.kernel.integrity import violations
 from holdfast.kernel.messages import ToolCall
+from holdfast.kernel.transcript import violations
 from holdfast.providers.scripted import Scripted
 from holdfast.stores.in_process import InProcessStore
 from tests.properties.conversations import FORMS

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from holdfast import compress
 from holdfast.kernel.edits import Drop, Edit, Insert, Offload, Replace
-from holdfast.reports import Touch, journeys, sources
-from holdfast.result import CompressionResult, restore
+from holdfast.reports import Touch, journeys
+from holdfast.result import CompressionResult, restore, sources
 
 from .results import assistant, call, output, result_of, user
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast.kernel.errors import MissingExtraError
 from holdfast.session import Session
 from holdfast.session import recall as meaning
 from tests.session.talks import chatter, talk
@@ -67,3 +68,15 @@ def test_damaged_blocks_are_made_again(small_blocks, tmp_path):
         session._thread.store.set_bytes("vectors:0:t", b"not a block")
     with Session("t", store=url) as again:
         assert near(again, "parcel for Dana") == found
+
+
+def test_a_package_without_its_files_leaves_a_search_by_words(monkeypatch):
+    def missing():
+        raise MissingExtraError("local embeddings", "local")
+
+    monkeypatch.setattr(meaning, "_vectors", missing)
+    with Session("t") as session:
+        session.append(*talk(70))
+        assert session.search("the parcel for Dana", 1)[0].position == 3
+    with pytest.raises(MissingExtraError):
+        Session("u", vectors=True)

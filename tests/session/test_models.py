@@ -15,8 +15,8 @@ from threading import Event
 import pytest
 
 import holdfast
+from holdfast.kernel.compressor import ask
 from holdfast.kernel.errors import ConfigError, ModelError, NotFoundError
-from holdfast.kernel.flow import ask
 from holdfast.kernel.ports import Complete
 from holdfast.memory.forms import Form, RuleCondenser
 from holdfast.memory.tiers import TierSizes

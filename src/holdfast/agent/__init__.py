@@ -25,8 +25,8 @@ from holdfast.agent.tools import (
 )
 from holdfast.formats.payloads import ROLES, as_sent, is_list, is_object, named
 from holdfast.kernel.budget import Budget
+from holdfast.kernel.compressor import arun, run
 from holdfast.kernel.errors import ConfigError, ContextOverflowError, ModelError
-from holdfast.kernel.flow import arun, run
 from holdfast.kernel.messages import ToolCall
 from holdfast.kernel.transcript import Format
 from holdfast.kernel.typed import Positive, check_type

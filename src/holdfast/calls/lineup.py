@@ -74,6 +74,10 @@ class Lineup:
     embedder: Embedder | None = None
     cache: CompressionCache | None = None
     limits: CallLimits = _USUAL
+    writer: str = ""
+    """The name of the model, empty if there is none."""
+    writer_window: int = 0
+    """The model's window in tokens: its own, or that known for its name, or 0."""
 
     @classmethod
     def of(
@@ -93,18 +97,10 @@ class Lineup:
             check_model(llm)
         model = open_model(llm) if llm is not None and opens else None
         chosen = open_embedder(embedder) if embedder is not None and opens else None
-        return cls(count, model, chosen, cache, limits or _USUAL)
-
-    @property
-    def writer(self) -> str:
-        """The name of the model, empty if there is none."""
-        return name_of(self.model) if self.model else ""
-
-    @property
-    def writer_window(self) -> int:
-        """The model's window in tokens: its own, or that known for its name, or 0."""
-        own = getattr(self.model, "window", 0)
-        return own if isinstance(own, int) and own > 0 else window_of(self.writer) or 0
+        writer = name_of(model) if model else ""
+        own = getattr(model, "window", 0)
+        window = own if isinstance(own, int) and own > 0 else window_of(writer) or 0
+        return cls(count, model, chosen, cache, limits or _USUAL, writer, window)
 
     def embeds(self) -> Embedder:
         """The caller's embedder, or the best one that needs no network, loaded on first use."""

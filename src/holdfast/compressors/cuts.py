@@ -12,9 +12,8 @@ from typing import Literal, NamedTuple, TypeVar
 from holdfast.compressors.summaries import PLAIN, SKIPPED
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.edits import Insert
-from holdfast.kernel.integrity import may_follow, new_violation
 from holdfast.kernel.messages import Message, Role
-from holdfast.kernel.transcript import Transcript, speaks
+from holdfast.kernel.transcript import Transcript, may_follow, new_violation, speaks
 
 T = TypeVar("T")
 

@@ -16,10 +16,9 @@ from typing import NamedTuple, cast
 from holdfast.compressors.cuts import legal, preferred, start_of_newest
 from holdfast.compressors.summaries import body_of
 from holdfast.kernel.budget import Allowance
-from holdfast.kernel.compressor import Configured, Flow, Plan
+from holdfast.kernel.compressor import Configured, Flow, Plan, ask
 from holdfast.kernel.edits import Drop
 from holdfast.kernel.errors import ModelError
-from holdfast.kernel.flow import ask
 from holdfast.kernel.messages import Message, Text, ToolCall, ToolResult
 from holdfast.kernel.ports import Embed
 from holdfast.kernel.transcript import Transcript

@@ -9,9 +9,8 @@ from typing import Any
 
 from holdfast.kernel.apply import Applied, apply
 from holdfast.kernel.budget import Allowance
-from holdfast.kernel.compressor import Attempt, Compressor, Flow, Plan, Planner, described
+from holdfast.kernel.compressor import Attempt, Compressor, Flow, Plan, Planner, ask, described
 from holdfast.kernel.errors import IntegrityError
-from holdfast.kernel.flow import ask
 from holdfast.kernel.transcript import Transcript
 from holdfast.kernel.typed import Fraction, check_fields
 

@@ -14,10 +14,9 @@ from holdfast.compressors.references import note, parted
 from holdfast.compressors.summaries import WorkingStore
 from holdfast.compressors.tool_outputs import Output, is_chosen, outputs
 from holdfast.kernel.budget import Allowance, Share
-from holdfast.kernel.compressor import Configured, Flow, Plan
+from holdfast.kernel.compressor import Asking, Configured, Flow, Plan
 from holdfast.kernel.edits import Edit
 from holdfast.kernel.errors import ModelError
-from holdfast.kernel.flow import Asking
 from holdfast.kernel.messages import ToolResult
 from holdfast.kernel.registry import imported, moved_names
 from holdfast.kernel.transcript import Transcript

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from holdfast.compressors.summaries import HISTORY, WorkingStore, body_of
 from holdfast.kernel.budget import Allowance
-from holdfast.kernel.flow import Asking
+from holdfast.kernel.compressor import Asking
 from holdfast.kernel.messages import Message, Messages
 from holdfast.kernel.ports import ContentKind, Room, Shrunk
 from holdfast.kernel.transcript import Seal, Transcript

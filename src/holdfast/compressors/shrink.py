@@ -12,10 +12,9 @@ from holdfast.compressors.summaries import WorkingStore
 from holdfast.compressors.tool_outputs import SHORTER_FORM, Output, brief, is_chosen, texts
 from holdfast.content import recognise
 from holdfast.kernel.budget import Allowance
-from holdfast.kernel.compressor import Configured, Flow, Plan
+from holdfast.kernel.compressor import Asking, Configured, Flow, Plan
 from holdfast.kernel.edits import Offload, Replace
 from holdfast.kernel.errors import ConfigError
-from holdfast.kernel.flow import Asking
 from holdfast.kernel.messages import ToolCall
 from holdfast.kernel.ports import Room
 from holdfast.kernel.transcript import Transcript

@@ -14,10 +14,9 @@ from holdfast.compressors.writer import (
     with_missing,
 )
 from holdfast.kernel.budget import Allowance, Share, tokens_of
-from holdfast.kernel.compressor import Configured, Flow, Plan
+from holdfast.kernel.compressor import Asking, Configured, Flow, Plan, ask
 from holdfast.kernel.edits import Replace
 from holdfast.kernel.errors import HoldfastError, ModelError
-from holdfast.kernel.flow import Asking, ask
 from holdfast.kernel.messages import Role
 from holdfast.kernel.transcript import Transcript
 from holdfast.text.fit import Count

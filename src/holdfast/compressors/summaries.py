@@ -20,12 +20,12 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TypeVar
 
+from holdfast.kernel.compressor import Asking, ask
 from holdfast.kernel.errors import StoreError
-from holdfast.kernel.flow import Asking, ask
-from holdfast.kernel.integrity import Rule, keeps, may_follow
+from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import SUMMARY, Message, Role, Text
 from holdfast.kernel.ports import Ask, Read, Save, Write
-from holdfast.kernel.transcript import Transcript, speaks
+from holdfast.kernel.transcript import Transcript, keeps, may_follow, speaks
 from holdfast.kernel.typed import kept_as
 from holdfast.redact import masked_parts, redacted_text
 from holdfast.text.keyed import decimal, is_known

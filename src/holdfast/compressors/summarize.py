@@ -22,10 +22,9 @@ from holdfast.compressors.summary_memory import (
 )
 from holdfast.compressors.writer import WritingTask, details, rendered, wording, written
 from holdfast.kernel.budget import Allowance, Share, tokens_of
-from holdfast.kernel.compressor import Configured, Flow, Plan
+from holdfast.kernel.compressor import Asking, Configured, Flow, Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
 from holdfast.kernel.errors import ConfigError, HoldfastError, ModelError
-from holdfast.kernel.flow import Asking
 from holdfast.kernel.messages import Message, Messages
 from holdfast.kernel.registry import moved_names
 from holdfast.kernel.transcript import Transcript

@@ -28,7 +28,7 @@ from holdfast.compressors.summaries import (
 )
 from holdfast.compressors.writer import Detail, bullets, chosen, listed, missing
 from holdfast.kernel.budget import Allowance
-from holdfast.kernel.flow import Asking
+from holdfast.kernel.compressor import Asking
 from holdfast.kernel.forks import cached_property
 from holdfast.kernel.messages import Media, Message
 from holdfast.kernel.transcript import Transcript

@@ -22,8 +22,8 @@ from typing import NamedTuple, TypeVar
 
 from holdfast.compressors.summaries import WorkingStore, message_key, messages_key
 from holdfast.kernel.budget import Allowance
+from holdfast.kernel.compressor import Asking, ask
 from holdfast.kernel.errors import ContextOverflowError, HoldfastError, ModelError
-from holdfast.kernel.flow import Asking, ask
 from holdfast.kernel.messages import Media, Message, Role, Text, ToolCall, ToolResult
 from holdfast.kernel.ports import All, Ask, Complete
 from holdfast.kernel.typed import kept_as

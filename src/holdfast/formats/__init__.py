@@ -1,16 +1,29 @@
-"""The message formats of providers, one file each, with the provider's rules."""
+"""The message formats of providers, one file each, and the marks by which each is recognised.
+
+A format's file is loaded when its messages are read, not to find out whose they are.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
 from holdfast.kernel.errors import FormatError
+from holdfast.kernel.messages import MediaKind
 from holdfast.kernel.registry import Registry, rows
 from holdfast.kernel.transcript import Format, Transcript
 
-from .payloads import as_sent
+from .payloads import (
+    MESSAGES,
+    Object,
+    as_sent,
+    body_of,
+    is_list,
+    is_object,
+    messages_of,
+    objects_in,
+)
 
 FORMATS = Registry(
     "format",
@@ -36,7 +49,7 @@ FORMATS = Registry(
         vertex anthropic
     """),
 )
-"""The formats in the order in which they are tried, and names of providers that use them."""
+"""The formats, and names of providers that use them."""
 
 
 def named(name: str | Format) -> Format:
@@ -51,16 +64,19 @@ _made = cache(named)  # a session detects the format of every message
 
 
 def detect(payload: object, name: str | Format | None = None) -> Format:
-    """Return the named format, or the first that recognises the payload.
+    """Return the named format, or the first whose marks the payload has.
 
-    If none does, it is ``plain``, whose reader reports what is wrong and where. Raises FormatError
-    for anything but a list or a request body.
+    Formats of other packages are asked after these. If none recognises it, it is ``plain``, whose
+    reader reports what is wrong and where. Raises FormatError for anything but a list or a request
+    body.
     """
     if name is not None:
         return named(name)
-    return next(
-        (form for form in map(_made, _in_order()) if form.recognises(payload)), _made("plain")
-    )
+    own = recognised(payload)
+    if own:
+        return _made(own)
+    others = map(_made, FORMATS.added())
+    return next((form for form in others if form.recognises(payload)), _made("plain"))
 
 
 def read(
@@ -82,6 +98,262 @@ def read(
     return sent, form, form.read(sent, tools)
 
 
-def _in_order() -> Iterator[str]:
-    yield from FORMATS.table
-    yield from FORMATS.added()
+def recognised(payload: object) -> str:
+    """The name of the format whose marks the payload has, the first in the order of ``MARKS``.
+
+    Empty if it has none of them. Raises FormatError for anything but a list or a request body.
+    """
+    seen = _Seen(payload)
+    return next((name for name, has_marks in MARKS.items() if has_marks(seen)), "")
+
+
+class _Seen:
+    """The places of a payload in which formats have their marks."""
+
+    def __init__(self, payload: object) -> None:
+        self.payload = payload
+        self.body = body_of(payload)
+        held: object = payload.get(MESSAGES) if is_object(payload) else payload
+        self.first: object = held[0] if is_list(held) and held else None
+        self.messages = list(objects_in(held))
+        self.blocks = [
+            block for message in self.messages for block in objects_in(message.get("content"))
+        ]
+
+    def has_field(self, fields: frozenset[str]) -> bool:
+        """Whether a message has one of the fields."""
+        return any(not fields.isdisjoint(message) for message in self.messages)
+
+    def has_tools(self, field: str) -> bool:
+        """Whether the schema of a tool has the field."""
+        return any(field in tool for tool in objects_in(self.body.get("tools")))
+
+    def has_body_field(self, fields: frozenset[str]) -> bool:
+        """Whether the body has one of the fields."""
+        return not fields.isdisjoint(self.body)
+
+    def has_only(self, field: str) -> bool:
+        """Whether the body has its messages in this field."""
+        return field in self.body and MESSAGES not in self.body
+
+
+# frameworks, whose messages may be objects; the first message decides
+
+LANGCHAIN_ROLES: Mapping[str, str] = {
+    "human": "user",
+    "ai": "assistant",
+    "system": "system",
+    "tool": "tool",
+    "function": "function",
+    "chat": "",
+}
+"""LangChain's roles by message type; a chat message has a role of its own."""
+
+
+def langchain_fields(message: object) -> Object:
+    """The fields of a LangChain message; none for anything else."""
+    fields: Object = {}
+    if is_object(message):
+        wrap = langchain_wrap(message)
+        fields = {"type": message.get("type"), **message[wrap]} if wrap else message
+    elif hasattr(message, "additional_kwargs"):
+        fields = vars(message)
+    kind = langchain_type(fields)
+    return fields if kind in LANGCHAIN_ROLES and ("role" in fields) == (kind == "chat") else {}
+
+
+def langchain_wrap(message: Object) -> str:
+    """The field of LangChain's JSON that holds the message; empty if it is not wrapped."""
+    return next((field for field in ("data", "kwargs") if is_object(message.get(field))), "")
+
+
+def langchain_type(fields: Object) -> str:
+    """The type of a LangChain message; a chunk of a stream has the type of a whole message."""
+    kind = str(fields.get("type"))
+    return kind.removesuffix("MessageChunk").lower() if kind.endswith("Chunk") else kind
+
+
+def pydantic_ai_fields(message: object) -> Object:
+    """The fields of a Pydantic AI message; none for anything else."""
+    fields: Object = {}
+    if is_object(message):
+        fields = message
+    elif hasattr(message, "parts") and hasattr(message, "kind"):
+        fields = vars(message)
+    known = fields.get("kind") in ("request", "response") and is_list(fields.get("parts"))
+    return fields if known else {}
+
+
+# vendors
+
+ITEM_CALLS: Mapping[str, str] = {
+    "function_call": "arguments",
+    "custom_tool_call": "input",
+    "local_shell_call": "action",
+    "shell_call": "action",
+    "apply_patch_call": "operation",
+}
+"""The types of calls among items of the Responses API, and the fields of their arguments."""
+
+ITEM_OUTPUTS = frozenset(f"{kind}_output" for kind in ITEM_CALLS)
+_ITEMS = frozenset(
+    {
+        *ITEM_CALLS,
+        *ITEM_OUTPUTS,
+        "additional_tools",
+        "compaction",
+        "item_reference",
+        "reasoning",
+        "web_search_call",
+    }
+)
+_ITEM_PARTS = frozenset({"input_text", "input_image", "input_file", "output_text"})
+
+
+def _is_responses(seen: _Seen) -> bool:
+    """Whether a body has ``input`` and no messages, or a type that only this API has."""
+    if seen.body:
+        return seen.has_only("input")
+    return any(str(item.get("type")) in _ITEMS for item in seen.messages) or any(
+        str(part.get("type")) in _ITEM_PARTS for part in seen.blocks
+    )
+
+
+def _is_gemini(seen: _Seen) -> bool:
+    """Whether a body has only ``contents``, or messages have parts without a type."""
+    if seen.body:
+        return seen.has_only("contents")
+    return any(
+        is_list(parts := message.get("parts"))
+        and "content" not in message
+        and not any("type" in part for part in objects_in(parts))
+        for message in seen.messages
+    )
+
+
+CONVERSE_MEDIA: tuple[MediaKind, ...] = ("image", "document", "video", "audio")
+_CONVERSE_BLOCKS = frozenset(
+    {"toolUse", "toolResult", "reasoningContent", "cachePoint", "guardContent"}
+)
+_CONVERSE_BODY = frozenset(
+    {"toolConfig", "inferenceConfig", "modelId", "additionalModelRequestFields"}
+)
+
+
+def _is_converse(seen: _Seen) -> bool:
+    """Whether a field of the body exists only in Converse, or blocks have no type."""
+    if seen.has_body_field(_CONVERSE_BODY):
+        return True
+    return any(not _CONVERSE_BLOCKS.isdisjoint(block) for block in seen.blocks) or (
+        bool(seen.blocks) and all(set(block) <= {"text", *CONVERSE_MEDIA} for block in seen.blocks)
+    )
+
+
+_ANTHROPIC_BLOCKS = (
+    "tool_use",
+    "tool_result",
+    "thinking",
+    "redacted_thinking",
+    "image",
+    "document",
+    "search_result",
+    "server_tool_use",
+    "web_search_tool_result",
+)
+_ANTHROPIC_BODY = frozenset(
+    {
+        "anthropic_beta",
+        "anthropic_version",
+        "container",
+        "context_management",
+        "mcp_servers",
+        "stop_sequences",
+        "system",
+        "thinking",
+        "top_k",
+    }
+)
+FOREIGN_TO_ANTHROPIC = frozenset({"tool_calls", "tool_call_id", "function_call"})
+"""Fields of messages that the Messages API refuses."""
+_FOREIGN_ROLES = ("system", "developer", "tool", "function")
+
+
+def _is_anthropic(seen: _Seen) -> bool:
+    """Whether a field of the body, a schema or a block exists only in the Messages API."""
+    shown = any(block.get("type") in _ANTHROPIC_BLOCKS for block in seen.blocks)
+    told = (
+        seen.has_body_field(_ANTHROPIC_BODY)
+        or seen.has_tools("input_schema")
+        or any("cache_control" in block for block in seen.blocks)
+    )
+    if not (shown or told) or seen.has_field(FOREIGN_TO_ANTHROPIC):
+        return False
+    return shown or not any(message.get("role") in _FOREIGN_ROLES for message in seen.messages)
+
+
+CHAT_CARRIERS = frozenset(
+    {"tool_calls", "function_call", "refusal", "reasoning_content", "reasoning", "audio"}
+)
+"""Fields of a message of Chat Completions that hold parts, beside its content."""
+_CHAT_FIELDS = CHAT_CARRIERS | {"tool_call_id", "annotations"}
+_CHAT_ROLES = ("tool", "function", "developer")
+_CHAT_BODY = frozenset(
+    {
+        "functions",
+        "function_call",
+        "response_format",
+        "max_completion_tokens",
+        "parallel_tool_calls",
+        "reasoning_effort",
+        "frequency_penalty",
+        "presence_penalty",
+        "logprobs",
+        "logit_bias",
+        "seed",
+        "stop",
+        "n",
+        "store",
+        "user",
+    }
+)
+
+
+def _is_chat(seen: _Seen) -> bool:
+    """Whether a role or a field exists only in Chat Completions, or content is a list or null.
+
+    Anthropic has lists of parts too, but its marks are looked for first.
+    """
+    if seen.has_tools("function") or seen.has_body_field(_CHAT_BODY):
+        return True
+    if seen.has_field(_CHAT_FIELDS):
+        return True
+    if any(message.get("role") in _CHAT_ROLES for message in seen.messages):
+        return True
+    contents = (message.get("content") for message in seen.messages)
+    return any(content is None or type(content) in (list, tuple) for content in contents)
+
+
+def _is_plain(seen: _Seen) -> bool:
+    """Whether each message has a role and one text."""
+    if len(seen.messages) != len(messages_of(seen.payload)):
+        return False
+    return all(
+        type(message.get("role")) is str and type(message.get("content")) is str
+        for message in seen.messages
+    )
+
+
+MARKS: Mapping[str, Callable[[_Seen], bool]] = {
+    "langchain": lambda seen: bool(langchain_fields(seen.first)),
+    "pydantic_ai": lambda seen: bool(pydantic_ai_fields(seen.first)),
+    "openai_responses": _is_responses,
+    "gemini": _is_gemini,
+    "converse": _is_converse,
+    "anthropic": _is_anthropic,
+    "openai_chat": _is_chat,
+    "plain": _is_plain,
+}
+"""By format, whether a payload has its marks, in the order in which they are looked for.
+
+Bedrock has no marks: its messages look like Anthropic's, so that it must be named.
+"""

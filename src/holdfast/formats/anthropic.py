@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
 
+from holdfast.formats import FOREIGN_TO_ANTHROPIC
 from holdfast.formats.openai_responses import CompactionStays
 from holdfast.formats.rules.messages import ThinkingLeads, ThinkingSigned, ThinkingStays
 from holdfast.kernel.errors import FormatError
@@ -35,14 +36,10 @@ from .payloads import (
     compact,
     content_at,
     data_of,
-    fields_of,
     id_at,
     is_address,
-    is_list,
     joined,
     object_at,
-    objects_in,
-    objects_of,
     parsed_object,
     text_at,
     unknown,
@@ -67,39 +64,12 @@ from .rules.messages import (
 from .rules.published import AsPublished, CacheControls
 from .wire import SPOKEN, BlockWire, beside
 
-_OWN_BLOCKS = (
-    "tool_use",
-    "tool_result",
-    "thinking",
-    "redacted_thinking",
-    "image",
-    "document",
-    "search_result",
-    "server_tool_use",
-    "web_search_tool_result",
-)
-_OWN_BODY_FIELDS = frozenset(
-    {
-        "anthropic_beta",
-        "anthropic_version",
-        "container",
-        "context_management",
-        "mcp_servers",
-        "stop_sequences",
-        "system",
-        "thinking",
-        "top_k",
-    }
-)
-_FOREIGN_FIELDS = frozenset({"tool_calls", "tool_call_id", "function_call"})
-_FOREIGN_ROLES = ("system", "developer", "tool", "function")
-
 
 class Anthropic(BlockWire):
     """The Messages API."""
 
     name = "anthropic"
-    carriers = _FOREIGN_FIELDS
+    carriers = FOREIGN_TO_ANTHROPIC
     enveloped = BlockWire.enveloped | {"system"}
     rules: tuple[Rule, ...] = (
         AtLeastOne(),
@@ -120,22 +90,6 @@ class Anthropic(BlockWire):
         FirstIsUser(),
     )
 
-    def recognises(self, payload: object) -> bool:
-        """Whether a field of the body, a schema or a block exists only in the Messages API."""
-        messages = objects_of(payload)
-        lists = [content for message in messages if is_list(content := message.get("content"))]
-        blocks = [block for content in lists for block in objects_in(content)]
-        body = body_of(payload)
-        seen = any(block.get("type") in _OWN_BLOCKS for block in blocks)
-        told = (
-            not _OWN_BODY_FIELDS.isdisjoint(body)
-            or any("input_schema" in tool for tool in objects_in(body.get("tools")))
-            or any("cache_control" in block for block in blocks)
-        )
-        if not (seen or told) or not _FOREIGN_FIELDS.isdisjoint(fields_of(messages)):
-            return False
-        return seen or not any(message.get("role") in _FOREIGN_ROLES for message in messages)
-
     def prompt(self, payload: object) -> Iterator[Part]:
         """The body's system prompt."""
         body = body_of(payload)
@@ -152,7 +106,7 @@ class Anthropic(BlockWire):
 
     def locate(self, message: Object, place: str) -> Located:
         """The blocks in order; content that is a string is one block."""
-        for field in _FOREIGN_FIELDS.intersection(message):
+        for field in FOREIGN_TO_ANTHROPIC.intersection(message):
             if message[field]:
                 advice = "convert the messages first, with holdfast.formats.convert.convert"
                 raise FormatError(
@@ -199,11 +153,6 @@ class Bedrock(Anthropic):
 
     name = "bedrock"
     rules = (*Anthropic.rules, RolesAlternate())
-
-    def recognises(self, payload: object) -> bool:
-        """False, because its messages look like Anthropic's."""
-        del payload
-        return False
 
 
 def _content(holder: Object, field: str, place: str) -> Located:

@@ -11,6 +11,7 @@ from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from holdfast.formats import CONVERSE_MEDIA
 from holdfast.formats.rules.messages import ThinkingStays
 from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import (
@@ -41,7 +42,6 @@ from .payloads import (
     object_at,
     objects_at,
     objects_in,
-    objects_of,
     parsed_object,
     text_at,
     unknown,
@@ -50,12 +50,6 @@ from .rules.exchanges import BlockExchanges, ResultsInNextMessage, SpelledCallId
 from .rules.messages import AtLeastOne, FirstIsUser, KnownRoles, NotEmpty, RolesAlternate
 from .rules.published import published_rules
 from .wire import SPOKEN, BlockWire, unread
-
-_MEDIA: tuple[MediaKind, ...] = ("image", "document", "video", "audio")
-_OWN_BLOCKS = frozenset({"toolUse", "toolResult", "reasoningContent", "cachePoint", "guardContent"})
-_OWN_BODY_FIELDS = frozenset(
-    {"toolConfig", "inferenceConfig", "modelId", "additionalModelRequestFields"}
-)
 
 
 class Converse(BlockWire):
@@ -75,16 +69,6 @@ class Converse(BlockWire):
         FirstIsUser(),
         RolesAlternate(),
     )
-
-    def recognises(self, payload: object) -> bool:
-        """Whether a field of the body exists only in Converse, or blocks have no type."""
-        body = body_of(payload)
-        if not _OWN_BODY_FIELDS.isdisjoint(body):
-            return True
-        blocks = [b for message in objects_of(payload) for b in objects_in(message.get("content"))]
-        return any(not _OWN_BLOCKS.isdisjoint(block) for block in blocks) or (
-            bool(blocks) and all(set(block) <= {"text", *_MEDIA} for block in blocks)
-        )
 
     def prompt(self, payload: object) -> Iterator[Part]:
         """The body's system prompt."""
@@ -120,7 +104,7 @@ class Converse(BlockWire):
                     yield from unread(held, ("name", "input"))
                 elif kind == "toolResult":
                     yield from unread(held, SPOKEN)
-                elif kind in _MEDIA:
+                elif kind in CONVERSE_MEDIA:
                     yield from unread(held, ("source", "format"))
 
     def compose(self, role: Role, text: str) -> object:
@@ -171,7 +155,7 @@ def _block(block: Object, place: str, path: Path) -> LocatedPart:
             return Reasoning("", signed=True), path
         text = text_at(inner, "text", place)
         return Reasoning(text, bool(inner.get("signature"))), path
-    for kind in _MEDIA:
+    for kind in CONVERSE_MEDIA:
         if kind in block:
             return _media(object_at(block, kind, place), kind), path
     return unknown(block, place), path

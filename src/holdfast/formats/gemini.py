@@ -32,13 +32,11 @@ from .payloads import (
     compact,
     content_at,
     data_of,
-    is_list,
     is_object,
     kind_of_media,
     object_at,
     objects_at,
     objects_in,
-    objects_of,
     parsed_object,
     text_at,
     unknown,
@@ -84,18 +82,6 @@ class Gemini(BlockWire):
         ResultsInNextMessage(),
         CallsFollowUsers(),
     )
-
-    def recognises(self, payload: object) -> bool:
-        """Whether a body has only ``contents``, or messages have parts without a type."""
-        body = body_of(payload)
-        if body:
-            return self.field in body and "messages" not in body
-        return any(
-            is_list(parts := message.get(self.content))
-            and "content" not in message
-            and not any("type" in part for part in objects_in(parts))
-            for message in objects_of(payload)
-        )
 
     def prompt(self, payload: object) -> Iterator[Part]:
         """The body's system instruction."""

@@ -11,6 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
+from holdfast.formats import (
+    LANGCHAIN_ROLES,
+    langchain_fields,
+    langchain_type,
+    langchain_wrap,
+)
 from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import Media, MediaKind, Parts, Reasoning, ToolResult
 from holdfast.kernel.registry import imported
@@ -21,16 +27,9 @@ from .payloads import Located, Object, is_list, is_object, parsed_object, text_a
 from .rules.messages import CallListNotEmpty, ContentGiven
 from .wire import FrameworkWire
 
-_ROLES = {
-    "human": "user",
-    "ai": "assistant",
-    "system": "system",
-    "tool": "tool",
-    "function": "function",
-    "chat": "",
+_TYPES: Mapping[str, str] = {role: kind for kind, role in LANGCHAIN_ROLES.items()} | {
+    "developer": "system"
 }
-"""The roles by message type; a chat message has a role of its own."""
-_TYPES: Mapping[str, str] = {role: kind for kind, role in _ROLES.items()} | {"developer": "system"}
 _REASONED = {"thinking": "thinking", "reasoning": "reasoning", "redacted_thinking": "data"}
 _UNSEEN = frozenset({*_REASONED, "tool_use", "tool_call", "function_call"})
 """Blocks that are read elsewhere: as reasoning, and as calls."""
@@ -54,14 +53,7 @@ class LangChain(FrameworkWire, OpenAIChat):
     @staticmethod
     def fields(message: object) -> Object:
         """The fields of a LangChain message; none for anything else."""
-        fields: Object = {}
-        if is_object(message):
-            wrap = _wrap(message)
-            fields = {"type": message.get("type"), **message[wrap]} if wrap else message
-        elif hasattr(message, "additional_kwargs"):
-            fields = vars(message)
-        kind = _type(fields)
-        return fields if kind in _ROLES and ("role" in fields) == (kind == "chat") else {}
+        return langchain_fields(message)
 
     def published(self, payload: object) -> tuple[Rule, ...]:
         """None: the package checks the fields itself when a message is made."""
@@ -73,8 +65,11 @@ class LangChain(FrameworkWire, OpenAIChat):
         fields = self.fields(original)
         if not fields:
             return super().view(original)
-        kind, content = _type(fields), fields.get("content")
-        value: dict[str, Any] = {"role": _ROLES[kind] or fields.get("role"), "content": content}
+        kind, content = langchain_type(fields), fields.get("content")
+        value: dict[str, Any] = {
+            "role": LANGCHAIN_ROLES[kind] or fields.get("role"),
+            "content": content,
+        }
         if is_list(content):
             value["content"] = [_block(block) for block in content if not _unseen(block)]
             told = "\n".join(filter(None, map(_reasoned, content)))
@@ -101,7 +96,7 @@ class LangChain(FrameworkWire, OpenAIChat):
             now["tool_calls"] = list(map(_own_call, now["tool_calls"]))
         if not is_object(was):
             return cast("Any", was).model_copy(update=now)
-        wrap = _wrap(was)
+        wrap = langchain_wrap(was)
         return {**was, wrap: {**was[wrap], **now}} if wrap else {**was, **now}
 
     def locate(self, message: Object, place: str) -> Located:
@@ -129,17 +124,6 @@ class LangChain(FrameworkWire, OpenAIChat):
             return made
         make = imported("langchain_core.messages.utils:convert_to_messages")
         return cast("list[object]", make([made]))[0]
-
-
-def _wrap(message: Object) -> str:
-    """The field of the JSON that holds the message; empty if it is not wrapped."""
-    return next((field for field in ("data", "kwargs") if is_object(message.get(field))), "")
-
-
-def _type(fields: Object) -> str:
-    """The type of the message; a chunk of a stream has the type of a whole message."""
-    kind = str(fields.get("type"))
-    return kind.removesuffix("MessageChunk").lower() if kind.endswith("Chunk") else kind
 
 
 def _unseen(block: object) -> bool:

@@ -12,24 +12,20 @@ from collections.abc import Iterator, Mapping
 from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import Media, Part, Parts, Reasoning, Text, ToolCall, ToolResult
 
+from . import CHAT_CARRIERS
 from .payloads import (
     ROLES,
     Located,
     LocatedPart,
     Object,
     Path,
-    body_of,
     compact,
     content_at,
-    fields_of,
     id_at,
     is_object,
     joined,
-    kinds_of,
     object_at,
     objects_at,
-    objects_in,
-    objects_of,
     schemas,
     text_at,
     unknown,
@@ -39,10 +35,7 @@ from .rules.messages import AtLeastOne, CallListNotEmpty, ContentGiven, KnownRol
 from .rules.published import published_rules
 from .wire import SPOKEN, ObjectWire, beside, unread
 
-_CARRIERS = frozenset(
-    {"tool_calls", "function_call", "refusal", "reasoning_content", "reasoning", "audio"}
-)
-_BESIDE_CALLS = _CARRIERS - {"tool_calls"}
+_BESIDE_CALLS = CHAT_CARRIERS - {"tool_calls"}
 _REASONING = ("reasoning_content", "reasoning")
 _READ = frozenset({"role", "content", "refusal", "tool_calls", "function_call", *_REASONING})
 _KINDS = {"function": ("function",), "custom": ("custom",)}
@@ -54,34 +47,13 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
     "file": (),
 }
 """Types of parts that are read, and the fields of their text."""
-_OWN_FIELDS = _CARRIERS | {"tool_call_id", "annotations"}
-_OWN_ROLES = ("tool", "function", "developer")
-_OWN_BODY_FIELDS = frozenset(
-    {
-        "functions",
-        "function_call",
-        "response_format",
-        "max_completion_tokens",
-        "parallel_tool_calls",
-        "reasoning_effort",
-        "frequency_penalty",
-        "presence_penalty",
-        "logprobs",
-        "logit_bias",
-        "seed",
-        "stop",
-        "n",
-        "store",
-        "user",
-    }
-)
 
 
 class OpenAIChat(ObjectWire):
     """Chat Completions."""
 
     name = "openai_chat"
-    carriers = _CARRIERS
+    carriers = CHAT_CARRIERS
     enveloped = ObjectWire.enveloped | {"functions"}
     rules: tuple[Rule, ...] = (
         AtLeastOne(),
@@ -92,23 +64,6 @@ class OpenAIChat(ObjectWire):
         ResultsRightAfter(),
         UniqueCallIds(everywhere=False),
     )
-
-    def recognises(self, payload: object) -> bool:
-        """Whether a role or a field exists only in Chat Completions, or content is a list or null.
-
-        Anthropic has lists of parts too, but its format is tried first.
-        """
-        body = body_of(payload)
-        has_functions = any("function" in tool for tool in objects_in(body.get("tools")))
-        if has_functions or not _OWN_BODY_FIELDS.isdisjoint(body):
-            return True
-        messages = objects_of(payload)
-        if not _OWN_FIELDS.isdisjoint(fields_of(messages)):
-            return True
-        roles = [message.get("role") for message in messages]
-        if any(role in roles for role in _OWN_ROLES):
-            return True
-        return not kinds_of(messages, "content").isdisjoint({list, tuple, type(None)})
 
     def offered(self, body: Object, tools: object) -> Parts:
         """The tools, and the functions of the time before there were tools."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
+from holdfast.formats import ITEM_CALLS, ITEM_OUTPUTS
 from holdfast.formats.payloads import (
     Located,
     LocatedPart,
@@ -26,7 +27,6 @@ from holdfast.formats.payloads import (
     object_at,
     objects_at,
     objects_in,
-    objects_of,
     parsed_object,
     refuse,
     text_at,
@@ -53,28 +53,6 @@ from holdfast.kernel.messages import (
 )
 from holdfast.result import listed
 
-CALLS: Mapping[str, str] = {
-    "function_call": "arguments",
-    "custom_tool_call": "input",
-    "local_shell_call": "action",
-    "shell_call": "action",
-    "apply_patch_call": "operation",
-}
-"""Types of calls and the fields of their arguments. Any other call is passed through."""
-
-OUTPUTS = frozenset(f"{kind}_output" for kind in CALLS)
-_OWN_TYPES = frozenset(
-    {
-        *CALLS,
-        *OUTPUTS,
-        "additional_tools",
-        "compaction",
-        "item_reference",
-        "reasoning",
-        "web_search_call",
-    }
-)
-_OWN_PARTS = frozenset({"input_text", "input_image", "input_file", "output_text"})
 _CONTINUES = ("previous_response_id", "conversation")
 _PARTS: Mapping[str, tuple[str, ...]] = {
     "input_text": ("text",),
@@ -300,17 +278,6 @@ class OpenAIResponses(ObjectWire):
         CompactionStays(),
     )
 
-    def recognises(self, payload: object) -> bool:
-        """Whether a body has ``input`` and no messages, or a type that only this API has."""
-        body = body_of(payload)
-        if body and self.field in body and "messages" not in body:
-            return True
-        return any(
-            str(item.get("type")) in _OWN_TYPES
-            or any(str(part.get("type")) in _OWN_PARTS for part in objects_in(item.get("content")))
-            for item in (() if body else objects_of(payload))
-        )
-
     def listed(self, payload: object) -> Sequence[Any]:
         """The items; an input that is a string is one user message."""
         given: object = payload.get(self.field) if is_object(payload) else None
@@ -382,7 +349,7 @@ class OpenAIResponses(ObjectWire):
     def render(self, original: object, texts: Mapping[int, str]) -> object:
         """A copy with these texts; the fields of an action and the streams of an output stay."""
         message = cast("Object", original)
-        field = CALLS.get(str(message.get("type")), "")
+        field = ITEM_CALLS.get(str(message.get("type")), "")
         if is_object(message.get(field)):
             return {**message, field: _reshaped(message[field], parsed_object(texts[0]))}
         output = message.get("output")
@@ -400,21 +367,21 @@ def _reshaped(before: Object, now: Object) -> Object:
 
 def _read_of(kind: str, item: Object) -> Container[str]:
     """The fields of an item from which its part is made."""
-    if kind in CALLS:
-        return ("name", CALLS[kind])
-    if kind in OUTPUTS:
+    if kind in ITEM_CALLS:
+        return ("name", ITEM_CALLS[kind])
+    if kind in ITEM_OUTPUTS:
         return ("output",)
     return ("summary", "content") if kind == "reasoning" else item
 
 
 def _item(item: Object, kind: str, place: str) -> LocatedPart:
-    if kind in CALLS:
-        field = CALLS[kind]
+    if kind in ITEM_CALLS:
+        field = ITEM_CALLS[kind]
         given = item.get(field)
         arguments = compact(given, place) if is_object(given) else text_at(item, field, place)
         name = text_at(item, "name", place) or kind.removesuffix("_call")
         return ToolCall(_call_id(item, place), name, arguments), (field,)
-    if kind in OUTPUTS:
+    if kind in ITEM_OUTPUTS:
         text, media = joined(part for part, _ in _output(item, place))
         failed = item.get("status") == "failed"
         return ToolResult(_call_id(item, place), text, media, failed), ("output",)

@@ -81,26 +81,10 @@ def messages_of(payload: object, field: str = MESSAGES) -> Sequence[Any]:
     raise FormatError(f"{named(found)} is not a list of messages", place=place, advice=advice)
 
 
-def objects_of(payload: object) -> list[Object]:
-    """The messages that are objects, by which a format is recognised."""
-    return list(objects_in(payload.get(MESSAGES) if is_object(payload) else payload))
-
-
 def objects_in(value: object) -> Iterator[Object]:
     """The objects in a list; none if it is not a list."""
     if is_list(value):
         yield from (each for each in value if type(each) is dict or is_object(each))
-
-
-def fields_of(messages: Iterable[Object]) -> frozenset[str]:
-    """The names of all fields in the messages."""
-    return frozenset[str]().union(*messages)
-
-
-def kinds_of(messages: Iterable[Object], field: str) -> set[type]:
-    """The types of this field's values; NoneType if a message lacks the field."""
-    values: list[object] = [message.get(field) for message in messages]
-    return set(map(type, values))
 
 
 def role_of(original: object, place: str) -> Role:

@@ -12,7 +12,7 @@ from typing import Any
 from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import Text
 
-from .payloads import ROLES, Located, kinds_of, messages_of, objects_of, refuse
+from .payloads import ROLES, Located, refuse
 from .rules.messages import KnownRoles
 from .wire import ObjectWire
 
@@ -21,12 +21,6 @@ class Plain(ObjectWire):
     """Messages with a role and text only."""
 
     name = "plain"
-
-    def recognises(self, payload: object) -> bool:
-        """Whether each message has a role and one text; the formats of vendors are tried first."""
-        messages = objects_of(payload)
-        kinds = kinds_of(messages, "role") | kinds_of(messages, "content")
-        return len(messages) == len(messages_of(payload)) and kinds <= {str}
 
     def published(self, payload: object) -> tuple[Rule, ...]:
         """The rule that some provider has each role."""

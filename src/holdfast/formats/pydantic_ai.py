@@ -12,6 +12,7 @@ from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
+from holdfast.formats import pydantic_ai_fields
 from holdfast.formats.rules import original
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.integrity import Rule
@@ -87,13 +88,7 @@ class PydanticAI(FrameworkWire, BlockWire):
     @staticmethod
     def fields(message: object) -> Object:
         """The fields of a Pydantic AI message; none for anything else."""
-        fields: Object = {}
-        if is_object(message):
-            fields = message
-        elif hasattr(message, "parts") and hasattr(message, "kind"):
-            fields = vars(message)
-        known = fields.get("kind") in _KINDS and is_list(fields.get("parts"))
-        return fields if known else {}
+        return pydantic_ai_fields(message)
 
     def prompt(self, payload: object) -> Iterator[Part]:
         """The newest instructions."""

@@ -18,6 +18,7 @@ from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import Annotated, Message, Opaque, Part, Parts, Role
 from holdfast.kernel.transcript import Transcript
 
+from . import recognised
 from .payloads import (
     MESSAGES,
     ROLES,
@@ -134,6 +135,10 @@ class ObjectWire(Annotated, ABC):
     @abstractmethod
     def locate(self, message: Object, place: str) -> Located:
         """The parts in order, each with the path of its text; errors name ``place``."""
+
+    def recognises(self, payload: object) -> bool:
+        """Whether the payload has the marks of this format, and of none that comes before it."""
+        return recognised(payload) == self.name
 
     def id_path(self, message: Object, part: int) -> Path | None:
         """The path of the id of this call or result; None if it has no field."""
@@ -290,12 +295,6 @@ class FrameworkWire(ObjectWire):
     @abstractmethod
     def fields(message: object) -> Object:
         """The fields of a message of this framework; none for anything else."""
-
-    def recognises(self, payload: object) -> bool:
-        """Whether the first message is one of this framework."""
-        body = body_of(payload)
-        found: object = body.get(self.field) if body else payload
-        return is_list(found) and bool(found) and bool(self.fields(found[0]))
 
     def read(self, payload: object, tools: object = None) -> Transcript:
         """As in every format; if one message is an object, new messages are objects too."""

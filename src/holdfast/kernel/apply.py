@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 from .edits import Drop, Edit, Insert, Offload, Replace
 from .errors import IntegrityError
-from .integrity import new_violation
 from .messages import SUMMARY, Message, Text, ToolCall, ToolResult
-from .transcript import Transcript
+from .transcript import Transcript, new_violation
 
 
 @dataclass(frozen=True, slots=True)

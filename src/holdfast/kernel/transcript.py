@@ -1,15 +1,16 @@
-"""An immutable sequence of messages, its turns and units, and what must not be removed."""
+"""An immutable sequence of messages, its turns and units, and what its rules say of it together."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol, runtime_checkable
 
 from holdfast.kernel.forks import cached_property
 
-from .integrity import Rule, keeps, welds
-from .messages import Message, Part, Role, Text, Wire
+from .integrity import Rule, Violation
+from .messages import Message, Messages, Part, Role, Text, Wire
 
 _SHAPE = ("units", "newest", "protected", "turns", "user_positions")
 
@@ -128,6 +129,55 @@ def speaks(message: Message) -> bool:
     return message.role == "user" and (
         message.is_speech or len(message.results) < max(1, len(message.parts))
     )
+
+
+def welds(rules: Sequence[Rule], messages: Messages) -> set[int]:
+    """Every position before which a rule forbids a cut."""
+    return {i for rule in rules for i in rule.welds(messages)}
+
+
+def keeps(rules: Sequence[Rule], messages: Messages) -> set[int]:
+    """Every position that a rule keeps."""
+    return {i for rule in rules for i in rule.keeps(messages)}
+
+
+def violations(rules: Sequence[Rule], messages: Messages) -> list[Violation]:
+    """All violations in the order of the messages."""
+    found = [violation for rule in rules for violation in rule.violations(messages)]
+    return sorted(found, key=lambda violation: violation.index)
+
+
+def may_follow(rules: Sequence[Rule], before: Message | None, message: Message) -> bool:
+    """Whether all rules allow these two messages next to each other."""
+    return all(rule.may_follow(before, message) for rule in rules)
+
+
+def new_violation(
+    rules: Sequence[Rule],
+    before: Messages,
+    after: Messages,
+    origins: Sequence[int | None],
+) -> Violation | None:
+    """The first violation that ``after`` has and ``before`` had not.
+
+    ``origins`` gives the position in ``before`` of each message of ``after``, None for a new one.
+    Violations that were there before are the caller's own and are allowed.
+    """
+    broken = violations(rules, after)
+    if not broken:
+        return None
+    names = {violation.rule for violation in broken}
+    asked = [rule for rule in rules if rule.name in names]
+    old = violations(asked, before)
+    known = {(violation.rule, violation.index) for violation in old}
+    more = Counter(violation.rule for violation in broken) - Counter(
+        violation.rule for violation in old
+    )
+    for violation in broken:
+        origin = origins[violation.index] if origins else None
+        if violation.rule in more and (violation.rule, origin) not in known:
+            return violation
+    return None
 
 
 @runtime_checkable

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from importlib.util import find_spec
 from typing import Any, cast
 
 from holdfast.kernel.errors import ConfigError, MissingExtraError
@@ -114,6 +115,15 @@ def open_embedder(spec: EmbedderSpec) -> Embedder:
     if isinstance(spec, str):
         return cast("Embedder", _made(EMBEDDERS, spec))
     return spec if isinstance(spec, Embedder) else FunctionEmbedder(spec)
+
+
+_LOCAL = ("numpy", "tokenizers", "wordllama")
+"""The packages of the extra ``local``."""
+
+
+def has_local_vectors() -> bool:
+    """Whether static vectors are installed; loads nothing."""
+    return all(map(find_spec, _LOCAL))
 
 
 @cache

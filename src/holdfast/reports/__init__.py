@@ -127,21 +127,6 @@ def journeys(result: CompressionResult) -> list[Journey]:
     return [journey for journey in found if journey.before is not None or journey.after is not None]
 
 
-def sources(result: CompressionResult) -> list[int | None]:
-    """The original position of each message of the result, None for an inserted one."""
-    places: list[int | None] = list(range(result.metrics.messages_before))
-    for step in result.steps:
-        inserts = Counter(edit.at for edit in step.edits if isinstance(edit, Insert))
-        dropped = {i for edit in step.edits if isinstance(edit, Drop) for i in edit.indices}
-        if inserts or dropped:
-            after: list[int | None] = []
-            for i, place in enumerate(places):
-                after += [None] * inserts[i] if i in inserts else ()
-                after += () if i in dropped else (place,)
-            places = after + [None] * inserts[len(places)]
-    return places
-
-
 def _after(step: Step, journeys: Sequence[Journey]) -> list[Journey]:
     """The journeys after a step, with its edits added and its inserted messages included."""
     view = [journey for journey in journeys if journey.state != "dropped"]

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial, wraps
 from time import perf_counter
-from typing import Any, Concatenate, Literal, ParamSpec, Self, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar, Unpack, cast
 
 from holdfast.kernel.budget import Budget, BudgetLike, Meter
 from holdfast.kernel.errors import BudgetError, ConfigError, NotFoundError
@@ -17,15 +17,11 @@ from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import imported, renamed_argument
 from holdfast.kernel.transcript import Format
 from holdfast.kernel.typed import Positive, check_type
-from holdfast.memory.facts import Fact, Ledger
 from holdfast.memory.relevance import Choice
 from holdfast.memory.tiers import Tier, Tiers, TierStatistics
 from holdfast.names import ReportForm
 from holdfast.options import listing
-from holdfast.recovery import line_range
-from holdfast.recovery import recall as recalled_text
 from holdfast.stores import open_store
-from holdfast.stores.excerpts import excerpt
 from holdfast.stores.in_process import InProcessStore
 from holdfast.stores.key_logs import LogsOverKeys
 from holdfast.stores.protocols import ClosedAfterUse, Closes, settled
@@ -38,10 +34,14 @@ from .log import Thread, exchanges, inverse, own_id
 from .maintenance import Exclusive, FormRequests, Upkeep
 from .recall import FactReader, MessageVectors, Past, Recalled
 from .recent import LastFit
-from .report import Stats, Story, html_page, masked, stats_of, text_page
 from .state import Event
 from .tiers import Likeness, ThreadTiers
 from .view import View, ViewMaker, copied
+
+if TYPE_CHECKING:
+    from holdfast.memory.facts import Fact, Ledger
+
+    from .report import Stats
 
 __all__ = ["Session", "View"]
 
@@ -200,8 +200,9 @@ class Session(ClosedAfterUse):
 
         Raises NotFoundError if there is no such note.
         """
+        kind: type[Fact] = imported("holdfast.memory.facts:Fact")
         with self._refreshed() as own:
-            if isinstance(note, Fact):
+            if isinstance(note, kind):
                 return own.record("forget", "asked by the user", {"fact": list(note.key)})
             number = arguments.event(note)
             if number not in own.state.notes:
@@ -339,7 +340,10 @@ class Session(ClosedAfterUse):
         """The thread in numbers, after its tiers are brought up to date."""
         with self._lock:
             self._upkeep.maintain_for_reader()
-            return stats_of(self._thread, self._tiers, self.faults, self._last_fit)
+            stats: Stats = imported("holdfast.session.report:stats_of")(
+                self._thread, self._tiers, self.faults, self._last_fit
+            )
+            return stats
 
     def tiers(self) -> Tiers:
         """The segments of each tier, brought up to date, in their present forms."""
@@ -390,13 +394,17 @@ class Session(ClosedAfterUse):
         if note is not None:
             text = self._upkeep.expanded(note)
         if text is not None:
-            return excerpt(text, lines=line_range(lines), pattern=pattern, field=field).text
+            wanted = imported("holdfast.recovery:line_range")(lines)
+            excerpt = imported("holdfast.stores.excerpts:excerpt")
+            part: str = excerpt(text, lines=wanted, pattern=pattern, field=field).text
+            return part
         if isinstance(key, int) or position is not None:
             raise self._absent(key, position)
         store, thread = self._thread.store, self._thread.name
-        return recalled_text(
+        found: str = imported("holdfast.recovery:recall")(
             key, store=store, lines=lines, pattern=pattern, field=field, thread=thread
         )
+        return found
 
     def facts(self) -> Ledger:
         """The durable facts in the thread, and those that they contradict, with dates."""
@@ -415,11 +423,13 @@ class Session(ClosedAfterUse):
         with self._lock:
             # a report does not wait for a large backlog
             self._upkeep.maintain_for_reader(some=True)
-            stats = stats_of(self._thread, self._tiers, self.faults, self._last_fit)
-            story = Story(stats, list(self._thread.events()))
+            report = imported("holdfast.session.report")  # most sessions are asked for none
+            stats = report.stats_of(self._thread, self._tiers, self.faults, self._last_fit)
+            story = report.Story(stats, list(self._thread.events()))
             texts = self._past.texts(story.shown_positions())
-        story = masked(replace(story, texts=texts))  # a report may be passed on
-        return html_page(story) if form == "html" else text_page(story)
+        story = report.masked(replace(story, texts=texts))  # a report may be passed on
+        page: str = report.html_page(story) if form == "html" else report.text_page(story)
+        return page
 
     def close(self) -> None:
         """Save the state for a quick opening, and close a store that this session opened.

@@ -10,10 +10,10 @@ from time import time
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack, cast
 
 from holdfast.calls.lineup import CallLimits, Lineup
-from holdfast.cost import Costs
 from holdfast.formats.payloads import is_list, is_object
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError
+from holdfast.kernel.registry import imported
 from holdfast.kernel.typed import Fraction, Only, Positive, check_type
 from holdfast.memory.forms import AskingCondenser, Condenser
 from holdfast.memory.relevance import Relevance
@@ -25,12 +25,12 @@ from holdfast.providers import EmbedderSpec, ModelSpec
 from holdfast.text.visible import amount
 from holdfast.tokens import Counter, meter_for, window_of
 
-from .forms import ModelCondenser
 from .state import Event
 from .turns import TurnCondenser
 
 if TYPE_CHECKING:
     from holdfast.calls.cache import CompressionCache
+    from holdfast.cost import Costs
 
 _FIRST, _END = -62_135_510_400, 253_402_214_400
 """Seconds since 1970 UTC: the first and the last midnight with a year that ``datetime`` has, 1 to
@@ -97,7 +97,9 @@ def moment(value: object) -> float | None:
 
 
 def clock(tells: Callable[[], object]) -> Callable[[], float]:
-    """The clock, with a check of each value that it returns."""
+    """The clock, with a check of each value that it returns if it is not the system's."""
+    if tells is time:
+        return time
     advice = "let it tell seconds since 1970 UTC, as time.time does"
     return lambda: _seconds("clock", tells(), advice)
 
@@ -262,4 +264,5 @@ class SessionOptions:
             return None
         if isinstance(self.condenser, AskingCondenser):
             return self.condenser
-        return ModelCondenser(self.condenser)
+        model: AskingCondenser = imported("holdfast.session.forms:ModelCondenser")(self.condenser)
+        return model

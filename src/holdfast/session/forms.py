@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast.compressors.writer import quoted, request, unfounded
+from holdfast.kernel.compressor import ask
 from holdfast.kernel.errors import ModelError
-from holdfast.kernel.flow import ask
 from holdfast.kernel.ports import Ask
 from holdfast.memory.entities import add_names, named_in
 from holdfast.memory.forms import (

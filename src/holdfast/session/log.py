@@ -36,7 +36,6 @@ from .wires import (
     check_calls,
     check_named,
     form_of,
-    is_exchanged,
     is_readable,
     is_refused,
     is_settled,
@@ -475,7 +474,7 @@ class Thread:
         self._fold_message(kept_of(position, time, original, message, size), form)
 
     def _fold_message(self, kept: Kept, form: Format) -> None:
-        exchanged, tokens = is_exchanged(self.state), self.meter.message(kept.message)
+        exchanged, tokens = self.state.exchanged, self.meter.message(kept.message)
         if form.name not in (self.state.format, "plain"):
             self.state.set_format(form.name)
             self.held, self.held_characters = {}, 0  # they were read in another format
@@ -485,7 +484,7 @@ class Thread:
             kept.position, kept.message, kept.remembered, tokens, refused=refused
         )
         self._unsaved += 1
-        if is_exchanged(self.state) and not exchanged:
+        if self.state.exchanged and not exchanged:
             self.save()  # later openings then know the format
 
     def _fold_event(self, event: Event) -> None:

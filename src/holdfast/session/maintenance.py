@@ -13,17 +13,16 @@ from typing import Any, Self, TypeVar, cast
 from weakref import WeakSet
 
 from holdfast.calls.lineup import Lineup
-from holdfast.compressors.writer import together
+from holdfast.kernel.compressor import run
 from holdfast.kernel.errors import ConfigError, HoldfastError, StoreError
-from holdfast.kernel.flow import run
 from holdfast.kernel.ports import Ask
+from holdfast.kernel.registry import imported
 from holdfast.memory.forms import VERBATIM, AskingCondenser, Form
 from holdfast.memory.tiers import Segment, Tier, TierStatistics
 from holdfast.model_usage import ModelUsage
 from holdfast.redact import redacted_text
 from holdfast.runtime import Runtime
 
-from .forms import expanded
 from .tiers import FormKey, Likeness, ThreadTiers, WantedForm
 
 T = TypeVar("T")
@@ -144,16 +143,19 @@ class FormRequests:
 
     def expanded(self, segment: Segment, now: float) -> str:
         """The note of a segment reconstructed by the model, and marked so. Raises ModelError."""
+        expanded = imported("holdfast.session.forms:expanded")
         (found,), _ = self._answered([expanded(segment, self.lineup.count, now)])
         if isinstance(found, HoldfastError):
             raise found
-        return found.content
+        text: str = found.content
+        return text
 
     def _answered(
         self, flows: Sequence[Generator[Ask[Any], Any, T]]
     ) -> tuple[list[T | HoldfastError], ModelUsage]:
         runtime = Runtime(self.lineup, redacts=self.redacts)
         answer = cast("Callable[[Ask[Any]], Sequence[object]]", runtime.answer)
+        together = imported("holdfast.compressors.writer:together")
         return run(together(flows), answer), runtime.usage()
 
 

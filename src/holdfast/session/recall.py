@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from heapq import nlargest
 from itertools import groupby, islice
 from operator import itemgetter
@@ -16,10 +16,9 @@ from holdfast.kernel.messages import Message
 from holdfast.kernel.registry import imported
 from holdfast.memory.entities import COURTESY
 from holdfast.memory.excerpts import pack, written
-from holdfast.memory.facts import Fact, Ledger, facts_in
 from holdfast.memory.index import Retrieval
 from holdfast.memory.messages import Remembered, VectorSource
-from holdfast.providers import open_embedder
+from holdfast.providers import has_local_vectors, open_embedder
 from holdfast.redact import concealing
 from holdfast.stores.protocols import GetsBytes, SetsBytes, settled
 from holdfast.text.memo import Memo
@@ -32,6 +31,7 @@ from .state import Span, holds
 from .turns import all_remembered, as_remembered, author, bear_names, with_authors
 
 if TYPE_CHECKING:
+    from holdfast.memory.facts import Fact, Ledger
     from holdfast.memory.vectors import WordEmbedder, WordVectors
 
 _COMMON, _LEAST_HOLDERS, _COMMON_AT = 0.2, 4, 60
@@ -318,11 +318,21 @@ _EMBEDDED = 400  # characters of one message, all of which is found by its words
 _NEAREST = 40  # nearest messages, each of which is read with its neighbours
 
 
+@cache
+def _vectors() -> tuple[type[WordVectors], WordEmbedder]:
+    """The class of a block of vectors, and the embedder of its words.
+
+    Raises MissingExtraError if they are not installed.
+    """
+    kind: type[WordVectors] = imported("holdfast.memory.vectors:WordVectors")  # needs numpy
+    return kind, cast("WordEmbedder", open_embedder("local"))
+
+
 class MessageVectors:
     """The vectors of one thread's messages, in blocks; full blocks are in the store."""
 
-    def __init__(self, thread: Thread, kind: type[WordVectors], embedder: WordEmbedder) -> None:
-        self._thread, self._kind, self._embedder = thread, kind, embedder
+    def __init__(self, thread: Thread) -> None:
+        self._thread = thread
         self._blocks: dict[int, WordVectors] = {}
         self._next = 0
 
@@ -334,17 +344,20 @@ class MessageVectors:
         """
         if wanted is False:
             return None
-        try:
-            kind: type[WordVectors] = imported("holdfast.memory.vectors:WordVectors")  # needs numpy
-            return cls(thread, kind, cast("WordEmbedder", open_embedder("local")))
-        except MissingExtraError:
-            if wanted:
-                raise
-            return None
+        found = cls(thread)
+        if wanted:
+            _vectors()
+        return found if has_local_vectors() else None
 
     def nearest(self, text: str, limit: int) -> Mapping[int, float]:
-        """Cosines of the messages that are nearest to the text, by position."""
-        self._grow()
+        """Cosines of the messages that are nearest to the text, by position.
+
+        Vectors are loaded with the first search, which many sessions never make.
+        """
+        try:
+            self._grow()
+        except MissingExtraError:  # the package is there, but without its files
+            return {}
         most = min(limit, _NEAREST)
         found: dict[int, float] = {}
         for block in self._blocks.values():
@@ -353,6 +366,7 @@ class MessageVectors:
 
     def _grow(self) -> None:
         """Add the messages that have no vector yet, or some of them."""
+        kind, embedder = _vectors()
         end = self._thread.state.messages
         first = max(0, (end - 1) // _BLOCK - _BLOCKS + 1)
         if self._next < first * _BLOCK or not self._blocks:
@@ -364,7 +378,7 @@ class MessageVectors:
             for number, part in groupby(said, lambda entry: entry[0] // _BLOCK):
                 block = self._blocks.get(number)
                 if block is None:
-                    block = self._blocks[number] = self._kind(self._embedder)
+                    block = self._blocks[number] = kind(embedder)
                 block.add(*(message for _, message in part))
         for number in range(self._next // _BLOCK, stop // _BLOCK):
             self._keep(number)
@@ -380,13 +394,14 @@ class MessageVectors:
 
     def _open(self, first: int) -> None:
         """Read the stored blocks, from this one until one is missing."""
+        kind, embedder = _vectors()
         self._next = first * _BLOCK
         store = self._thread.store
         while isinstance(store, GetsBytes) and self._next + _BLOCK <= self._thread.state.messages:
             number = self._next // _BLOCK
             kept = settled(store.get_bytes(self._key(number))) or b""
             try:
-                self._blocks[number] = self._kind.from_bytes(self._embedder, kept)
+                self._blocks[number] = kind.from_bytes(embedder, kept)
             except (ValueError, KeyError, TypeError):
                 return  # missing or damaged: computed again
             self._next += _BLOCK
@@ -405,7 +420,8 @@ class FactReader:
 
     def __init__(self, thread: Thread, *, redacts: bool = False) -> None:
         self._thread, self._tells = thread, concealing(redacts=redacts)
-        self._ledger, self._next, self._rewordings = Ledger(), 0, 0
+        self._ledger: Ledger | None = None
+        self._next, self._rewordings = 0, 0
 
     def ledger(self) -> Ledger:
         """The facts in the messages with edits applied.
@@ -413,14 +429,16 @@ class FactReader:
         A deleted fact that is stated again counts again.
         """
         state = self._thread.state
-        if self._rewordings != state.rewordings:
-            self._ledger, self._next, self._rewordings = Ledger(), 0, state.rewordings
+        facts = imported("holdfast.memory.facts")  # most sessions are asked for no facts
+        ledger = self._ledger
+        if ledger is None or self._rewordings != state.rewordings:
+            ledger, self._next, self._rewordings = facts.Ledger(), 0, state.rewordings
         said = (kept for kept in self._thread.forwards(self._next) if not kept.message.results)
         named = bear_names(state)
-        fresh = [fact for kept in said for fact in facts_in(self._messages(kept, named))]
-        self._ledger = self._ledger.adding(fact for fact in fresh if not self._forgotten(fact))
-        self._next = state.messages
-        return self._ledger
+        fresh = [fact for kept in said for fact in facts.facts_in(self._messages(kept, named))]
+        ledger = ledger.adding(fact for fact in fresh if not self._forgotten(fact))
+        self._ledger, self._next = ledger, state.messages
+        return ledger
 
     def _messages(self, kept: Kept, named: frozenset[str]) -> Remembered:
         seen = as_remembered(kept, named)

@@ -15,14 +15,13 @@ from holdfast.compressors.select import LEFT_OUT
 from holdfast.compressors.summaries import mark
 from holdfast.engine import fit
 from holdfast.kernel.budget import Budget, thresholds
+from holdfast.kernel.compressor import run
 from holdfast.kernel.edits import Drop, Insert
-from holdfast.kernel.flow import run
 from holdfast.kernel.messages import Message
 from holdfast.model_usage import ModelUsage
 from holdfast.options import Options
 from holdfast.redact import concealing
-from holdfast.reports import sources
-from holdfast.result import CompressionResult
+from holdfast.result import CompressionResult, sources
 from holdfast.runtime import answers
 from holdfast.stream.events import events_of
 from holdfast.text.fit import head_tail, water_level
@@ -150,10 +149,10 @@ def notes_text(thread: Thread, options: SessionOptions, limit: int) -> str:
 
     Secrets may be masked.
     """
+    if not thread.state.notes:
+        return ""
     tells, count = concealing(redacts=options.redacts), options.meter.text
     notes = [tells(note) for note in thread.state.notes.values()]
-    if not notes:
-        return ""
     level = max(1, water_level(map(count, notes), int(limit * _IN_MIND_SHARE)))
     told = (note if count(note) <= level else head_tail(note, level, count) for note in notes)
     return "\n".join([_IN_MIND, *(f"- {note}" for note in told), ""])

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
-from msgspec import convert
-
 from holdfast.kernel.messages import Message
+from holdfast.kernel.registry import imported
 from holdfast.kernel.transcript import speaks
 from holdfast.memory.messages import Remembered
 
@@ -229,6 +228,11 @@ class State:
     """Seconds of the slowest view."""
 
     @property
+    def exchanged(self) -> bool:
+        """Whether there is a call or a result, which only its own format can read."""
+        return self.calls or self.unpaired > 0
+
+    @property
     def rewordings(self) -> int:
         """The number of events that changed what views say: messages and notes."""
         return sum(self.happened.get(kind, 0) for kind in _REWORDS)
@@ -241,12 +245,16 @@ class State:
     @classmethod
     def from_json(cls, text: str | None) -> State:
         """The saved state; a new one if there is none that this version understands."""
+        if not text:
+            return cls()
+        convert = imported("msgspec:convert")  # loading it takes 20 ms, and new threads need none
         try:
-            data = json.loads(text or "{}")
+            data = json.loads(text)
             known = [f.name for f in fields(cls) if f.name not in _LATER or f.name in data]
-            return convert({name: data[name] for name in known}, cls, str_keys=True)
+            state: State = convert({name: data[name] for name in known}, cls, str_keys=True)
         except (ValueError, KeyError, TypeError, RecursionError):
             return cls()
+        return state
 
     def _pair(self, message: Message) -> None:
         """Follow calls and results, as the rule on tool exchanges does."""

@@ -28,7 +28,6 @@ from holdfast.text.sentences import sentences
 
 from .log import NEAR, NEWEST, Kept, Thread
 from .state import REWORDING, Span, State, holds, span_of
-from .wires import is_exchanged
 
 
 def as_remembered(kept: Kept, named: Container[str]) -> Remembered:
@@ -61,7 +60,7 @@ def author(thread: Thread, message: Remembered, tells: Callable[[str], str] = st
     who, at = speaker_of(message), message.position
     if (
         message.role == "assistant"
-        or not is_exchanged(thread.state)
+        or not thread.state.exchanged
         or not thread.read([at])[at].message.results
     ):
         return who

@@ -13,9 +13,9 @@ from itertools import islice
 from typing import Any
 
 from holdfast.kernel.budget import Budget
-from holdfast.kernel.integrity import violations
 from holdfast.kernel.messages import Message
-from holdfast.model_usage import ModelUsage
+from holdfast.kernel.transcript import violations
+from holdfast.model_usage import NO_CALLS, ModelUsage
 from holdfast.result import CompressionMetrics, CompressionResult, Net
 from holdfast.text.visible import amount
 from holdfast.validity import repair
@@ -196,7 +196,7 @@ class Fit:
         past = self._search_past(asked, min(free, most), shown)
         return self._with_recalled(asked, past, self._compose(part, past, "recalled"))
 
-    def _net(self, before: int, after: int, spent: float = 0.0) -> Net | None:
+    def _net(self, before: int, after: int, usage: ModelUsage = NO_CALLS) -> Net | None:
         """What making the view again saves; None if costs do not decide.
 
         Only system messages and pins are sure to begin both views.
@@ -207,7 +207,7 @@ class Fit:
         idle = costs.lifetime if seen is None else self.thread.now() - seen
         shared = self.frame.overhead + sum(map(self.frame.size, self.frame.fixed.values()))
         now = replace(costs, idle=idle, cached=self.last_fit.sent)
-        return now.net(before, after, shared=shared, spent=spent)
+        return now.net(before, after, shared=shared, spent=usage.cost or 0.0)
 
     def _pays(self, tokens: int) -> bool:
         """Whether to make a view of this size again; always, if it has no room."""
@@ -253,7 +253,7 @@ class Fit:
             past = Recollection()
             part, made = self.recent.make(scope, target, self._past_text(""), is_talk=is_talk)
         calls = replace(self.last_fit.usage, calls=self.last_fit.usage.calls[asked_before:])
-        net = self._net(whole, part.tokens + self._past_tokens(past.text), calls.cost or 0.0)
+        net = self._net(whole, part.tokens + self._past_tokens(past.text), calls)
         if why:
             facts = {
                 "from": state.since,

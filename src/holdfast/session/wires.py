@@ -55,13 +55,13 @@ def _check_each(originals: Sequence[object], state: State) -> None:
         form = form_of([original], state)
         message = form.read([original]).messages[0]
         name = state.format if form.name == "plain" else form.name
-        exchanged = is_exchanged(state) or bool(message.calls or message.results)
+        exchanged = state.exchanged or bool(message.calls or message.results)
         state = State(state.messages + 1, format=name, calls=exchanged)
 
 
 def check_named(form: Format | None, state: State) -> None:
     """Raise ConfigError if the thread has calls that the named format cannot read."""
-    if form is None or not is_exchanged(state) or not state.format:
+    if form is None or not state.exchanged or not state.format:
         return
     written = wire_of(state.format)
     if not isinstance(form, type(written)) and not isinstance(written, type(form)):
@@ -98,7 +98,7 @@ def is_readable(original: object) -> bool:
 
 def is_settled(state: State) -> bool:
     """Whether the format is final: no message can change it."""
-    return state.format not in ("", _SHARED) or (state.format == _SHARED and is_exchanged(state))
+    return state.format not in ("", _SHARED) or (state.format == _SHARED and state.exchanged)
 
 
 def is_refused(message: Message, form: Format) -> bool:
@@ -121,8 +121,3 @@ def _reads_plain(name: str) -> bool:
     except FormatError:
         return False
     return True
-
-
-def is_exchanged(state: State) -> bool:
-    """Whether there is a call or a result, which only its own format can read."""
-    return state.calls or state.unpaired > 0

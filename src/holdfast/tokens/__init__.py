@@ -8,6 +8,7 @@ is used and its accuracy says so.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -21,7 +22,6 @@ from holdfast.kernel.registry import Registry, imported, rows
 from holdfast.text.memo import Memo
 
 from .families import EXACT, STAND_INS, Family, family_of, window_of
-from .formulas import Custom, Fixed
 from .media import MediaCounter, document_tokens, media_tokens
 
 if TYPE_CHECKING:
@@ -44,6 +44,15 @@ COUNTERS = Registry(
     """),
 )
 """The names of counters, besides ``fixed:N``, which counts N tokens for a message."""
+
+BLOCK = 1 << 20
+"""The longest text that is split into lines, in characters: a bound on memory."""
+
+_LINES = re.compile(r"[^\n]*\n(?:[\s/][^\n]*(?:\n|\Z))*|[^\n]+\Z")
+"""A line, with the lines after it that begin with white space or a slash.
+
+No piece of either vocabulary reaches across any other line break, and none looks back over it.
+"""
 
 _ESTIMATE_ERROR = 0.1  # relative, as ``estimate`` measured it
 _LONG = 2_000  # characters from which a text is looked up by line
@@ -75,7 +84,7 @@ def _named(name: str) -> TokenCounter:
             raise ConfigError(
                 f"{name!r:.40} names no number of tokens", place="counter", advice="write fixed:100"
             )
-        return Fixed(tokens)
+        return _formula("Fixed", tokens)
     family = family_of(name)
     if family.own:
         with suppress(MissingExtraError):
@@ -110,7 +119,7 @@ def _counter(found: object) -> TokenCounter:
     if isinstance(made, TokenCounter):
         return made
     if callable(made):
-        return Custom(made)
+        return _formula("Custom", made)
     advice = (
         "give a model's or a counter's name, a function of a text, "
         "or an object with name, accuracy and count"
@@ -118,6 +127,12 @@ def _counter(found: object) -> TokenCounter:
     raise ConfigError(
         f"{type(made).__name__} is not a token counter", place="counter", advice=advice
     )
+
+
+def _formula(kind: str, given: object) -> TokenCounter:
+    """A counter of this class of ``formulas``, which most counts do not need."""
+    made: TokenCounter = imported(f"holdfast.tokens.formulas:{kind}")(given)
+    return made
 
 
 Counter = str | TokenCounter | Callable[[str], int] | None
@@ -153,6 +168,11 @@ def _memo(counter: Hashable) -> Memo[str, int]:
     Few are kept, in case every call brings a new function.
     """
     return count_memo(cast("TokenCounter", counter))
+
+
+def lines(text: str) -> list[str]:
+    """The text in lines, some of them together; one part if it is longer than ``BLOCK``."""
+    return _LINES.findall(text) if len(text) <= BLOCK else [text]
 
 
 @runtime_checkable

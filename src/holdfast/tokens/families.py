@@ -27,20 +27,6 @@ STAND_INS = {
 }
 """Vocabularies that are not installed, and the one that is used instead."""
 
-BLOCK = 1 << 20
-"""The longest text that is split into lines, in characters: a bound on memory."""
-
-_LINES = re.compile(r"[^\n]*\n(?:[\s/][^\n]*(?:\n|\Z))*|[^\n]+\Z")
-"""A line, with the lines after it that begin with white space or a slash.
-
-No piece of either vocabulary reaches across any other line break, and none looks back over it.
-"""
-
-
-def lines(text: str) -> list[str]:
-    """The text in lines, some of them together; one part if it is longer than ``BLOCK``."""
-    return _LINES.findall(text) if len(text) <= BLOCK else [text]
-
 
 @dataclass(frozen=True, slots=True)
 class Family:

@@ -15,7 +15,8 @@ from typing import Protocol, cast
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.ports import Accuracy
 
-from .families import EXACT, lines
+from . import lines
+from .families import EXACT
 
 _PACKAGE = import_module("rs_bpe.bpe").openai  # it has no types of its own
 _PROBE = (
