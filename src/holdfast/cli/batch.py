@@ -21,7 +21,7 @@ from holdfast.cli.options import (
     model_options,
     options_of,
 )
-from holdfast.cli.terminal import mention, progress, say_json
+from holdfast.cli.terminal import note, progress, write_json
 
 
 @click.command(short_help="Fit many conversations, from files to a file.")
@@ -77,9 +77,9 @@ def command(
         **options,
     )
     if as_json:
-        say_json(asdict(summary))
+        write_json(asdict(summary))
     else:
-        mention(_summary_lines(summary, target))
+        note(_summary_lines(summary, target))
     return 0
 
 

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import update_wrapper
 from inspect import signature
+from shutil import get_terminal_size
 from typing import Any, cast
 
 import click
@@ -37,8 +38,8 @@ from holdfast.cli.options import (
     having,
     kept_in,
     known,
-    mention_unknown,
     model_options,
+    note_unknown,
     options_of,
     positions,
     read_tools,
@@ -46,13 +47,13 @@ from holdfast.cli.options import (
     store_options,
 )
 from holdfast.cli.results import calls_line, fate, summary, write_result
-from holdfast.cli.terminal import mention, say_json, show, waiting, width
+from holdfast.cli.terminal import note, report, waiting, write_json
 from holdfast.compressors import COMPRESSORS
 from holdfast.files import write_all
 from holdfast.kernel.errors import BudgetError, ConfigError
 from holdfast.names import ReportForm
 from holdfast.reports import Account, account, written
-from holdfast.reports.text import overview, text_report
+from holdfast.reports.text import WIDTH, overview, text_report
 from holdfast.result import CompressionResult, report_form
 
 
@@ -187,7 +188,7 @@ def compress_command(
     )
     document, result = request.run()
     if as_json and not request.accepts(result):
-        say_json(summary(result))
+        write_json(summary(result))
     request.refuse_over(result)
     reports = {} if told is None else {told: text_bytes(request.report(result, form))}
     write_result(document, result, output, kept, reports, to_pipe=not as_json)
@@ -196,10 +197,10 @@ def compress_command(
             *calls_line(result.model_usage),
             *_whereabouts(result, request.file, output, kept, told),
         ]
-        mention("\n".join([*overview(result), "", *told_last, ""]))
-        mention_unknown(*request.counted)
+        report("\n".join([*overview(result), "", *told_last, ""]), sys.stderr)
+        note_unknown(*request.counted)
     if as_json:
-        say_json(summary(result))
+        write_json(summary(result))
     return 0
 
 
@@ -241,12 +242,13 @@ def explain(request: Request, told: str | None, *, as_json: bool) -> int:
     _, result = request.run(rehearsal=True)
     if told is not None:
         write_all({told: text_bytes(request.report(result, form))})
-        mention(f"The report is in {told}.\n")
+        note(f"The report is in {told}.\n")
     if as_json:
         messages = [fate(entry) for entry in request.account(result).entries]
-        say_json(summary(result) | {"messages": messages})
+        write_json(summary(result) | {"messages": messages})
     elif told is None:
-        show(text_report(request.account(result), width()))
-    mention_unknown(*request.counted)
+        width = get_terminal_size((WIDTH, 0)).columns
+        report(text_report(request.account(result), width), sys.stdout)
+    note_unknown(*request.counted)
     request.refuse_over(result)
     return 0

@@ -12,10 +12,10 @@ import click
 
 from holdfast.cli import DONE, UNMET
 from holdfast.cli.files import read_conversation, read_json, text_bytes, within
-from holdfast.cli.options import JSON, share
+from holdfast.cli.options import JSON, place_of, share
 from holdfast.cli.results import result_in
-from holdfast.cli.session import place_of
-from holdfast.cli.terminal import mention, say, say_json
+from holdfast.cli.session import FIRST
+from holdfast.cli.terminal import note, write, write_json
 from holdfast.evaluation import Evaluation, Probe, evaluate, evaluation_page
 from holdfast.files import write_all
 from holdfast.kernel.errors import ConfigError, InputError
@@ -79,21 +79,21 @@ def command(
     if store is None:
         found = {name: _evaluated(name, after, told) for name in _files(before or "")}
     else:
-        with ThreadStore(open_store(place_of(store))) as threads:
+        with ThreadStore(open_store(place_of(store, missing=FIRST))) as threads:
             found = {name: _viewed(threads, name, budget, told) for name in threads.threads()}
     if page:
         write_all({page: text_bytes(evaluation_page(found))})
     if as_json:
-        say_json({name: each.to_dict() for name, each in found.items()})
+        write_json({name: each.to_dict() for name, each in found.items()})
     elif len(found) == 1:
-        say(next(iter(found.values())).text())
+        write(next(iter(found.values())).text())
     else:
         for name, each in found.items():
             shares = "".join(f"  {kind} {kept:.3f}" for kind, kept in each.kinds.items())
-            say(f"{each.score:.3f}  {name}{shares}\n")
+            write(f"{each.score:.3f}  {name}{shares}\n")
     low = {name: each.score for name, each in found.items() if least and each.score < least}
     for name, score in low.items():
-        mention(f"{name}: a score of {score:.3f} is below {least}\n")
+        note(f"{name}: a score of {score:.3f} is below {least}\n")
     return UNMET if low else DONE
 
 
@@ -132,10 +132,9 @@ def _probes(file: str | None) -> list[Probe]:
 
 
 def _probe(row: object, place: str) -> Probe:
-    found: Probe | None = None
     with suppress(ValueError):
         found = typed(row, Probe)
-    if found is None or not all(found.expected):
-        advice = 'write {"question": "...", "expected": ["word", ...]}'
-        raise InputError("this is not a probe", place=place, advice=advice)
-    return Probe(found.question, found.expected)
+        if all(found.expected):
+            return Probe(found.question, found.expected)
+    advice = 'write {"question": "...", "expected": ["word", ...]}'
+    raise InputError("this is not a probe", place=place, advice=advice)

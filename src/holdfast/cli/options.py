@@ -11,8 +11,9 @@ from typing import Any, TypeVar, cast
 import click
 
 from holdfast.cli.files import object_in, obstacle, read_json, within
-from holdfast.cli.terminal import mention
+from holdfast.cli.terminal import note
 from holdfast.config import Config, load_config
+from holdfast.files import read_whole
 from holdfast.formats import FORMATS
 from holdfast.kernel.budget import Budget, written_tokens
 from holdfast.kernel.errors import ConfigError, InputError
@@ -228,13 +229,13 @@ form_options = having(*COUNTER, FORM, CONFIG)
 counting_options = having(*COUNTER, FORM, _TOOLS, CONFIG)
 
 
-def mention_unknown(model: str | None, counter: str | None) -> None:
+def note_unknown(model: str | None, counter: str | None) -> None:
     """Warn if tokens are counted for an unknown model, whose name may be misspelt."""
     if model is None or counter is not None or family_of(model).accuracy.kind != "unknown":
         return
     used = counter_for(model)
     if used.accuracy.kind == "unknown" and used.name != model:
-        mention(
+        note(
             f"The model {one_line(model)!r} is not known: tokens are counted by {used.name},"
             " an estimate of unknown error. Check the name, or leave room with --headroom.\n"
         )
@@ -294,20 +295,19 @@ def kept_in(
             problem = "there is no store to open with it"
             raise ConfigError(problem, place="--store-key", advice="give --store too")
         return None
-    url = url_of(store)
-    check_place(url, missing="check the path" if reading else "", option=option)
+    url = place_of(store, missing="check the path" if reading else "", option=option)
     if key_file is None:
         return url
     encrypted = imported("holdfast.stores.encrypt:EncryptedStore")  # it needs cryptography
     return cast("KeyValueStore", encrypted.unlock(open_store(url), _key_in(key_file)))
 
 
-def check_place(url: str, *, shown: str = "", missing: str = "", option: str = "--store ") -> None:
-    """Raise ConfigError, before any work, for a store that does not outlive this command.
+def place_of(store: str, *, missing: str = "", option: str = "--store ") -> str:
+    """The URL of a store. Raises ConfigError, before any work, for one that ends with this command.
 
-    ``shown`` is the store as it was given; ``missing`` is the advice if the store must exist.
+    ``missing`` is the advice if the store must exist.
     """
-    problem, advice = "", ""
+    url, problem, advice = url_of(store), "", ""
     file = url.removeprefix(FILE_URL) if url.startswith(FILE_URL) else ""
     if missing and file and not Path(file).exists():
         problem, advice = "there is no such file", missing
@@ -316,22 +316,19 @@ def check_place(url: str, *, shown: str = "", missing: str = "", option: str = "
     elif file:
         problem, advice = obstacle(Path(file))
     if problem:
-        raise ConfigError(problem, place=f"{option}{shown or url}", advice=advice)
+        raise ConfigError(problem, place=f"{option}{store}", advice=advice)
+    return url
 
 
 def _key_in(file: str) -> bytes | str:
     """The key in a file: 32 bytes, or else a passphrase without its line end."""
     try:
-        content = Path(file).read_bytes()
+        content = read_whole(file)
         return content if len(content) == _KEY_BYTES else content.decode().rstrip("\r\n")
-    except (OSError, ValueError) as fault:
-        problem = (
-            fault.strerror if isinstance(fault, OSError) and fault.strerror else "it is not text"
-        )
+    except (InputError, UnicodeDecodeError) as fault:
+        problem = fault.problem if isinstance(fault, InputError) else "it is not text"
         advice = "name a file with 32 bytes or a passphrase"
-        raise InputError(
-            f"the key cannot be read ({problem})", place=f"--store-key {file}", advice=advice
-        ) from fault
+        raise InputError(problem, place=f"--store-key {file}", advice=advice) from fault
 
 
 def budget_of(given: Mapping[str, Any]) -> Budget:

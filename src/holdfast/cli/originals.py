@@ -23,12 +23,12 @@ from holdfast.cli.options import (
     excerpt_options,
     kept_in,
     known,
-    mention_unknown,
+    note_unknown,
     store_options,
     tokens,
 )
 from holdfast.cli.results import result_in
-from holdfast.cli.terminal import deliver, mention, pour, say_json, waiting
+from holdfast.cli.terminal import note, waiting, write, write_json, write_to
 from holdfast.content import KINDS
 from holdfast.kernel.errors import ConfigError
 from holdfast.recovery import Place, excerpt_of
@@ -79,11 +79,13 @@ def recall(
         key, Place(open_store(place), thread), lines=lines, pattern=pattern, field=field
     )
     if as_json:
-        say_json({"key": key, "text": found.text, "lines": list(found.numbers), "of": found.total})
+        write_json(
+            {"key": key, "text": found.text, "lines": list(found.numbers), "of": found.total}
+        )
         return 0
     if not found.text:
-        mention("Nothing in the original matches.\n")
-    pour(found.numbered() if numbers else found.text)
+        note("Nothing in the original matches.\n")
+    write(found.numbered() if numbers else found.text)
     return 0
 
 
@@ -102,8 +104,8 @@ def restore_command(file: str, output: str | None) -> int:
         advice = "give the file that `holdfast compress --result FILE` wrote"
         original = restore(result_in(document, advice))
         content = json_bytes(original, indent=2)
-    if deliver(content, output):
-        mention(f"The original messages are in {output}.\n")
+    if write_to(output, content):
+        note(f"The original messages are in {output}.\n")
     return 0
 
 
@@ -161,13 +163,13 @@ def shrink_command(
             text, room, query, kind=kind, model=model, counter=counter, store=keeper, redact=redact
         )
     if verbose or sys.stderr.isatty():
-        mention("".join(f"{line}\n" for line in _facts(shrunk, store)))
-    mention_unknown(model, counter)
+        note("".join(f"{line}\n" for line in _facts(shrunk, store)))
+    note_unknown(model, counter)
     if as_json:
-        say_json(asdict(shrunk) | {"redacted": dict(shrunk.redacted)})
+        write_json(asdict(shrunk) | {"redacted": dict(shrunk.redacted)})
     else:
         whole = shrunk.text == text or shrunk.text.endswith("\n")
-        pour(shrunk.text if whole else f"{shrunk.text}\n")
+        write(shrunk.text if whole else f"{shrunk.text}\n")
     return 0
 
 

@@ -24,22 +24,16 @@ from holdfast.cli.options import (
     options_of,
     store_options,
 )
-from holdfast.cli.terminal import mention
+from holdfast.cli.terminal import note
 from holdfast.http.budgets import Budgets, Size, checked
 from holdfast.http.requests import Vendor
-from holdfast.kernel.errors import ConfigError, InputError, MissingExtraError
+from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.registry import imported
 from holdfast.options import Options
 from holdfast.proxy import UPSTREAMS, Settings
 
 _REQUESTS = frozenset({"model", "format", "thread"})
 """Options that each request states itself."""
-
-_EXTRAS = {
-    "proxy": ("the proxy", ("aiohttp", "uvicorn", "prometheus_client")),
-    "mcp": ("the MCP server", ("mcp", "pydantic")),
-}
-"""What each extra is for, and the packages that it brings."""
 
 proxy_options = having(
     click.option(
@@ -95,17 +89,6 @@ def settings_of(given: Mapping[str, Any], **more: Any) -> Settings:
         recall=given["recalls"],
         **more,
     )
-
-
-def _server(extra: str, target: str) -> Any:
-    """Import a part of a server. Raises MissingExtraError if its extra is not installed."""
-    try:
-        return imported(target)
-    except ModuleNotFoundError as fault:
-        what, packages = _EXTRAS[extra]
-        if fault.name in packages:
-            raise MissingExtraError(what, extra) from fault
-        raise
 
 
 def upstreams_of(given: Sequence[str]) -> dict[Vendor, str]:
@@ -177,14 +160,13 @@ def serve(**given: Any) -> int:
     ANTHROPIC_BASE_URL=http://127.0.0.1:8400 claude
     """
     named = ("host", "port", "token", "connections", "grace")
-    more = {name: given.pop(name) for name in named}
-    most = given.pop("most_megabytes") * 1_000_000
-    settings = settings_of(given, most_bytes=most, **more)
+    more = {name: given[name] for name in named}
+    settings = settings_of(given, most_bytes=given["most_megabytes"] * 1_000_000, **more)
 
     def announce(address: str) -> None:
-        mention(f"Holdfast listens on {address}; its page is {address}/holdfast\n")
+        note(f"Holdfast listens on {address}; its page is {address}/holdfast\n")
 
-    _server("proxy", "holdfast.proxy.server:serve")(settings, announce)
+    imported("holdfast.proxy.server:serve")(settings, announce)
     return 0
 
 
@@ -218,7 +200,7 @@ def run(command_line: tuple[str, ...], **given: Any) -> int:
     program = shutil.which(command_line[0])
     if program is None:
         raise InputError("there is no such program", place=command_line[0], advice="check its name")
-    with _server("proxy", "holdfast.proxy.server:serving")(settings) as address:
+    with imported("holdfast.proxy.server:serving")(settings) as address:
         arguments = [program, *_arguments(command_line, address)]
         variables = {name: f"{address}{end}" for _, name, end in _VARIABLES}
         return _finished(arguments, {**os.environ, **variables})
@@ -298,5 +280,5 @@ def mcp(store: str | None, store_key: str | None, thread: str, root: Path, port:
     if place is None:
         advice = "name one, such as agent.db"
         raise ConfigError("it is missing", place="--store", advice=advice)
-    _server("mcp", "holdfast.mcp:serve")(place, thread, root, port)
+    imported("holdfast.mcp:serve")(place, thread, root, port)
     return 0

@@ -41,19 +41,19 @@ from holdfast.cli.options import (
     SOFT,
     YES,
     budget_of,
-    check_place,
     configured,
     counting_options,
     excerpt_options,
     form_options,
     having,
-    mention_unknown,
     moment,
+    note_unknown,
+    place_of,
     read_tools,
     url_of,
 )
 from holdfast.cli.results import steps_of
-from holdfast.cli.terminal import deliver, mention, pour, say, say_json
+from holdfast.cli.terminal import note, write, write_json, write_to
 from holdfast.files import write_all
 from holdfast.kernel.errors import BudgetError, ConfigError
 from holdfast.memory.excerpts import best_place
@@ -66,7 +66,7 @@ from holdfast.session.state import Event
 from holdfast.text.visible import GLANCE, amount, one_line
 from holdfast.threads import open  # noqa: A004 - as one opens a file
 
-_FIRST = "append something first"
+FIRST = "append something first"
 
 STORE = click.option(
     "--store", required=True, metavar="FILE|URL", help="A SQLite file, or the URL of a store."
@@ -75,13 +75,6 @@ STORE = click.option(
 thread_options = having(
     STORE, click.option("--thread", required=True, metavar="ID", help="The name of the thread.")
 )
-
-
-def place_of(store: str, *, reading: bool = True) -> str:
-    """The URL of the store. Raises ConfigError if it must exist and does not."""
-    url = url_of(store)
-    check_place(url, shown=store if reading else "", missing=_FIRST if reading else "")
-    return url
 
 
 def opened(thread: str, place: str, said: Mapping[str, Any]) -> Session:
@@ -93,11 +86,11 @@ def opened(thread: str, place: str, said: Mapping[str, Any]) -> Session:
 
 def existing(thread: str, store: str, said: Mapping[str, Any]) -> Session:
     """The session of a thread with messages. Raises ConfigError if there is no such thread."""
-    session = opened(thread, place_of(store), said)
+    session = opened(thread, place_of(store, missing=FIRST), said)
     if not session.appended:
         session.close()
         problem = f"there is no thread {thread!r} in {store}"
-        raise ConfigError(problem, place="--thread", advice=_FIRST)
+        raise ConfigError(problem, place="--thread", advice=FIRST)
     return session
 
 
@@ -127,7 +120,7 @@ def message_named(key: str) -> int | str:
 
 def _numbered(event: Event) -> int:
     """Print the number of an event, which ``undo`` takes."""
-    say(f"{event.number}\n")
+    write(f"{event.number}\n")
     return 0
 
 
@@ -144,14 +137,14 @@ def list_threads(store: str, told: str | None, *, as_json: bool) -> int:
     """
     form = report_form(told, "--report")
     check_targets({"--report": told}, store)
-    with open(place_of(store)) as threads:
+    with open(place_of(store, missing=FIRST)) as threads:
         names = threads.threads()
         if told:
             write_all({told: text_bytes(threads.report(form))})
     if as_json:
-        say_json(names)
+        write_json(names)
     else:
-        pour("".join(f"{one_line(name, WIDTH)}\n" for name in names))
+        write("".join(f"{one_line(name, WIDTH)}\n" for name in names))
     return 0
 
 
@@ -170,9 +163,9 @@ def delete(store: str, thread: str, *, yes: bool) -> int:
             problem = "this cannot be undone, and there is no terminal to ask"
             raise ConfigError(problem, place="delete", advice="give --yes")
         click.confirm(f"Erase {one_line(thread, WIDTH)!r}?", abort=True, err=True)
-    with open(place_of(store)) as threads:
+    with open(place_of(store, missing=FIRST)) as threads:
         threads.delete_thread(thread)
-    mention(f"The thread {one_line(thread, WIDTH)} is erased.\n")
+    note(f"The thread {one_line(thread, WIDTH)} is erased.\n")
     return 0
 
 
@@ -210,7 +203,7 @@ def undo(session: Session, event: int | None) -> int:
     holdfast session undo --store agent.db --thread t1
     """
     done = session.undo(event)
-    mention(f"{done.reason}.\n")
+    note(f"{done.reason}.\n")
     return _numbered(done)
 
 
@@ -224,7 +217,7 @@ def fork(session: Session, name: str) -> int:
     holdfast session fork t1-b --store agent.db --thread t1
     """
     with session.fork(name) as made:
-        mention(f"{amount(made.appended, 'message')} copied to the thread {name}.\n")
+        note(f"{amount(made.appended, 'message')} copied to the thread {name}.\n")
     return 0
 
 
@@ -240,14 +233,14 @@ def facts(session: Session, *, as_json: bool) -> int:
     ledger = session.facts()
     if as_json:
         held = {"current": ledger.current(), "contradicted": ledger.contradicted()}
-        say_json({name: [asdict(fact) for fact in found] for name, found in held.items()})
+        write_json({name: [asdict(fact) for fact in found] for name, found in held.items()})
         return 0
     if not ledger.current():
-        mention("No facts were stated.\n")
+        note("No facts were stated.\n")
     for fact in ledger.current():
         day = "" if fact.said is None else day_name(fact.said)
         said = one_line(f"{fact.subject} {fact.relation} {fact.value}", WIDTH)
-        pour(f"{fact.position}\t{day}\t{said}\n")
+        write(f"{fact.position}\t{day}\t{said}\n")
     return 0
 
 
@@ -285,15 +278,15 @@ def append(
     payload: object = object_in(document).get("messages", document.payload)
     given = cast("list[object]", payload) if isinstance(payload, list) else [payload]
     said["format"] = said.pop("form")
-    with within(file), opened(thread, place_of(store, reading=False), said) as session:
+    with within(file), opened(thread, place_of(store), said) as session:
         before = session.faults
         positions = session.append(*given, ids=ids, at=at)
-        say(f"{json.dumps(positions)}\n")
+        write(f"{json.dumps(positions)}\n")
         for fault in session.faults:
             if fault not in before:
-                mention(f"The messages are stored, but: {fault}\n")
+                note(f"The messages are stored, but: {fault}\n")
     _mention_beside(document)
-    mention_unknown(said["model"], said["counter"])
+    note_unknown(said["model"], said["counter"])
     return 0
 
 
@@ -301,7 +294,7 @@ def _mention_beside(document: Document) -> None:
     """Say which parts of a request body are not stored, since they are not messages."""
     beside = [field for field in ("system", "tools") if object_in(document).get(field)]
     if beside:
-        mention(
+        note(
             f"Only the messages are stored, not the {' and '.join(beside)}: send them with each "
             "view, and leave room for them (fit --tools FILE, --reserve N).\n"
         )
@@ -332,17 +325,17 @@ def fit(output: str | None, *, soft: bool, as_json: bool, quiet: bool, **asked: 
         view = session.fit(query, tools=schemas)
         facts = dict(_facts(session, view))
     if as_json:
-        say_json(facts)
+        write_json(facts)
     if view.smallest is not None and not soft:
         reason = "the messages that must stay are larger"
         raise BudgetError(
             limit=view.limit, tokens=view.tokens, smallest=view.smallest, reason=reason
         )
     if output not in (None, STDOUT) or not as_json:
-        deliver(json_bytes(view.messages), output)
+        write_to(output, json_bytes(view.messages))
     if not quiet:
-        mention(f"{_summary(view)}\n")
-        mention_unknown(asked["model"], asked["counter"])
+        note(f"{_summary(view)}\n")
+        note_unknown(asked["model"], asked["counter"])
     return 0
 
 
@@ -391,11 +384,11 @@ def search(session: Session, query: str, limit: int, *, as_json: bool) -> int:
     """
     found = session.search(query, limit)
     if as_json:
-        say_json([asdict(each) | {"said": _moment(each.said)} for each in found])
+        write_json([asdict(each) | {"said": _moment(each.said)} for each in found])
         return 0
     if not found:
-        mention("No message answers it.\n")
-    pour("".join(_line(each, query) for each in found))
+        note("No message answers it.\n")
+    write("".join(_line(each, query) for each in found))
     return 0
 
 
@@ -432,8 +425,8 @@ def recall(
     found = session.recall(message_named(key), lines=lines, pattern=pattern, field=field)
     if not found:
         chosen = lines or pattern or field
-        mention("Nothing in the original matches.\n" if chosen else "It has no text.\n")
-    pour(found)
+        note("Nothing in the original matches.\n" if chosen else "It has no text.\n")
+    write(found)
     return 0
 
 
@@ -453,12 +446,12 @@ def stats(
     form = report_form(told, "--report")
     if told is not None:
         write_all({told: text_bytes(session.report(form))})
-        mention(f"The report is in {told}.\n")
+        note(f"The report is in {told}.\n")
     if as_json:
-        say_json(session.stats().to_dict())
+        write_json(session.stats().to_dict())
     else:
-        say(session.report())
-    mention_unknown(model, counter)
+        write(session.report())
+    note_unknown(model, counter)
     return 0
 
 
@@ -471,9 +464,9 @@ def restore(session: Session, output: str | None) -> int:
     \b
     holdfast session restore --store agent.db --thread t1 -o all.json
     """
-    deliver(json_bytes(session.restore()), output)
+    write_to(output, json_bytes(session.restore()))
     for fault in session.faults:
-        mention(f"{fault}\n")
+        note(f"{fault}\n")
     return 0
 
 
