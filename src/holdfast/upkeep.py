@@ -20,10 +20,10 @@ from holdfast.session.log import STATE, with_words
 from holdfast.session.state import State
 from holdfast.stores.artifacts import (
     CONTENT,
+    blobs_of,
     check_artifact,
     from_armour,
     keeps_bytes,
-    to_armour,
 )
 from holdfast.stores.artifacts import KEY as SECRET
 from holdfast.stores.key_logs import EVENTS, THREAD_LOG, LogsOverKeys
@@ -35,6 +35,7 @@ from holdfast.stores.protocols import (
     Line,
     ListsKeys,
     SetsBytes,
+    settled,
     to_bytes,
     to_text,
 )
@@ -335,34 +336,30 @@ def _indexing(source: KeyValueStore) -> _Indexing:
 
 def _bytes_of(store: KeyValueStore, key: str) -> bytes | None:
     """The value under the key as bytes; for an artifact, its stored form."""
-    if keeps_bytes(type(store)):
-        return cast("bytes | None", cast("GetsBytes", store).get_bytes(key))
+    if keeps_bytes(type(store)) or key.startswith(CONTENT):
+        return settled(blobs_of(store).get_bytes(key))
     try:
         text = cast("str | None", store.get(key))
     except StoreError:
         if not isinstance(store, GetsBytes):
             raise
         return cast("bytes | None", store.get_bytes(key))  # it was put as bytes
-    if text is None:
-        return None
-    return from_armour(text) if key.startswith(CONTENT) else to_bytes(text)
+    return None if text is None else to_bytes(text)
 
 
 def _set_bytes(store: KeyValueStore, key: str, value: bytes) -> None:
     """Store the bytes in the form that the store expects."""
-    if keeps_bytes(type(store)):
-        cast("SetsBytes", store).set_bytes(key, value)
-    elif key.startswith(CONTENT):
-        store.set(key, to_armour(value))
+    if keeps_bytes(type(store)) or key.startswith(CONTENT):
+        settled(blobs_of(store).set_bytes(key, value))
+        return
+    try:
+        text = to_text(key, value)
+    except StoreError:
+        if not isinstance(store, SetsBytes):
+            raise
+        store.set_bytes(key, value)
     else:
-        try:
-            text = to_text(key, value)
-        except StoreError:
-            if not isinstance(store, SetsBytes):
-                raise
-            store.set_bytes(key, value)
-        else:
-            store.set(key, text)
+        store.set(key, text)
 
 
 def _with_logs(store: KeyValueStore) -> tuple[KeyValueStore, _Logs]:
