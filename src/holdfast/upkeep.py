@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from itertools import count, groupby
 from typing import Any, NamedTuple, cast
 
 from holdfast.formats import named
@@ -275,42 +276,36 @@ def _parts(store: KeyValueStore, length: Callable[[str], int]) -> Iterator[KeyBy
 
 
 def _read(lines: Iterable[str]) -> Iterator[KeyBytes | Lines]:
-    waiting: Lines | None = None
-    for number, text in enumerate(lines, 1):
-        try:
-            part = _part_of(json.loads(text))
-        except ValueError as fault:
-            raise InputError(
-                f"{fault}", place=f"line {number:,}", advice="give what store export has written"
-            ) from fault
-        if isinstance(part, Lines) and waiting is not None and _follows(waiting, part):
-            waiting = waiting._replace(lines=[*waiting.lines, *part.lines])
-            continue
-        if waiting is not None:
-            yield waiting
-            waiting = None
-        if isinstance(part, KeyBytes):
-            yield part
-        else:
-            waiting = part
-    if waiting is not None:
-        yield waiting
+    for _, some in groupby(enumerate(map(_part_of, count(1), lines)), _run):
+        (_, first), *more = some
+        if isinstance(first, Lines):
+            parts = [first, *(cast("Lines", part) for _, part in more)]
+            first = first._replace(lines=[line for part in parts for line in part.lines])
+        yield first
 
 
-def _part_of(line: object) -> KeyBytes | Lines:
-    match cast("Mapping[str, object]", line) if isinstance(line, dict) else None:
+def _run(numbered: tuple[int, KeyBytes | Lines]) -> object:
+    """What consecutive lines of a log have in common, as far as they are written at once."""
+    number, part = numbered
+    return number if isinstance(part, KeyBytes) else (part.log, number - part.at, part.at // _LINES)
+
+
+def _part_of(number: int, text: str) -> KeyBytes | Lines:
+    try:
+        return _read_part(json.loads(text))
+    except ValueError as fault:
+        advice = "give what store export has written"
+        raise InputError(f"{fault}", place=f"line {number:,}", advice=advice) from fault
+
+
+def _read_part(line: object) -> KeyBytes | Lines:
+    match line:
         case {"key": key, "value": str(value)}:
             return KeyBytes(_text(key), b64decode(value, validate=True))
         case {"log": log, "at": int(at), "id": name, "time": int(time) | float(time), "body": body}:
             return Lines(_text(log), at, [Line(_text(body), _text(name), float(time))])
         case _:
             raise ValueError("it is neither a key nor a line of a log")
-
-
-def _follows(some: Lines, more: Lines) -> bool:
-    return (
-        some.log == more.log and some.at + len(some.lines) == more.at and len(some.lines) < _LINES
-    )
 
 
 def _indexing(source: KeyValueStore) -> _Indexing:

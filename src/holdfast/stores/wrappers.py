@@ -12,7 +12,7 @@ from functools import partial
 from inspect import isawaitable
 from time import perf_counter
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.forks import brief_lock
@@ -20,10 +20,15 @@ from holdfast.kernel.ports import KeyValueStore
 from holdfast.stores.artifacts import CONTENT
 from holdfast.stores.protocols import (
     Answer,
+    ErasesLogs,
     Expires,
+    Glances,
     KeepsBytes,
+    KeepsLogs,
     ListsKeys,
     MessageLog,
+    PutsIfAbsent,
+    SetsMany,
     after,
 )
 
@@ -34,6 +39,21 @@ _MAPPED = (
 """Optional methods that a wrapper has, with keys and values converted, if the store has them."""
 
 _PASSED_ON = "close migrate compact check leftovers".split()
+
+
+class _Complete(
+    KeyValueStore,
+    KeepsBytes,
+    ListsKeys,
+    Glances,
+    SetsMany,
+    Expires,
+    PutsIfAbsent,
+    KeepsLogs,
+    ErasesLogs,
+    Protocol,
+):
+    """The type of a wrapped store for type checkers; its capabilities show at run time."""
 
 
 class MappedStore:
@@ -48,8 +68,7 @@ class MappedStore:
     """
 
     def __init__(self, inner: KeyValueStore) -> None:
-        self._inner: Any = inner
-        """Its capabilities show at run time."""
+        self._inner = cast("_Complete", inner)
         for name in _MAPPED:
             if hasattr(inner, name):
                 setattr(self, name, getattr(self, f"_{name}"))
@@ -69,7 +88,7 @@ class MappedStore:
         """Delete the key; an unknown key is not an error."""
         return self._of(key).delete(self._name(key))
 
-    def _of(self, _key: str, /) -> Any:
+    def _of(self, _key: str, /) -> _Complete:
         """The store in which this key is."""
         return self._inner
 
@@ -258,10 +277,10 @@ class RoutedStore(OverBytes):
                     place="store",
                     advice="give a store of holdfast.stores, or its URL",
                 )
-        self._artifacts: Any = artifacts
+        self._artifacts = cast("_Complete", artifacts)
         super().__init__(store)
 
-    def _of(self, key: str) -> Any:
+    def _of(self, key: str) -> _Complete:
         return self._artifacts if is_content(key) else self._inner
 
     def _keys(self, prefix: str = "") -> list[str]:
