@@ -120,6 +120,10 @@ class TokenUsage:
         """Share of the budget that is used, in percent, rounded; 0 for a budget of 0."""
         return round(100 * self.tokens / self.limit) if self.limit else 0
 
+    def to_dict(self) -> dict[str, int]:
+        """All figures, derived ones included."""
+        return asdict(self) | {"within": self.within, "utilization": self.utilization}
+
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
@@ -412,7 +416,9 @@ class CompressionResult(Generic[M]):
         )
         data = {
             "holdfast": 1,
-            **{name: getattr(self, name) for name in _RESULT},
+            "strategy_name": self.strategy_name,
+            "counter": self.counter,
+            "key": self.key,
             **facts(self),
             "strategy": dict(self.strategy),
             "trimmed": self.trimmed,
@@ -457,30 +463,16 @@ class CompressionResult(Generic[M]):
         return replace(plain, steps=tuple(reversed(steps)))
 
 
-_RESULT = (
-    "strategy_name",
-    "format",
-    "status",
-    "reason",
-    "detail",
-    "degraded",
-    "smallest",
-    "counter",
-    "key",
-)
-"""The fields of a result that JSON holds as they are."""
-
-
 def facts(result: CompressionResult[Any]) -> dict[str, object]:
     """Status and sizes of a result as JSON has them."""
-    usage, net = result.spent, result.net
+    net = result.net
     names = ("status", "reason", "detail", "budget_met", "smallest", "degraded", "format")
     return {
         **{name: getattr(result, name) for name in names},
         "masked": list(result.masked),
         "redacted": dict(result.redacted),
         "accuracy": asdict(result.accuracy),
-        "usage": asdict(usage) | {"within": usage.within, "utilization": usage.utilization},
+        "usage": result.spent.to_dict(),
         "metrics": result.metrics.to_dict(),
         "model_usage": result.model_usage.to_dict(),
         "net": net and asdict(net) | {"net": net.net},

@@ -341,7 +341,7 @@ def fit(output: str | None, *, soft: bool, as_json: bool, quiet: bool, **asked: 
 
 def _facts(session: Session, view: View) -> Iterator[tuple[str, object]]:
     """The output of ``--json``, with the names that ``compress`` uses; no message text."""
-    usage, meter = TokenUsage(view.tokens, view.limit), session.meter
+    meter = session.meter
     wire = session.wire(*view.messages)
     yield "reason", view.reason
     yield "budget_met", view.budget_met
@@ -349,7 +349,7 @@ def _facts(session: Session, view: View) -> Iterator[tuple[str, object]]:
     yield "format", session.wire().name
     yield "counter", meter.counter.name
     yield "accuracy", asdict(meter.accuracy(wire.read(view.messages)))
-    yield "usage", asdict(usage) | {"within": usage.within, "utilization": usage.utilization}
+    yield "usage", TokenUsage(view.tokens, view.limit).to_dict()
     messages = {"appended": session.appended, "in_view": len(view.messages), "since": view.since}
     yield "messages", messages
     recalled = ("position", "score", "why")

@@ -129,17 +129,7 @@ def journeys(result: CompressionResult) -> list[Journey]:
 
 def sources(result: CompressionResult) -> list[int | None]:
     """The original position of each message of the result, None for an inserted one."""
-    places: list[int | None] = list(range(result.metrics.messages_before))
-    for step in result.steps:
-        inserts = Counter(edit.at for edit in step.edits if isinstance(edit, Insert))
-        dropped = {i for edit in step.edits if isinstance(edit, Drop) for i in edit.indices}
-        if inserts or dropped:
-            after: list[int | None] = []
-            for i, place in enumerate(places):
-                after += [None] * inserts[i] if i in inserts else ()
-                after += () if i in dropped else (place,)
-            places = after + [None] * inserts[len(places)]
-    return places
+    return [journey.before for journey in journeys(result) if journey.after is not None]
 
 
 def _after(step: Step, journeys: Sequence[Journey]) -> list[Journey]:
@@ -256,19 +246,12 @@ def account_of(result: CompressionResult, form: Format, meter: Meter) -> Account
     entries: list[MessageAccount] = []
     for journey in journeys(result):
         entry = MessageAccount(journey)
-        if journey.after is not None:
-            message, size = after.messages[journey.after], sizes_after[journey.after]
-            entry = replace(
-                entry, role=_role(message), text_after=texts_after[journey.after], tokens_after=size
-            )
-        if journey.before is not None:
-            message, size = before.messages[journey.before], sizes_before[journey.before]
-            entry = replace(
-                entry,
-                role=_role(message),
-                text_before=texts_before[journey.before],
-                tokens_before=size,
-            )
+        if (i := journey.after) is not None:
+            role, size = _role(after.messages[i]), sizes_after[i]
+            entry = replace(entry, role=role, text_after=texts_after[i], tokens_after=size)
+        if (i := journey.before) is not None:
+            role, size = _role(before.messages[i]), sizes_before[i]
+            entry = replace(entry, role=role, text_before=texts_before[i], tokens_before=size)
         entries.append(entry)
     beside_before = result.metrics.tokens_before - sum(sizes_before)
     beside_after = result.metrics.tokens_after - sum(sizes_after)
