@@ -19,6 +19,7 @@ from holdfast.cli.options import (
     having,
     kept_in,
     model_options,
+    option,
     options_of,
 )
 from holdfast.cli.terminal import note, progress, write_json
@@ -29,15 +30,15 @@ from holdfast.cli.terminal import note, progress, write_json
 @click.argument("target", metavar="OUT")
 @having(*LIMITS)
 @PROFILE
-@click.option(
+@option(
     "--engine",
-    metavar="URL",
-    help="Where it runs: processes://4, dask://host:8786, ray://host:10001.  "
+    "URL",
+    "Where it runs: processes://4, dask://host:8786, ray://host:10001.  "
     "[default: a process for each processor]",
 )
-@click.option("--work", metavar="DIR", help="Where finished parts are kept.  [default: OUT.work]")
+@option("--work", "DIR", "Where finished parts are kept.  [default: OUT.work]")
 @click.option("--chunk", default=CHUNK, show_default=True, help="Conversations in one part.")
-@click.option("--store", metavar="FILE|URL", help="Where originals are kept.")
+@option("--store", "FILE|URL", "Where originals are kept.")
 @model_options
 @REDACT
 @form_options

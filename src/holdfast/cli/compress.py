@@ -40,6 +40,7 @@ from holdfast.cli.options import (
     known,
     model_options,
     note_unknown,
+    option,
     options_of,
     positions,
     read_tools,
@@ -125,34 +126,23 @@ def request_options(command: Callable[..., int]) -> Callable[..., int]:
     return having(*_OPTIONS)(model_options(store_options(decorated)))
 
 
-_REPORT = click.option(
-    "--report", "told", metavar="FILE", help="Write what was done to each message: .html or .txt."
-)
+_REPORT = option("--report told", "FILE", "Write what was done to each message: .html or .txt.")
 _OPTIONS = (
     click.argument("file", metavar="FILE|-"),
     *LIMITS,
-    click.option(
-        "--step",
-        callback=share,
-        metavar="X",
-        help="Remove in steps of this share, for prompt caches.",
-    ),
+    option("--step", "X", "Remove in steps of this share, for prompt caches.", callback=share),
     SOFT,
     PROFILE,
-    click.option(
+    option(
         "--strategy",
+        "S",
+        f"Instead of a profile; may be repeated ({', '.join(COMPRESSORS.table)}).",
         callback=known(COMPRESSORS.load),
         multiple=True,
-        metavar="S",
-        help=f"Instead of a profile; may be repeated ({', '.join(COMPRESSORS.table)}).",
     ),
     QUERY,
-    click.option(
-        "--pin",
-        multiple=True,
-        callback=positions,
-        metavar="I",
-        help="Positions of messages to keep: 0,3,-1.",
+    option(
+        "--pin", "I", "Positions of messages to keep: 0,3,-1.", multiple=True, callback=positions
     ),
     REDACT,
 )

@@ -25,9 +25,11 @@ from holdfast.cli.options import (
     OUTPUT,
     RESULT,
     counting_options,
+    flag,
     having,
     known,
     note_unknown,
+    option,
     read_tools,
 )
 from holdfast.cli.results import steps_of, write_result
@@ -77,13 +79,13 @@ def count_command(
 
 @click.command("convert")
 @click.argument("file", metavar="FILE|-")
-@click.option(
+@option(
     "--to",
+    "P",
+    "The format to write: openai_chat, openai_responses, anthropic, gemini, converse, "
+    "langchain, pydantic_ai.",
     callback=known(FORMATS.load),
     required=True,
-    metavar="P",
-    help="The format to write: openai_chat, openai_responses, anthropic, gemini, converse, "
-    "langchain, pydantic_ai.",
 )
 @FORM
 @OUTPUT
@@ -120,13 +122,13 @@ def sample_command(output: str | None) -> int:
 
 @click.command("validate")
 @click.argument("file", metavar="FILE|-")
-@click.option(
+@option(
     "--provider",
+    "P",
+    f"Whose rules apply ({', '.join(FORMATS.table)}).  [default: detected]",
     callback=known(FORMATS.load),
-    metavar="P",
-    help=f"Whose rules apply ({', '.join(FORMATS.table)}).  [default: detected]",
 )
-@click.option("--repair", "mend", is_flag=True, help="Repair it with as few changes as possible.")
+@flag("--repair mend", "Repair it with as few changes as possible.")
 @having(OUTPUT, RESULT, JSON)
 def validate_command(
     file: str,

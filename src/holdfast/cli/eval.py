@@ -12,7 +12,7 @@ import click
 
 from holdfast.cli import DONE, UNMET
 from holdfast.cli.files import read_conversation, read_json, text_bytes, within
-from holdfast.cli.options import JSON, place_of, share
+from holdfast.cli.options import JSON, option, place_of, share
 from holdfast.cli.results import result_in
 from holdfast.cli.session import FIRST
 from holdfast.cli.terminal import note, write, write_json
@@ -31,20 +31,12 @@ Telling = Callable[..., Evaluation]
 @click.command("eval")
 @click.argument("before", metavar="[RESULT|FOLDER|BEFORE]", required=False)
 @click.argument("after", metavar="[AFTER]", required=False)
-@click.option("--store", metavar="FILE|URL", help="Measure each thread of this store and its view.")
-@click.option("--budget", metavar="N", help="The budget of these views, in tokens.")
-@click.option("--judge", metavar="VENDOR:NAME", help="A model that answers the probes from both.")
-@click.option("--page", metavar="FILE", help="Write the figures as an HTML page, too.")
-@click.option(
-    "--probes", metavar="FILE", help='JSON list of {"question": "...", "expected": ["word", ...]}.'
-)
-@click.option(
-    "--fail-under",
-    "least",
-    metavar="X",
-    callback=share,
-    help="Exit with 1 if a score is below this.",
-)
+@option("--store", "FILE|URL", "Measure each thread of this store and its view.")
+@option("--budget", "N", "The budget of these views, in tokens.")
+@option("--judge", "VENDOR:NAME", "A model that answers the probes from both.")
+@option("--page", "FILE", "Write the figures as an HTML page, too.")
+@option("--probes", "FILE", 'JSON list of {"question": "...", "expected": ["word", ...]}.')
+@option("--fail-under least", "X", "Exit with 1 if a score is below this.", callback=share)
 @JSON
 def command(
     before: str | None,

@@ -29,6 +29,16 @@ from holdfast.tokens import COUNTERS, counter_for, family_of
 F = TypeVar("F", bound=Callable[..., int])
 
 
+def option(names: str, metavar: str, about: str, **more: Any) -> Callable[[F], F]:
+    """An option with a value: its names, what stands for the value, and its line in the help."""
+    return click.option(*names.split(), metavar=metavar, help=about, **more)
+
+
+def flag(names: str, about: str) -> Callable[[F], F]:
+    """An option without a value: its names, and its line in the help."""
+    return click.option(*names.split(), is_flag=True, help=about)
+
+
 def having(*options: Callable[[Any], Any]) -> Callable[[F], F]:
     """Give a command these options, in this order."""
 
@@ -113,52 +123,28 @@ def positions(value: Sequence[str]) -> list[int]:
 
 
 LIMITS = (
-    click.option(
-        "-b",
-        "--budget",
-        callback=tokens,
-        metavar="N",
-        help="The budget in tokens, such as 8000 or 8k.",
-    ),
-    click.option(
-        "--window",
-        callback=tokens,
-        metavar="N",
-        help="The model's context window, instead of --budget.",
-    ),
-    click.option(
+    option("-b --budget", "N", "The budget in tokens, such as 8000 or 8k.", callback=tokens),
+    option("--window", "N", "The model's context window, instead of --budget.", callback=tokens),
+    option(
         "--reserve",
+        "N",
+        "Part of the window kept for the answer.  [default: 0]",
         callback=converted(written_tokens),
-        metavar="N",
-        help="Part of the window kept for the answer.  [default: 0]",
     ),
-    click.option(
-        "--headroom",
-        callback=share,
-        metavar="X",
-        help="Share kept free for counting errors.  [default: 0]",
-    ),
+    option("--headroom", "X", "Share kept free for counting errors.  [default: 0]", callback=share),
 )
-SOFT = click.option(
-    "--soft", is_flag=True, help="Come as close as possible to a budget that cannot be met."
-)
-JSON = click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
-QUIET = click.option("-q", "--quiet", is_flag=True, help="No summary on standard error.")
-YES = click.option("--yes", is_flag=True, help="Do not ask.")
-OUTPUT = click.option(
-    "-o", "--output", metavar="FILE|-", help="The file for the output.  [default: standard output]"
-)
-RESULT = click.option(
-    "--result", "kept", metavar="FILE", help="Keep what was removed, for `holdfast restore`."
-)
-QUERY = click.option(
-    "--query", metavar="Q", help="The question to answer.  [default: the newest user message]"
-)
-PROFILE = click.option(
+SOFT = flag("--soft", "Come as close as possible to a budget that cannot be met.")
+JSON = flag("--json as_json", "Print the facts as JSON.")
+QUIET = flag("-q --quiet", "No summary on standard error.")
+YES = flag("--yes", "Do not ask.")
+OUTPUT = option("-o --output", "FILE|-", "The file for the output.  [default: standard output]")
+RESULT = option("--result kept", "FILE", "Keep what was removed, for `holdfast restore`.")
+QUERY = option("--query", "Q", "The question to answer.  [default: the newest user message]")
+PROFILE = option(
     "--profile",
+    "P",
+    f"A named pipeline ({', '.join(profile_names())}), or a TOML file.  [default: balanced]",
     callback=known(load_profile),
-    metavar="P",
-    help=f"A named pipeline ({', '.join(profile_names())}), or a TOML file.  [default: balanced]",
 )
 REDACT = click.option(
     "--redact/--no-redact", default=None, help="Mask secrets before anything is stored."
@@ -193,36 +179,31 @@ def _configure(ctx: click.Context, param: click.Parameter, value: str | None) ->
     }
 
 
-CONFIG = click.option(
+CONFIG = option(
     "--config",
-    metavar="FILE",
+    "FILE",
+    "TOML or YAML with options.  [default: holdfast.toml, pyproject.toml]",
     is_eager=True,
     expose_value=False,
     callback=_configure,
-    help="TOML or YAML with options.  [default: holdfast.toml, pyproject.toml]",
 )
 
 COUNTER = (
-    click.option(
-        "--model", metavar="M", help="Count tokens as this model does.  [default: o200k_base]"
-    ),
-    click.option(
+    option("--model", "M", "Count tokens as this model does.  [default: o200k_base]"),
+    option(
         "--counter",
+        "C",
+        f"Count with this vocabulary or formula ({', '.join(COUNTERS.table)}, fixed:N).",
         callback=known(_check_counter),
-        metavar="C",
-        help=f"Count with this vocabulary or formula ({', '.join(COUNTERS.table)}, fixed:N).",
     ),
 )
-FORM = click.option(
-    "--format",
-    "form",
+FORM = option(
+    "--format form",
+    "F",
+    f"The format of the messages ({', '.join(FORMATS.table)}).  [default: detected]",
     callback=known(FORMATS.load),
-    metavar="F",
-    help=f"The format of the messages ({', '.join(FORMATS.table)}).  [default: detected]",
 )
-_TOOLS = click.option(
-    "--tools", metavar="FILE", help="JSON list of tool schemas that are sent too."
-)
+_TOOLS = option("--tools", "FILE", "JSON list of tool schemas that are sent too.")
 
 counter_options = having(*COUNTER, CONFIG)
 form_options = having(*COUNTER, FORM, CONFIG)
@@ -259,25 +240,19 @@ FILE_URL = "sqlite:///"
 _KEY_BYTES = 32  # ``KEY_BYTES`` of ``stores.encrypt``, which needs an optional package
 
 
-STORE_KEY = click.option(
-    "--store-key", metavar="FILE", help="The key of an encrypted store: 32 bytes or a passphrase."
+STORE_KEY = option(
+    "--store-key", "FILE", "The key of an encrypted store: 32 bytes or a passphrase."
 )
 store_options = having(
-    click.option(
-        "--store", metavar="FILE|URL", help="Where originals are kept: a SQLite file or a URL."
-    ),
+    option("--store", "FILE|URL", "Where originals are kept: a SQLite file or a URL."),
     STORE_KEY,
 )
 
 
 excerpt_options = having(
-    click.option("--lines", metavar="A:B", help="Only these lines, counted from 1."),
-    click.option(
-        "--pattern", metavar="RE", help="Only lines that match this regular expression (RE2)."
-    ),
-    click.option(
-        "--field", metavar="PATH", help="Only this field of JSON, such as orders[3].status."
-    ),
+    option("--lines", "A:B", "Only these lines, counted from 1."),
+    option("--pattern", "RE", "Only lines that match this regular expression (RE2)."),
+    option("--field", "PATH", "Only this field of JSON, such as orders[3].status."),
 )
 
 
@@ -360,22 +335,20 @@ def options_of(given: Mapping[str, Any]) -> Options:
 _PIPELINES = frozenset({"profile", "strategy"})
 """Either is used instead of the other."""
 
-LLM = click.option(
+LLM = option(
     "--llm",
+    "V:NAME",
+    f"The model for summaries ({', '.join(MODELS.table)}), such as openai:gpt-4o-mini.",
     callback=known(check_model),
-    metavar="V:NAME",
-    help=f"The model for summaries ({', '.join(MODELS.table)}), such as openai:gpt-4o-mini.",
 )
 
 model_options = having(
     LLM,
-    click.option(
+    option(
         "--embedder",
+        "V:NAME",
+        f"The embedder ({', '.join(EMBEDDERS.table)}).  [default: local or lexical]",
         callback=known(check_embedder),
-        metavar="V:NAME",
-        help=f"The embedder ({', '.join(EMBEDDERS.table)}).  [default: local or lexical]",
     ),
-    click.option(
-        "--thread", metavar="ID", help="The name of the thread, under which summaries are kept."
-    ),
+    option("--thread", "ID", "The name of the thread, under which summaries are kept."),
 )

@@ -21,9 +21,11 @@ from holdfast.cli.options import (
     OUTPUT,
     counter_options,
     excerpt_options,
+    flag,
     kept_in,
     known,
     note_unknown,
+    option,
     store_options,
     tokens,
 )
@@ -41,15 +43,10 @@ from holdfast.text.visible import amount
 @click.command("recall")
 @click.argument("key")
 @store_options
-@click.option(
-    "--thread",
-    metavar="ID",
-    default="",
-    help="The name of the thread, if it was compressed with one.",
-)
+@option("--thread", "ID", "The name of the thread, if it was compressed with one.", default="")
 @excerpt_options
 @CONFIG
-@click.option("-n", "--numbers", is_flag=True, help="Print the number of each line.")
+@flag("-n --numbers", "Print the number of each line.")
 @JSON
 def recall(
     key: str,
@@ -111,28 +108,25 @@ def restore_command(file: str, output: str | None) -> int:
 
 @click.command("shrink")
 @click.argument("file", metavar="FILE|-")
-@click.option(
-    "--budget",
-    "-t",
-    "--tokens",
-    "room",
+@option(
+    "--budget -t --tokens room",
+    "N",
+    "The size of the result in tokens.",
     required=True,
     callback=tokens,
-    metavar="N",
-    help="The size of the result in tokens.",
 )
-@click.option("--query", default="", metavar="Q", help="The question that the text must answer.")
-@click.option(
+@option("--query", "Q", "The question that the text must answer.", default="")
+@option(
     "--kind",
+    "K",
+    f"The kind of text ({', '.join(KINDS.table)}).  [default: detected]",
     callback=known(KINDS.load),
-    metavar="K",
-    help=f"The kind of text ({', '.join(KINDS.table)}).  [default: detected]",
 )
 @counter_options
 @store_options
-@click.option("--redact", is_flag=True, help="Mask secrets first.")
+@flag("--redact", "Mask secrets first.")
 @JSON
-@click.option("-v", "--verbose", is_flag=True, help="Say what was done, also without a terminal.")
+@flag("-v --verbose", "Say what was done, also without a terminal.")
 def shrink_command(
     file: str,
     room: int,

@@ -19,8 +19,10 @@ from holdfast.cli.options import (
     REDACT,
     configured,
     converted,
+    flag,
     having,
     kept_in,
+    option,
     options_of,
     store_options,
 )
@@ -36,32 +38,26 @@ _REQUESTS = frozenset({"model", "format", "thread"})
 """Options that each request states itself."""
 
 proxy_options = having(
-    click.option(
-        "-b",
-        "--budget",
-        callback=converted(checked),
-        metavar="N",
-        help="Tokens that a request may take: 32k, or 80% of the model's window.  [default: the "
+    option(
+        "-b --budget",
+        "N",
+        "Tokens that a request may take: 32k, or 80% of the model's window.  [default: the "
         "window, less the request's own maximum for its answer]",
+        callback=converted(checked),
     ),
-    click.option(
+    option(
         "--budget-for",
+        "MODEL=N",
+        "The same for some models, such as 'gpt-4o*=64k'; may be repeated.",
         multiple=True,
-        metavar="MODEL=N",
-        help="The same for some models, such as 'gpt-4o*=64k'; may be repeated.",
     ),
-    click.option(
+    option(
         "--upstream",
+        "[VENDOR=]URL",
+        "Where requests are sent, for openai, anthropic or google, or for all.",
         multiple=True,
-        metavar="[VENDOR=]URL",
-        help="Where requests are sent, for openai, anthropic or google, or for all.",
     ),
-    click.option(
-        "--recall",
-        "recalls",
-        is_flag=True,
-        help="Offer the model a tool that reads originals, and answer its calls.",
-    ),
+    flag("--recall recalls", "Offer the model a tool that reads originals, and answer its calls."),
     PROFILE,
     LLM,
     REDACT,
@@ -121,33 +117,33 @@ def _by_model(given: Sequence[str]) -> dict[str, Size]:
 @proxy_options
 @click.option("--host", default="127.0.0.1", help="Where to listen.  [default: 127.0.0.1]")
 @click.option("-p", "--port", type=click.IntRange(0, 65535), default=8400, help="[default: 8400]")
-@click.option(
+@option(
     "--token",
+    "T",
+    "Protects the proxy's own pages; needed if other machines can reach it.",
     default="",
     envvar="HOLDFAST_TOKEN",
-    metavar="T",
-    help="Protects the proxy's own pages; needed if other machines can reach it.",
 )
-@click.option(
+@option(
     "--most-megabytes",
+    "N",
+    "The largest request body.  [default: 64]",
     type=click.IntRange(1),
     default=64,
-    metavar="N",
-    help="The largest request body.  [default: 64]",
 )
-@click.option(
+@option(
     "--connections",
+    "N",
+    "The most connections at once.  [default: 1000]",
     type=click.IntRange(1),
     default=1_000,
-    metavar="N",
-    help="The most connections at once.  [default: 1000]",
 )
-@click.option(
+@option(
     "--grace",
+    "S",
+    "Seconds for running requests when it stops.  [default: 10]",
     type=click.IntRange(1),
     default=10,
-    metavar="S",
-    help="Seconds for running requests when it stops.  [default: 10]",
 )
 def serve(**given: Any) -> int:
     r"""Run a proxy that fits what agents send to their providers, until it is interrupted.
@@ -254,20 +250,19 @@ def _finished(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
 
 @click.command("mcp")
 @store_options
-@click.option("--thread", metavar="ID", default="", help="The thread for calls that name none.")
-@click.option(
+@option("--thread", "ID", "The thread for calls that name none.", default="")
+@option(
     "--root",
-    metavar="DIR",
+    "DIR",
+    "The folder whose files agents may read.  [default: the working directory]",
     default=".",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="The folder whose files agents may read.  [default: the working directory]",
 )
-@click.option(
-    "--http",
-    "port",
+@option(
+    "--http port",
+    "PORT",
+    "Serve streamable HTTP on 127.0.0.1 instead of standard input and output.",
     type=click.IntRange(1, 65535),
-    metavar="PORT",
-    help="Serve streamable HTTP on 127.0.0.1 instead of standard input and output.",
 )
 def mcp(store: str | None, store_key: str | None, thread: str, root: Path, port: int | None) -> int:
     r"""Offer an agent tools over MCP: recall, search, compress_file, stats and remember.

@@ -48,6 +48,7 @@ from holdfast.cli.options import (
     having,
     moment,
     note_unknown,
+    option,
     place_of,
     read_tools,
     url_of,
@@ -68,13 +69,9 @@ from holdfast.threads import open  # noqa: A004 - as one opens a file
 
 FIRST = "append something first"
 
-STORE = click.option(
-    "--store", required=True, metavar="FILE|URL", help="A SQLite file, or the URL of a store."
-)
+STORE = option("--store", "FILE|URL", "A SQLite file, or the URL of a store.", required=True)
 
-thread_options = having(
-    STORE, click.option("--thread", required=True, metavar="ID", help="The name of the thread.")
-)
+thread_options = having(STORE, option("--thread", "ID", "The name of the thread.", required=True))
 
 
 def opened(thread: str, place: str, said: Mapping[str, Any]) -> Session:
@@ -127,7 +124,7 @@ def _numbered(event: Event) -> int:
 @click.command("list", short_help="List the threads of a store.")
 @STORE
 @JSON
-@click.option("--report", "told", metavar="FILE", help="Figures of each: .html or .txt.")
+@option("--report told", "FILE", "Figures of each: .html or .txt.")
 def list_threads(store: str, told: str | None, *, as_json: bool) -> int:
     r"""Print the names of the threads in the store, one a line.
 
@@ -253,11 +250,11 @@ def facts(session: Session, *, as_json: bool) -> int:
     multiple=True,
     help="The id of a message, once for each; a message with a known id is not stored again.",
 )
-@click.option(
+@option(
     "--at",
-    metavar="TIME",
+    "TIME",
+    "Their time, such as 2026-05-08T13:56+02:00; UTC by default.  [default: now]",
     callback=moment,
-    help="Their time, such as 2026-05-08T13:56+02:00; UTC by default.  [default: now]",
 )
 @LLM
 @REDACT
@@ -433,7 +430,7 @@ def recall(
 @click.command("stats", short_help="Print sizes and history.")
 @on_thread
 @having(*COUNTER)
-@click.option("--report", "told", metavar="FILE", help="Write the history: .html or .txt.")
+@option("--report told", "FILE", "Write the history: .html or .txt.")
 @JSON
 def stats(
     session: Session, model: str | None, counter: str | None, told: str | None, *, as_json: bool

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 import click
 
 from holdfast.cli import group
-from holdfast.cli.options import CONFIG, JSON, configured
+from holdfast.cli.options import CONFIG, JSON, configured, option
 from holdfast.cli.terminal import note, write, write_json
 from holdfast.config import Setting
 from holdfast.kernel.compressor import described
@@ -70,10 +70,10 @@ config_command.add_command(show)
 
 @click.command("prices")
 @click.argument("model", required=False)
-@click.option(
+@option(
     "--file",
-    metavar="FILE",
-    help="Your own prices: TOML or YAML with a table for each model.  [default: HOLDFAST_PRICES]",
+    "FILE",
+    "Your own prices: TOML or YAML with a table for each model.  [default: HOLDFAST_PRICES]",
 )
 @JSON
 def prices(model: str | None, file: str | None, *, as_json: bool) -> int:

@@ -12,7 +12,7 @@ import click
 from holdfast import upkeep
 from holdfast.cli import group
 from holdfast.cli.files import STDOUT, obstacle
-from holdfast.cli.options import STORE_KEY, YES, having, kept_in
+from holdfast.cli.options import STORE_KEY, YES, having, kept_in, option
 from holdfast.cli.terminal import note, progress, write
 from holdfast.files import as_input_errors, write_lines
 from holdfast.kernel.errors import ConfigError, InputError
@@ -82,8 +82,8 @@ def compact(store: str) -> int:
 @click.argument("source")
 @click.argument("target")
 @having(
-    click.option("--source-key", metavar="FILE", help="The key of an encrypted SOURCE."),
-    click.option("--target-key", metavar="FILE", help="The key of an encrypted TARGET."),
+    option("--source-key", "FILE", "The key of an encrypted SOURCE."),
+    option("--target-key", "FILE", "The key of an encrypted TARGET."),
 )
 def copy(source: str, target: str, source_key: str | None, target_key: str | None) -> int:
     """Copy all keys, artifacts and logs; those that TARGET already has are skipped."""
@@ -128,8 +128,8 @@ def import_(store: str, file: str, store_key: str | None) -> int:
 
 @command.command("erase", short_help="Erase a thread or a tenant.")
 @click.argument("store")
-@click.option("--thread", metavar="NAME", help="Everything of this thread.")
-@click.option("--tenant", metavar="NAME", help="Everything of this tenant.")
+@option("--thread", "NAME", "Everything of this thread.")
+@option("--tenant", "NAME", "Everything of this tenant.")
 @YES
 @STORE_KEY
 def erase(
