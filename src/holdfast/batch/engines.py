@@ -10,7 +10,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from importlib import import_module
 from itertools import islice
@@ -23,7 +23,6 @@ from urllib.parse import parse_qs, urlsplit
 
 from holdfast.kernel.errors import ConfigError, HoldfastError, MissingExtraError
 
-F = TypeVar("F")
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -141,17 +140,8 @@ class Dask(_Cluster):
             client.wait_for_workers(1, timeout=_WAIT)
             room = _AHEAD * len(client.scheduler_info(n_workers=-1)["workers"])
 
-            def submit(piece: T) -> Any:
-                return client.submit(work, piece, pure=False)
-
-            for piece, future in _finished(pieces, room, submit, self._first):
-                try:
-                    yield piece, future.result()
-                except self._tools.KilledWorker:
-                    yield piece, None
-
-    def _first(self, futures: list[Any]) -> Any:
-        return next(iter(self._tools.wait(futures, return_when="FIRST_COMPLETED").done))
+            submit = partial(client.get_executor(pure=False).submit, work)
+            yield from _finished(pieces, room, submit, self._tools.KilledWorker)
 
     def _client(self, opened: ExitStack) -> Any:
         address = self._address.replace("dask://", "tcp://")
@@ -184,19 +174,13 @@ class Ray(_Cluster):
             task = tools.remote(max_retries=_TRIES)(_done)
             room = _AHEAD * max(1, int(tools.cluster_resources().get("CPU", 1)))
 
-            def submit(piece: T) -> Any:
-                return task.remote(work, piece)
+            def submit(piece: T) -> Future[R]:
+                found: Future[R] = task.remote(work, piece).future()
+                return found
 
-            for piece, reference in _finished(pieces, room, submit, self._first):
-                try:
-                    yield piece, tools.get(reference)
-                except tools.exceptions.WorkerCrashedError:
-                    yield piece, None
+            yield from _finished(pieces, room, submit, tools.exceptions.WorkerCrashedError)
         finally:
             tools.shutdown()
-
-    def _first(self, references: list[Any]) -> Any:
-        return self._tools.wait(references, num_returns=1)[0][0]
 
     def _begin(self) -> None:
         local = {
@@ -218,12 +202,15 @@ def _done(work: Callable[[T], R], piece: T) -> R:
 
 
 def _finished(
-    pieces: Iterable[T], room: int, submit: Callable[[T], F], first: Callable[[list[F]], F]
-) -> Iterator[tuple[T, F]]:
-    """Each piece and its finished work; ``room`` pieces are at work at once."""
+    pieces: Iterable[T], room: int, submit: Callable[[T], Future[R]], died: type[Exception]
+) -> Iterator[tuple[T, R | None]]:
+    """Each piece with its result, or None if its worker ``died``; ``room`` are at work at once."""
     waiting = iter(pieces)
     at_work = {submit(piece): piece for piece in islice(waiting, room)}
     while at_work:
-        done = first(list(at_work))
-        yield at_work.pop(done), done
-        at_work |= {submit(piece): piece for piece in islice(waiting, 1)}
+        for future in wait(at_work, return_when=FIRST_COMPLETED).done:
+            result = None
+            with suppress(died):
+                result = future.result()
+            yield at_work.pop(future), result
+            at_work |= {submit(piece): piece for piece in islice(waiting, 1)}
