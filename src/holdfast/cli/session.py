@@ -69,6 +69,19 @@ from holdfast.threads import open  # noqa: A004 - as one opens a file
 
 FIRST = "append something first"
 
+command = group(
+    "session",
+    r"""Keep a whole conversation in a store, and print views of it that fit.
+
+    \b
+    holdfast session append turn.json --store agent.db --thread t1
+    holdfast session fit --store agent.db --thread t1 --budget 8000 -o view.json
+    holdfast session search "which retries did we agree on?" --store agent.db --thread t1
+    holdfast session stats --store agent.db --thread t1 --report session.html
+    """,
+)
+
+
 STORE = option("--store", "FILE|URL", "A SQLite file, or the URL of a store.", required=True)
 
 thread_options = having(STORE, option("--thread", "ID", "The name of the thread.", required=True))
@@ -121,127 +134,7 @@ def _numbered(event: Event) -> int:
     return 0
 
 
-@click.command("list", short_help="List the threads of a store.")
-@STORE
-@JSON
-@option("--report told", "FILE", "Figures of each: .html or .txt.")
-def list_threads(store: str, told: str | None, *, as_json: bool) -> int:
-    r"""Print the names of the threads in the store, one a line.
-
-    \b
-    holdfast session list --store agent.db
-    holdfast session list --store agent.db --report store.html
-    """
-    form = report_form(told, "--report")
-    check_targets({"--report": told}, store)
-    with open(place_of(store, missing=FIRST)) as threads:
-        names = threads.threads()
-        if told:
-            write_all({told: text_bytes(threads.report(form))})
-    if as_json:
-        write_json(names)
-    else:
-        write("".join(f"{one_line(name, WIDTH)}\n" for name in names))
-    return 0
-
-
-@click.command("delete", short_help="Erase the thread.")
-@thread_options
-@YES
-def delete(store: str, thread: str, *, yes: bool) -> int:
-    r"""Erase the thread: messages, notes, events and originals. This cannot be undone.
-
-    \b
-    holdfast session delete --store agent.db --thread t1 --yes
-    """
-    existing(thread, store, {}).close()
-    if not yes:
-        if not sys.stdin.isatty():
-            problem = "this cannot be undone, and there is no terminal to ask"
-            raise ConfigError(problem, place="delete", advice="give --yes")
-        click.confirm(f"Erase {one_line(thread, WIDTH)!r}?", abort=True, err=True)
-    with open(place_of(store, missing=FIRST)) as threads:
-        threads.delete_thread(thread)
-    note(f"The thread {one_line(thread, WIDTH)} is erased.\n")
-    return 0
-
-
-@click.command("pin", short_help="Keep messages in every view.")
-@click.argument("keys", metavar="MESSAGE...", nargs=-1, required=True)
-@on_thread
-def pin(session: Session, keys: Sequence[str]) -> int:
-    r"""Keep each MESSAGE, a position or an id, in every view. Prints the number of the event.
-
-    \b
-    holdfast session pin 0 12 --store agent.db --thread t1
-    """
-    return _numbered(session.pin(*map(message_named, keys)))
-
-
-@click.command("remember", short_help="Keep a note in every view.")
-@click.argument("text")
-@on_thread
-def remember(session: Session, text: str) -> int:
-    r"""Keep TEXT as a note in every view. Prints the number of the event.
-
-    \b
-    holdfast session remember "Answer in Portuguese." --store agent.db --thread t1
-    """
-    return _numbered(session.remember(text))
-
-
-@click.command("undo", short_help="Undo an edit, a pin, a note, a deletion or a compaction.")
-@click.argument("event", type=int, required=False)
-@on_thread
-def undo(session: Session, event: int | None) -> int:
-    r"""Undo EVENT, by default the newest that can be undone. Prints the number of the new event.
-
-    \b
-    holdfast session undo --store agent.db --thread t1
-    """
-    done = session.undo(event)
-    note(f"{done.reason}.\n")
-    return _numbered(done)
-
-
-@click.command("fork", short_help="Copy the thread.")
-@click.argument("name")
-@on_thread
-def fork(session: Session, name: str) -> int:
-    r"""Copy the thread to a new one called NAME, in the same store.
-
-    \b
-    holdfast session fork t1-b --store agent.db --thread t1
-    """
-    with session.fork(name) as made:
-        note(f"{amount(made.appended, 'message')} copied to the thread {name}.\n")
-    return 0
-
-
-@click.command("facts", short_help="List the facts that were stated.")
-@on_thread
-@JSON
-def facts(session: Session, *, as_json: bool) -> int:
-    r"""Print the facts that people and the model stated: position, day, fact.
-
-    \b
-    holdfast session facts --store agent.db --thread t1
-    """
-    ledger = session.facts()
-    if as_json:
-        held = {"current": ledger.current(), "contradicted": ledger.contradicted()}
-        write_json({name: [asdict(fact) for fact in found] for name, found in held.items()})
-        return 0
-    if not ledger.current():
-        note("No facts were stated.\n")
-    for fact in ledger.current():
-        day = "" if fact.said is None else day_name(fact.said)
-        said = one_line(f"{fact.subject} {fact.relation} {fact.value}", WIDTH)
-        write(f"{fact.position}\t{day}\t{said}\n")
-    return 0
-
-
-@click.command("append", short_help="Add messages to the end of the thread.")
+@command.command("append", short_help="Add messages to the end of the thread.")
 @click.argument("file", default=STDIN)
 @thread_options
 @click.option(
@@ -297,7 +190,7 @@ def _mention_beside(document: Document) -> None:
         )
 
 
-@click.command("fit", short_help="Print the messages for the next model call.")
+@command.command("fit", short_help="Print the messages for the next model call.")
 @thread_options
 @having(*LIMITS, SOFT, PROFILE, QUERY, REDACT)
 @counting_options
@@ -362,7 +255,7 @@ def _summary(view: View) -> str:
     return f"{size}; {'everything fits' if view.reason == 'everything_fits' else past}"
 
 
-@click.command("search", short_help="Find the messages that answer a question.")
+@command.command("search", short_help="Find the messages that answer a question.")
 @click.argument("query")
 @on_thread
 @click.option(
@@ -403,7 +296,7 @@ def _moment(said: float | None) -> str | None:
         return None
 
 
-@click.command("recall", short_help="Print an original, whole or in part.")
+@command.command("recall", short_help="Print an original, whole or in part.")
 @click.argument("key")
 @on_thread
 @excerpt_options
@@ -427,7 +320,7 @@ def recall(
     return 0
 
 
-@click.command("stats", short_help="Print sizes and history.")
+@command.command("stats", short_help="Print sizes and history.")
 @on_thread
 @having(*COUNTER)
 @option("--report told", "FILE", "Write the history: .html or .txt.")
@@ -452,7 +345,7 @@ def stats(
     return 0
 
 
-@click.command("restore", short_help="Print every message that was appended.")
+@command.command("restore", short_help="Print every message that was appended.")
 @on_thread
 @OUTPUT
 def restore(session: Session, output: str | None) -> int:
@@ -467,20 +360,121 @@ def restore(session: Session, output: str | None) -> int:
     return 0
 
 
-command = group(
-    "session",
-    r"""Keep a whole conversation in a store, and print views of it that fit.
+@command.command("list", short_help="List the threads of a store.")
+@STORE
+@JSON
+@option("--report told", "FILE", "Figures of each: .html or .txt.")
+def list_threads(store: str, told: str | None, *, as_json: bool) -> int:
+    r"""Print the names of the threads in the store, one a line.
 
     \b
-    holdfast session append turn.json --store agent.db --thread t1
-    holdfast session fit --store agent.db --thread t1 --budget 8000 -o view.json
-    holdfast session search "which retries did we agree on?" --store agent.db --thread t1
-    holdfast session stats --store agent.db --thread t1 --report session.html
-    """,
-)
+    holdfast session list --store agent.db
+    holdfast session list --store agent.db --report store.html
+    """
+    form = report_form(told, "--report")
+    check_targets({"--report": told}, store)
+    with open(place_of(store, missing=FIRST)) as threads:
+        names = threads.threads()
+        if told:
+            write_all({told: text_bytes(threads.report(form))})
+    if as_json:
+        write_json(names)
+    else:
+        write("".join(f"{one_line(name, WIDTH)}\n" for name in names))
+    return 0
 
-for each in (
-    *(append, fit, search, recall, stats, restore),
-    *(list_threads, delete, pin, remember, undo, fork, facts),
-):
-    command.add_command(each)
+
+@command.command("delete", short_help="Erase the thread.")
+@thread_options
+@YES
+def delete(store: str, thread: str, *, yes: bool) -> int:
+    r"""Erase the thread: messages, notes, events and originals. This cannot be undone.
+
+    \b
+    holdfast session delete --store agent.db --thread t1 --yes
+    """
+    existing(thread, store, {}).close()
+    if not yes:
+        if not sys.stdin.isatty():
+            problem = "this cannot be undone, and there is no terminal to ask"
+            raise ConfigError(problem, place="delete", advice="give --yes")
+        click.confirm(f"Erase {one_line(thread, WIDTH)!r}?", abort=True, err=True)
+    with open(place_of(store, missing=FIRST)) as threads:
+        threads.delete_thread(thread)
+    note(f"The thread {one_line(thread, WIDTH)} is erased.\n")
+    return 0
+
+
+@command.command("pin", short_help="Keep messages in every view.")
+@click.argument("keys", metavar="MESSAGE...", nargs=-1, required=True)
+@on_thread
+def pin(session: Session, keys: Sequence[str]) -> int:
+    r"""Keep each MESSAGE, a position or an id, in every view. Prints the number of the event.
+
+    \b
+    holdfast session pin 0 12 --store agent.db --thread t1
+    """
+    return _numbered(session.pin(*map(message_named, keys)))
+
+
+@command.command("remember", short_help="Keep a note in every view.")
+@click.argument("text")
+@on_thread
+def remember(session: Session, text: str) -> int:
+    r"""Keep TEXT as a note in every view. Prints the number of the event.
+
+    \b
+    holdfast session remember "Answer in Portuguese." --store agent.db --thread t1
+    """
+    return _numbered(session.remember(text))
+
+
+@command.command("undo", short_help="Undo an edit, a pin, a note, a deletion or a compaction.")
+@click.argument("event", type=int, required=False)
+@on_thread
+def undo(session: Session, event: int | None) -> int:
+    r"""Undo EVENT, by default the newest that can be undone. Prints the number of the new event.
+
+    \b
+    holdfast session undo --store agent.db --thread t1
+    """
+    done = session.undo(event)
+    note(f"{done.reason}.\n")
+    return _numbered(done)
+
+
+@command.command("fork", short_help="Copy the thread.")
+@click.argument("name")
+@on_thread
+def fork(session: Session, name: str) -> int:
+    r"""Copy the thread to a new one called NAME, in the same store.
+
+    \b
+    holdfast session fork t1-b --store agent.db --thread t1
+    """
+    with session.fork(name) as made:
+        note(f"{amount(made.appended, 'message')} copied to the thread {name}.\n")
+    return 0
+
+
+@command.command("facts", short_help="List the facts that were stated.")
+@on_thread
+@JSON
+def facts(session: Session, *, as_json: bool) -> int:
+    r"""Print the facts that people and the model stated: position, day, fact.
+
+    \b
+    holdfast session facts --store agent.db --thread t1
+    """
+    ledger = session.facts()
+    if as_json:
+        held = {"current": ledger.current(), "contradicted": ledger.contradicted()}
+        write_json({name: [asdict(fact) for fact in found] for name, found in held.items()})
+        return 0
+    if not ledger.current():
+        note("No facts were stated.\n")
+    for fact in ledger.current():
+        day = "" if fact.said is None else day_name(fact.said)
+        said = one_line(f"{fact.subject} {fact.relation} {fact.value}", WIDTH)
+        write(f"{fact.position}\t{day}\t{said}\n")
+    return 0

@@ -20,7 +20,17 @@ _HIDDEN = "(hidden)"
 _PASSWORD = re.compile(r"(?<=://)([^/@:]*):[^/@]*(?=@)")
 
 
-@click.command("show", short_help="Print the options in force and their sources.")
+config_command = group(
+    "config",
+    r"""Set the options of all commands in one TOML or YAML file.
+
+    \b
+    holdfast config show
+    """,
+)
+
+
+@config_command.command("show", short_help="Print the options in force and their sources.")
 @CONFIG
 @JSON
 def show(*, as_json: bool) -> int:
@@ -55,17 +65,6 @@ def _visible(path: str, setting: Setting) -> Setting:
     if isinstance(setting.value, str):
         return replace(setting, value=_PASSWORD.sub(rf"\1:{_HIDDEN}", setting.value))
     return setting
-
-
-config_command = group(
-    "config",
-    r"""Set the options of all commands in one TOML or YAML file.
-
-    \b
-    holdfast config show
-    """,
-)
-config_command.add_command(show)
 
 
 @click.command("prices")
