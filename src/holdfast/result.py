@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from math import ceil, inf
 from os import PathLike, fspath
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Generic, cast, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Generic, cast, get_type_hints
 from warnings import warn
 
 from holdfast.files import read_whole, write_all
@@ -18,7 +18,7 @@ from holdfast.kernel.edits import Drop, Edit, Insert, Offload, Replace
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.ports import Accuracy
 from holdfast.kernel.registry import imported
-from holdfast.kernel.typed import typed
+from holdfast.kernel.typed import Only, check_type, typed
 from holdfast.model_usage import NO_CALLS, ModelUsage
 from holdfast.names import ReportForm
 
@@ -125,6 +125,10 @@ class TokenUsage:
         return asdict(self) | {"within": self.within, "utilization": self.utilization}
 
 
+ThreadId = Annotated[str, Only("the id of the thread as text", bool)]
+"""Text that is not empty."""
+
+
 @dataclass(frozen=True, slots=True)
 class Conversation:
     """The messages of a thread, with its id and metadata of your own."""
@@ -134,11 +138,7 @@ class Conversation:
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
-        if not isinstance(cast("object", self.thread_id), str) or not self.thread_id:
-            advice = "give the id of the thread as text"
-            raise InputError(
-                f"{self.thread_id!r} is not an id", place="Conversation.thread_id", advice=advice
-            )
+        check_type(self.thread_id, ThreadId, "Conversation.thread_id")
 
     def holding(self, messages: Sequence[Any]) -> Conversation:
         """A copy with other messages."""

@@ -298,7 +298,7 @@ def _part_of(number: int, text: str) -> KeyBytes | Lines:
         raise InputError(f"{fault}", place=f"line {number:,}", advice=advice) from fault
 
 
-def _read_part(line: object) -> KeyBytes | Lines:
+def _read_part(line: Any) -> KeyBytes | Lines:
     match line:
         case {"key": key, "value": str(value)}:
             return KeyBytes(_text(key), b64decode(value, validate=True))
