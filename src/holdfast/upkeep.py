@@ -360,7 +360,7 @@ def _set_bytes(store: KeyValueStore, key: str, value: bytes) -> None:
 def _with_logs(store: KeyValueStore) -> tuple[KeyValueStore, _Logs]:
     """The store and its logs, of which the last stays open: some are read whole when opened."""
     whole = LogsOverKeys.over(store)
-    return whole, lru_cache(1)(cast("Any", whole).log)
+    return whole, lru_cache(1)(whole.log)
 
 
 def _listed(store: KeyValueStore) -> Any:

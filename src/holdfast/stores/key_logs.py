@@ -22,7 +22,7 @@ from holdfast.kernel.forks import Forks, brief_lock
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.stores.artifacts import keeps_bytes
 from holdfast.stores.in_process import InProcessLog
-from holdfast.stores.protocols import KeepsLogs, Line, ListsKeys, put_new, settled
+from holdfast.stores.protocols import KeepsLogs, Line, ListsKeys, LogStore, put_new, settled
 from holdfast.stores.wrappers import MappedStore, OverBytes
 
 _LINES, _NAMES = "log:", "logs:"
@@ -131,7 +131,7 @@ class LogsOverKeys(MappedStore):
         self._names = None if lists else KeyLog(inner, (_NAMES, ":"), "", None)
 
     @classmethod
-    def over(cls, store: KeyValueStore) -> KeyValueStore:
+    def over(cls, store: KeyValueStore) -> LogStore:
         """The store itself where it keeps logs."""
         if isinstance(store, KeepsLogs):
             return store

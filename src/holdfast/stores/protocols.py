@@ -181,6 +181,10 @@ class KeepsLogs(Protocol):
         ...
 
 
+class LogStore(KeyValueStore, KeepsLogs, Protocol):
+    """A store of keys and values with logs."""
+
+
 @runtime_checkable
 class ErasesLogs(Protocol):
     """A store that can erase a log."""
