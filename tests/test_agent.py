@@ -343,7 +343,9 @@ def test_it_fits_when_it_is_told_to(session, trigger, fits, monkeypatch):
 
 
 def test_an_unknown_trigger_is_refused(session):
-    with pytest.raises(ConfigError, match="known are request, call, result, overflow, manual"):
+    with pytest.raises(
+        ConfigError, match="give 'request' or 'call' or 'result' or 'overflow' or 'manual'"
+    ):
         AgentLoop(Model(), session, trigger="sometimes")
 
 

@@ -11,7 +11,7 @@ number, or negated, is a contradiction and not kept.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -139,12 +139,15 @@ class Evaluation:
     """The calls of the judge and the embedder."""
 
     @cached_property
+    def _said(self) -> Counter[Kind]:
+        """The number of facts of each kind."""
+        return Counter(fact.kind for fact in self.facts)
+
+    @cached_property
     def kinds(self) -> dict[Kind, float]:
         """The share that is kept of each kind that has facts."""
-        held: dict[Kind, list[bool]] = {
-            kind: [fact.kept for fact in self.facts if fact.kind == kind] for kind in KINDS
-        }
-        return {kind: fmean(kept) for kind, kept in held.items() if kept}
+        kept = Counter(fact.kind for fact in self.facts if fact.kept)
+        return {kind: kept[kind] / self._said[kind] for kind in KINDS if self._said[kind]}
 
     @property
     def score(self) -> float:
@@ -175,7 +178,7 @@ class Evaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """Every figure, for JSON."""
-        said = {kind: sum(fact.kind == kind for fact in self.facts) for kind in self.kinds}
+        said = self._said
         return {
             "score": self.score,
             "kinds": {k: {"kept": share, "said": said[k]} for k, share in self.kinds.items()},
@@ -200,7 +203,7 @@ class Evaluation:
         """Each figure with its name, and what it is a share of or what it cost."""
         yield "score", self.score, ""
         for kind, share in self.kinds.items():
-            yield kind, share, f"  of {sum(fact.kind == kind for fact in self.facts):,}"
+            yield kind, share, f"  of {self._said[kind]:,}"
         yield "semantic", self.semantic, ""
         if self.probes:
             yield "probes", self.answerable, f"  of {len(self.probes):,}"

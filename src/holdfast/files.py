@@ -53,8 +53,16 @@ def write_lines(file: Path, lines: Iterable[str]) -> None:
 
 def read_whole(file: str | os.PathLike[str]) -> bytes:
     """The bytes of a file. Raises InputError if it cannot be read."""
-    with as_input_errors(os.fspath(file), "read", "check the path"):
+    problem, advice = "it cannot be read", "check the file"
+    try:
         return Path(file).read_bytes()
+    except FileNotFoundError:
+        problem, advice = "there is no such file", "check the path"
+    except IsADirectoryError:
+        problem, advice = "this is a directory", "name a file in it"
+    except (OSError, ValueError) as fault:
+        problem = f"it cannot be read ({getattr(fault, 'strerror', None) or fault})"
+    raise InputError(problem, place=os.fspath(file), advice=advice)
 
 
 def _stage(part: Path, content: bytes, path: Path) -> None:
@@ -72,6 +80,7 @@ def as_input_errors(file: str, done: str, advice: str) -> Generator[None]:
     """Turn an error of the system into an InputError: the file cannot be ``done``."""
     try:
         yield
-    except OSError as fault:
-        problem = f"it cannot be {done} ({fault.strerror or fault})"
+    except (OSError, UnicodeDecodeError) as fault:
+        why = fault.strerror or fault if isinstance(fault, OSError) else "it is not text"
+        problem = f"it cannot be {done} ({why})"
         raise InputError(problem, place=file, advice=advice) from fault

@@ -8,17 +8,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
-from mcp.server import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
-from pydantic import Field
-
 from holdfast import __version__
 from holdfast.agent.tools import FunctionTool, remember_tool, search_tool
-from holdfast.kernel.errors import HoldfastError, InputError
+from holdfast.files import read_whole
+from holdfast.kernel.errors import HoldfastError, InputError, MissingExtraError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.recovery import recall_tool
 from holdfast.session import Session
 from holdfast.single_text import shrink
+
+try:
+    from mcp.server import MCPServer
+    from mcp.server.mcpserver.exceptions import ToolError
+    from pydantic import Field
+except ImportError as missing:
+    raise MissingExtraError("the MCP server", "mcp") from missing
 
 _INSTRUCTIONS = (
     "A shortened text ends with a line such as [original: KEY (log, 12,410 tokens)]; recall gives "
@@ -140,12 +144,9 @@ class _Tools:
         if not file.is_relative_to(self._root):
             advice = f"give a path under {self._root}"
             raise InputError("it is outside the folder of --root", place=path, advice=advice)
-        try:
-            if file.stat().st_size > _MOST:
-                raise InputError(f"it is larger than {_MOST:,} bytes", place=path)
-            return file.read_text("utf-8", "replace")
-        except OSError as fault:
-            raise InputError(f"it cannot be read ({fault.strerror})", place=path) from fault
+        if file.is_file() and file.stat().st_size > _MOST:
+            raise InputError(f"it is larger than {_MOST:,} bytes", place=path)
+        return read_whole(file).decode("utf-8", "replace")
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import renamed_argument
 from holdfast.kernel.typed import Positive, check_type, kept_as, object_of
 from holdfast.names import ToolProvider
+from holdfast.result import ThreadId
 from holdfast.stores import open_store
 from holdfast.stores.artifacts import ArtifactStore, secret_of
 from holdfast.stores.excerpts import TextExcerpt
@@ -225,10 +226,7 @@ def delete_summaries(thread: str, *, store: str | KeyValueStore) -> int:
     Summaries that were kept without a thread are not deleted. Raises StoreError for a store that
     does not answer.
     """
-    if not isinstance(cast("object", thread), str) or not thread:
-        raise ConfigError(
-            f"{thread!r} is not an id", place="thread", advice="give the id of the thread as text"
-        )
+    check_type(thread, ThreadId, "thread")
     kept = open_store(store)
     with as_store_errors():
         keys = list(_keys(kept, thread))

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from math import ceil, inf
 from os import PathLike, fspath
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Generic, cast, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Generic, cast, get_type_hints
 from warnings import warn
 
 from holdfast.files import read_whole, write_all
@@ -19,7 +19,7 @@ from holdfast.kernel.edits import Drop, Edit, Insert, Offload, Replace
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.ports import Accuracy
 from holdfast.kernel.registry import imported
-from holdfast.kernel.typed import typed
+from holdfast.kernel.typed import Only, check_type, typed
 from holdfast.model_usage import NO_CALLS, ModelUsage
 from holdfast.names import ReportForm
 
@@ -121,6 +121,14 @@ class TokenUsage:
         """Share of the budget that is used, in percent, rounded; 0 for a budget of 0."""
         return round(100 * self.tokens / self.limit) if self.limit else 0
 
+    def to_dict(self) -> dict[str, int]:
+        """All figures, derived ones included."""
+        return asdict(self) | {"within": self.within, "utilization": self.utilization}
+
+
+ThreadId = Annotated[str, Only("the id of the thread as text", bool)]
+"""Text that is not empty."""
+
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
@@ -131,11 +139,7 @@ class Conversation:
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
-        if not isinstance(cast("object", self.thread_id), str) or not self.thread_id:
-            advice = "give the id of the thread as text"
-            raise InputError(
-                f"{self.thread_id!r} is not an id", place="Conversation.thread_id", advice=advice
-            )
+        check_type(self.thread_id, ThreadId, "Conversation.thread_id")
 
     def holding(self, messages: Sequence[Any]) -> Conversation:
         """A copy with other messages."""
@@ -413,7 +417,9 @@ class CompressionResult(Generic[M]):
         )
         data = {
             "holdfast": 1,
-            **{name: getattr(self, name) for name in _RESULT},
+            "strategy_name": self.strategy_name,
+            "counter": self.counter,
+            "key": self.key,
             **facts(self),
             "strategy": dict(self.strategy),
             "trimmed": self.trimmed,
@@ -458,30 +464,16 @@ class CompressionResult(Generic[M]):
         return replace(plain, steps=tuple(reversed(steps)))
 
 
-_RESULT = (
-    "strategy_name",
-    "format",
-    "status",
-    "reason",
-    "detail",
-    "degraded",
-    "smallest",
-    "counter",
-    "key",
-)
-"""The fields of a result that JSON holds as they are."""
-
-
 def facts(result: CompressionResult[Any]) -> dict[str, object]:
     """Status and sizes of a result as JSON has them."""
-    usage, net = result.spent, result.net
+    net = result.net
     names = ("status", "reason", "detail", "budget_met", "smallest", "degraded", "format")
     return {
         **{name: getattr(result, name) for name in names},
         "masked": list(result.masked),
         "redacted": dict(result.redacted),
         "accuracy": asdict(result.accuracy),
-        "usage": asdict(usage) | {"within": usage.within, "utilization": usage.utilization},
+        "usage": result.spent.to_dict(),
         "metrics": result.metrics.to_dict(),
         "model_usage": result.model_usage.to_dict(),
         "net": net and asdict(net) | {"net": net.net},

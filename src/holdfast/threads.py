@@ -26,8 +26,8 @@ from holdfast.stores.protocols import (
     Closes,
     Compacts,
     ErasesLogs,
-    KeepsLogs,
     ListsKeys,
+    LogStore,
     settled,
 )
 from holdfast.text.keyed import is_known, of_thread
@@ -57,7 +57,7 @@ class ThreadStore(ClosedAfterUse):
 
     def threads(self) -> list[str]:
         """The names of all threads with a message, in order."""
-        found = settled(cast("KeepsLogs", self.store).logs(MESSAGES))
+        found = settled(self.store.logs(MESSAGES))
         return [name.removeprefix(MESSAGES) for name in found]
 
     def report(self, form: ReportForm = "text") -> str:
@@ -107,7 +107,7 @@ class ThreadStore(ClosedAfterUse):
             settled(self.store.close())
 
 
-def erase(store: KeyValueStore, name: str) -> tuple[int, int]:
+def erase(store: LogStore, name: str) -> tuple[int, int]:
     """Erase a thread like ``delete_thread``; return the numbers of erased keys and logs.
 
     Raises ConfigError for a store that cannot erase.
@@ -118,11 +118,7 @@ def erase(store: KeyValueStore, name: str) -> tuple[int, int]:
     keys = _keys(name, store)
     for key in keys:
         settled(store.delete(key))
-    logs = [
-        log
-        for log in (MESSAGES + name, EVENTS + name)
-        if log in settled(cast("KeepsLogs", store).logs(log))
-    ]
+    logs = [log for log in (MESSAGES + name, EVENTS + name) if log in settled(store.logs(log))]
     for log in logs:
         settled(store.erase_log(log))
     if isinstance(store, Compacts):

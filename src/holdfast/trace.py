@@ -48,18 +48,15 @@ def _facts(result: CompressionResult) -> Facts:
     return {
         "strategy": result.strategy_name,
         "steps": ", ".join(step.name for step in result.steps if step.applied),
-        "tokens_before": result.metrics.tokens_before,
-        "tokens_after": result.metrics.tokens_after,
-        "messages_before": result.metrics.messages_before,
-        "messages_after": result.metrics.messages_after,
+        **asdict(result.metrics),
         "reduction_percent": round(result.metrics.reduction_percent, 2),
-        "status": result.status,
-        "reason": result.reason,
-        "budget_met": result.budget_met,
-        "degraded": result.degraded,
+        **{name: getattr(result, name) for name in _OUTCOME},
         **(_net(result.net) if result.net else {}),
         **_calls(result.model_usage),
     }
+
+
+_OUTCOME = ("status", "reason", "budget_met", "degraded")
 
 
 def _net(net: Net) -> Facts:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from itertools import count, groupby
 from typing import Any, NamedTuple, cast
 
 from holdfast.formats import named
@@ -20,10 +21,10 @@ from holdfast.session.log import STATE, with_words
 from holdfast.session.state import State
 from holdfast.stores.artifacts import (
     CONTENT,
+    blobs_of,
     check_artifact,
     from_armour,
     keeps_bytes,
-    to_armour,
 )
 from holdfast.stores.artifacts import KEY as SECRET
 from holdfast.stores.key_logs import EVENTS, THREAD_LOG, LogsOverKeys
@@ -35,6 +36,7 @@ from holdfast.stores.protocols import (
     Line,
     ListsKeys,
     SetsBytes,
+    settled,
     to_bytes,
     to_text,
 )
@@ -274,42 +276,36 @@ def _parts(store: KeyValueStore, length: Callable[[str], int]) -> Iterator[KeyBy
 
 
 def _read(lines: Iterable[str]) -> Iterator[KeyBytes | Lines]:
-    waiting: Lines | None = None
-    for number, text in enumerate(lines, 1):
-        try:
-            part = _part_of(json.loads(text))
-        except ValueError as fault:
-            raise InputError(
-                f"{fault}", place=f"line {number:,}", advice="give what store export has written"
-            ) from fault
-        if isinstance(part, Lines) and waiting is not None and _follows(waiting, part):
-            waiting = waiting._replace(lines=[*waiting.lines, *part.lines])
-            continue
-        if waiting is not None:
-            yield waiting
-            waiting = None
-        if isinstance(part, KeyBytes):
-            yield part
-        else:
-            waiting = part
-    if waiting is not None:
-        yield waiting
+    for _, some in groupby(enumerate(map(_part_of, count(1), lines)), _run):
+        (_, first), *more = some
+        if isinstance(first, Lines):
+            parts = [first, *(cast("Lines", part) for _, part in more)]
+            first = first._replace(lines=[line for part in parts for line in part.lines])
+        yield first
 
 
-def _part_of(line: object) -> KeyBytes | Lines:
-    match cast("Mapping[str, object]", line) if isinstance(line, dict) else None:
+def _run(numbered: tuple[int, KeyBytes | Lines]) -> object:
+    """What consecutive lines of a log have in common, as far as they are written at once."""
+    number, part = numbered
+    return number if isinstance(part, KeyBytes) else (part.log, number - part.at, part.at // _LINES)
+
+
+def _part_of(number: int, text: str) -> KeyBytes | Lines:
+    try:
+        return _read_part(json.loads(text))
+    except ValueError as fault:
+        advice = "give what store export has written"
+        raise InputError(f"{fault}", place=f"line {number:,}", advice=advice) from fault
+
+
+def _read_part(line: Any) -> KeyBytes | Lines:
+    match line:
         case {"key": key, "value": str(value)}:
             return KeyBytes(_text(key), b64decode(value, validate=True))
         case {"log": log, "at": int(at), "id": name, "time": int(time) | float(time), "body": body}:
             return Lines(_text(log), at, [Line(_text(body), _text(name), float(time))])
         case _:
             raise ValueError("it is neither a key nor a line of a log")
-
-
-def _follows(some: Lines, more: Lines) -> bool:
-    return (
-        some.log == more.log and some.at + len(some.lines) == more.at and len(some.lines) < _LINES
-    )
 
 
 def _indexing(source: KeyValueStore) -> _Indexing:
@@ -335,40 +331,36 @@ def _indexing(source: KeyValueStore) -> _Indexing:
 
 def _bytes_of(store: KeyValueStore, key: str) -> bytes | None:
     """The value under the key as bytes; for an artifact, its stored form."""
-    if keeps_bytes(type(store)):
-        return cast("bytes | None", cast("GetsBytes", store).get_bytes(key))
+    if keeps_bytes(type(store)) or key.startswith(CONTENT):
+        return settled(blobs_of(store).get_bytes(key))
     try:
         text = cast("str | None", store.get(key))
     except StoreError:
         if not isinstance(store, GetsBytes):
             raise
         return cast("bytes | None", store.get_bytes(key))  # it was put as bytes
-    if text is None:
-        return None
-    return from_armour(text) if key.startswith(CONTENT) else to_bytes(text)
+    return None if text is None else to_bytes(text)
 
 
 def _set_bytes(store: KeyValueStore, key: str, value: bytes) -> None:
     """Store the bytes in the form that the store expects."""
-    if keeps_bytes(type(store)):
-        cast("SetsBytes", store).set_bytes(key, value)
-    elif key.startswith(CONTENT):
-        store.set(key, to_armour(value))
+    if keeps_bytes(type(store)) or key.startswith(CONTENT):
+        settled(blobs_of(store).set_bytes(key, value))
+        return
+    try:
+        text = to_text(key, value)
+    except StoreError:
+        if not isinstance(store, SetsBytes):
+            raise
+        store.set_bytes(key, value)
     else:
-        try:
-            text = to_text(key, value)
-        except StoreError:
-            if not isinstance(store, SetsBytes):
-                raise
-            store.set_bytes(key, value)
-        else:
-            store.set(key, text)
+        store.set(key, text)
 
 
 def _with_logs(store: KeyValueStore) -> tuple[KeyValueStore, _Logs]:
     """The store and its logs, of which the last stays open: some are read whole when opened."""
     whole = LogsOverKeys.over(store)
-    return whole, lru_cache(1)(cast("Any", whole).log)
+    return whole, lru_cache(1)(whole.log)
 
 
 def _listed(store: KeyValueStore) -> Any:

@@ -86,8 +86,8 @@ def test_an_unknown_profile_names_the_known_ones():
         ("step = -0.1", "2: step: -0.1 does not belong here"),
         ("step = true", "2: step: True does not belong here"),
         ("step = 1.0", "2: step: 1.0 does not belong here; give a share in [0, 1)"),
-        ("prefers = 5", "2: prefers: 5 are not preferences; known are task, newest_user"),
-        ('prefers = ["taks"]', "2: prefers: ['taks'] are not preferences; known are task"),
+        ("prefers = 5", "2: prefers: 5 does not belong here; give a list, each item 'task' or "),
+        ('prefers = ["taks"]', "2: prefers: ('taks',) does not belong here; give a list, each "),
         ("steps = 5", "2: steps: they are not tables; write [[steps]]"),
         (
             '[steps]\nstrategy = "trim"',
@@ -202,7 +202,7 @@ def test_a_step_goes_by_the_name_that_the_profile_gives_it():
     assert [step.name for step in result.steps] == ["FinalTokenTrim"]
     assert profile.steps[0].describe()["as"] == "FinalTokenTrim"
     assert refusal('name = "mine"\n[[steps]]\nstrategy = "trim"\nas = 3\n').startswith(
-        "4: steps[0].as: 3 is not a name"
+        "4: steps[0].as: 3 does not belong here; give text"
     )
 
 

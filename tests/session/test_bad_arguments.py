@@ -249,12 +249,12 @@ def test_sizes_that_are_none(sizes, line):
         ),
         (
             lambda s: AgentLoop(len, s, trigger=["call"]),
-            "trigger: ['call'] is not a trigger; known are request, ",
+            "trigger: ['call'] does not belong here; give 'request' or ",
         ),
         (lambda s: remember_tool(5), "session: an int is not a session; "),
         (
             lambda s: AgentLoop(len, s, trigger="never"),
-            "trigger: 'never' is not a trigger; known are ",
+            "trigger: 'never' does not belong here; give 'request' or ",
         ),
         (
             lambda s: remember_tool(s, "xml"),

@@ -269,7 +269,7 @@ class TestCommands:
         command, *options = arguments
         file = tmp_path / "none.db"
         assert main(["store", command, f"{file}", *options]) == 2
-        problem = f"holdfast: sqlite:///{file}: there is no such file; check the path\n"
+        problem = f"holdfast: {file}: there is no such file; check the path\n"
         assert capsys.readouterr().err == problem
         assert not file.exists()
 

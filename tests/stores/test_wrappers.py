@@ -28,7 +28,7 @@ OPTIONAL = [
     protocols.SetsMany,
     protocols.Expires,
     protocols.PutsIfAbsent,
-    protocols.PutsBytesIfAbsent,
+    protocols.KeepsBytes,
     protocols.Closes,
 ]
 

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
 from inspect import isawaitable
-from typing import Any, Literal, Protocol, TypeGuard, get_args
+from typing import Any, Literal, Protocol, TypeGuard
 
 from holdfast.agent.tools import (
     FunctionTool,
@@ -267,9 +267,7 @@ def _check(model: object, session: object, trigger: object, rounds: object) -> N
             "that returns the model's message"
         )
         raise ConfigError(f"{named(model)} is not a model", place="model", advice=advice)
-    if not isinstance(trigger, str) or trigger not in get_args(Trigger):
-        advice = f"known are {', '.join(get_args(Trigger))}"
-        raise ConfigError(f"{trigger!r} is not a trigger", place="trigger", advice=advice)
+    check_type(trigger, Trigger, "trigger")
     if checked(session).limit is None and trigger in _FITTING:
         advice = "give Session(..., budget=8_000), or trigger='manual'"
         raise ConfigError("the session has none to fit to", place="budget", advice=advice)

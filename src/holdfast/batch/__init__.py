@@ -103,7 +103,7 @@ class Source:
                 raise InputError("there is no such file", place=name, advice="check the path")
             found += some
         for each in found:
-            _form(each.name)
+            _is_parquet(each.name)
         return found
 
     @classmethod
@@ -123,7 +123,7 @@ class Source:
     def records(self) -> Iterator[Record]:
         """The inputs in order, without empty lines."""
         with _at_hand(self) as file:
-            if _form(self.name) == _PARQUET:
+            if _is_parquet(self.name):
                 for number, row in enumerate(_tables().rows(file), 1):
                     yield Record(f"{self.name}: row {number}", json.dumps(row, default=str))
                 return
@@ -149,15 +149,14 @@ def _at_hand(source: Source) -> Generator[Path]:
         yield file
 
 
-def _form(name: str) -> str:
+def _is_parquet(name: str) -> bool:
+    """Whether the file is Parquet, not JSON lines. Raises InputError if its name says neither."""
     suffix = Path(name).suffix.lower()
-    if suffix in _LINES or suffix == _PARQUET:
-        return _PARQUET if suffix == _PARQUET else _LINES[0]
-    raise InputError(
-        "its name says neither JSON lines nor Parquet",
-        place=name,
-        advice=f"let it end in {_LINES[0]} or {_PARQUET}",
-    )
+    if suffix not in (*_LINES, _PARQUET):
+        problem = "its name says neither JSON lines nor Parquet"
+        advice = f"let it end in {_LINES[0]} or {_PARQUET}"
+        raise InputError(problem, place=name, advice=advice)
+    return suffix == _PARQUET
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +169,7 @@ class Target:
     @classmethod
     def of(cls, name: str) -> Target:
         """Raises InputError if the target exists, or if its name has no known ending."""
-        _form(name)
+        _is_parquet(name)
         remote = name.startswith(_BUCKETS)
         if _buckets().exists(name) if remote else Path(name).exists():
             raise InputError("it exists already", place=name, advice="name another file")
@@ -183,30 +182,23 @@ class Target:
         refused = [compact(asdict(each)) for each in bad]
         if refused:
             self._put(f"{self.name}.bad.jsonl", lambda file: write_lines(file, refused))
-        if _form(self.name) == _PARQUET:
-            files = [each.file for each in sources if each.file is not None]
-            whole = len(files) == len(sources) and all(
-                _form(each.name) == _PARQUET for each in sources
-            )
-            self._put(
-                self.name, lambda file: _tables().write(files if whole else [], outputs, file)
-            )
+        if _is_parquet(self.name):
+            files = [each.file for each in sources if each.file and _is_parquet(each.name)]
+            filled = files if len(files) == len(sources) else []
+            self._put(self.name, lambda file: _tables().write(filled, outputs, file))
         else:
             self._put(self.name, lambda file: write_lines(file, filter(None, outputs)))
 
     def _put(self, name: str, write: Callable[[Path], None]) -> None:
-        part = self.work / "output.part"
+        remote = name.startswith(_BUCKETS)
+        part = self.work / "output.part" if remote else Path(f"{name}.part")
         with as_input_errors(name, "written", "name another file"):
             write(part)
-            if name.startswith(_BUCKETS):
+            if remote:
                 _buckets().store(part, name)
                 return
             with part.open("rb") as written:
                 os.fsync(written.fileno())
-            if part.stat().st_dev != Path(name).absolute().parent.stat().st_dev:
-                beside = Path(f"{name}.part")
-                beside.write_bytes(part.read_bytes())
-                part = beside
             part.replace(name)
 
 
@@ -296,37 +288,37 @@ class Done:
     bad: list[Bad] = field(default_factory=list[Bad])
     summary: Summary = field(default_factory=Summary)
 
+    def refuse(self, record: Record, reason: str) -> None:
+        """Count the input as bad."""
+        self.outputs.append("")
+        self.bad.append(Bad(record.place, reason, record.text))
+        self.summary.inputs += 1
+        self.summary.bad += 1
+
 
 def fit_chunk(budget: int | Budget, options: Options, chunk: Chunk) -> Done:
     """Fit each conversation of the chunk."""
     done = Done([])
     begun = process_time()
     for record in chunk.records:
-        done.summary.inputs += 1
         try:
             value, put_back = record.conversation()
             result = compress(value, budget, **options)
+            if result.reason == "invalid_input":
+                raise InputError(result.detail)
         except ConfigError:
             raise  # of all alike
         except HoldfastError as fault:
-            _refused(done, record, str(fault))
-            continue
-        if result.reason == "invalid_input":
-            _refused(done, record, result.detail)
-            continue
-        done.outputs.append(put_back(result.messages))
-        _count(done.summary, result)
+            done.refuse(record, str(fault))
+        else:
+            done.outputs.append(put_back(result.messages))
+            _count(done.summary, result)
     done.summary.seconds = process_time() - begun
     return done
 
 
-def _refused(done: Done, record: Record, reason: str) -> None:
-    done.outputs.append("")
-    done.bad.append(Bad(record.place, reason, record.text))
-    done.summary.bad += 1
-
-
 def _count(summary: Summary, result: CompressionResult) -> None:
+    summary.inputs += 1
     summary.fitted += 1
     summary.untouched += result.status == "skipped"
     summary.unmet += not result.budget_met
@@ -394,8 +386,7 @@ def batch(
 def _ended(piece: Chunk) -> Done:
     done = Done([])
     for record in piece.records:
-        done.summary.inputs += 1
-        _refused(done, record, "the process that worked on it ended each time")
+        done.refuse(record, "the process that worked on it ended each time")
     return done
 
 
@@ -438,29 +429,28 @@ class _WorkFolder:
 
     def headers(self) -> Iterator[Summary]:
         """The figures of each chunk."""
-        for head in self._heads():
+        for head, _ in self._read():
             yield Summary(**head["summary"])
 
     def bad(self) -> Iterator[Bad]:
         """The inputs without output, in order."""
-        for head in self._heads():
+        for head, _ in self._read():
             yield from (Bad(**each) for each in head["bad"])
 
     def outputs(self) -> Iterator[str]:
         """The outputs in order, one for each input."""
-        for number in sorted(self._done):
-            with self._file(number).open(encoding="utf-8", newline="\n") as lines:
-                next(lines)
-                yield from (line.rstrip("\n") for line in lines)
+        for _, lines in self._read():
+            yield from (line.rstrip("\n") for line in lines)
 
     def remove(self) -> None:
         """Remove the folder, after the output is written."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _heads(self) -> Iterator[Mapping[str, Any]]:
+    def _read(self) -> Iterator[tuple[Mapping[str, Any], Iterator[str]]]:
+        """The figures and bad inputs of each chunk, and the lines with its outputs."""
         for number in sorted(self._done):
             with self._file(number).open(encoding="utf-8", newline="\n") as lines:
-                yield json.loads(next(lines))
+                yield json.loads(next(lines)), lines
 
     def _file(self, number: int) -> Path:
         return self._folder / f"{number:08}.jsonl"

@@ -8,19 +8,21 @@ from __future__ import annotations
 import os
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, suppress
+from functools import partial
 from importlib import import_module
 from itertools import islice
-from multiprocessing import get_all_start_methods, get_context, parent_process
-from multiprocessing.connection import Connection, wait
+from multiprocessing import get_all_start_methods, get_context
+from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnContext
 from threading import Thread
-from typing import Any, ClassVar, Generic, Self, TypeVar, cast
+from typing import Any, ClassVar, Self, TypeVar, cast
 from urllib.parse import parse_qs, urlsplit
 
 from holdfast.kernel.errors import ConfigError, HoldfastError, MissingExtraError
 
-F = TypeVar("F")
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -55,126 +57,51 @@ class Processes:
 
         Raises the errors of ``work``, and HoldfastError if no process could do any work.
         """
-        todo = _Todo(enumerate(pieces))
-        workers: dict[Connection, _Worker[T, R]] = {}
-        try:
-            while True:
-                while len(workers) < self._number and (piece := todo.next()):
-                    worker = _Worker(work, piece)
-                    workers[worker.line] = worker
-                if not workers:
-                    return
-                for line in cast("list[Connection]", wait(list(workers))):
-                    yield from _answered(workers, line, todo)
-        finally:
-            for worker in workers.values():
-                worker.end()
-
-
-class _Todo(Generic[T]):
-    """The remaining pieces; those to be repeated come first."""
-
-    def __init__(self, waiting: Iterator[tuple[int, T]]) -> None:
-        self._waiting = waiting
-        self._again: deque[tuple[int, T]] = deque()
-        self._ended = Counter[int]()
-        self.worked = False
-
-    def next(self) -> tuple[int, T] | None:
-        """The next piece; None if all are handed out."""
-        return self._again.popleft() if self._again else next(self._waiting, None)
-
-    def is_lost(self, piece: tuple[int, T]) -> bool:
-        """Whether a piece whose process died is given up; otherwise it is queued again."""
-        self._ended[piece[0]] += 1
-        if self._ended[piece[0]] < _DEATHS:
-            self._again.append(piece)
-            return False
-        if not self.worked:
-            problem = "no process could do any work: each ended by itself; see its output"
-            raise HoldfastError(problem)
-        return True
-
-
-def _answered(
-    workers: dict[Connection, _Worker[T, R]], line: Connection, todo: _Todo[T]
-) -> Iterator[tuple[T, R | None]]:
-    """The result of a process; its next piece is sent before the result is used."""
-    worker = workers[line]
-    piece = worker.piece
-    try:
-        result, fault = worker.answer()
-    except (EOFError, OSError):
-        workers.pop(line).end()
-        if todo.is_lost(piece):
-            yield piece[1], None
-        return
-    if fault is not None:
-        raise fault
-    todo.worked = True
-    following = todo.next()
-    if following is None:
-        workers.pop(line).end()
-    else:
-        worker.give(following)
-    yield piece[1], result
-
-
-class _Worker(Generic[T, R]):
-    """One process, and the piece on which it works."""
-
-    def __init__(self, work: Callable[[T], R], piece: tuple[int, T]) -> None:
         method = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
         context = cast("SpawnContext", get_context(method))
         context.set_forkserver_preload(_LOADED)  # imported once, for all processes
-        self.line, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, work), daemon=True)
-        self._process.start()
-        theirs.close()
-        self.piece = piece
-        self.give(piece)
-
-    def give(self, piece: tuple[int, T]) -> None:
-        """Send the next piece; if the process has died, ``answer`` will raise it."""
-        self.piece = piece
-        try:
-            self.line.send(piece[1])
-        except OSError:
-            self._process.join()
-
-    def answer(self) -> tuple[R, BaseException | None]:
-        """The result and None, or None and the error that the work raised.
-
-        Raises EOFError or OSError if the process died.
-        """
-        return cast("tuple[R, BaseException | None]", self.line.recv())
-
-    def end(self) -> None:
-        """Kill the process; nothing in it is needed."""
-        self.line.close()
-        self._process.kill()
-        self._process.join()
-
-
-def _serve(line: Connection, work: Callable[[Any], Any]) -> None:
-    """Work on one piece after another, until the connection is closed."""
-    parent = parent_process()
-    if parent is not None:
-        Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
-    while True:
-        try:
-            piece = line.recv()
-        except EOFError:
-            return
-        try:
-            line.send((work(piece), None))
-        except Exception as fault:  # noqa: BLE001 - it is raised where the work was asked for
-            line.send((None, fault))
+        # each process has a pool of its own, so that its death breaks nothing but its own piece
+        begin = partial(ProcessPoolExecutor, 1, context, _watch)
+        todo, again = enumerate(pieces), deque[tuple[int, T]]()
+        idle: list[ProcessPoolExecutor] = []
+        at_work: dict[Future[R], tuple[ProcessPoolExecutor, int, T]] = {}
+        deaths, worked, done = Counter[int](), False, list[tuple[T, R | None]]()
+        theirs, ours = context.Pipe(duplex=False)
+        with theirs, ours:
+            while True:
+                while len(at_work) < self._number and (
+                    following := again.popleft() if again else next(todo, None)
+                ):
+                    pool = idle.pop() if idle else begin((theirs,))
+                    at_work[pool.submit(work, following[1])] = (pool, *following)
+                yield from done  # when the processes have their next pieces
+                done.clear()
+                if not at_work:
+                    return
+                for future in wait(at_work, return_when=FIRST_COMPLETED).done:
+                    pool, number, piece = at_work.pop(future)
+                    try:
+                        done.append((piece, future.result()))
+                        idle.append(pool)
+                        worked = True
+                    except BrokenProcessPool as fault:
+                        deaths[number] += 1
+                        if deaths[number] < _DEATHS:
+                            again.append((number, piece))
+                        elif worked:
+                            done.append((piece, None))
+                        else:
+                            problem = "no process could do any work: each ended by itself"
+                            raise HoldfastError(f"{problem}; see its output") from fault
 
 
-def _end_with(sentinel: int) -> None:
-    """End when the parent process ends, even if that is killed."""
-    wait([sentinel])
+def _watch(parent: Connection) -> None:
+    """End this process when the parent closes its end of the pipe, or ends, even if killed."""
+    Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: Connection) -> None:
+    parent.poll(None)
     os._exit(1)
 
 
@@ -213,17 +140,8 @@ class Dask(_Cluster):
             client.wait_for_workers(1, timeout=_WAIT)
             room = _AHEAD * len(client.scheduler_info(n_workers=-1)["workers"])
 
-            def submit(piece: T) -> Any:
-                return client.submit(work, piece, pure=False)
-
-            for piece, future in _finished(pieces, room, submit, self._first):
-                try:
-                    yield piece, future.result()
-                except self._tools.KilledWorker:
-                    yield piece, None
-
-    def _first(self, futures: list[Any]) -> Any:
-        return next(iter(self._tools.wait(futures, return_when="FIRST_COMPLETED").done))
+            submit = partial(client.get_executor(pure=False).submit, work)
+            yield from _finished(pieces, room, submit, self._tools.KilledWorker)
 
     def _client(self, opened: ExitStack) -> Any:
         address = self._address.replace("dask://", "tcp://")
@@ -256,19 +174,13 @@ class Ray(_Cluster):
             task = tools.remote(max_retries=_TRIES)(_done)
             room = _AHEAD * max(1, int(tools.cluster_resources().get("CPU", 1)))
 
-            def submit(piece: T) -> Any:
-                return task.remote(work, piece)
+            def submit(piece: T) -> Future[R]:
+                found: Future[R] = task.remote(work, piece).future()
+                return found
 
-            for piece, reference in _finished(pieces, room, submit, self._first):
-                try:
-                    yield piece, tools.get(reference)
-                except tools.exceptions.WorkerCrashedError:
-                    yield piece, None
+            yield from _finished(pieces, room, submit, tools.exceptions.WorkerCrashedError)
         finally:
             tools.shutdown()
-
-    def _first(self, references: list[Any]) -> Any:
-        return self._tools.wait(references, num_returns=1)[0][0]
 
     def _begin(self) -> None:
         local = {
@@ -290,12 +202,15 @@ def _done(work: Callable[[T], R], piece: T) -> R:
 
 
 def _finished(
-    pieces: Iterable[T], room: int, submit: Callable[[T], F], first: Callable[[list[F]], F]
-) -> Iterator[tuple[T, F]]:
-    """Each piece and its finished work; ``room`` pieces are at work at once."""
+    pieces: Iterable[T], room: int, submit: Callable[[T], Future[R]], died: type[Exception]
+) -> Iterator[tuple[T, R | None]]:
+    """Each piece with its result, or None if its worker ``died``; ``room`` are at work at once."""
     waiting = iter(pieces)
     at_work = {submit(piece): piece for piece in islice(waiting, room)}
     while at_work:
-        done = first(list(at_work))
-        yield at_work.pop(done), done
-        at_work |= {submit(piece): piece for piece in islice(waiting, 1)}
+        for future in wait(at_work, return_when=FIRST_COMPLETED).done:
+            result = None
+            with suppress(died):
+                result = future.result()
+            yield at_work.pop(future), result
+            at_work |= {submit(piece): piece for piece in islice(waiting, 1)}

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 import click
 
 from holdfast import __version__
-from holdfast.cli.terminal import let_go, tell
+from holdfast.cli.terminal import let_go, note
 from holdfast.kernel.errors import BudgetError, ConfigError, HoldfastError, InputError
 from holdfast.kernel.registry import Registry, nearest, rows
+from holdfast.text.visible import visible
 
 _TABLE = rows("""
     compress compress:compress_command Fit a conversation to a budget of tokens.
@@ -158,11 +159,14 @@ def _report(fault: Exception) -> int:
         problem = f"it cannot be written ({fault.strerror or fault})"
         fault = InputError(problem, place="standard output", advice="name a file with room for it")
     if isinstance(fault, click.ClickException | HoldfastError):
-        tell(f"holdfast: {complaint(fault)}")
-        return UNMET if isinstance(fault, BudgetError) else WRONG
-    advice = "please report it with the output of `holdfast --debug ...`"
-    tell(f"holdfast: an error in Holdfast itself: {type(fault).__name__}: {fault}; {advice}")
-    return BROKEN
+        told, code = complaint(fault), UNMET if isinstance(fault, BudgetError) else WRONG
+    else:
+        advice = "please report it with the output of `holdfast --debug ...`"
+        told = f"an error in Holdfast itself: {type(fault).__name__}: {fault}; {advice}"
+        code = BROKEN
+    line = visible(told).replace("\n", "\\n")
+    note(f"holdfast: {line}\n")
+    return code
 
 
 _OPTIONS = {"limit": "--budget", "ids": "--id"} | {

@@ -19,9 +19,10 @@ from holdfast.cli.options import (
     having,
     kept_in,
     model_options,
+    option,
     options_of,
 )
-from holdfast.cli.terminal import mention, progress, say_json
+from holdfast.cli.terminal import note, progress, write_json
 
 
 @click.command(short_help="Fit many conversations, from files to a file.")
@@ -29,15 +30,15 @@ from holdfast.cli.terminal import mention, progress, say_json
 @click.argument("target", metavar="OUT")
 @having(*LIMITS)
 @PROFILE
-@click.option(
+@option(
     "--engine",
-    metavar="URL",
-    help="Where it runs: processes://4, dask://host:8786, ray://host:10001.  "
+    "URL",
+    "Where it runs: processes://4, dask://host:8786, ray://host:10001.  "
     "[default: a process for each processor]",
 )
-@click.option("--work", metavar="DIR", help="Where finished parts are kept.  [default: OUT.work]")
+@option("--work", "DIR", "Where finished parts are kept.  [default: OUT.work]")
 @click.option("--chunk", default=CHUNK, show_default=True, help="Conversations in one part.")
-@click.option("--store", metavar="FILE|URL", help="Where originals are kept.")
+@option("--store", "FILE|URL", "Where originals are kept.")
 @model_options
 @REDACT
 @form_options
@@ -77,9 +78,9 @@ def command(
         **options,
     )
     if as_json:
-        say_json(asdict(summary))
+        write_json(asdict(summary))
     else:
-        mention(_summary_lines(summary, target))
+        note(_summary_lines(summary, target))
     return 0
 
 

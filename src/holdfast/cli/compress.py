@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import update_wrapper
 from inspect import signature
+from shutil import get_terminal_size
 from typing import Any, cast
 
 import click
@@ -37,8 +38,9 @@ from holdfast.cli.options import (
     having,
     kept_in,
     known,
-    mention_unknown,
     model_options,
+    note_unknown,
+    option,
     options_of,
     positions,
     read_tools,
@@ -46,13 +48,13 @@ from holdfast.cli.options import (
     store_options,
 )
 from holdfast.cli.results import calls_line, fate, summary, write_result
-from holdfast.cli.terminal import mention, say_json, show, waiting, width
+from holdfast.cli.terminal import note, report, waiting, write_json
 from holdfast.compressors import COMPRESSORS
 from holdfast.files import write_all
 from holdfast.kernel.errors import BudgetError, ConfigError
 from holdfast.names import ReportForm
 from holdfast.reports import Account, account, written
-from holdfast.reports.text import overview, text_report
+from holdfast.reports.text import WIDTH, overview, text_report
 from holdfast.result import CompressionResult, report_form
 
 
@@ -124,34 +126,23 @@ def request_options(command: Callable[..., int]) -> Callable[..., int]:
     return having(*_OPTIONS)(model_options(store_options(decorated)))
 
 
-_REPORT = click.option(
-    "--report", "told", metavar="FILE", help="Write what was done to each message: .html or .txt."
-)
+_REPORT = option("--report told", "FILE", "Write what was done to each message: .html or .txt.")
 _OPTIONS = (
     click.argument("file", metavar="FILE|-"),
     *LIMITS,
-    click.option(
-        "--step",
-        callback=share,
-        metavar="X",
-        help="Remove in steps of this share, for prompt caches.",
-    ),
+    option("--step", "X", "Remove in steps of this share, for prompt caches.", callback=share),
     SOFT,
     PROFILE,
-    click.option(
+    option(
         "--strategy",
+        "S",
+        f"Instead of a profile; may be repeated ({', '.join(COMPRESSORS.table)}).",
         callback=known(COMPRESSORS.load),
         multiple=True,
-        metavar="S",
-        help=f"Instead of a profile; may be repeated ({', '.join(COMPRESSORS.table)}).",
     ),
     QUERY,
-    click.option(
-        "--pin",
-        multiple=True,
-        callback=positions,
-        metavar="I",
-        help="Positions of messages to keep: 0,3,-1.",
+    option(
+        "--pin", "I", "Positions of messages to keep: 0,3,-1.", multiple=True, callback=positions
     ),
     REDACT,
 )
@@ -187,7 +178,7 @@ def compress_command(
     )
     document, result = request.run()
     if as_json and not request.accepts(result):
-        say_json(summary(result))
+        write_json(summary(result))
     request.refuse_over(result)
     reports = {} if told is None else {told: text_bytes(request.report(result, form))}
     write_result(document, result, output, kept, reports, to_pipe=not as_json)
@@ -196,10 +187,10 @@ def compress_command(
             *calls_line(result.model_usage),
             *_whereabouts(result, request.file, output, kept, told),
         ]
-        mention("\n".join([*overview(result), "", *told_last, ""]))
-        mention_unknown(*request.counted)
+        report("\n".join([*overview(result), "", *told_last, ""]), sys.stderr)
+        note_unknown(*request.counted)
     if as_json:
-        say_json(summary(result))
+        write_json(summary(result))
     return 0
 
 
@@ -241,12 +232,13 @@ def explain(request: Request, told: str | None, *, as_json: bool) -> int:
     _, result = request.run(rehearsal=True)
     if told is not None:
         write_all({told: text_bytes(request.report(result, form))})
-        mention(f"The report is in {told}.\n")
+        note(f"The report is in {told}.\n")
     if as_json:
         messages = [fate(entry) for entry in request.account(result).entries]
-        say_json(summary(result) | {"messages": messages})
+        write_json(summary(result) | {"messages": messages})
     elif told is None:
-        show(text_report(request.account(result), width()))
-    mention_unknown(*request.counted)
+        width = get_terminal_size((WIDTH, 0)).columns
+        report(text_report(request.account(result), width), sys.stdout)
+    note_unknown(*request.counted)
     request.refuse_over(result)
     return 0

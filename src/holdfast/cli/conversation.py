@@ -16,6 +16,7 @@ from holdfast.cli.files import (
     check_targets,
     json_bytes,
     read_conversation,
+    text_bytes,
     within,
 )
 from holdfast.cli.options import (
@@ -24,13 +25,15 @@ from holdfast.cli.options import (
     OUTPUT,
     RESULT,
     counting_options,
+    flag,
     having,
     known,
-    mention_unknown,
+    note_unknown,
+    option,
     read_tools,
 )
 from holdfast.cli.results import steps_of, write_result
-from holdfast.cli.terminal import SCREEN, deliver, mention, say, say_json, show, waiting
+from holdfast.cli.terminal import SCREEN, report, waiting, write, write_json, write_to
 from holdfast.formats import FORMATS, detect
 from holdfast.formats.convert import convert
 from holdfast.kernel.errors import ConfigError
@@ -67,22 +70,22 @@ def count_command(
     if as_json:
         facts = asdict(counted)
         facts["messages"] = [{"index": i, **each} for i, each in enumerate(facts.pop("messages"))]
-        say_json(facts)
+        write_json(facts)
     else:
-        say(imported(f"{SCREEN}:breakdown")(counted, sys.stdout))
-    mention_unknown(model, counter)
+        write(text_bytes(imported(f"{SCREEN}:breakdown")(counted, sys.stdout)))
+    note_unknown(model, counter)
     return 0
 
 
 @click.command("convert")
 @click.argument("file", metavar="FILE|-")
-@click.option(
+@option(
     "--to",
+    "P",
+    "The format to write: openai_chat, openai_responses, anthropic, gemini, converse, "
+    "langchain, pydantic_ai.",
     callback=known(FORMATS.load),
     required=True,
-    metavar="P",
-    help="The format to write: openai_chat, openai_responses, anthropic, gemini, converse, "
-    "langchain, pydantic_ai.",
 )
 @FORM
 @OUTPUT
@@ -100,7 +103,7 @@ def convert_command(file: str, to: str, form: str | None, output: str | None) ->
     document = read_conversation(file)
     with within(file):
         body = convert(document.payload, to, form)
-    deliver(json_bytes(body, indent=2), output)
+    write_to(output, json_bytes(body, indent=2))
     return DONE
 
 
@@ -113,19 +116,19 @@ def sample_command(output: str | None) -> int:
     holdfast sample -o chat.json
     """
     check_targets({"-o": output}, "")
-    deliver(json_bytes(sample(), indent=2), output)
+    write_to(output, json_bytes(sample(), indent=2))
     return 0
 
 
 @click.command("validate")
 @click.argument("file", metavar="FILE|-")
-@click.option(
+@option(
     "--provider",
+    "P",
+    f"Whose rules apply ({', '.join(FORMATS.table)}).  [default: detected]",
     callback=known(FORMATS.load),
-    metavar="P",
-    help=f"Whose rules apply ({', '.join(FORMATS.table)}).  [default: detected]",
 )
-@click.option("--repair", "mend", is_flag=True, help="Repair it with as few changes as possible.")
+@flag("--repair mend", "Repair it with as few changes as possible.")
 @having(OUTPUT, RESULT, JSON)
 def validate_command(
     file: str,
@@ -159,13 +162,16 @@ def validate_command(
             left = validate(result.messages, provider)
             facts["repaired"] = steps_of(result)
             write_result(document, result, output, kept, to_pipe=not as_json)
-            mention("".join(f"{line}\n" for line in steps(result)))
+            report("".join(f"{line}\n" for line in steps(result)), sys.stderr)
     if as_json:
-        say_json(
+        write_json(
             facts | {"valid": not left, "violations": [asdict(violation) for violation in left]}
         )
     else:
-        (mention if mend else show)("".join(f"{line}\n" for line in _verdict(name, document, left)))
+        report(
+            "".join(f"{line}\n" for line in _verdict(name, document, left)),
+            sys.stderr if mend else sys.stdout,
+        )
     return UNMET if left else DONE
 
 

@@ -12,10 +12,10 @@ import click
 
 from holdfast.cli import DONE, UNMET
 from holdfast.cli.files import read_conversation, read_json, text_bytes, within
-from holdfast.cli.options import JSON, share
+from holdfast.cli.options import JSON, option, place_of, share
 from holdfast.cli.results import result_in
-from holdfast.cli.session import place_of
-from holdfast.cli.terminal import mention, say, say_json
+from holdfast.cli.session import FIRST
+from holdfast.cli.terminal import note, write, write_json
 from holdfast.evaluation import Evaluation, Probe, evaluate, evaluation_page
 from holdfast.files import write_all
 from holdfast.kernel.errors import ConfigError, InputError
@@ -31,20 +31,12 @@ Telling = Callable[..., Evaluation]
 @click.command("eval")
 @click.argument("before", metavar="[RESULT|FOLDER|BEFORE]", required=False)
 @click.argument("after", metavar="[AFTER]", required=False)
-@click.option("--store", metavar="FILE|URL", help="Measure each thread of this store and its view.")
-@click.option("--budget", metavar="N", help="The budget of these views, in tokens.")
-@click.option("--judge", metavar="VENDOR:NAME", help="A model that answers the probes from both.")
-@click.option("--page", metavar="FILE", help="Write the figures as an HTML page, too.")
-@click.option(
-    "--probes", metavar="FILE", help='JSON list of {"question": "...", "expected": ["word", ...]}.'
-)
-@click.option(
-    "--fail-under",
-    "least",
-    metavar="X",
-    callback=share,
-    help="Exit with 1 if a score is below this.",
-)
+@option("--store", "FILE|URL", "Measure each thread of this store and its view.")
+@option("--budget", "N", "The budget of these views, in tokens.")
+@option("--judge", "VENDOR:NAME", "A model that answers the probes from both.")
+@option("--page", "FILE", "Write the figures as an HTML page, too.")
+@option("--probes", "FILE", 'JSON list of {"question": "...", "expected": ["word", ...]}.')
+@option("--fail-under least", "X", "Exit with 1 if a score is below this.", callback=share)
 @JSON
 def command(
     before: str | None,
@@ -79,21 +71,21 @@ def command(
     if store is None:
         found = {name: _evaluated(name, after, told) for name in _files(before or "")}
     else:
-        with ThreadStore(open_store(place_of(store))) as threads:
+        with ThreadStore(open_store(place_of(store, missing=FIRST))) as threads:
             found = {name: _viewed(threads, name, budget, told) for name in threads.threads()}
     if page:
         write_all({page: text_bytes(evaluation_page(found))})
     if as_json:
-        say_json({name: each.to_dict() for name, each in found.items()})
+        write_json({name: each.to_dict() for name, each in found.items()})
     elif len(found) == 1:
-        say(next(iter(found.values())).text())
+        write(next(iter(found.values())).text())
     else:
         for name, each in found.items():
             shares = "".join(f"  {kind} {kept:.3f}" for kind, kept in each.kinds.items())
-            say(f"{each.score:.3f}  {name}{shares}\n")
+            write(f"{each.score:.3f}  {name}{shares}\n")
     low = {name: each.score for name, each in found.items() if least and each.score < least}
     for name, score in low.items():
-        mention(f"{name}: a score of {score:.3f} is below {least}\n")
+        note(f"{name}: a score of {score:.3f} is below {least}\n")
     return UNMET if low else DONE
 
 
@@ -132,10 +124,9 @@ def _probes(file: str | None) -> list[Probe]:
 
 
 def _probe(row: object, place: str) -> Probe:
-    found: Probe | None = None
     with suppress(ValueError):
         found = typed(row, Probe)
-    if found is None or not all(found.expected):
-        advice = 'write {"question": "...", "expected": ["word", ...]}'
-        raise InputError("this is not a probe", place=place, advice=advice)
-    return Probe(found.question, found.expected)
+        if all(found.expected):
+            return Probe(found.question, found.expected)
+    advice = 'write {"question": "...", "expected": ["word", ...]}'
+    raise InputError("this is not a probe", place=place, advice=advice)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from holdfast.files import as_input_errors, followed
+from holdfast.files import as_input_errors, followed, read_whole
 from holdfast.kernel.errors import ConfigError, InputError
 
 STDIN = "-"
@@ -57,7 +57,7 @@ def shown(file: str) -> str:
 
 def read_text(file: str, errors: Literal["strict", "replace"] = "strict") -> str:
     """The text of a file or of standard input, without a byte-order mark."""
-    raw = _read_bytes(file)
+    raw = _standard_input() if file == STDIN else read_whole(file)
     try:
         return raw.decode("utf-8-sig", "strict" if raw[:2] in _UTF16 else errors)
     except UnicodeDecodeError as fault:
@@ -68,21 +68,9 @@ def read_text(file: str, errors: Literal["strict", "replace"] = "strict") -> str
         raise InputError(problem, place=shown(file), advice=advice) from fault
 
 
-def _read_bytes(file: str) -> bytes:
-    if file == STDIN:
-        with as_input_errors(shown(file), "read", "name a file, or send one in by a pipe"):
-            return sys.stdin.buffer.read()
-    try:
-        return Path(file).read_bytes()
-    except FileNotFoundError as fault:
-        raise InputError("there is no such file", place=file, advice="check the path") from fault
-    except IsADirectoryError as fault:
-        raise InputError("this is a directory", place=file, advice="name a file in it") from fault
-    except (OSError, ValueError) as fault:
-        problem = fault.strerror if isinstance(fault, OSError) and fault.strerror else f"{fault}"
-        raise InputError(
-            f"it cannot be read ({problem})", place=file, advice="check the file"
-        ) from fault
+def _standard_input() -> bytes:
+    with as_input_errors(shown(STDIN), "read", "name a file, or send one in by a pipe"):
+        return sys.stdin.buffer.read()
 
 
 def read_conversation(file: str) -> Document:

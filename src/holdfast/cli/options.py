@@ -11,8 +11,9 @@ from typing import Any, TypeVar, cast
 import click
 
 from holdfast.cli.files import object_in, obstacle, read_json, within
-from holdfast.cli.terminal import mention
+from holdfast.cli.terminal import note
 from holdfast.config import Config, load_config
+from holdfast.files import read_whole
 from holdfast.formats import FORMATS
 from holdfast.kernel.budget import Budget, written_tokens
 from holdfast.kernel.errors import ConfigError, InputError
@@ -26,6 +27,16 @@ from holdfast.text.visible import one_line
 from holdfast.tokens import COUNTERS, counter_for, family_of
 
 F = TypeVar("F", bound=Callable[..., int])
+
+
+def option(names: str, metavar: str, about: str, **more: Any) -> Callable[[F], F]:
+    """An option with a value: its names, what stands for the value, and its line in the help."""
+    return click.option(*names.split(), metavar=metavar, help=about, **more)
+
+
+def flag(names: str, about: str) -> Callable[[F], F]:
+    """An option without a value: its names, and its line in the help."""
+    return click.option(*names.split(), is_flag=True, help=about)
 
 
 def having(*options: Callable[[Any], Any]) -> Callable[[F], F]:
@@ -112,52 +123,28 @@ def positions(value: Sequence[str]) -> list[int]:
 
 
 LIMITS = (
-    click.option(
-        "-b",
-        "--budget",
-        callback=tokens,
-        metavar="N",
-        help="The budget in tokens, such as 8000 or 8k.",
-    ),
-    click.option(
-        "--window",
-        callback=tokens,
-        metavar="N",
-        help="The model's context window, instead of --budget.",
-    ),
-    click.option(
+    option("-b --budget", "N", "The budget in tokens, such as 8000 or 8k.", callback=tokens),
+    option("--window", "N", "The model's context window, instead of --budget.", callback=tokens),
+    option(
         "--reserve",
+        "N",
+        "Part of the window kept for the answer.  [default: 0]",
         callback=converted(written_tokens),
-        metavar="N",
-        help="Part of the window kept for the answer.  [default: 0]",
     ),
-    click.option(
-        "--headroom",
-        callback=share,
-        metavar="X",
-        help="Share kept free for counting errors.  [default: 0]",
-    ),
+    option("--headroom", "X", "Share kept free for counting errors.  [default: 0]", callback=share),
 )
-SOFT = click.option(
-    "--soft", is_flag=True, help="Come as close as possible to a budget that cannot be met."
-)
-JSON = click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
-QUIET = click.option("-q", "--quiet", is_flag=True, help="No summary on standard error.")
-YES = click.option("--yes", is_flag=True, help="Do not ask.")
-OUTPUT = click.option(
-    "-o", "--output", metavar="FILE|-", help="The file for the output.  [default: standard output]"
-)
-RESULT = click.option(
-    "--result", "kept", metavar="FILE", help="Keep what was removed, for `holdfast restore`."
-)
-QUERY = click.option(
-    "--query", metavar="Q", help="The question to answer.  [default: the newest user message]"
-)
-PROFILE = click.option(
+SOFT = flag("--soft", "Come as close as possible to a budget that cannot be met.")
+JSON = flag("--json as_json", "Print the facts as JSON.")
+QUIET = flag("-q --quiet", "No summary on standard error.")
+YES = flag("--yes", "Do not ask.")
+OUTPUT = option("-o --output", "FILE|-", "The file for the output.  [default: standard output]")
+RESULT = option("--result kept", "FILE", "Keep what was removed, for `holdfast restore`.")
+QUERY = option("--query", "Q", "The question to answer.  [default: the newest user message]")
+PROFILE = option(
     "--profile",
+    "P",
+    f"A named pipeline ({', '.join(profile_names())}), or a TOML file.  [default: balanced]",
     callback=known(load_profile),
-    metavar="P",
-    help=f"A named pipeline ({', '.join(profile_names())}), or a TOML file.  [default: balanced]",
 )
 REDACT = click.option(
     "--redact/--no-redact", default=None, help="Mask secrets before anything is stored."
@@ -192,49 +179,44 @@ def _configure(ctx: click.Context, param: click.Parameter, value: str | None) ->
     }
 
 
-CONFIG = click.option(
+CONFIG = option(
     "--config",
-    metavar="FILE",
+    "FILE",
+    "TOML or YAML with options.  [default: holdfast.toml, pyproject.toml]",
     is_eager=True,
     expose_value=False,
     callback=_configure,
-    help="TOML or YAML with options.  [default: holdfast.toml, pyproject.toml]",
 )
 
 COUNTER = (
-    click.option(
-        "--model", metavar="M", help="Count tokens as this model does.  [default: o200k_base]"
-    ),
-    click.option(
+    option("--model", "M", "Count tokens as this model does.  [default: o200k_base]"),
+    option(
         "--counter",
+        "C",
+        f"Count with this vocabulary or formula ({', '.join(COUNTERS.table)}, fixed:N).",
         callback=known(_check_counter),
-        metavar="C",
-        help=f"Count with this vocabulary or formula ({', '.join(COUNTERS.table)}, fixed:N).",
     ),
 )
-FORM = click.option(
-    "--format",
-    "form",
+FORM = option(
+    "--format form",
+    "F",
+    f"The format of the messages ({', '.join(FORMATS.table)}).  [default: detected]",
     callback=known(FORMATS.load),
-    metavar="F",
-    help=f"The format of the messages ({', '.join(FORMATS.table)}).  [default: detected]",
 )
-_TOOLS = click.option(
-    "--tools", metavar="FILE", help="JSON list of tool schemas that are sent too."
-)
+_TOOLS = option("--tools", "FILE", "JSON list of tool schemas that are sent too.")
 
 counter_options = having(*COUNTER, CONFIG)
 form_options = having(*COUNTER, FORM, CONFIG)
 counting_options = having(*COUNTER, FORM, _TOOLS, CONFIG)
 
 
-def mention_unknown(model: str | None, counter: str | None) -> None:
+def note_unknown(model: str | None, counter: str | None) -> None:
     """Warn if tokens are counted for an unknown model, whose name may be misspelt."""
     if model is None or counter is not None or family_of(model).accuracy.kind != "unknown":
         return
     used = counter_for(model)
     if used.accuracy.kind == "unknown" and used.name != model:
-        mention(
+        note(
             f"The model {one_line(model)!r} is not known: tokens are counted by {used.name},"
             " an estimate of unknown error. Check the name, or leave room with --headroom.\n"
         )
@@ -258,25 +240,19 @@ FILE_URL = "sqlite:///"
 _KEY_BYTES = 32  # ``KEY_BYTES`` of ``stores.encrypt``, which needs an optional package
 
 
-STORE_KEY = click.option(
-    "--store-key", metavar="FILE", help="The key of an encrypted store: 32 bytes or a passphrase."
+STORE_KEY = option(
+    "--store-key", "FILE", "The key of an encrypted store: 32 bytes or a passphrase."
 )
 store_options = having(
-    click.option(
-        "--store", metavar="FILE|URL", help="Where originals are kept: a SQLite file or a URL."
-    ),
+    option("--store", "FILE|URL", "Where originals are kept: a SQLite file or a URL."),
     STORE_KEY,
 )
 
 
 excerpt_options = having(
-    click.option("--lines", metavar="A:B", help="Only these lines, counted from 1."),
-    click.option(
-        "--pattern", metavar="RE", help="Only lines that match this regular expression (RE2)."
-    ),
-    click.option(
-        "--field", metavar="PATH", help="Only this field of JSON, such as orders[3].status."
-    ),
+    option("--lines", "A:B", "Only these lines, counted from 1."),
+    option("--pattern", "RE", "Only lines that match this regular expression (RE2)."),
+    option("--field", "PATH", "Only this field of JSON, such as orders[3].status."),
 )
 
 
@@ -294,20 +270,19 @@ def kept_in(
             problem = "there is no store to open with it"
             raise ConfigError(problem, place="--store-key", advice="give --store too")
         return None
-    url = url_of(store)
-    check_place(url, missing="check the path" if reading else "", option=option)
+    url = place_of(store, missing="check the path" if reading else "", option=option)
     if key_file is None:
         return url
     encrypted = imported("holdfast.stores.encrypt:EncryptedStore")  # it needs cryptography
     return cast("KeyValueStore", encrypted.unlock(open_store(url), _key_in(key_file)))
 
 
-def check_place(url: str, *, shown: str = "", missing: str = "", option: str = "--store ") -> None:
-    """Raise ConfigError, before any work, for a store that does not outlive this command.
+def place_of(store: str, *, missing: str = "", option: str = "--store ") -> str:
+    """The URL of a store. Raises ConfigError, before any work, for one that ends with this command.
 
-    ``shown`` is the store as it was given; ``missing`` is the advice if the store must exist.
+    ``missing`` is the advice if the store must exist.
     """
-    problem, advice = "", ""
+    url, problem, advice = url_of(store), "", ""
     file = url.removeprefix(FILE_URL) if url.startswith(FILE_URL) else ""
     if missing and file and not Path(file).exists():
         problem, advice = "there is no such file", missing
@@ -316,22 +291,19 @@ def check_place(url: str, *, shown: str = "", missing: str = "", option: str = "
     elif file:
         problem, advice = obstacle(Path(file))
     if problem:
-        raise ConfigError(problem, place=f"{option}{shown or url}", advice=advice)
+        raise ConfigError(problem, place=f"{option}{store}", advice=advice)
+    return url
 
 
 def _key_in(file: str) -> bytes | str:
     """The key in a file: 32 bytes, or else a passphrase without its line end."""
     try:
-        content = Path(file).read_bytes()
+        content = read_whole(file)
         return content if len(content) == _KEY_BYTES else content.decode().rstrip("\r\n")
-    except (OSError, ValueError) as fault:
-        problem = (
-            fault.strerror if isinstance(fault, OSError) and fault.strerror else "it is not text"
-        )
+    except (InputError, UnicodeDecodeError) as fault:
+        problem = fault.problem if isinstance(fault, InputError) else "it is not text"
         advice = "name a file with 32 bytes or a passphrase"
-        raise InputError(
-            f"the key cannot be read ({problem})", place=f"--store-key {file}", advice=advice
-        ) from fault
+        raise InputError(problem, place=f"--store-key {file}", advice=advice) from fault
 
 
 def budget_of(given: Mapping[str, Any]) -> Budget:
@@ -363,22 +335,20 @@ def options_of(given: Mapping[str, Any]) -> Options:
 _PIPELINES = frozenset({"profile", "strategy"})
 """Either is used instead of the other."""
 
-LLM = click.option(
+LLM = option(
     "--llm",
+    "V:NAME",
+    f"The model for summaries ({', '.join(MODELS.table)}), such as openai:gpt-4o-mini.",
     callback=known(check_model),
-    metavar="V:NAME",
-    help=f"The model for summaries ({', '.join(MODELS.table)}), such as openai:gpt-4o-mini.",
 )
 
 model_options = having(
     LLM,
-    click.option(
+    option(
         "--embedder",
+        "V:NAME",
+        f"The embedder ({', '.join(EMBEDDERS.table)}).  [default: local or lexical]",
         callback=known(check_embedder),
-        metavar="V:NAME",
-        help=f"The embedder ({', '.join(EMBEDDERS.table)}).  [default: local or lexical]",
     ),
-    click.option(
-        "--thread", metavar="ID", help="The name of the thread, under which summaries are kept."
-    ),
+    option("--thread", "ID", "The name of the thread, under which summaries are kept."),
 )

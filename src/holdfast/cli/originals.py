@@ -21,14 +21,16 @@ from holdfast.cli.options import (
     OUTPUT,
     counter_options,
     excerpt_options,
+    flag,
     kept_in,
     known,
-    mention_unknown,
+    note_unknown,
+    option,
     store_options,
     tokens,
 )
 from holdfast.cli.results import result_in
-from holdfast.cli.terminal import deliver, mention, pour, say_json, waiting
+from holdfast.cli.terminal import note, waiting, write, write_json, write_to
 from holdfast.content import KINDS
 from holdfast.kernel.errors import ConfigError
 from holdfast.recovery import Place, excerpt_of
@@ -41,15 +43,10 @@ from holdfast.text.visible import amount
 @click.command("recall")
 @click.argument("key")
 @store_options
-@click.option(
-    "--thread",
-    metavar="ID",
-    default="",
-    help="The name of the thread, if it was compressed with one.",
-)
+@option("--thread", "ID", "The name of the thread, if it was compressed with one.", default="")
 @excerpt_options
 @CONFIG
-@click.option("-n", "--numbers", is_flag=True, help="Print the number of each line.")
+@flag("-n --numbers", "Print the number of each line.")
 @JSON
 def recall(
     key: str,
@@ -79,11 +76,13 @@ def recall(
         key, Place(open_store(place), thread), lines=lines, pattern=pattern, field=field
     )
     if as_json:
-        say_json({"key": key, "text": found.text, "lines": list(found.numbers), "of": found.total})
+        write_json(
+            {"key": key, "text": found.text, "lines": list(found.numbers), "of": found.total}
+        )
         return 0
     if not found.text:
-        mention("Nothing in the original matches.\n")
-    pour(found.numbered() if numbers else found.text)
+        note("Nothing in the original matches.\n")
+    write(found.numbered() if numbers else found.text)
     return 0
 
 
@@ -102,35 +101,32 @@ def restore_command(file: str, output: str | None) -> int:
         advice = "give the file that `holdfast compress --result FILE` wrote"
         original = restore(result_in(document, advice))
         content = json_bytes(original, indent=2)
-    if deliver(content, output):
-        mention(f"The original messages are in {output}.\n")
+    if write_to(output, content):
+        note(f"The original messages are in {output}.\n")
     return 0
 
 
 @click.command("shrink")
 @click.argument("file", metavar="FILE|-")
-@click.option(
-    "--budget",
-    "-t",
-    "--tokens",
-    "room",
+@option(
+    "--budget -t --tokens room",
+    "N",
+    "The size of the result in tokens.",
     required=True,
     callback=tokens,
-    metavar="N",
-    help="The size of the result in tokens.",
 )
-@click.option("--query", default="", metavar="Q", help="The question that the text must answer.")
-@click.option(
+@option("--query", "Q", "The question that the text must answer.", default="")
+@option(
     "--kind",
+    "K",
+    f"The kind of text ({', '.join(KINDS.table)}).  [default: detected]",
     callback=known(KINDS.load),
-    metavar="K",
-    help=f"The kind of text ({', '.join(KINDS.table)}).  [default: detected]",
 )
 @counter_options
 @store_options
-@click.option("--redact", is_flag=True, help="Mask secrets first.")
+@flag("--redact", "Mask secrets first.")
 @JSON
-@click.option("-v", "--verbose", is_flag=True, help="Say what was done, also without a terminal.")
+@flag("-v --verbose", "Say what was done, also without a terminal.")
 def shrink_command(
     file: str,
     room: int,
@@ -161,13 +157,13 @@ def shrink_command(
             text, room, query, kind=kind, model=model, counter=counter, store=keeper, redact=redact
         )
     if verbose or sys.stderr.isatty():
-        mention("".join(f"{line}\n" for line in _facts(shrunk, store)))
-    mention_unknown(model, counter)
+        note("".join(f"{line}\n" for line in _facts(shrunk, store)))
+    note_unknown(model, counter)
     if as_json:
-        say_json(asdict(shrunk) | {"redacted": dict(shrunk.redacted)})
+        write_json(asdict(shrunk) | {"redacted": dict(shrunk.redacted)})
     else:
         whole = shrunk.text == text or shrunk.text.endswith("\n")
-        pour(shrunk.text if whole else f"{shrunk.text}\n")
+        write(shrunk.text if whole else f"{shrunk.text}\n")
     return 0
 
 

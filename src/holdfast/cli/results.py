@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping
 
 from holdfast.cli.files import STDOUT, Document, like, object_in, text_bytes, within
-from holdfast.cli.terminal import say
+from holdfast.cli.terminal import write
 from holdfast.files import write_all
 from holdfast.kernel.errors import InputError
 from holdfast.model_usage import ModelUsage
@@ -38,7 +38,7 @@ def write_result(
         files[kept] = text_bytes(f"{result.to_json()}\n")
     write_all(files)
     if output == STDOUT or (output is None and to_pipe and not sys.stdout.isatty()):
-        say(messages)
+        write(messages)
 
 
 def result_in(document: Document, advice: str) -> CompressionResult:

@@ -19,15 +19,17 @@ from holdfast.cli.options import (
     REDACT,
     configured,
     converted,
+    flag,
     having,
     kept_in,
+    option,
     options_of,
     store_options,
 )
-from holdfast.cli.terminal import mention
+from holdfast.cli.terminal import note
 from holdfast.http.budgets import Budgets, Size, checked
 from holdfast.http.requests import Vendor
-from holdfast.kernel.errors import ConfigError, InputError, MissingExtraError
+from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.registry import imported
 from holdfast.options import Options
 from holdfast.proxy import UPSTREAMS, Settings
@@ -35,39 +37,27 @@ from holdfast.proxy import UPSTREAMS, Settings
 _REQUESTS = frozenset({"model", "format", "thread"})
 """Options that each request states itself."""
 
-_EXTRAS = {
-    "proxy": ("the proxy", ("aiohttp", "uvicorn", "prometheus_client")),
-    "mcp": ("the MCP server", ("mcp", "pydantic")),
-}
-"""What each extra is for, and the packages that it brings."""
-
 proxy_options = having(
-    click.option(
-        "-b",
-        "--budget",
-        callback=converted(checked),
-        metavar="N",
-        help="Tokens that a request may take: 32k, or 80% of the model's window.  [default: the "
+    option(
+        "-b --budget",
+        "N",
+        "Tokens that a request may take: 32k, or 80% of the model's window.  [default: the "
         "window, less the request's own maximum for its answer]",
+        callback=converted(checked),
     ),
-    click.option(
+    option(
         "--budget-for",
+        "MODEL=N",
+        "The same for some models, such as 'gpt-4o*=64k'; may be repeated.",
         multiple=True,
-        metavar="MODEL=N",
-        help="The same for some models, such as 'gpt-4o*=64k'; may be repeated.",
     ),
-    click.option(
+    option(
         "--upstream",
+        "[VENDOR=]URL",
+        "Where requests are sent, for openai, anthropic or google, or for all.",
         multiple=True,
-        metavar="[VENDOR=]URL",
-        help="Where requests are sent, for openai, anthropic or google, or for all.",
     ),
-    click.option(
-        "--recall",
-        "recalls",
-        is_flag=True,
-        help="Offer the model a tool that reads originals, and answer its calls.",
-    ),
+    flag("--recall recalls", "Offer the model a tool that reads originals, and answer its calls."),
     PROFILE,
     LLM,
     REDACT,
@@ -95,17 +85,6 @@ def settings_of(given: Mapping[str, Any], **more: Any) -> Settings:
         recall=given["recalls"],
         **more,
     )
-
-
-def _server(extra: str, target: str) -> Any:
-    """Import a part of a server. Raises MissingExtraError if its extra is not installed."""
-    try:
-        return imported(target)
-    except ModuleNotFoundError as fault:
-        what, packages = _EXTRAS[extra]
-        if fault.name in packages:
-            raise MissingExtraError(what, extra) from fault
-        raise
 
 
 def upstreams_of(given: Sequence[str]) -> dict[Vendor, str]:
@@ -138,33 +117,33 @@ def _by_model(given: Sequence[str]) -> dict[str, Size]:
 @proxy_options
 @click.option("--host", default="127.0.0.1", help="Where to listen.  [default: 127.0.0.1]")
 @click.option("-p", "--port", type=click.IntRange(0, 65535), default=8400, help="[default: 8400]")
-@click.option(
+@option(
     "--token",
+    "T",
+    "Protects the proxy's own pages; needed if other machines can reach it.",
     default="",
     envvar="HOLDFAST_TOKEN",
-    metavar="T",
-    help="Protects the proxy's own pages; needed if other machines can reach it.",
 )
-@click.option(
+@option(
     "--most-megabytes",
+    "N",
+    "The largest request body.  [default: 64]",
     type=click.IntRange(1),
     default=64,
-    metavar="N",
-    help="The largest request body.  [default: 64]",
 )
-@click.option(
+@option(
     "--connections",
+    "N",
+    "The most connections at once.  [default: 1000]",
     type=click.IntRange(1),
     default=1_000,
-    metavar="N",
-    help="The most connections at once.  [default: 1000]",
 )
-@click.option(
+@option(
     "--grace",
+    "S",
+    "Seconds for running requests when it stops.  [default: 10]",
     type=click.IntRange(1),
     default=10,
-    metavar="S",
-    help="Seconds for running requests when it stops.  [default: 10]",
 )
 def serve(**given: Any) -> int:
     r"""Run a proxy that fits what agents send to their providers, until it is interrupted.
@@ -177,14 +156,13 @@ def serve(**given: Any) -> int:
     ANTHROPIC_BASE_URL=http://127.0.0.1:8400 claude
     """
     named = ("host", "port", "token", "connections", "grace")
-    more = {name: given.pop(name) for name in named}
-    most = given.pop("most_megabytes") * 1_000_000
-    settings = settings_of(given, most_bytes=most, **more)
+    more = {name: given[name] for name in named}
+    settings = settings_of(given, most_bytes=given["most_megabytes"] * 1_000_000, **more)
 
     def announce(address: str) -> None:
-        mention(f"Holdfast listens on {address}; its page is {address}/holdfast\n")
+        note(f"Holdfast listens on {address}; its page is {address}/holdfast\n")
 
-    _server("proxy", "holdfast.proxy.server:serve")(settings, announce)
+    imported("holdfast.proxy.server:serve")(settings, announce)
     return 0
 
 
@@ -218,7 +196,7 @@ def run(command_line: tuple[str, ...], **given: Any) -> int:
     program = shutil.which(command_line[0])
     if program is None:
         raise InputError("there is no such program", place=command_line[0], advice="check its name")
-    with _server("proxy", "holdfast.proxy.server:serving")(settings) as address:
+    with imported("holdfast.proxy.server:serving")(settings) as address:
         arguments = [program, *_arguments(command_line, address)]
         variables = {name: f"{address}{end}" for _, name, end in _VARIABLES}
         return _finished(arguments, {**os.environ, **variables})
@@ -272,20 +250,19 @@ def _finished(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
 
 @click.command("mcp")
 @store_options
-@click.option("--thread", metavar="ID", default="", help="The thread for calls that name none.")
-@click.option(
+@option("--thread", "ID", "The thread for calls that name none.", default="")
+@option(
     "--root",
-    metavar="DIR",
+    "DIR",
+    "The folder whose files agents may read.  [default: the working directory]",
     default=".",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="The folder whose files agents may read.  [default: the working directory]",
 )
-@click.option(
-    "--http",
-    "port",
+@option(
+    "--http port",
+    "PORT",
+    "Serve streamable HTTP on 127.0.0.1 instead of standard input and output.",
     type=click.IntRange(1, 65535),
-    metavar="PORT",
-    help="Serve streamable HTTP on 127.0.0.1 instead of standard input and output.",
 )
 def mcp(store: str | None, store_key: str | None, thread: str, root: Path, port: int | None) -> int:
     r"""Offer an agent tools over MCP: recall, search, compress_file, stats and remember.
@@ -298,5 +275,5 @@ def mcp(store: str | None, store_key: str | None, thread: str, root: Path, port:
     if place is None:
         advice = "name one, such as agent.db"
         raise ConfigError("it is missing", place="--store", advice=advice)
-    _server("mcp", "holdfast.mcp:serve")(place, thread, root, port)
+    imported("holdfast.mcp:serve")(place, thread, root, port)
     return 0

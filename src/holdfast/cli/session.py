@@ -41,19 +41,20 @@ from holdfast.cli.options import (
     SOFT,
     YES,
     budget_of,
-    check_place,
     configured,
     counting_options,
     excerpt_options,
     form_options,
     having,
-    mention_unknown,
     moment,
+    note_unknown,
+    option,
+    place_of,
     read_tools,
     url_of,
 )
 from holdfast.cli.results import steps_of
-from holdfast.cli.terminal import deliver, mention, pour, say, say_json
+from holdfast.cli.terminal import note, write, write_json, write_to
 from holdfast.files import write_all
 from holdfast.kernel.errors import BudgetError, ConfigError
 from holdfast.memory.excerpts import best_place
@@ -66,22 +67,24 @@ from holdfast.session.state import Event
 from holdfast.text.visible import GLANCE, amount, one_line
 from holdfast.threads import open  # noqa: A004 - as one opens a file
 
-_FIRST = "append something first"
+FIRST = "append something first"
 
-STORE = click.option(
-    "--store", required=True, metavar="FILE|URL", help="A SQLite file, or the URL of a store."
+command = group(
+    "session",
+    r"""Keep a whole conversation in a store, and print views of it that fit.
+
+    \b
+    holdfast session append turn.json --store agent.db --thread t1
+    holdfast session fit --store agent.db --thread t1 --budget 8000 -o view.json
+    holdfast session search "which retries did we agree on?" --store agent.db --thread t1
+    holdfast session stats --store agent.db --thread t1 --report session.html
+    """,
 )
 
-thread_options = having(
-    STORE, click.option("--thread", required=True, metavar="ID", help="The name of the thread.")
-)
 
+STORE = option("--store", "FILE|URL", "A SQLite file, or the URL of a store.", required=True)
 
-def place_of(store: str, *, reading: bool = True) -> str:
-    """The URL of the store. Raises ConfigError if it must exist and does not."""
-    url = url_of(store)
-    check_place(url, shown=store if reading else "", missing=_FIRST if reading else "")
-    return url
+thread_options = having(STORE, option("--thread", "ID", "The name of the thread.", required=True))
 
 
 def opened(thread: str, place: str, said: Mapping[str, Any]) -> Session:
@@ -93,11 +96,11 @@ def opened(thread: str, place: str, said: Mapping[str, Any]) -> Session:
 
 def existing(thread: str, store: str, said: Mapping[str, Any]) -> Session:
     """The session of a thread with messages. Raises ConfigError if there is no such thread."""
-    session = opened(thread, place_of(store), said)
+    session = opened(thread, place_of(store, missing=FIRST), said)
     if not session.appended:
         session.close()
         problem = f"there is no thread {thread!r} in {store}"
-        raise ConfigError(problem, place="--thread", advice=_FIRST)
+        raise ConfigError(problem, place="--thread", advice=FIRST)
     return session
 
 
@@ -127,131 +130,11 @@ def message_named(key: str) -> int | str:
 
 def _numbered(event: Event) -> int:
     """Print the number of an event, which ``undo`` takes."""
-    say(f"{event.number}\n")
+    write(f"{event.number}\n")
     return 0
 
 
-@click.command("list", short_help="List the threads of a store.")
-@STORE
-@JSON
-@click.option("--report", "told", metavar="FILE", help="Figures of each: .html or .txt.")
-def list_threads(store: str, told: str | None, *, as_json: bool) -> int:
-    r"""Print the names of the threads in the store, one a line.
-
-    \b
-    holdfast session list --store agent.db
-    holdfast session list --store agent.db --report store.html
-    """
-    form = report_form(told, "--report")
-    check_targets({"--report": told}, store)
-    with open(place_of(store)) as threads:
-        names = threads.threads()
-        if told:
-            write_all({told: text_bytes(threads.report(form))})
-    if as_json:
-        say_json(names)
-    else:
-        pour("".join(f"{one_line(name, WIDTH)}\n" for name in names))
-    return 0
-
-
-@click.command("delete", short_help="Erase the thread.")
-@thread_options
-@YES
-def delete(store: str, thread: str, *, yes: bool) -> int:
-    r"""Erase the thread: messages, notes, events and originals. This cannot be undone.
-
-    \b
-    holdfast session delete --store agent.db --thread t1 --yes
-    """
-    existing(thread, store, {}).close()
-    if not yes:
-        if not sys.stdin.isatty():
-            problem = "this cannot be undone, and there is no terminal to ask"
-            raise ConfigError(problem, place="delete", advice="give --yes")
-        click.confirm(f"Erase {one_line(thread, WIDTH)!r}?", abort=True, err=True)
-    with open(place_of(store)) as threads:
-        threads.delete_thread(thread)
-    mention(f"The thread {one_line(thread, WIDTH)} is erased.\n")
-    return 0
-
-
-@click.command("pin", short_help="Keep messages in every view.")
-@click.argument("keys", metavar="MESSAGE...", nargs=-1, required=True)
-@on_thread
-def pin(session: Session, keys: Sequence[str]) -> int:
-    r"""Keep each MESSAGE, a position or an id, in every view. Prints the number of the event.
-
-    \b
-    holdfast session pin 0 12 --store agent.db --thread t1
-    """
-    return _numbered(session.pin(*map(message_named, keys)))
-
-
-@click.command("remember", short_help="Keep a note in every view.")
-@click.argument("text")
-@on_thread
-def remember(session: Session, text: str) -> int:
-    r"""Keep TEXT as a note in every view. Prints the number of the event.
-
-    \b
-    holdfast session remember "Answer in Portuguese." --store agent.db --thread t1
-    """
-    return _numbered(session.remember(text))
-
-
-@click.command("undo", short_help="Undo an edit, a pin, a note, a deletion or a compaction.")
-@click.argument("event", type=int, required=False)
-@on_thread
-def undo(session: Session, event: int | None) -> int:
-    r"""Undo EVENT, by default the newest that can be undone. Prints the number of the new event.
-
-    \b
-    holdfast session undo --store agent.db --thread t1
-    """
-    done = session.undo(event)
-    mention(f"{done.reason}.\n")
-    return _numbered(done)
-
-
-@click.command("fork", short_help="Copy the thread.")
-@click.argument("name")
-@on_thread
-def fork(session: Session, name: str) -> int:
-    r"""Copy the thread to a new one called NAME, in the same store.
-
-    \b
-    holdfast session fork t1-b --store agent.db --thread t1
-    """
-    with session.fork(name) as made:
-        mention(f"{amount(made.appended, 'message')} copied to the thread {name}.\n")
-    return 0
-
-
-@click.command("facts", short_help="List the facts that were stated.")
-@on_thread
-@JSON
-def facts(session: Session, *, as_json: bool) -> int:
-    r"""Print the facts that people and the model stated: position, day, fact.
-
-    \b
-    holdfast session facts --store agent.db --thread t1
-    """
-    ledger = session.facts()
-    if as_json:
-        held = {"current": ledger.current(), "contradicted": ledger.contradicted()}
-        say_json({name: [asdict(fact) for fact in found] for name, found in held.items()})
-        return 0
-    if not ledger.current():
-        mention("No facts were stated.\n")
-    for fact in ledger.current():
-        day = "" if fact.said is None else day_name(fact.said)
-        said = one_line(f"{fact.subject} {fact.relation} {fact.value}", WIDTH)
-        pour(f"{fact.position}\t{day}\t{said}\n")
-    return 0
-
-
-@click.command("append", short_help="Add messages to the end of the thread.")
+@command.command("append", short_help="Add messages to the end of the thread.")
 @click.argument("file", default=STDIN)
 @thread_options
 @click.option(
@@ -260,11 +143,11 @@ def facts(session: Session, *, as_json: bool) -> int:
     multiple=True,
     help="The id of a message, once for each; a message with a known id is not stored again.",
 )
-@click.option(
+@option(
     "--at",
-    metavar="TIME",
+    "TIME",
+    "Their time, such as 2026-05-08T13:56+02:00; UTC by default.  [default: now]",
     callback=moment,
-    help="Their time, such as 2026-05-08T13:56+02:00; UTC by default.  [default: now]",
 )
 @LLM
 @REDACT
@@ -285,15 +168,15 @@ def append(
     payload: object = object_in(document).get("messages", document.payload)
     given = cast("list[object]", payload) if isinstance(payload, list) else [payload]
     said["format"] = said.pop("form")
-    with within(file), opened(thread, place_of(store, reading=False), said) as session:
+    with within(file), opened(thread, place_of(store), said) as session:
         before = session.faults
         positions = session.append(*given, ids=ids, at=at)
-        say(f"{json.dumps(positions)}\n")
+        write(f"{json.dumps(positions)}\n")
         for fault in session.faults:
             if fault not in before:
-                mention(f"The messages are stored, but: {fault}\n")
+                note(f"The messages are stored, but: {fault}\n")
     _mention_beside(document)
-    mention_unknown(said["model"], said["counter"])
+    note_unknown(said["model"], said["counter"])
     return 0
 
 
@@ -301,13 +184,13 @@ def _mention_beside(document: Document) -> None:
     """Say which parts of a request body are not stored, since they are not messages."""
     beside = [field for field in ("system", "tools") if object_in(document).get(field)]
     if beside:
-        mention(
+        note(
             f"Only the messages are stored, not the {' and '.join(beside)}: send them with each "
             "view, and leave room for them (fit --tools FILE, --reserve N).\n"
         )
 
 
-@click.command("fit", short_help="Print the messages for the next model call.")
+@command.command("fit", short_help="Print the messages for the next model call.")
 @thread_options
 @having(*LIMITS, SOFT, PROFILE, QUERY, REDACT)
 @counting_options
@@ -332,23 +215,23 @@ def fit(output: str | None, *, soft: bool, as_json: bool, quiet: bool, **asked: 
         view = session.fit(query, tools=schemas)
         facts = dict(_facts(session, view))
     if as_json:
-        say_json(facts)
+        write_json(facts)
     if view.smallest is not None and not soft:
         reason = "the messages that must stay are larger"
         raise BudgetError(
             limit=view.limit, tokens=view.tokens, smallest=view.smallest, reason=reason
         )
     if output not in (None, STDOUT) or not as_json:
-        deliver(json_bytes(view.messages), output)
+        write_to(output, json_bytes(view.messages))
     if not quiet:
-        mention(f"{_summary(view)}\n")
-        mention_unknown(asked["model"], asked["counter"])
+        note(f"{_summary(view)}\n")
+        note_unknown(asked["model"], asked["counter"])
     return 0
 
 
 def _facts(session: Session, view: View) -> Iterator[tuple[str, object]]:
     """The output of ``--json``, with the names that ``compress`` uses; no message text."""
-    usage, meter = TokenUsage(view.tokens, view.limit), session.meter
+    meter = session.meter
     wire = session.wire(*view.messages)
     yield "reason", view.reason
     yield "budget_met", view.budget_met
@@ -356,7 +239,7 @@ def _facts(session: Session, view: View) -> Iterator[tuple[str, object]]:
     yield "format", session.wire().name
     yield "counter", meter.counter.name
     yield "accuracy", asdict(meter.accuracy(wire.read(view.messages)))
-    yield "usage", asdict(usage) | {"within": usage.within, "utilization": usage.utilization}
+    yield "usage", TokenUsage(view.tokens, view.limit).to_dict()
     messages = {"appended": session.appended, "in_view": len(view.messages), "since": view.since}
     yield "messages", messages
     recalled = ("position", "score", "why")
@@ -372,7 +255,7 @@ def _summary(view: View) -> str:
     return f"{size}; {'everything fits' if view.reason == 'everything_fits' else past}"
 
 
-@click.command("search", short_help="Find the messages that answer a question.")
+@command.command("search", short_help="Find the messages that answer a question.")
 @click.argument("query")
 @on_thread
 @click.option(
@@ -391,11 +274,11 @@ def search(session: Session, query: str, limit: int, *, as_json: bool) -> int:
     """
     found = session.search(query, limit)
     if as_json:
-        say_json([asdict(each) | {"said": _moment(each.said)} for each in found])
+        write_json([asdict(each) | {"said": _moment(each.said)} for each in found])
         return 0
     if not found:
-        mention("No message answers it.\n")
-    pour("".join(_line(each, query) for each in found))
+        note("No message answers it.\n")
+    write("".join(_line(each, query) for each in found))
     return 0
 
 
@@ -413,7 +296,7 @@ def _moment(said: float | None) -> str | None:
         return None
 
 
-@click.command("recall", short_help="Print an original, whole or in part.")
+@command.command("recall", short_help="Print an original, whole or in part.")
 @click.argument("key")
 @on_thread
 @excerpt_options
@@ -432,15 +315,15 @@ def recall(
     found = session.recall(message_named(key), lines=lines, pattern=pattern, field=field)
     if not found:
         chosen = lines or pattern or field
-        mention("Nothing in the original matches.\n" if chosen else "It has no text.\n")
-    pour(found)
+        note("Nothing in the original matches.\n" if chosen else "It has no text.\n")
+    write(found)
     return 0
 
 
-@click.command("stats", short_help="Print sizes and history.")
+@command.command("stats", short_help="Print sizes and history.")
 @on_thread
 @having(*COUNTER)
-@click.option("--report", "told", metavar="FILE", help="Write the history: .html or .txt.")
+@option("--report told", "FILE", "Write the history: .html or .txt.")
 @JSON
 def stats(
     session: Session, model: str | None, counter: str | None, told: str | None, *, as_json: bool
@@ -453,16 +336,16 @@ def stats(
     form = report_form(told, "--report")
     if told is not None:
         write_all({told: text_bytes(session.report(form))})
-        mention(f"The report is in {told}.\n")
+        note(f"The report is in {told}.\n")
     if as_json:
-        say_json(session.stats().to_dict())
+        write_json(session.stats().to_dict())
     else:
-        say(session.report())
-    mention_unknown(model, counter)
+        write(session.report())
+    note_unknown(model, counter)
     return 0
 
 
-@click.command("restore", short_help="Print every message that was appended.")
+@command.command("restore", short_help="Print every message that was appended.")
 @on_thread
 @OUTPUT
 def restore(session: Session, output: str | None) -> int:
@@ -471,26 +354,127 @@ def restore(session: Session, output: str | None) -> int:
     \b
     holdfast session restore --store agent.db --thread t1 -o all.json
     """
-    deliver(json_bytes(session.restore()), output)
+    write_to(output, json_bytes(session.restore()))
     for fault in session.faults:
-        mention(f"{fault}\n")
+        note(f"{fault}\n")
     return 0
 
 
-command = group(
-    "session",
-    r"""Keep a whole conversation in a store, and print views of it that fit.
+@command.command("list", short_help="List the threads of a store.")
+@STORE
+@JSON
+@option("--report told", "FILE", "Figures of each: .html or .txt.")
+def list_threads(store: str, told: str | None, *, as_json: bool) -> int:
+    r"""Print the names of the threads in the store, one a line.
 
     \b
-    holdfast session append turn.json --store agent.db --thread t1
-    holdfast session fit --store agent.db --thread t1 --budget 8000 -o view.json
-    holdfast session search "which retries did we agree on?" --store agent.db --thread t1
-    holdfast session stats --store agent.db --thread t1 --report session.html
-    """,
-)
+    holdfast session list --store agent.db
+    holdfast session list --store agent.db --report store.html
+    """
+    form = report_form(told, "--report")
+    check_targets({"--report": told}, store)
+    with open(place_of(store, missing=FIRST)) as threads:
+        names = threads.threads()
+        if told:
+            write_all({told: text_bytes(threads.report(form))})
+    if as_json:
+        write_json(names)
+    else:
+        write("".join(f"{one_line(name, WIDTH)}\n" for name in names))
+    return 0
 
-for each in (
-    *(append, fit, search, recall, stats, restore),
-    *(list_threads, delete, pin, remember, undo, fork, facts),
-):
-    command.add_command(each)
+
+@command.command("delete", short_help="Erase the thread.")
+@thread_options
+@YES
+def delete(store: str, thread: str, *, yes: bool) -> int:
+    r"""Erase the thread: messages, notes, events and originals. This cannot be undone.
+
+    \b
+    holdfast session delete --store agent.db --thread t1 --yes
+    """
+    existing(thread, store, {}).close()
+    if not yes:
+        if not sys.stdin.isatty():
+            problem = "this cannot be undone, and there is no terminal to ask"
+            raise ConfigError(problem, place="delete", advice="give --yes")
+        click.confirm(f"Erase {one_line(thread, WIDTH)!r}?", abort=True, err=True)
+    with open(place_of(store, missing=FIRST)) as threads:
+        threads.delete_thread(thread)
+    note(f"The thread {one_line(thread, WIDTH)} is erased.\n")
+    return 0
+
+
+@command.command("pin", short_help="Keep messages in every view.")
+@click.argument("keys", metavar="MESSAGE...", nargs=-1, required=True)
+@on_thread
+def pin(session: Session, keys: Sequence[str]) -> int:
+    r"""Keep each MESSAGE, a position or an id, in every view. Prints the number of the event.
+
+    \b
+    holdfast session pin 0 12 --store agent.db --thread t1
+    """
+    return _numbered(session.pin(*map(message_named, keys)))
+
+
+@command.command("remember", short_help="Keep a note in every view.")
+@click.argument("text")
+@on_thread
+def remember(session: Session, text: str) -> int:
+    r"""Keep TEXT as a note in every view. Prints the number of the event.
+
+    \b
+    holdfast session remember "Answer in Portuguese." --store agent.db --thread t1
+    """
+    return _numbered(session.remember(text))
+
+
+@command.command("undo", short_help="Undo an edit, a pin, a note, a deletion or a compaction.")
+@click.argument("event", type=int, required=False)
+@on_thread
+def undo(session: Session, event: int | None) -> int:
+    r"""Undo EVENT, by default the newest that can be undone. Prints the number of the new event.
+
+    \b
+    holdfast session undo --store agent.db --thread t1
+    """
+    done = session.undo(event)
+    note(f"{done.reason}.\n")
+    return _numbered(done)
+
+
+@command.command("fork", short_help="Copy the thread.")
+@click.argument("name")
+@on_thread
+def fork(session: Session, name: str) -> int:
+    r"""Copy the thread to a new one called NAME, in the same store.
+
+    \b
+    holdfast session fork t1-b --store agent.db --thread t1
+    """
+    with session.fork(name) as made:
+        note(f"{amount(made.appended, 'message')} copied to the thread {name}.\n")
+    return 0
+
+
+@command.command("facts", short_help="List the facts that were stated.")
+@on_thread
+@JSON
+def facts(session: Session, *, as_json: bool) -> int:
+    r"""Print the facts that people and the model stated: position, day, fact.
+
+    \b
+    holdfast session facts --store agent.db --thread t1
+    """
+    ledger = session.facts()
+    if as_json:
+        held = {"current": ledger.current(), "contradicted": ledger.contradicted()}
+        write_json({name: [asdict(fact) for fact in found] for name, found in held.items()})
+        return 0
+    if not ledger.current():
+        note("No facts were stated.\n")
+    for fact in ledger.current():
+        day = "" if fact.said is None else day_name(fact.said)
+        said = one_line(f"{fact.subject} {fact.relation} {fact.value}", WIDTH)
+        write(f"{fact.position}\t{day}\t{said}\n")
+    return 0

@@ -8,8 +8,8 @@ from dataclasses import asdict, replace
 import click
 
 from holdfast.cli import group
-from holdfast.cli.options import CONFIG, JSON, configured
-from holdfast.cli.terminal import mention, say, say_json
+from holdfast.cli.options import CONFIG, JSON, configured, option
+from holdfast.cli.terminal import note, write, write_json
 from holdfast.config import Setting
 from holdfast.kernel.compressor import described
 from holdfast.kernel.errors import NotFoundError
@@ -20,7 +20,17 @@ _HIDDEN = "(hidden)"
 _PASSWORD = re.compile(r"(?<=://)([^/@:]*):[^/@]*(?=@)")
 
 
-@click.command("show", short_help="Print the options in force and their sources.")
+config_command = group(
+    "config",
+    r"""Set the options of all commands in one TOML or YAML file.
+
+    \b
+    holdfast config show
+    """,
+)
+
+
+@config_command.command("show", short_help="Print the options in force and their sources.")
 @CONFIG
 @JSON
 def show(*, as_json: bool) -> int:
@@ -39,12 +49,12 @@ def show(*, as_json: bool) -> int:
     if as_json:
         told = {path: asdict(setting) for path, setting in settings.items()}
         steps = [described(step) for step in config.profile.steps]
-        say_json({"files": config.files, "settings": told, "steps": steps})
+        write_json({"files": config.files, "settings": told, "steps": steps})
         return 0
     values = {path: one_line(f"{setting.value}") for path, setting in settings.items()}
     width, cells = (max(map(len, texts)) for texts in (values, values.values()))
     for path, setting in settings.items():
-        say(f"{path:{width}}  {values[path]:{cells}}  {setting.origin}\n")
+        write(f"{path:{width}}  {values[path]:{cells}}  {setting.origin}\n")
     return 0
 
 
@@ -57,25 +67,14 @@ def _visible(path: str, setting: Setting) -> Setting:
     return setting
 
 
-config_command = group(
-    "config",
-    r"""Set the options of all commands in one TOML or YAML file.
-
-    \b
-    holdfast config show
-    """,
-)
-config_command.add_command(show)
-
-
 @click.command("prices")
 @click.argument("model", required=False)
-@click.option(
+@option(
     "--file",
-    metavar="FILE",
-    help="Your own prices: TOML or YAML with a table for each model.  [default: HOLDFAST_PRICES]",
+    "FILE",
+    "Your own prices: TOML or YAML with a table for each model.  [default: HOLDFAST_PRICES]",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the prices as JSON.")
+@JSON
 def prices(model: str | None, file: str | None, *, as_json: bool) -> int:
     r"""Print the prices of all models or of MODEL, in US dollars for a million tokens.
 
@@ -97,13 +96,13 @@ def prices(model: str | None, file: str | None, *, as_json: bool) -> int:
         rows = {model: ("", price)}
     if as_json:
         told = {name: {"vendor": vendor, **asdict(price)} for name, (vendor, price) in rows.items()}
-        say_json({"source": known.source, "date": known.date, "models": told})
+        write_json({"source": known.source, "date": known.date, "models": told})
         return 0
     for name, (vendor, price) in rows.items():
         numbers = (price.input, price.output, price.cache_read, price.cache_write)
         cells = "".join(f"{'' if n is None else f'{n:g}':>9}" for n in numbers)
-        say(f"{vendor:<10}{name:<42}{cells}\n")
-    mention(
+        write(f"{vendor:<10}{name:<42}{cells}\n")
+    note(
         "US dollars for a million tokens: input, output, prompt cache read and prompt cache "
         "write.\n"
         f"From {known.source}, as of {known.date}.\n"

@@ -12,9 +12,9 @@ import click
 from holdfast import upkeep
 from holdfast.cli import group
 from holdfast.cli.files import STDOUT, obstacle
-from holdfast.cli.options import STORE_KEY, YES, having, kept_in
-from holdfast.cli.terminal import mention, progress, say
-from holdfast.files import write_lines
+from holdfast.cli.options import STORE_KEY, YES, having, kept_in, option
+from holdfast.cli.terminal import note, progress, write
+from holdfast.files import as_input_errors, write_lines
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.stores import open_store
@@ -50,9 +50,9 @@ def check(store: str, store_key: str | None) -> int:
     with _opened(store, store_key) as opened:
         found = upkeep.check(opened, _progress("read"))
     for line in found:
-        say(f"{line}\n")
+        write(f"{line}\n")
     if not found:
-        mention("No damage was found, and no setting that weakens the store.\n")
+        note("No damage was found, and no setting that weakens the store.\n")
     return 1 if found else 0
 
 
@@ -62,7 +62,7 @@ def migrate(store: str) -> int:
     """Update the schema of the store to this version, in one transaction."""
     with _opened(store, reading=False) as opened:
         steps = opened.migrate() if isinstance(opened, Migrates) else 0
-    mention(f"The schema is that of this version; {steps} steps were taken.\n")
+    note(f"The schema is that of this version; {steps} steps were taken.\n")
     return 0
 
 
@@ -82,13 +82,13 @@ def compact(store: str) -> int:
 @click.argument("source")
 @click.argument("target")
 @having(
-    click.option("--source-key", metavar="FILE", help="The key of an encrypted SOURCE."),
-    click.option("--target-key", metavar="FILE", help="The key of an encrypted TARGET."),
+    option("--source-key", "FILE", "The key of an encrypted SOURCE."),
+    option("--target-key", "FILE", "The key of an encrypted TARGET."),
 )
 def copy(source: str, target: str, source_key: str | None, target_key: str | None) -> int:
     """Copy all keys, artifacts and logs; those that TARGET already has are skipped."""
     with _opened(source, source_key) as one, _opened(target, target_key, reading=False) as other:
-        _tell(upkeep.copy(one, other, _progress("copied")))
+        _note_moved(upkeep.copy(one, other, _progress("copied")))
     return 0
 
 
@@ -102,7 +102,7 @@ def export(store: str, file: str, store_key: str | None) -> int:
         lines = upkeep.exported(opened, _progress("written"))
         if file == STDOUT:
             for line in lines:
-                say(f"{line}\n")
+                write(f"{line}\n")
         else:
             target = Path(file)
             problem, advice = obstacle(target)
@@ -120,19 +120,16 @@ def export(store: str, file: str, store_key: str | None) -> int:
 def import_(store: str, file: str, store_key: str | None) -> int:
     """Put everything in FILE into the store; what the store already has is skipped."""
     with _opened(store, store_key, reading=False) as opened:
-        try:
-            with Path(file).open(encoding="utf-8") as lines:
-                _tell(upkeep.imported(lines, opened, _progress("read")))
-        except (OSError, UnicodeDecodeError) as fault:
-            problem = fault.strerror if isinstance(fault, OSError) else "it is not text"
-            raise InputError(f"it cannot be read ({problem})", place=file) from fault
+        source = Path(file)
+        with as_input_errors(file, "read", "check it"), source.open(encoding="utf-8") as lines:
+            _note_moved(upkeep.imported(lines, opened, _progress("read")))
     return 0
 
 
 @command.command("erase", short_help="Erase a thread or a tenant.")
 @click.argument("store")
-@click.option("--thread", metavar="NAME", help="Everything of this thread.")
-@click.option("--tenant", metavar="NAME", help="Everything of this tenant.")
+@option("--thread", "NAME", "Everything of this thread.")
+@option("--tenant", "NAME", "Everything of this tenant.")
 @YES
 @STORE_KEY
 def erase(
@@ -150,14 +147,14 @@ def erase(
             gone = upkeep.erase_thread(opened, cast("str", thread))
         else:
             gone = upkeep.erase_tenant(opened, tenant)
-    mention(f"{gone.keys:,} keys and {gone.logs:,} logs are erased.\n")
+    note(f"{gone.keys:,} keys and {gone.logs:,} logs are erased.\n")
     if gone.leftovers:
-        mention(f"Out of reach, and possibly still there: {gone.leftovers}.\n")
+        note(f"Out of reach, and possibly still there: {gone.leftovers}.\n")
     return 0
 
 
-def _tell(moved: upkeep.Moved) -> None:
-    mention(
+def _note_moved(moved: upkeep.Moved) -> None:
+    note(
         f"{moved.keys:,} keys, {moved.new_keys:,} of them new; "
         f"{moved.lines:,} lines of logs, {moved.new_lines:,} of them new.\n"
     )

@@ -12,7 +12,6 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
-from shutil import get_terminal_size
 from time import monotonic
 from typing import NoReturn, TextIO, cast
 
@@ -28,75 +27,54 @@ _LONG_WORK = 2_000_000  # characters of input, which take some seconds
 _PAUSE = 0.5  # seconds between two lines of progress
 
 
-def say(content: str | bytes) -> None:
-    """Write to standard output. Raises OSError if that is closed or full."""
-    if isinstance(content, bytes):
-        sys.stdout.flush()
-        sys.stdout.buffer.write(content)
-    else:
-        sys.stdout.write(_encodable(content, sys.stdout))
+def write(content: str | bytes) -> None:
+    """Write to standard output; on a terminal a text has no control characters, and ends its line.
+
+    Raises OSError if standard output is closed or full.
+    """
+    if isinstance(content, str):
+        if content and sys.stdout.isatty():
+            content = visible(content).removesuffix("\n") + "\n"
+        content = text_bytes(content)
+    sys.stdout.flush()
+    sys.stdout.buffer.write(content)
     sys.stdout.flush()
 
 
-def say_json(value: object) -> None:
+def write_json(value: object) -> None:
     """Write JSON to standard output."""
-    say(json.dumps(value, indent=2) + "\n")
+    write(json.dumps(value, indent=2) + "\n")
 
 
-def deliver(content: bytes, output: str | None) -> bool:
+def write_to(output: str | None, content: bytes) -> bool:
     """Write to the file ``output``, or to standard output for None and ``-``.
 
     Returns whether it was a file. Raises InputError for a file that cannot be written.
     """
     if output is None or output == STDOUT:
-        say(content)
+        write(content)
         return False
     write_all({output: content})
     return True
 
 
-def pour(text: str) -> None:
-    """Write any text to standard output, without control characters if that is a terminal."""
-    if sys.stdout.isatty():
-        say(visible(text) if text.endswith("\n") or not text else f"{visible(text)}\n")
-    else:
-        say(text_bytes(text))
-
-
-def tell(line: str) -> None:
-    """Write one line to standard error, whatever characters it has."""
-    text = visible(line).replace("\n", "\\n")
-    _hint(f"{text}\n")
-
-
-def show(text: str) -> None:
-    """Write a report to standard output, in colour on a terminal."""
-    say(_drawn(text, sys.stdout))
-
-
-def width() -> int:
-    """The width of a report in cells: that of the terminal, or of paper."""
-    return get_terminal_size().columns if sys.stdout.isatty() else 110  # cells
-
-
-def mention(text: str) -> None:
-    """Write a report to standard error, in colour on a terminal."""
-    _hint(_drawn(text, sys.stderr))
-
-
-def _hint(text: str) -> None:
+def note(text: str) -> None:
     """Write to standard error; an error there does not change the exit code."""
     try:
-        sys.stderr.write(_encodable(text, sys.stderr))
+        sys.stderr.write(text.encode("utf-8", "backslashreplace").decode())
         sys.stderr.flush()
     except OSError:
         let_go(sys.stderr)
 
 
-def _drawn(text: str, stream: TextIO) -> str:
-    if not stream.isatty():
-        return text
-    return cast("str", imported(f"{SCREEN}:coloured")(text, stream))
+def report(text: str, stream: TextIO) -> None:
+    """Write a report to standard output or standard error, in colour on a terminal."""
+    if stream.isatty():
+        text = imported(f"{SCREEN}:coloured")(text, stream)
+    if stream is sys.stderr:
+        note(text)
+    else:
+        write(text_bytes(text))
 
 
 def waiting(size: int) -> AbstractContextManager[object]:
@@ -118,15 +96,9 @@ def progress(line: Callable[[int], str]) -> Callable[[int], None] | None:
         now = monotonic()
         if now - last > _PAUSE:
             last = now
-            tell(line(done))
+            note(f"{line(done)}\n")
 
     return report
-
-
-def _encodable(text: str, stream: TextIO) -> str:
-    """The text with a question mark for each character that the stream cannot encode."""
-    encoding = stream.encoding or "utf-8"
-    return text.encode(encoding, "replace").decode(encoding, "replace")
 
 
 class Closed(io.TextIOBase):
@@ -155,9 +127,7 @@ def stand_in() -> None:
 
     Output to a closed standard error is lost.
     """
-    while (
-        number := os.open(os.devnull, os.O_RDWR)
-    ) <= 2:  # the highest number of a standard stream
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:  # that of standard error
         pass
     os.close(number)
     for name in ("stdin", "stdout"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
@@ -288,38 +288,16 @@ def read(text: str) -> tuple[dict[str, object], Callable[[], dict[str, int]]]:
 
 
 def _lines(text: str) -> dict[str, int]:
+    """The line at which each key of the text first appears, by its path."""
     found: dict[str, int] = {}
-    tables: dict[str, int] = {}
-    head = statement = ""
+    lines = text.split("\n")
     start = 1
-    for number, line in enumerate(text.split("\n"), 1):
-        statement += f"{line}\n"
-        try:
-            said = tomllib.loads(statement)
-        except tomllib.TOMLDecodeError:  # the value continues on the next line
-            continue
-        if statement.lstrip().startswith("["):
-            head = _headed(said, tables)
-            found.setdefault(head, start)
-        else:
-            for path in _paths(said, head):
+    for end in range(1, len(lines) + 1):
+        with suppress(tomllib.TOMLDecodeError):  # the value continues on the next line
+            for path in _paths(tomllib.loads("\n".join(lines[:end]))):
                 found.setdefault(path, start)
-        start, statement = number + 1, ""
+            start = end + 1
     return found
-
-
-def _headed(said: Any, tables: dict[str, int]) -> str:
-    """The path of a table by its header; ``tables`` counts the entries of each array of tables."""
-    head = ""
-    while is_table(said) and said:
-        ((key, said),) = said.items()
-        head = f"{head}.{key}" if head else key
-        if isinstance(said, list):
-            tables[head] = tables.get(head, 0) + 1
-            said = None
-        if head in tables:
-            head = f"{head}[{tables[head] - 1}]"
-    return head
 
 
 def _paths(value: object, head: str = "") -> Iterator[str]:
@@ -331,4 +309,5 @@ def _paths(value: object, head: str = "") -> Iterator[str]:
             yield from _paths(inner, path)
     elif _is_list(value):
         for n, inner in enumerate(value):
+            yield f"{head}[{n}]"
             yield from _paths(inner, f"{head}[{n}]")

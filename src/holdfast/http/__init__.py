@@ -21,6 +21,7 @@ from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.registry import imported
 from holdfast.options import Options, lists_options
 from holdfast.providers.vendor import REFUSED
+from holdfast.stores.protocols import ClosedAfterUse
 
 __all__ = [
     "AsyncTransport",
@@ -40,7 +41,7 @@ Observer = Callable[[Fitted], object]
 
 
 @dataclass(slots=True)
-class Transport:
+class Transport(ClosedAfterUse):
     """A transport around another one: ``httpx.Client(transport=Transport(inner, fitter))``."""
 
     inner: Any
@@ -63,12 +64,6 @@ class Transport:
     def close(self) -> None:
         """Close the inner transport."""
         self.inner.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *fault: object) -> None:
-        self.close()
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from functools import lru_cache
 from inspect import signature
 from os import PathLike, fspath
 from pathlib import Path
-from typing import cast, get_args
+from typing import cast
 
 from holdfast.compressors import COMPRESSORS
 from holdfast.compressors.pipeline import Named, Pipeline, Stepwise
@@ -28,7 +28,7 @@ from holdfast.kernel.compressor import Compressor, Planner
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.registry import nearest
 from holdfast.kernel.transcript import Preference
-from holdfast.kernel.typed import Portion, check_fields
+from holdfast.kernel.typed import Portion, check_fields, check_type
 
 PREFERS: tuple[Preference, ...] = ("task", "newest_user")
 
@@ -157,7 +157,8 @@ def profile_of(layers: Layers) -> Profile:
         tables = data.pop("steps", {})
         if not is_table(tables):
             raise ConfigError("they are not tables", place="steps", advice="write [[steps]]")
-        data["prefers"] = _preferences(data.get("prefers", PREFERS))
+        if isinstance(prefers := data.get("prefers"), list):
+            data["prefers"] = tuple(cast("list[object]", prefers))
         steps = tuple(read_step(table, f"steps.{label}") for label, table in tables.items())
         with inside("", data):
             return Profile(**data, steps=steps)
@@ -184,12 +185,8 @@ def read_step(data: object, place: str = "strategy") -> Compressor:
         )
     table = dict(data)
     name, shown = table.pop("strategy"), table.pop("as", None)
-    if not isinstance(name, str):
-        raise ConfigError(
-            f"{name!r} is not a strategy", place=f"{place}.strategy", advice="give the name of one"
-        )
-    if not isinstance(shown, str | None):
-        raise ConfigError(f"{shown!r} is not a name", place=f"{place}.as", advice="give text")
+    check_type(name, str, f"{place}.strategy")
+    check_type(shown, str | None, f"{place}.as")
     parts, step = table.pop("strategies", None), table.pop("step", None)
     if isinstance(parts, list):
         numbered = enumerate(cast("list[object]", parts))
@@ -219,11 +216,3 @@ def _knob(value: object, place: str) -> object:
     if isinstance(value, list):
         return tuple(_knob(each, place) for each in cast("list[object]", value))
     return read_step(value, place) if is_table(value) and "strategy" in value else value
-
-
-def _preferences(names: object) -> tuple[Preference, ...]:
-    listed = cast("list[object]", names) if isinstance(names, list | tuple) else [names]
-    if any(name not in get_args(Preference) for name in listed):
-        advice = f"known are {', '.join(get_args(Preference))}"
-        raise ConfigError(f"{names!r} are not preferences", place="prefers", advice=advice)
-    return tuple(cast("list[Preference]", listed))

@@ -164,9 +164,7 @@ class _Exchange:
         return await self._passed(self.client.parts())
 
     async def _passed(self, body: AsyncIterator[bytes] | None) -> int:
-        length = self.headers.get("content-length")
-        more = [("content-length", length)] if body is not None and length else []
-        async with self._asked(body, changed=False, more=more) as response:
+        async with self._asked(body, changed=False) as response:
             return await self._answered(response)
 
     async def _conversation(self, raw: bytes) -> int:
@@ -255,11 +253,11 @@ class _Exchange:
         *,
         changed: bool,
         readable: bool = False,
-        more: list[tuple[str, str]] | None = None,
     ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
         """The request upstream; ``readable``: its answer must have no content coding."""
         left = _HOP | _RECODED if changed else _HOP
         left = left | {b"accept-encoding"} if readable else left
+        left = left if isinstance(body, bytes | None) else left - {b"content-length"}
         headers = [
             (name.decode("latin-1"), value.decode("latin-1"))
             for name, value in self.client.scope["headers"]
@@ -274,7 +272,7 @@ class _Exchange:
             self.client.scope["method"],
             URL(self.proxy.settings.upstreams[self.vendor] + whole, encoded=True),
             data=body,
-            headers=[*headers, *(more or [])],
+            headers=headers,
             allow_redirects=False,
             proxy=self.proxy.proxies[self.vendor],
         )

@@ -9,11 +9,15 @@ from contextlib import contextmanager, suppress
 from threading import Thread
 from time import sleep
 
-import uvicorn
-
-from holdfast.kernel.errors import ConfigError
+from holdfast.kernel.errors import ConfigError, MissingExtraError
 from holdfast.proxy import LOOPBACK, Settings
-from holdfast.proxy.app import Proxy
+
+try:
+    import uvicorn
+
+    from holdfast.proxy.app import Proxy
+except ModuleNotFoundError as missing:
+    raise MissingExtraError("the proxy", "proxy") from missing
 
 
 def _listening(settings: Settings) -> socket.socket:

@@ -241,19 +241,12 @@ def account_of(result: CompressionResult, form: Format, meter: Meter) -> Account
     entries: list[MessageAccount] = []
     for journey in journeys(result):
         entry = MessageAccount(journey)
-        if journey.after is not None:
-            message, size = after.messages[journey.after], sizes_after[journey.after]
-            entry = replace(
-                entry, role=_role(message), text_after=texts_after[journey.after], tokens_after=size
-            )
-        if journey.before is not None:
-            message, size = before.messages[journey.before], sizes_before[journey.before]
-            entry = replace(
-                entry,
-                role=_role(message),
-                text_before=texts_before[journey.before],
-                tokens_before=size,
-            )
+        if (i := journey.after) is not None:
+            role, size = _role(after.messages[i]), sizes_after[i]
+            entry = replace(entry, role=role, text_after=texts_after[i], tokens_after=size)
+        if (i := journey.before) is not None:
+            role, size = _role(before.messages[i]), sizes_before[i]
+            entry = replace(entry, role=role, text_before=texts_before[i], tokens_before=size)
         entries.append(entry)
     beside_before = result.metrics.tokens_before - sum(sizes_before)
     beside_after = result.metrics.tokens_after - sum(sizes_after)

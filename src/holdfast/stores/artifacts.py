@@ -29,7 +29,8 @@ from holdfast.stores.excerpts import TextExcerpt, excerpt
 from holdfast.stores.protocols import (
     KeepsBytes,
     ListsKeys,
-    PutsIfAbsent,
+    from_base64,
+    put_new,
     settled,
     to_bytes,
     to_text,
@@ -117,11 +118,29 @@ def from_armour(text: str) -> bytes:
     Invalid base64 gives an empty payload, which ``decode`` refuses.
     """
     header, _, payload = text.partition("\n")
-    try:
-        content = b64decode(payload, validate=True)
-    except ValueError:
-        content = b""
-    return to_bytes(header) + b"\n" + content
+    return to_bytes(header) + b"\n" + from_base64(payload)
+
+
+class _Armoured:
+    """The blobs in a store of text."""
+
+    def __init__(self, store: KeyValueStore) -> None:
+        self._store = store
+
+    def get_bytes(self, key: str) -> bytes | None:
+        text = settled(self._store.get(key))
+        return None if text is None else from_armour(text)
+
+    def set_bytes(self, key: str, value: bytes) -> None:
+        settled(self._store.set(key, to_armour(value)))
+
+    def put_bytes_if_absent(self, key: str, value: bytes) -> bool:
+        return put_new(self._store, key, to_armour(value))
+
+
+def blobs_of(store: KeyValueStore) -> KeepsBytes:
+    """The store itself if it stores bytes, else its texts read as blobs."""
+    return cast("KeepsBytes", store) if keeps_bytes(type(store)) else _Armoured(store)
 
 
 def _compressed(content: bytes) -> tuple[str, bytes]:
@@ -224,7 +243,7 @@ class ArtifactStore:
 
     def __init__(self, store: KeyValueStore, secret: str = "") -> None:
         self._store, self._secret = store, secret
-        self._blobs = cast("KeepsBytes", store) if keeps_bytes(type(store)) else None
+        self._blobs = blobs_of(store)
 
     def put(self, content: str | bytes, kind: str = "text") -> Artifact:
         """Store the content; afterwards its key and reference return it.
@@ -237,9 +256,10 @@ class ArtifactStore:
         header = None if held is None else self._intact(reference, held)
         if header is None:
             header, blob = encode(data, kind)
+            name = CONTENT + reference
             if held is not None:
-                self._replace(reference, blob)
-            elif not self._claim(reference, blob):
+                settled(self._blobs.set_bytes(name, blob))
+            elif not settled(self._blobs.put_bytes_if_absent(name, blob)):
                 return self.put(content, kind)  # another writer was faster
         return _artifact(reference, header)
 
@@ -343,28 +363,7 @@ class ArtifactStore:
         raise CorruptError(key, "another content has its key")
 
     def _load(self, reference: str) -> bytes | None:
-        if self._blobs is not None:
-            return settled(self._blobs.get_bytes(CONTENT + reference))
-        text = settled(self._store.get(CONTENT + reference))
-        return None if text is None else from_armour(text)
-
-    def _claim(self, reference: str, blob: bytes) -> bool:
-        """Store the blob under a free reference.
-
-        False if it was taken meanwhile, if the store can tell.
-        """
-        if self._blobs is not None:
-            return settled(self._blobs.put_bytes_if_absent(CONTENT + reference, blob))
-        if isinstance(self._store, PutsIfAbsent):
-            return settled(self._store.put_if_absent(CONTENT + reference, to_armour(blob)))
-        self._replace(reference, blob)
-        return True
-
-    def _replace(self, reference: str, blob: bytes) -> None:
-        if self._blobs is not None:
-            settled(self._blobs.set_bytes(CONTENT + reference, blob))
-        else:
-            settled(self._store.set(CONTENT + reference, to_armour(blob)))
+        return settled(self._blobs.get_bytes(CONTENT + reference))
 
 
 def _digits(key: str) -> str:
@@ -387,8 +386,5 @@ def secret_of(store: KeyValueStore, *, makes: bool = True) -> str:
     known = settled(store.get(KEY))
     if known or not makes:
         return known or ""
-    if isinstance(store, PutsIfAbsent):
-        settled(store.put_if_absent(KEY, token_hex()))
-    else:
-        settled(store.set(KEY, token_hex()))
+    put_new(store, KEY, token_hex())
     return settled(store.get(KEY)) or ""

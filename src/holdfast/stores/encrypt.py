@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
+from base64 import b64encode, urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -22,8 +22,9 @@ from holdfast.stores.protocols import (
     Answer,
     Line,
     MessageLog,
-    PutsIfAbsent,
     after,
+    from_base64,
+    put_new,
     settled,
     to_bytes,
     to_text,
@@ -190,12 +191,7 @@ class EncryptedStore(MappedStore):
         return b64encode(self._seal(key, to_bytes(value))).decode()
 
     def _open_text(self, key: str, sealed: str, /) -> str:
-        try:
-            return to_text(key, self._open(key, b64decode(sealed, validate=True)))
-        except ValueError as fault:
-            raise StoreError(
-                f"what is kept under {key!r} was changed after it was encrypted"
-            ) from fault
+        return to_text(key, self._open(key, from_base64(sealed)))
 
 
 class EncryptedLog:
@@ -251,8 +247,8 @@ class EncryptedLog:
     def _opened(self, lines: Mapping[int, Line]) -> dict[int, Line]:
         found: dict[int, Line] = {}
         for position, line in lines.items():
-            with suppress(InvalidTag, ValueError, StoreError):
-                sealed = b64decode(line.body, validate=True)
+            with suppress(InvalidTag, StoreError):
+                sealed = from_base64(line.body)
                 body = self._keys.open(sealed, *self._about(line.id, line.time))
                 name = self._keys.named(line.id, b"id " + self._name) if line.id else ""
                 found[position] = Line(to_text("", body), name, line.time)
@@ -281,9 +277,7 @@ def _keys_in(inner: KeyValueStore, key: bytes | str) -> Keys:
     lock = settled(inner.get(LOCK))
     if lock is None:
         lock = _lock_of(Keys([token_bytes(OWN_BYTES)]), key)
-        if not isinstance(inner, PutsIfAbsent):
-            settled(inner.set(LOCK, lock))
-        elif not settled(inner.put_if_absent(LOCK, lock)):
+        if not put_new(inner, LOCK, lock):
             lock = settled(inner.get(LOCK)) or ""
     return _keys_of(lock, key)
 

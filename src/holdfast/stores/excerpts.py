@@ -28,18 +28,16 @@ def field_of(text: str, path: str) -> str:
     the number of the line, from 0. If an object repeats a name, the last value counts. Raises
     ConfigError for a malformed path, and InputError if the text is not JSON or has no such field.
     """
+    place, advice = f"field {path!r}", "read it by lines or by pattern"
     steps = parse_path(path)
-    reader = _Reader(text, f"field {path!r}")
     try:
-        value = reader.value_at(steps)
-    except ValueError as fault:
-        raise reader.error(
-            f"the text is not JSON ({fault})", "read it by lines or by pattern"
-        ) from fault
-    except RecursionError as fault:
-        raise reader.error(
-            "the text is nested too deeply", "read it by lines or by pattern"
-        ) from fault
+        value = _value_at(text, steps)
+    except InputError as fault:
+        raise fault.at(place) from fault
+    except (ValueError, RecursionError) as fault:
+        is_deep = isinstance(fault, RecursionError)
+        problem = "nested too deeply" if is_deep else f"not JSON ({fault})"
+        raise InputError(f"the text is {problem}", place=place, advice=advice) from fault
     return str(json.loads(value, strict=False)) if value.startswith('"') else value
 
 
@@ -63,84 +61,75 @@ def parse_path(path: str) -> list[str]:
     return steps
 
 
-@dataclass(frozen=True, slots=True)
-class _Span:
-    """The start and end of a value in the text."""
+def _value_at(text: str, steps: Sequence[str]) -> str:
+    """The value as it is written. Raises ValueError for a text that is not JSON."""
+    values = list(_values(text))
+    if not values:
+        raise ValueError("it is empty")
+    span = values[0]
+    if len(values) > 1:
+        if not steps:
+            return text
+        span, steps = _nth(values, steps[0]), steps[1:]
+    for step in steps:
+        span = _child(text, span, step)
+    return text[span]
 
-    start: int
-    end: int
+
+def _values(text: str) -> Iterator[slice]:
+    at = _space(text, len(BOM) if text.startswith(BOM) else 0)
+    while at < len(text):
+        span = _skipped(text, at)
+        yield span
+        at = _space(text, span.stop)
 
 
-class _Reader:
-    def __init__(self, text: str, place: str) -> None:
-        self._text = text
-        self._place = place
+def _child(text: str, parent: slice, step: str) -> slice:
+    sign = text[parent.start]
+    if sign not in "[{":
+        problem = f"there is no {step!r} in a value that is not an object or an array"
+        raise InputError(problem, advice="shorten it")
+    items = list(_inside(text, parent, named=sign == "{"))
+    if sign == "[":
+        return _nth([value for _, value in items], step)
+    members = dict(items)
+    if step not in members:
+        more = f" and {len(members) - LISTED:,} more" if len(members) > LISTED else ""
+        known = ", ".join(list(members)[:LISTED]) or "no fields"
+        raise InputError(f"there is no {step!r}", advice=f"there are {known}{more}")
+    return members[step]
 
-    def error(self, problem: str, advice: str) -> InputError:
-        return InputError(problem, place=self._place, advice=advice)
 
-    def value_at(self, steps: Sequence[str]) -> str:
-        values = list(self._values())
-        if len(values) == 1:
-            span = values[0]
-        elif not values:
-            raise ValueError("it is empty")
-        elif not steps:
-            return self._text
-        else:
-            span, steps = self._nth(values, steps[0]), steps[1:]
-        for step in steps:
-            span = self._child(span, step)
-        return self._text[span.start : span.end]
+def _nth(items: Sequence[slice], step: str) -> slice:
+    try:
+        return items[int(step)]
+    except (ValueError, IndexError) as fault:
+        advice = f"there are {len(items):,}, counted from 0"
+        raise InputError(f"there is no item {step!r}", advice=advice) from fault
 
-    def _values(self) -> Iterator[_Span]:
-        at = self._space(len(BOM) if self._text.startswith(BOM) else 0)
-        while at < len(self._text):
-            span = self._skip(at)
-            yield span
-            at = self._space(span.end)
 
-    def _child(self, parent: _Span, step: str) -> _Span:
-        sign = self._text[parent.start]
-        if sign == "[":
-            return self._nth([value for _, value in self._inside(parent, named=False)], step)
-        if sign != "{":
-            raise self.error(
-                f"there is no {step!r} in a value that is not an object or an array", "shorten it"
-            )
-        members = dict(self._inside(parent, named=True))
-        if step not in members:
-            more = f" and {len(members) - LISTED:,} more" if len(members) > LISTED else ""
-            known = ", ".join(list(members)[:LISTED]) or "no fields"
-            raise self.error(f"there is no {step!r}", f"there are {known}{more}")
-        return members[step]
+def _inside(text: str, parent: slice, *, named: bool) -> Iterator[tuple[str, slice]]:
+    """The values of an object with their names, or of an array without."""
+    at = _space(text, parent.start + 1)
+    while at < parent.stop - 1:
+        name = ""
+        if named:
+            name, end = DECODER.raw_decode(text, at)
+            at = _space(text, _space(text, end) + 1)
+        value = _skipped(text, at)
+        yield name, value
+        at = _space(text, _space(text, value.stop) + 1)
 
-    def _nth(self, items: Sequence[_Span], step: str) -> _Span:
-        try:
-            return items[int(step)]
-        except (ValueError, IndexError) as fault:
-            raise self.error(
-                f"there is no item {step!r}", f"there are {len(items):,}, counted from 0"
-            ) from fault
 
-    def _inside(self, parent: _Span, *, named: bool) -> Iterator[tuple[str, _Span]]:
-        """The values of an object with their names, or of an array without."""
-        at = self._space(parent.start + 1)
-        while at < parent.end - 1:
-            name = ""
-            if named:
-                name, end = DECODER.raw_decode(self._text, at)
-                at = self._space(self._space(end) + 1)
-            value = self._skip(at)
-            yield name, value
-            at = self._space(self._space(value.end) + 1)
+def _skipped(text: str, at: int) -> slice:
+    """The place of the value that begins here."""
+    return slice(at, DECODER.raw_decode(text, at)[1])
 
-    def _skip(self, at: int) -> _Span:
-        return _Span(at, DECODER.raw_decode(self._text, at)[1])
 
-    def _space(self, at: int) -> int:
-        found = SPACE.match(self._text, at)
-        return found.end() if found else at
+def _space(text: str, at: int) -> int:
+    """The end of the white space that begins here."""
+    found = SPACE.match(text, at)
+    return found.end() if found else at
 
 
 SIGNS = frozenset(r"\.^$*+?{}[]|()")

@@ -22,7 +22,7 @@ from holdfast.kernel.forks import Forks, brief_lock
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.stores.artifacts import keeps_bytes
 from holdfast.stores.in_process import InProcessLog
-from holdfast.stores.protocols import KeepsLogs, Line, ListsKeys, PutsIfAbsent, settled
+from holdfast.stores.protocols import KeepsLogs, Line, ListsKeys, LogStore, put_new, settled
 from holdfast.stores.wrappers import MappedStore, OverBytes
 
 _LINES, _NAMES = "log:", "logs:"
@@ -95,7 +95,7 @@ class KeyLog(InProcessLog):
                     return [self._places[line.id] for line in lines]
                 if start == 0 and self._names:
                     self._names.append([Line(self._name, f"name {self._name}")])
-                if self._put(self._key(start), _written(lines)):
+                if put_new(self._store, self._key(start), _written(lines)):
                     return self._take(lines)
             return []
 
@@ -112,13 +112,6 @@ class KeyLog(InProcessLog):
     def _take(self, lines: Sequence[Line]) -> list[int]:
         self._starts.append(len(self._lines))
         return super().append(lines)
-
-    def _put(self, key: str, text: str) -> bool:
-        """Whether the entry could be kept; not where another process was faster."""
-        if isinstance(self._store, PutsIfAbsent):
-            return settled(self._store.put_if_absent(key, text))
-        settled(self._store.set(key, text))
-        return True
 
     def _key(self, start: int) -> str:
         return str(start).join(self._ends)
@@ -138,7 +131,7 @@ class LogsOverKeys(MappedStore):
         self._names = None if lists else KeyLog(inner, (_NAMES, ":"), "", None)
 
     @classmethod
-    def over(cls, store: KeyValueStore) -> KeyValueStore:
+    def over(cls, store: KeyValueStore) -> LogStore:
         """The store itself where it keeps logs."""
         if isinstance(store, KeepsLogs):
             return store

@@ -138,9 +138,9 @@ class PostgresLog:
         wanted = Wanted(terms)
         return self._server.ask(lambda connection: self._best(connection, wanted, most))
 
-    def compact(self) -> int:
-        """Merge the blocks of each term into one; return the number of removed blocks."""
-        return self._server.ask(self._merged)
+    def compact(self) -> None:
+        """Merge the blocks of each term into one."""
+        self._server.ask(self._merge)
 
     def _best(self, connection: Connection[Row], wanted: Wanted, most: int) -> dict[int, float]:
         with connection.transaction():
@@ -158,17 +158,14 @@ class PostgresLog:
                 cursor.executemany(_POST, [_row(log, *block) for block in made.items()])
             connection.execute(_COUNT, (len(rows), total, log))
 
-    def _merged(self, connection: Connection[Row]) -> int:
+    def _merge(self, connection: Connection[Row]) -> None:
         self._index(connection)
-        gone = 0
         with connection.transaction():
             log = self._locked(connection)
             for (term,) in connection.execute(_MERGE, (log,)).fetchall():
                 rows = connection.execute(_MERGED, (log, term)).fetchall()
                 block = b"".join(block for _, block in sorted(rows))
                 connection.execute(_POST, _row(log, term, block))
-                gone += len(rows) - 1
-        return gone
 
     def _locked(self, connection: Connection[Row]) -> int | None:
         """The number of the log, locked for the transaction; None for an empty log."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from inspect import isawaitable
 from typing import Protocol, Self, TypeAlias, TypeVar, cast, runtime_checkable
 
 from holdfast.kernel.errors import HoldfastError, StoreError
+from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import imported
 
 T = TypeVar("T")
@@ -82,17 +84,12 @@ class PutsIfAbsent(Protocol):
 
 
 @runtime_checkable
-class PutsBytesIfAbsent(Protocol):
-    """A store that can decide which of several writers of bytes was first."""
+class KeepsBytes(GetsBytes, SetsBytes, Protocol):
+    """A store that can store an artifact as bytes."""
 
     def put_bytes_if_absent(self, key: str, value: bytes) -> Answer[bool]:
         """Store the bytes if the key is free; whether it was."""
         ...
-
-
-@runtime_checkable
-class KeepsBytes(GetsBytes, SetsBytes, PutsBytesIfAbsent, Protocol):
-    """A store that can store an artifact as bytes."""
 
 
 @runtime_checkable
@@ -184,6 +181,10 @@ class KeepsLogs(Protocol):
         ...
 
 
+class LogStore(KeyValueStore, KeepsLogs, Protocol):
+    """A store of keys and values with logs."""
+
+
 @runtime_checkable
 class ErasesLogs(Protocol):
     """A store that can erase a log."""
@@ -248,6 +249,14 @@ def to_text(key: str, value: bytes) -> str:
         ) from fault
 
 
+def from_base64(text: str) -> bytes:
+    """The bytes that the text stands for; none for other text, which every reader refuses."""
+    try:
+        return b64decode(text, validate=True)
+    except ValueError:
+        return b""
+
+
 def shown(url: str) -> str:
     """The URL without its user, its password and its options."""
     scheme, _, rest = url.partition("?")[0].partition("://")
@@ -276,6 +285,14 @@ def settled(answer: T | Awaitable[T]) -> T:
     # imported only if something must be awaited, since it doubles the import time
     wait_for = cast("Callable[[Awaitable[T]], T]", imported("holdfast.calls.event_loop:wait_for"))
     return wait_for(_later(answer, lambda found: found))
+
+
+def put_new(store: KeyValueStore, key: str, value: str) -> bool:
+    """Store the value if the key is free, as far as the store can tell; whether it was."""
+    if isinstance(store, PutsIfAbsent):
+        return settled(store.put_if_absent(key, value))
+    settled(store.set(key, value))
+    return True
 
 
 @contextmanager

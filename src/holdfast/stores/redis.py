@@ -103,8 +103,8 @@ class RedisLog:
 
     def __init__(self, server: Connections, name: str) -> None:
         self._server = server
-        keys = [server.key(part, name) for part in (_LINES, _IDS, _TIMES, _WORDS)]
-        self._lines, self._ids, self._times, self._words = self._keys = keys
+        self.keys = [server.key(part, name) for part in (_LINES, _IDS, _TIMES, _WORDS)]
+        self._lines, self._ids, self._times, self._words = self.keys
 
     def length(self) -> int:
         """The number of lines."""
@@ -128,7 +128,7 @@ class RedisLog:
                 facts += [term, times]
         done = self._server.key(_DONE, uuid4().hex)
         with self._server.asking():
-            return cast("list[int]", self._server.append([*self._keys, done], facts))
+            return cast("list[int]", self._server.append([*self.keys, done], facts))
 
     def read(self, positions: Sequence[int]) -> dict[int, Line]:
         """The existing lines at these positions, in order."""
@@ -266,9 +266,7 @@ class RedisStore(EntryStore):
     def erase_log(self, name: str) -> None:
         """Remove the log with all its lines and their index."""
         with self._server.asking() as client:
-            client.unlink(
-                *(self._server.key(part, name) for part in (_LINES, _IDS, _TIMES, _WORDS))
-            )
+            client.unlink(*self.log(name).keys)
 
     def check(self) -> list[str]:
         """The server settings that weaken the guarantees of the store, one text for each."""

@@ -205,6 +205,9 @@ EXPLANATIONS = {
 }
 """Explanations by SQLite's primary result code."""
 
+# errors of reading what the file holds
+_DAMAGED = (UnicodeDecodeError, DecodeError, JSONDecodeError, struct.error)
+
 # SQLite's message if it may not create files next to the database
 _CLOSED = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 _PAUSE = 0.01  # seconds before a refused change of the log mode is tried again
@@ -248,16 +251,8 @@ class DatabaseFile:
                 if self._connection is None:
                     self._connection = self._open()
                 yield self._connection
-            except (sqlite3.Error, OSError, OverflowError, SchemaError) as fault:
+            except (sqlite3.Error, OSError, OverflowError, SchemaError, *_DAMAGED) as fault:
                 raise StoreError(f"sqlite store {self._path}: {self._explained(fault)}") from fault
-            except UnicodeDecodeError as fault:  # in SQLite's quotation of a schema, or in a key
-                problem = "the file is damaged: it holds names that are not text"
-                raise StoreError(f"sqlite store {self._path}: {problem}") from fault
-            except (DecodeError, JSONDecodeError, struct.error) as fault:
-                problem = "the file is damaged: its index of words cannot be read"
-                raise StoreError(
-                    f"sqlite store {self._path}: {problem}; restore it from a copy"
-                ) from fault
 
     @contextmanager
     def reading(self) -> Generator[sqlite3.Connection]:
@@ -385,6 +380,10 @@ class DatabaseFile:
     def _explained(self, fault: Exception) -> str:
         if isinstance(fault, OSError):
             return f"{fault.strerror}; check the path and its directory"
+        if isinstance(fault, UnicodeDecodeError):  # in SQLite's quotation of a schema, or in a key
+            return "the file is damaged: it holds names that are not text"
+        if isinstance(fault, _DAMAGED):
+            return "the file is damaged: its index of words cannot be read; restore it from a copy"
         code = code_of(fault)
         if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
             waited = f"another process has been writing for {self._timeout:g} s"

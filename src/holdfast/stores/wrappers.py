@@ -5,11 +5,13 @@ A wrapper has the capabilities of the store that it wraps.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from inspect import isawaitable
 from time import perf_counter
+from types import SimpleNamespace
 from typing import Any, Protocol, cast
 
 from holdfast.kernel.errors import ConfigError
@@ -118,12 +120,14 @@ class MappedStore:
         return None if sealed is None else self._open_text(key, sealed)
 
     def _get_bytes(self, key: str) -> Answer[bytes | None]:
+        """The value as bytes, or None; text is encoded as UTF-8."""
         return after(
             self._of(key).get_bytes(self._name(key)),
             lambda sealed: None if sealed is None else self._open(key, sealed),
         )
 
     def _set_bytes(self, key: str, value: bytes) -> Answer[object]:
+        """Store the bytes, replacing an earlier value."""
         return self._of(key).set_bytes(self._name(key), self._seal(key, value))
 
     def _keys(self, prefix: str = "") -> Answer[list[str]]:
@@ -162,23 +166,16 @@ class MappedStore:
         return self._of(key).put_if_absent(self._name(key), self._seal_text(key, value))
 
     def _put_bytes_if_absent(self, key: str, value: bytes) -> Answer[bool]:
+        """Store the bytes if the key is free; whether it was."""
         return self._of(key).put_bytes_if_absent(self._name(key), self._seal(key, value))
 
 
 class OverBytes(MappedStore):
-    """A wrapper of stores of bytes, so that artifacts are bytes in it."""
+    """A wrapper of stores of bytes, which is one for ``keeps_bytes``: artifacts are bytes in it."""
 
-    def get_bytes(self, key: str) -> Answer[bytes | None]:
-        """The value as bytes, or None; text is encoded as UTF-8."""
-        return self._get_bytes(key)
-
-    def set_bytes(self, key: str, value: bytes) -> Answer[object]:
-        """Store the bytes, replacing an earlier value."""
-        return self._set_bytes(key, value)
-
-    def put_bytes_if_absent(self, key: str, value: bytes) -> Answer[bool]:
-        """Store the bytes if the key is free; whether it was."""
-        return self._put_bytes_if_absent(key, value)
+    get_bytes = MappedStore._get_bytes  # noqa: SLF001 - it shows in this class
+    set_bytes = MappedStore._set_bytes  # noqa: SLF001 - it shows in this class
+    put_bytes_if_absent = MappedStore._put_bytes_if_absent  # noqa: SLF001 - it shows in this class
 
 
 class PrefixStore(MappedStore):
@@ -343,8 +340,9 @@ class MeasuredStore(MappedStore):
         self._measure(self, {"get", "set", "delete", *_MAPPED} - {"log"}, "")
 
     def _log(self, name: str) -> MessageLog:
-        log = _MeasuredLog(self._inner.log(name))
-        self._measure(log, vars(log), "log.")
+        inner = self._inner.log(name)
+        log = SimpleNamespace(**{method: getattr(inner, method) for method in _OF_LOGS})
+        self._measure(log, _OF_LOGS, "log.")
         return cast("MessageLog", log)
 
     def _measure(self, measured: object, methods: Iterable[str], stem: str) -> None:
@@ -356,39 +354,30 @@ class MeasuredStore(MappedStore):
     def _timed(
         self, name: str, ask: Callable[..., object], *args: object, **options: object
     ) -> object:
-        begun = perf_counter()
-        try:
+        with ExitStack() as running:
+            running.enter_context(self._measured(name))
             answer = ask(*args, **options)
-        except BaseException:
-            self._note(name, begun, faults=1)
-            raise
-        if isawaitable(answer):
-            return self._awaited(name, begun, answer)
-        self._note(name, begun)
-        return answer
+            return _awaited(answer, running.pop_all()) if isawaitable(answer) else answer
 
-    async def _awaited(self, name: str, begun: float, answer: Awaitable[object]) -> object:
-        faults = 1
+    @contextmanager
+    def _measured(self, name: str) -> Generator[None]:
+        begun, faults = perf_counter(), 1
         try:
-            found = await answer
+            yield
             faults = 0
-            return found
         finally:
-            self._note(name, begun, faults)
-
-    def _note(self, name: str, begun: float, faults: int = 0) -> None:
-        seconds = perf_counter() - begun
-        with self._lock:
-            measure = self.measures.setdefault(name, Measure())
-            measure.calls += 1
-            measure.faults += faults
-            measure.seconds += seconds
-            measure.longest = max(measure.longest, seconds)
+            seconds = perf_counter() - begun
+            with self._lock:
+                measure = self.measures.setdefault(name, Measure())
+                measure.calls += 1
+                measure.faults += faults
+                measure.seconds += seconds
+                measure.longest = max(measure.longest, seconds)
 
 
-class _MeasuredLog:
-    """A log whose methods are set one by one."""
+async def _awaited(answer: Awaitable[object], running: ExitStack) -> object:
+    with running:
+        return await answer
 
-    def __init__(self, log: MessageLog) -> None:
-        for method in ("length", "append", "read", "find", "between", "search"):
-            setattr(self, method, getattr(log, method))
+
+_OF_LOGS = ("length", "append", "read", "find", "between", "search")
