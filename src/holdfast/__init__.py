@@ -8,7 +8,6 @@ from __future__ import annotations
 from importlib import import_module
 from warnings import warn
 
-from holdfast.kernel.imports import ImportsAtFork
 from holdfast.moved import RENAMED, keep_old_names
 
 TYPE_CHECKING = False  # as in ``typing``, which is not loaded for it: the command line starts here
@@ -163,4 +162,6 @@ def __dir__() -> list[str]:
 
 
 keep_old_names()
-ImportsAtFork()
+import_module(
+    "holdfast.kernel.imports"
+).ImportsAtFork()  # a package is imported after its old names

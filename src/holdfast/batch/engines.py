@@ -61,18 +61,18 @@ class Processes:
         context = cast("SpawnContext", get_context(method))
         context.set_forkserver_preload(_LOADED)  # imported once, for all processes
         # each process has a pool of its own, so that its death breaks nothing but its own piece
-        begin = partial(ProcessPoolExecutor, 1, context, _watch)
         todo, again = enumerate(pieces), deque[tuple[int, T]]()
         idle: list[ProcessPoolExecutor] = []
         at_work: dict[Future[R], tuple[ProcessPoolExecutor, int, T]] = {}
         deaths, worked, done = Counter[int](), False, list[tuple[T, R | None]]()
         theirs, ours = context.Pipe(duplex=False)
-        with theirs, ours:
+        with ExitStack() as pools, theirs, ours:  # the pipe is closed first, which ends all work
+            begin = partial(ProcessPoolExecutor, 1, context, _watch, (theirs,))
             while True:
                 while len(at_work) < self._number and (
                     following := again.popleft() if again else next(todo, None)
                 ):
-                    pool = idle.pop() if idle else begin((theirs,))
+                    pool = idle.pop() if idle else pools.enter_context(begin())
                     at_work[pool.submit(work, following[1])] = (pool, *following)
                 yield from done  # when the processes have their next pieces
                 done.clear()

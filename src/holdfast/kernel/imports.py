@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import _imp
 import importlib
-import os
 import time
 from _thread import get_ident
+
+try:
+    from posix import register_at_fork
+except ImportError:  # no system with forks
+    register_at_fork = None  # type: ignore[assignment]
 
 PATIENCE = 10.0
 """Seconds that a fork waits: an import that itself waits for the forking thread never ends. To load
@@ -28,8 +32,8 @@ class ImportsAtFork:
 
     def __init__(self) -> None:
         self._times = 0
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(
+        if register_at_fork is not None:
+            register_at_fork(
                 before=self._acquire, after_in_parent=self._release, after_in_child=self._release
             )
 
