@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-import logging  # noqa: F401 - registers its lock for forks, before the imports below
 import os
 from collections.abc import Callable
 from contextlib import nullcontext
+from importlib import import_module
 from threading import RLock
 from typing import Any, Protocol, TypeVar
 from weakref import WeakSet
@@ -67,7 +67,8 @@ class Forks:
 
 
 _LOCKS = Forks()
-ImportsAtFork()  # again: before these locks and that of logging, which an import may need
+import_module("logging")  # has a lock of its own that forks take
+ImportsAtFork()  # again: awaits imports before those locks are taken, since an import may need them
 
 
 def brief_lock() -> RLock:
