@@ -280,11 +280,10 @@ def prepare(
             writer=lineup.writer,
             writer_window=lineup.writer_window,
             redacts=profile.redact,
+            logged=known is not None,
         ),
         compressor=Stepwise(compressor, share) if share else compressor,
-        runtime=Runtime(
-            lineup, store, redacts=profile.redact, logged=known is not None, marks=marks
-        ),
+        runtime=Runtime(lineup, store, redacts=profile.redact, marks=marks),
         hard=stated.hard,
         raises=options.get("on_failure") == "raise",
         conversation=conversation,

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from holdfast.calls.lineup import Lineup
-from holdfast.compressors.summaries import HISTORY, Marks
+from holdfast.compressors.summaries import Marks
 from holdfast.kernel.errors import ConfigError, ContextOverflowError, HoldfastError, StoreError
 from holdfast.kernel.ports import (
     All,
@@ -55,8 +55,6 @@ class Runtime:
     store: KeyValueStore | None = None
     redacts: bool = False
     """Whether secrets are masked in everything that is stored or sent to a model."""
-    logged: bool = False
-    """Whether the caller keeps the history, so that it is not stored again."""
     marks: Marks = field(default_factory=Marks)
     """Recognises own notes, by the caller's secret or that of the store."""
     caller: Caller | None = None
@@ -96,8 +94,6 @@ class Runtime:
         """A function that asks the store, or the answer if that is not needed."""
         if not isinstance(request, StoreRequest):
             return ConfigError(f"{type(request).__name__} is not a request that this runtime knows")
-        if self.logged and isinstance(request, Save) and request.kind == HISTORY:
-            return ""
         if isinstance(request, Secret) and (self.marks.secret or self.store is None):
             return self.marks.secret
         if self.store is None:

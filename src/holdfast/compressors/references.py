@@ -83,15 +83,17 @@ def save_messages(
 ) -> Asking[tuple[tuple[str, ...], str]]:
     """Save the messages at ``going``; return the lines that name them, and the problem, if any.
 
-    Without a store, or if it fails, there are no lines.
+    Without a store, or if it fails, there are no lines; nor if the caller keeps the messages.
     """
+    if allowance.logged:
+        return (), ""
     references: list[str] = []
     store = WorkingStore(allowance.stored)
     way = f"; {allowance.recall_tool}(key) gives it back" if allowance.recall_tool else ""
     for text, told in _pieces(transcript, going, allowance) if store.works else ():
         key = yield from store.save(text, HISTORY)
         if not key:
-            break  # the store fails, or the caller keeps the history
+            break  # the store fails
         references.append(f"[original: {key} ({told}){way}]")
     return () if store.trouble else tuple(references), store.trouble
 

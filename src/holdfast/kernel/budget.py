@@ -228,7 +228,8 @@ class Allowance:
 
     ``window`` is the caller's budget, of which shares are taken. ``query`` is the caller's
     question. ``stored`` says whether originals can be saved, and ``recall_tool`` names the tool
-    that returns them to the model, if there is one. ``thread`` is the conversation's id or empty.
+    that returns them to the model, if there is one. ``logged`` says that the caller keeps whole
+    messages, of which none need be saved. ``thread`` is the conversation's id or empty.
     ``writer`` names the model that writes summaries or is empty, and ``writer_window`` is its
     window (0 if unknown). With ``redacts``, secrets in the words of users are masked wherever they
     are repeated. ``followed`` says whether other steps run after this one.
@@ -246,6 +247,7 @@ class Allowance:
     writer_window: int = 0
     redacts: bool = False
     followed: bool = False
+    logged: bool = False
 
     def share(self, share: Share) -> int:
         """Tokens of a share of the window."""
