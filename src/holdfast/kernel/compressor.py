@@ -224,19 +224,16 @@ def run(rounds: Generator[R, A, T], answers: Callable[[R], A]) -> T:
 
     ``answers`` answers each round; its errors are thrown into the generator.
     """
+
+    async def at_once(asked: R) -> A:
+        return answers(asked)
+
+    driven = arun(rounds, at_once)
     try:
-        asked = next(rounds)
-        while True:
-            try:
-                told = answers(asked)
-            except Exception as fault:  # noqa: BLE001 - it belongs to whoever asked
-                asked = rounds.throw(fault)
-            else:
-                asked = rounds.send(told)
+        driven.send(None)
     except StopIteration as done:
         return cast("T", done.value)
-    finally:
-        rounds.close()
+    raise AssertionError("at_once awaits nothing")
 
 
 async def arun(rounds: Generator[R, A, T], answers: Callable[[R], Awaitable[A]]) -> T:
@@ -246,7 +243,7 @@ async def arun(rounds: Generator[R, A, T], answers: Callable[[R], Awaitable[A]])
         while True:
             try:
                 told = await answers(asked)
-            except Exception as fault:  # noqa: BLE001 - as above
+            except Exception as fault:  # noqa: BLE001 - it belongs to whoever asked
                 asked = rounds.throw(fault)
             else:
                 asked = rounds.send(told)
