@@ -21,6 +21,10 @@ from .values import MISSING, Cell, Literal, Missing, Value, dump
 
 # characters of the label before a record, and of its name
 _LONGEST_LABEL, _LONGEST_NAME = 80, 40
+_LONGEST_PART = LONGEST // 2
+"""Characters of the members of a record that stand together. Each has its own key and needs no
+context: in recorded runs longer parts kept less, and shorter ones no more.
+"""
 _LEVELS = 8  # of brackets on one line
 _MANY = 8  # records that are shown as rows
 _UNCLEAR = re.compile(r", |[()\[\]\n]|^ | $|^$")
@@ -91,13 +95,13 @@ class Pieces:
     def _members(
         self, label: str, named: str, members: Iterable[tuple[str, Value]], record: int, depth: int
     ) -> None:
-        """Join short members up to the length of a piece; each record of a list is separate."""
+        """Join short members up to the length of a part; each record of a list is separate."""
         held: list[str] = []
         size = 0
         for key, value in members:
             is_record = not key and isinstance(value, dict) and len(value) > 1
-            short = None if is_record else _inline(value, LONGEST, key)
-            if held and (short is None or size + len(key) + len(short) > LONGEST):
+            short = None if is_record else _inline(value, _LONGEST_PART, key)
+            if held and (short is None or size + len(key) + len(short) > _LONGEST_PART):
                 self._put(", ".join(held), record, label)
                 held, size, label = [], 0, named
             if short is None:
