@@ -34,7 +34,7 @@ from holdfast.kernel.messages import Media, Message
 from holdfast.kernel.transcript import Transcript
 from holdfast.kernel.typed import kept_as
 from holdfast.redact import redacted_text
-from holdfast.selection.excerpt import order
+from holdfast.selection import order
 from holdfast.text.fit import Count, choose, clip, fits
 from holdfast.text.importance import signals
 from holdfast.text.sentences import sentences

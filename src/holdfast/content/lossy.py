@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from holdfast.kernel.ports import Room, Shrunk
-from holdfast.selection.excerpt import excerpt
-from holdfast.selection.pieces import LONGEST, Piece, Reading, clauses, in_lines, of_line
+from holdfast.selection import excerpt
 from holdfast.text import fit
 from holdfast.text.memo import Memo
 from holdfast.text.opaque import elide
+from holdfast.text.pieces import LONGEST, Piece, Reading, clauses, in_lines, of_line
 from holdfast.text.sentences import is_of_lines, sentences
 
 MOST = 0.5

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from urllib.parse import unquote
 
 from holdfast.content.structured.values import DEEPEST
-from holdfast.selection.pieces import LONGEST, Reading, passages
+from holdfast.text.pieces import LONGEST, Reading, passages
 from holdfast.text.words import READ
 
 from .lossy import FEWEST, MOSTLY, LossyKind, sampled

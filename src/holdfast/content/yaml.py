@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from holdfast.content.structured.values import DEEPEST
-from holdfast.selection.pieces import Reading
+from holdfast.text.pieces import Reading
 
 from .lossy import FEWEST, MOSTLY, LossyKind, rows, sampled
 from .structured.records import Pieces

@@ -30,7 +30,7 @@ from holdfast.content.structured.values import (
     values_in,
 )
 from holdfast.kernel.registry import moved_names
-from holdfast.selection.pieces import Reading
+from holdfast.text.pieces import Reading
 
 _LEAST = 0.8  # least share of the text that is JSON; with less, recorded runs kept less
 

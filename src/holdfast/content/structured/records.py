@@ -13,9 +13,9 @@ from itertools import chain
 from typing import TypeAlias, cast
 
 from holdfast.content.structured.values import DEEPEST
-from holdfast.selection.pieces import LONGEST, Piece, Reading, clauses, passages
-from holdfast.selection.things import shape as shape_of_name
 from holdfast.text.opaque import elide
+from holdfast.text.pieces import LONGEST, Piece, Reading, clauses, passages
+from holdfast.text.pieces import shape as shape_of_name
 
 from .values import MISSING, Cell, Literal, Missing, Value, dump
 
