@@ -16,6 +16,7 @@ _MOVED = """
     calling.embedding calls.caller
     compressors.arguments compressors.tool_outputs
     compressors.blocks compressors.digest
+    compressors.cuts kernel.transcript
     compressors.dedupe.leaders compressors.dedupe
     compressors.describing kernel.compressor
     compressors.knobs kernel.compressor

@@ -11,17 +11,16 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from holdfast.compressors.cuts import Placed, legal, placed, unit_of
 from holdfast.compressors.notes import HEADING, IDLE, Candidates, rates, written
 from holdfast.compressors.references import Place, note, save_messages
-from holdfast.compressors.summaries import WorkingStore, body_of, concealed, mark
+from holdfast.compressors.summaries import Placed, WorkingStore, body_of, concealed, mark, placed
 from holdfast.compressors.tool_outputs import SHORTER_FORM, texts
 from holdfast.content import recognise
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Configured, Flow, Plan
 from holdfast.kernel.edits import Drop, Edit, Offload, Replace
 from holdfast.kernel.messages import Text, ToolResult
-from holdfast.kernel.transcript import Transcript
+from holdfast.kernel.transcript import Transcript, legal, unit_of
 from holdfast.kernel.typed import Fraction
 from holdfast.selection import table, writer
 from holdfast.stream import StreamEvent, events_of
