@@ -11,10 +11,10 @@ import pytest
 
 import holdfast
 from holdfast.content.logs import Log
-from holdfast.content.structured.values import values_in
 from holdfast.selection import ordered
 from holdfast.stream import passages_of
 from holdfast.text.identifiers import find
+from holdfast.text.json_values import values_in
 from holdfast.text.pieces import Piece
 from tests.work import calls_of
 

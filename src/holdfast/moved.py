@@ -46,7 +46,7 @@ _MOVED = """
     content.prose content.lossy
     content.structured.cleaned designs.llm4s
     content.structured.keys_once content.structured
-    content.structured.shapes content.structured.records
+    content.structured.shapes content.structured
     conversation result
     designs.tunacode designs
     fitting engine

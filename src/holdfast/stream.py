@@ -15,6 +15,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 from os.path import commonprefix
 from sys import maxunicode
@@ -244,9 +245,13 @@ def _is_sentence(line: str) -> bool:
 _SPOKEN = re.compile(  # the ranges are nearly [^\W\d_], in half the time
     r"\s[A-Za-zÀ-ÖØ-öø-\u1fff\u3040-\ud7ff]{2,}+(?:['’][a-z]+)?[,.!?;:]?(?!\S)"
 )
-_UNSPACED = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\uffef]+")
-"""Chinese and Japanese with their punctuation, which have no spaces between words."""
 _SENTENCE = 0.6  # share of words in a line from which it reads as a sentence
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    """Chinese and Japanese with their punctuation, which have no spaces between words."""
+    return re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\uffef]+")
 
 
 def reads_as_words(line: str) -> bool:
@@ -256,8 +261,8 @@ def reads_as_words(line: str) -> bool:
     """
     unspaced = 0
     if not line.isascii():
-        unspaced = sum((len(run) + 1) // 2 for run in _UNSPACED.findall(line))
-        line = _UNSPACED.sub(" ", line)
+        unspaced = sum((len(run) + 1) // 2 for run in _unspaced().findall(line))
+        line = _unspaced().sub(" ", line)
     spoken, tokens = len(_SPOKEN.findall(f" {line}")), len(line.split())
     return spoken + unspaced >= _SENTENCE * (tokens + unspaced)
 

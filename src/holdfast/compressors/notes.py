@@ -11,14 +11,13 @@ from itertools import chain
 from math import fsum, inf
 from typing import NamedTuple
 
-from holdfast.content import recognise
-from holdfast.content.lossy import LossyKind
-from holdfast.content.structured.values import Value, dump, values_in
+from holdfast.content import taken_apart
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.messages import Message
 from holdfast.selection import MOST, Use, ordered, picked, shortlist, table, valued, worth_of
 from holdfast.stream import StreamEvent, unfenced
 from holdfast.text.fit import beginning, filled
+from holdfast.text.json_values import Value, dump, values_in
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import (
     WORDS,
@@ -86,12 +85,7 @@ def _make_telling(key: tuple[str, str, str, Closely]) -> Telling:
     if how == "act":
         reading = Reading(tuple(_act(name, text)), 1)
     elif how == "returned":
-        kind = recognise(text)
-        reading = (
-            kind.reading(text)
-            if isinstance(kind, LossyKind) and kind.takes_apart
-            else passages(text)
-        )
+        reading = taken_apart(text) or passages(text)
     else:
         reading = passages(text)
     numbers = shortlist(reading.pieces, *closely)

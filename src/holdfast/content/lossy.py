@@ -42,11 +42,7 @@ class LossyKind:
     least = MOST
     """The least fit with which a text is of this kind."""
     takes_apart = False
-    """Whether a single line needs its context.
-
-    In a conversation only such kinds are split in their own way, and others like any text: in
-    recorded runs that kept more of the names that were used later.
-    """
+    """Whether a single line needs its context."""
 
     def fit(self, text: str) -> float:  # noqa: ARG002 - the kinds read it
         """The share of the text, from 0 to 1, that reads as this kind."""

@@ -16,7 +16,7 @@ from holdfast.text.memo import Memo
 from holdfast.text.pieces import Piece, Reading, clauses, passages
 
 from .lossy import FEWEST, SAMPLE, LossyKind, enough
-from .structured.records import facts
+from .structured import facts
 
 T = TypeVar("T")
 Style: TypeAlias = OneOf["delimited", "ruled", "aligned"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 # Scripts without spaces, in which each pair of neighbouring characters counts as a word.
@@ -12,14 +12,21 @@ UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf
 DIGITS = re.compile(r"\d+")
 READ = 20_000
 """Characters of one text that are read closely, since a tool may return a book."""
-_PIECE = re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+")
 _ASCII_PIECES = bytes(
     ord(chr(code).lower()) if code < 128 and chr(code).isalnum() else 32 for code in range(256)
 )
 """ASCII letters in lower case and digits, with spaces for the rest: the same words, three times as
 fast."""
 
-_UNSPACED = re.compile(rf"[{UNSPACED}]")
+
+@cache
+def _in_scripts() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Words of any script, and a character of one without spaces.
+
+    They are compiled for the first text that is not ASCII, since that takes 10 ms.
+    """
+    return re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+"), re.compile(rf"[{UNSPACED}]")
+
 
 _ENGLISH = """
 a about above after again against all also although always am an and another any anybody anyone
@@ -74,7 +81,7 @@ def words(text: str) -> list[str]:
     if text.isascii():
         return text.encode("ascii").translate(_ASCII_PIECES).decode("ascii").split()
     low = text.lower()
-    pieces = _PIECE.findall(low)
+    pieces = _in_scripts()[0].findall(low)
     return [word for piece in pieces for word in _pairs(piece)] if has_unspaced(low) else pieces
 
 
@@ -108,7 +115,7 @@ def is_whole(text: str, start: int, end: int) -> bool:
 
 def has_unspaced(text: str) -> bool:
     """Whether the text contains a script without spaces between words."""
-    return _UNSPACED.search(text) is not None
+    return not text.isascii() and _in_scripts()[1].search(text) is not None
 
 
 @lru_cache(maxsize=1 << 15)

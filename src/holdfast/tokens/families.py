@@ -123,5 +123,4 @@ def first(table: str, model: str | None) -> Any:
 @lru_cache(maxsize=256)
 def window_of(model: str | None) -> int | None:
     """The context window of a model in tokens, input and output together; None if not known."""
-    window: int | None = first("windows", model)
-    return window
+    return first("windows", model) if model else None
