@@ -92,6 +92,8 @@ _MOST_SAVED = 0.6  # share of the outputs that lossless forms save at most
 
 def without_loss(transcript: Transcript, allowance: Allowance) -> tuple[Edit, ...]:
     """Lossless shorter forms of outputs, the oldest first, if together they meet the target."""
+    if all(message.is_speech for message in transcript.messages):
+        return ()  # no tool has returned anything
     count = allowance.meter.text
     excess = allowance.meter.total(transcript) - allowance.target
     found = [one for one in texts(transcript, allowance) if one.position not in transcript.pinned]

@@ -166,7 +166,7 @@ def _fits_user(transcript: Transcript, before: Message | None) -> bool:
     """Whether a user's message may follow; then every summary here is in the user's role."""
     wire = transcript.wire
     return may_follow(
-        transcript.rules, before, Message("user", wire.compose("user", "notes"), wire)
+        transcript.rules, before, Message("user", wire.compose("user", "notes"), wire, "notes")
     )
 
 
@@ -247,7 +247,7 @@ def _is_legal(transcript: Transcript, going: Sequence[int], place: Placed) -> bo
     wire, before, gone = transcript.wire, transcript.messages, frozenset(going)
     after = [message for i, message in enumerate(before) if i not in gone]
     at = place.at - bisect_left(going, place.at)
-    after[at:at] = [Message(role, wire.compose(role, "notes"), wire) for role in roles]
+    after[at:at] = [Message(role, wire.compose(role, "notes"), wire, "notes") for role in roles]
     known = set(_neighbours(before))
     met = (pair for pair in _neighbours(after) if pair not in known)
     return all(may_follow(transcript.rules, *pair) for pair in met)

@@ -114,10 +114,10 @@ def undo(
 
 
 def _composed(transcript: Transcript, insert: Insert) -> Message:
-    wire, original = transcript.wire, insert.original
+    wire, original, plain = transcript.wire, insert.original, None
     if original is None:
-        original = wire.compose(insert.role, insert.text)
-    message = Message(wire.role(original), original, wire)
+        original, plain = wire.compose(insert.role, insert.text), insert.text
+    message = Message(wire.role(original), original, wire, plain)
     message.ours = insert.covers is not None and insert.text.startswith(SUMMARY)
     return message
 
