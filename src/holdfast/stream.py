@@ -24,7 +24,7 @@ from typing import Literal, NamedTuple
 from holdfast.kernel.messages import Media, Message, Part, Text, ToolCall, ToolResult
 from holdfast.text.importance import TROUBLE, alarm
 from holdfast.text.memo import Memo
-from holdfast.text.words import DIGITS
+from holdfast.text.words import DIGITS, AnyScript
 
 UNCLEAR = "reply"
 """The speaker of words that a person or a program may have written in answer to an act.
@@ -242,8 +242,9 @@ def _is_sentence(line: str) -> bool:
     return ends and line[0].isalpha() and len(line.split()) > 1 and reads_as_words(line)
 
 
-_SPOKEN = re.compile(  # the ranges are nearly [^\W\d_], in half the time
-    r"\s[A-Za-zÀ-ÖØ-öø-\u1fff\u3040-\ud7ff]{2,}+(?:['’][a-z]+)?[,.!?;:]?(?!\S)"
+_SPOKEN = AnyScript(  # the ranges are nearly [^\W\d_], in half the time
+    lambda beyond: rf"\s[A-Za-z{beyond}]{{2,}}+(?:['’][a-z]+)?[,.!?;:]?(?!\S)",
+    r"À-ÖØ-öø-\u1fff\u3040-\ud7ff",
 )
 _SENTENCE = 0.6  # share of words in a line from which it reads as a sentence
 

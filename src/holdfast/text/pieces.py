@@ -12,6 +12,8 @@ from itertools import pairwise
 from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Literal, NamedTuple
 
+from .words import AnyScript
+
 LONGEST = 160
 """Characters of a piece, about forty tokens: shorter lines are joined up to this length, so that a
 name keeps its context, and a longer line is cut at the end of a clause. In recorded runs shorter
@@ -163,9 +165,11 @@ Shape = Literal[
 ]
 """The form of a thing; the table of weights has one weight for each."""
 
-_THING = re.compile(
-    r"[A-Za-z0-9_@#$~\u00c0-\uffff][A-Za-z0-9_@#$./:\-~+%\u00c0-\uffff]*"
-    r"[A-Za-z0-9_%\u00c0-\uffff]|[0-9]"
+_THING = AnyScript(
+    lambda beyond: (
+        rf"[A-Za-z0-9_@#$~{beyond}][A-Za-z0-9_@#$./:\-~+%{beyond}]*[A-Za-z0-9_%{beyond}]|[0-9]"
+    ),
+    r"\u00c0-\uffff",
 )
 _QUOTED = re.compile(r"[`\"'“]([^`\"'“”\n]{2,80})[`\"'”]")
 _LETTERS = re.compile(r"[a-z\u00df-\u024f]+")
