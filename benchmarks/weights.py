@@ -24,17 +24,16 @@ import numpy as np
 
 from benchmarks.quality.bench import kinds, run_cases, said_cases, task_cases
 from benchmarks.quality.figures import average, through
-from holdfast.compressors.select import Select
-from holdfast.compressors.select.view import Selection
+from holdfast.compressors.notes import uses_of
+from holdfast.compressors.select import Select, Selection
 from holdfast.formats import read
 from holdfast.kernel.budget import Allowance
-from holdfast.selection.things import Shape, shape, things
-from holdfast.selection.weights import WeightTable, features
-from holdfast.stream.tellings import uses_of
+from holdfast.selection import WeightTable, features
+from holdfast.text.pieces import Shape, shape, things
 from holdfast.tokens import meter_for
 
-TABLE = Path(__file__).parents[1] / "src/holdfast/selection/weights.json"
-READERS = ("compressors.select.candidates", "selection.excerpt", "selection.weights")
+TABLE = Path(__file__).parents[1] / "src/holdfast/weights.json"
+READERS = ("compressors.notes", "selection")
 SHAPES: tuple[Shape, ...] = get_args(Shape)
 RIDGE = 1.0  # times the square of the weights, beside the loss of all cases
 ROUNDS = 30  # of Newton's steps; they converge in some ten

@@ -62,7 +62,7 @@ def told(script: str, door: str) -> list[str]:
     return subprocess.run(run, capture_output=True, text=True, check=True).stdout.splitlines()
 
 
-@pytest.mark.parametrize(("door", "most"), [("compressed", 40), ("fitted", 63)])
+@pytest.mark.parametrize(("door", "most"), [("compressed", 29), ("fitted", 52)])
 def test_a_plain_chat_enters_few_modules(door, most):
     entered = told(WALK, door)
     assert 20 < len(entered) <= most, "\n".join(entered)

@@ -10,7 +10,7 @@ import json
 import os
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
 from inspect import Parameter, signature
 from pathlib import Path
@@ -274,7 +274,7 @@ def _usable(file: ConfigFile) -> ConfigFile:
             data["budget"] = {"limit": written_tokens(said) if isinstance(said, str) else said}
     if isinstance(data.get("steps"), list):
         data = {"name": Path(file.name).stem, "description": "", **data}
-    return replace(file, data=data)
+    return file._replace(data=data)
 
 
 def _environment(variables: Mapping[str, str]) -> ConfigFile:

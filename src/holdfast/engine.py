@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from holdfast.calls.lineup import Lineup
 from holdfast.compressors.pipeline import Pipeline, Stepwise, apply_steps
@@ -163,8 +163,7 @@ def _prepared(messages: Any, budget: Budget, options: Options) -> Job | Compress
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(NamedTuple):
     """A compression that is ready to run: options checked, messages read and counted."""
 
     payload: Any
@@ -210,11 +209,11 @@ class Job:
             marks.secret = of_thread(secret, self.allowance.thread)
         transcript = marks.admit(self.transcript)
         if not self.allowance.redacts:
-            return replace(self, transcript=transcript)
+            return self._replace(transcript=transcript)
         redaction = mask_transcript(transcript)
         if self.allowance.meter.total(redaction.transcript) > self.tokens:
             redaction = mask_transcript(transcript, brief=True)
-        return replace(self, transcript=transcript, redaction=redaction)
+        return self._replace(transcript=transcript, redaction=redaction)
 
 
 def prepare(

@@ -33,10 +33,9 @@ from holdfast.providers import EmbedderSpec, ModelSpec
 from holdfast.reports.pages import table_page
 from holdfast.result import CompressionResult, bare, restore
 from holdfast.runtime import Runtime
-from holdfast.selection.pieces import clauses
-from holdfast.selection.things import Shape, shape, things
-from holdfast.stream.events import StreamEvent, events_of
+from holdfast.stream import StreamEvent, events_of
 from holdfast.text.importance import signals
+from holdfast.text.pieces import Shape, clauses, shape, things
 from holdfast.text.sentences import sentences
 from holdfast.text.similarity import Lexical, unit
 from holdfast.text.visible import LISTED, visible

@@ -87,7 +87,7 @@ def prune_old_tool_outputs(
     meter = meter_for(model, counter)
     objects = all(isinstance(getattr(message, "parts", None), Sequence) for message in messages)
     transcript = _read_objects(messages) if objects else read(messages)[2]
-    window = (window_of(model) if model else None) or _WINDOW
+    window = window_of(model) or _WINDOW
     lineup = Lineup.of(meter.text, llm)
     runtime = Runtime(lineup, None if store is None else open_store(store))
     allowance = Allowance(

@@ -16,6 +16,7 @@ _MOVED = """
     calling.embedding calls.caller
     compressors.arguments compressors.tool_outputs
     compressors.blocks compressors.digest
+    compressors.cuts kernel.transcript
     compressors.dedupe.leaders compressors.dedupe
     compressors.describing kernel.compressor
     compressors.knobs kernel.compressor
@@ -45,7 +46,7 @@ _MOVED = """
     content.prose content.lossy
     content.structured.cleaned designs.llm4s
     content.structured.keys_once content.structured
-    content.structured.shapes content.structured.records
+    content.structured.shapes content.structured
     conversation result
     designs.tunacode designs
     fitting engine

@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, cast
+from dataclasses import replace
+from typing import Any, NamedTuple, cast
 
 from holdfast.kernel.apply import Applied
 from holdfast.kernel.edits import Replace
@@ -153,8 +153,7 @@ _searched = Memo(_search)
 _hidden = concealing(redacts=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Redaction:
+class Redaction(NamedTuple):
     """A transcript with its secrets masked, the edits that mask them, and counts by kind."""
 
     transcript: Transcript

@@ -9,13 +9,12 @@ from random import Random
 import pytest
 
 import holdfast
-from holdfast.compressors.select.candidates import Candidates, runs
-from holdfast.compressors.select.notes import told_of
-from holdfast.compressors.select.notes import written as notes
+from holdfast.compressors.notes import Candidates
+from holdfast.compressors.notes import written as notes
 from holdfast.formats import read
 from holdfast.formats.convert import convert
 from holdfast.stores.in_process import InProcessStore
-from holdfast.stream.events import StreamEvent
+from holdfast.stream import StreamEvent
 from tests.doors import talks
 from tests.session.talks import call as exchange
 
@@ -224,7 +223,7 @@ def test_a_failed_call_says_so_where_its_result_is_not_told():
     )
     act_alone = [number for number, each in enumerate(candidates.found) if each.event == 0]
 
-    told = told_of(runs(act_alone, candidates.found), candidates)
+    told = candidates.told(candidates.runs(act_alone))
     assert notes(told, "Notes:").endswith("- failed: read part: 6")
 
 
@@ -251,8 +250,8 @@ def test_the_results_of_calls_that_go_out_together_stand_each_under_its_own():
         StreamEvent("outcome", "tool", f"total of part {n}: 77{n}", n, 0, n - 1) for n in (1, 2)
     ]
     candidates = Candidates([*calls, *results], range(4), lambda _: 0.3)
-    everything = runs(range(len(candidates.found)), candidates.found)
-    lines = notes(told_of(everything, candidates), "Notes:").splitlines()
+    everything = candidates.runs(range(len(candidates.found)))
+    lines = notes(candidates.told(everything), "Notes:").splitlines()
 
     assert lines[-4:] == [
         "- read part: 1",

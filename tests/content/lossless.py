@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from holdfast.content import logs, structured
-from holdfast.content.structured.records import Many, Same
-from holdfast.content.structured.values import DEEPEST, dump, parse
+from holdfast.content.structured import Many, Same
+from holdfast.text.json_values import DEEPEST, dump, parse
 
 
 def expanded(kind: str, compacted: str) -> str:

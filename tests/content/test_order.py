@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.selection.excerpt import order
+from holdfast.selection import order
 
 TALK = [
     "The weather was discussed at some length. ",

@@ -11,9 +11,9 @@ import pytest
 
 from holdfast.content import shrink as shrink_any
 from holdfast.content.structured import Json
-from holdfast.content.structured.values import dump, parse, values_in
 from holdfast.designs.llm4s import cleaned
 from holdfast.kernel.ports import Room
+from holdfast.text.json_values import dump, parse, values_in
 from holdfast.tokens import counter_for
 from tests.content.lossless import expanded
 from tests.contracts.content_contract import ContentContract

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.content.structured import Json, written
-from holdfast.content.structured.values import dump, parse
 from holdfast.kernel.ports import Room
+from holdfast.text.json_values import dump, parse
 from tests.content.lossless import expanded, with_keys
 
 TRICKY = [

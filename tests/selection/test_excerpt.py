@@ -11,9 +11,8 @@ import pytest
 
 import holdfast
 from holdfast.kernel.ports import Room
-from holdfast.selection.excerpt import excerpt, writer
-from holdfast.selection.order import ordered
-from holdfast.selection.pieces import Piece, Reading
+from holdfast.selection import excerpt, ordered, writer
+from holdfast.text.pieces import Piece, Reading
 
 
 @pytest.mark.parametrize("names", list(permutations("abc")))

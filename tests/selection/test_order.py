@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from holdfast.selection.order import ordered
-from holdfast.selection.pieces import Piece
-from holdfast.selection.things import form, things
+from holdfast.selection import ordered
+from holdfast.text.pieces import Piece, form, things
 
 ROWS = [
     f"tests/test_{name}.py::test_{name} PASSED" for name in ("tax", "ledger", "refund", "audit")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import holdfast
-from holdfast.selection.order import picked, shortlist
-from holdfast.selection.pieces import Piece, passages
+from holdfast.selection import picked, shortlist
+from holdfast.text.pieces import Piece, passages
 
 ROWS = [Piece(f"request {n} took {n % 7} ms on host web-{n % 5}", n) for n in range(2_000)]
 MOST = 4_000

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.tiers import pieces, shares
-from holdfast.compressors.select.notes import Notes
+from holdfast.compressors.notes import Notes
 from holdfast.memory.forms import HEAVY, LIGHT
 from holdfast.memory.tiers import TierSizes
 from holdfast.session import Session

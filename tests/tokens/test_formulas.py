@@ -6,7 +6,8 @@ import pytest
 
 from holdfast.kernel.messages import Media, Message, Opaque, Reasoning, Text, ToolCall, ToolResult
 from holdfast.kernel.ports import Tariff
-from holdfast.tokens import counter_for, media_tokens, meter_for
+from holdfast.tokens import counter_for, meter_for
+from holdfast.tokens.media import media_tokens
 from tests.contracts.counter_contract import CounterContract
 
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.kernel.messages import Media
-from holdfast.tokens import MediaCounter, document_tokens, media_tokens
-from holdfast.tokens.media import vision_of
+from holdfast.tokens.media import MediaCounter, document_tokens, media_tokens, vision_of
 from tests.tokens.test_headers import EXTENDED, GIF, JPEG, PNG, jpeg, packed, pdf
 
 

@@ -13,15 +13,14 @@ from dataclasses import dataclass
 from math import acos, dist, pi, sqrt
 from typing import NamedTuple, cast
 
-from holdfast.compressors.cuts import legal, preferred, start_of_newest
-from holdfast.compressors.summaries import body_of
+from holdfast.compressors.summaries import body_of, preferred
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Configured, Flow, Plan, ask
 from holdfast.kernel.edits import Drop
 from holdfast.kernel.errors import ModelError
 from holdfast.kernel.messages import Message, Text, ToolCall, ToolResult
 from holdfast.kernel.ports import Embed
-from holdfast.kernel.transcript import Transcript
+from holdfast.kernel.transcript import Transcript, legal, start_of_newest
 from holdfast.kernel.typed import check_fields
 from holdfast.text.identifiers import named
 from holdfast.text.memo import Memo

@@ -11,20 +11,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from holdfast.compressors.cuts import legal, placed, voice
+from holdfast.compressors.notes import HEADING, Notes
 from holdfast.compressors.references import save_messages
-from holdfast.compressors.select import HEADING
-from holdfast.compressors.select.notes import Notes
-from holdfast.compressors.summaries import Marks, body_of, concealed, is_skipped, mark
+from holdfast.compressors.summaries import (
+    Marks,
+    body_of,
+    concealed,
+    is_skipped,
+    mark,
+    placed,
+    voice,
+)
 from holdfast.compressors.writer import chosen
 from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Configured, Flow, Plan
 from holdfast.kernel.edits import Drop, Edit
 from holdfast.kernel.messages import Message, Messages, ToolCall
 from holdfast.kernel.registry import moved_names
-from holdfast.kernel.transcript import Transcript, speaks
+from holdfast.kernel.transcript import Transcript, legal, speaks
 from holdfast.kernel.typed import Fraction
-from holdfast.stream.events import events_of
+from holdfast.stream import events_of
 from holdfast.text.fit import Count
 from holdfast.text.identifiers import find
 from holdfast.text.importance import FAILURE, signals

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Literal
 
-from holdfast.compressors.cuts import unit_of
 from holdfast.compressors.references import note, parted
 from holdfast.compressors.summaries import WorkingStore
 from holdfast.compressors.tool_outputs import Output, is_chosen, outputs
@@ -19,7 +18,7 @@ from holdfast.kernel.edits import Edit
 from holdfast.kernel.errors import ModelError
 from holdfast.kernel.messages import ToolResult
 from holdfast.kernel.registry import imported, moved_names
-from holdfast.kernel.transcript import Transcript
+from holdfast.kernel.transcript import Transcript, unit_of
 from holdfast.text.visible import fault_line
 
 if TYPE_CHECKING:

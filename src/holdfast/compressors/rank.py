@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from holdfast.compressors.cuts import legal, newest, preferred
-from holdfast.compressors.summaries import WorkingStore, body_of, messages_key
+from holdfast.compressors.summaries import WorkingStore, body_of, messages_key, preferred
 from holdfast.compressors.writer import Single, message_summary, together
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Asking, Configured, Flow, Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
 from holdfast.kernel.errors import ConfigError, HoldfastError, ModelError
 from holdfast.kernel.messages import Role, Text, ToolResult
-from holdfast.kernel.transcript import Transcript
+from holdfast.kernel.transcript import Transcript, legal, newest
 from holdfast.kernel.typed import Fraction, check_fields
 from holdfast.text.identifiers import named
 from holdfast.text.importance import PRESETS, Weights, has_importance_marker

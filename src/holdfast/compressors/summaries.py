@@ -1,4 +1,4 @@
-"""Summary messages: how they are marked and recognised, and their keys in the store.
+"""Summary messages: their marks, the places where they may stand, and their keys in the store.
 
 Callers return plain messages, so a summary must be recognised by its text. Its first line is
 ``[HISTORY_SUMMARY] <digits>``: a keyed hash of the role and of everything below the line, made with
@@ -15,12 +15,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import TypeVar
+from itertools import chain
+from typing import Literal, NamedTuple, TypeVar
 
+from holdfast.kernel.budget import Meter
 from holdfast.kernel.compressor import Asking, ask
+from holdfast.kernel.edits import Insert
 from holdfast.kernel.errors import StoreError
 from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import SUMMARY, Message, Role, Text
@@ -162,7 +166,7 @@ def _fits_user(transcript: Transcript, before: Message | None) -> bool:
     """Whether a user's message may follow; then every summary here is in the user's role."""
     wire = transcript.wire
     return may_follow(
-        transcript.rules, before, Message("user", wire.compose("user", "notes"), wire)
+        transcript.rules, before, Message("user", wire.compose("user", "notes"), wire, "notes")
     )
 
 
@@ -173,6 +177,92 @@ def _key(body: str, role: Role, secret: str) -> str:
 def earlier_key(body: str) -> str:
     """The hash of a summary's text, which is the key of its record in the store."""
     return sha256(body.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+# where a summary stands
+
+
+def preferred(transcript: Transcript) -> frozenset[int]:
+    """Positions that stay while they fit: preferred messages, and summaries of dropped ones."""
+    return transcript.preferred.union(
+        i for i, message in enumerate(transcript.messages) if message.ours
+    )
+
+
+class Placed(NamedTuple):
+    """Where a digest is inserted, and its role."""
+
+    at: int
+    role: Role
+    in_turn: Literal["", "before", "after"] = ""
+    """Where an empty assistant message is inserted beside it, so that roles alternate."""
+
+    def tokens(self, meter: Meter) -> int:
+        """Tokens of the inserted messages beside their text."""
+        count = meter.tariff.message
+        return count + meter.text(SKIPPED) + meter.tariff.message if self.in_turn else count
+
+    def inserts(self, text: str, reason: str, covers: tuple[int, int]) -> tuple[Insert, ...]:
+        """The edits that insert the text."""
+        told = Insert(self.at, self.role, text, reason, covers=covers)
+        return self.beside(told, Insert(self.at, "assistant", SKIPPED, reason))
+
+    def beside(self, told: T, skipped: T) -> tuple[T, ...]:
+        """The digest, and what is inserted beside it, in their order."""
+        pair = (skipped, told) if self.in_turn == "before" else (told, skipped)
+        return pair if self.in_turn else (told,)
+
+
+def placed(transcript: Transcript, going: Sequence[int], role: Role) -> Placed | None:
+    """A valid place for a digest of the dropped messages, or None if there is none.
+
+    ``going`` are their positions, ascending.
+    """
+    places = (going[-1] + 1, going[0])
+    alone = (Placed(at, each) for at in places for each in (role, *_SPEAKERS))
+    in_turn = (Placed(at, "user", side) for side in _SIDES for at in places)
+    legal_ones = (each for each in chain(alone, in_turn) if _is_legal(transcript, going, each))
+    return next(legal_ones, None)
+
+
+_SPEAKERS: tuple[Role, ...] = ("user", "assistant")
+_SIDES: tuple[Literal["before", "after"], ...] = ("before", "after")
+
+
+def voice(transcript: Transcript, role: Role) -> Role:
+    """The role of a digest whose wanted role is ``role``.
+
+    Some formats have no system messages, and without a secret a digest in the assistant's role
+    could not be recognised later.
+    """
+    bare = f"{PLAIN}\n"
+    if role == "assistant" and transcript.seal and transcript.seal.sealed(bare, role) == bare:
+        return "user"
+    return transcript.wire.role(transcript.wire.compose(role, "notes"))
+
+
+def _is_legal(transcript: Transcript, going: Sequence[int], place: Placed) -> bool:
+    """Whether the new messages, and those around each gap, may follow each other."""
+    roles: tuple[Role, ...] = place.beside(place.role, "assistant")
+    wire, before, gone = transcript.wire, transcript.messages, frozenset(going)
+    after = [message for i, message in enumerate(before) if i not in gone]
+    at = place.at - bisect_left(going, place.at)
+    after[at:at] = [Message(role, wire.compose(role, "notes"), wire, "notes") for role in roles]
+    known = set(_neighbours(before))
+    met = (pair for pair in _neighbours(after) if pair not in known)
+    return all(may_follow(transcript.rules, *pair) for pair in met)
+
+
+def _neighbours(messages: Iterable[Message]) -> Iterator[tuple[Message | None, Message]]:
+    """Each message with the one before it, without system messages."""
+    before = None
+    for message in messages:
+        if message.role != "system":
+            yield before, message
+            before = message
+
+
+# what is stored
 
 
 def concealed(message: Message) -> Message:

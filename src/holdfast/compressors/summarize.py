@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Literal
 
-from holdfast.compressors.cuts import NOT_ENDED, Placed, ends_with_user, placed, voice
-from holdfast.compressors.summaries import mark
+from holdfast.compressors.summaries import Placed, mark, placed, voice
 from holdfast.compressors.summary_memory import (
     Envelope,
     History,
@@ -27,7 +26,7 @@ from holdfast.kernel.edits import Drop, Edit, Replace
 from holdfast.kernel.errors import ConfigError, HoldfastError, ModelError
 from holdfast.kernel.messages import Message, Messages
 from holdfast.kernel.registry import moved_names
-from holdfast.kernel.transcript import Transcript
+from holdfast.kernel.transcript import NOT_ENDED, Transcript, ends_with_user
 from holdfast.kernel.typed import check_fields
 from holdfast.text.visible import fault_line
 

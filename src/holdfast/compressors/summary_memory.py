@@ -17,7 +17,6 @@ from hashlib import sha256
 from time import time
 from typing import NamedTuple
 
-from holdfast.compressors.cuts import start_of_newest
 from holdfast.compressors.summaries import (
     WorkingStore,
     body_of,
@@ -31,10 +30,10 @@ from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Asking
 from holdfast.kernel.forks import cached_property
 from holdfast.kernel.messages import Media, Message
-from holdfast.kernel.transcript import Transcript
+from holdfast.kernel.transcript import Transcript, start_of_newest
 from holdfast.kernel.typed import kept_as
 from holdfast.redact import redacted_text
-from holdfast.selection.excerpt import order
+from holdfast.selection import order
 from holdfast.text.fit import Count, choose, clip, fits
 from holdfast.text.importance import signals
 from holdfast.text.sentences import sentences

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from holdfast.content.structured.values import dump, parse
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.edits import Offload, Replace
 from holdfast.kernel.messages import Text, ToolResult
 from holdfast.kernel.transcript import Transcript
 from holdfast.text.fit import Count, head_tail
+from holdfast.text.json_values import dump, parse
 
 SHORTER_FORM = "the same value in a shorter form"
 """The reason for a lossless change."""

@@ -6,23 +6,23 @@ from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from holdfast.compressors.cuts import (
-    NOT_ENDED,
-    ends_with_user,
-    legal,
-    newest,
-    oldest_first,
-    preferred,
-    unit_of,
-)
 from holdfast.compressors.references import Place, parted
-from holdfast.compressors.summaries import body_of, mark
+from holdfast.compressors.summaries import body_of, mark, preferred
 from holdfast.compressors.tool_outputs import brief, cut
 from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Configured, Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
 from holdfast.kernel.messages import Media, Message, Part, Text, ToolCall, ToolResult
-from holdfast.kernel.transcript import Seal, Transcript
+from holdfast.kernel.transcript import (
+    NOT_ENDED,
+    Seal,
+    Transcript,
+    ends_with_user,
+    legal,
+    newest,
+    oldest_first,
+    unit_of,
+)
 from holdfast.text.fit import Count, water_level
 from holdfast.text.visible import amount
 

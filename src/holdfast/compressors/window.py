@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from holdfast.compressors.cuts import legal, oldest_first, preferred, start_of_newest
+from holdfast.compressors.summaries import preferred
 from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Configured, Plan
 from holdfast.kernel.edits import Drop
 from holdfast.kernel.errors import ConfigError
-from holdfast.kernel.transcript import Transcript
+from holdfast.kernel.transcript import Transcript, legal, oldest_first, start_of_newest
 from holdfast.kernel.typed import check_fields
 
 

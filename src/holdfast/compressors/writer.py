@@ -27,11 +27,11 @@ from holdfast.kernel.errors import ContextOverflowError, HoldfastError, ModelErr
 from holdfast.kernel.messages import Media, Message, Role, Text, ToolCall, ToolResult
 from holdfast.kernel.ports import All, Ask, Complete
 from holdfast.kernel.typed import kept_as
-from holdfast.selection.pieces import SEAM, clauses
 from holdfast.text.fit import Count, choose, clip, fits
 from holdfast.text.identifiers import Identifier, find
 from holdfast.text.importance import signals
 from holdfast.text.memo import Memo
+from holdfast.text.pieces import SEAM, clauses
 from holdfast.text.sentences import sentences
 from holdfast.text.visible import encodable
 from holdfast.text.words import READ, stands, terms

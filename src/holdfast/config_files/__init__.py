@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.registry import Registry, nearest, rows
@@ -35,8 +35,7 @@ _BASES = frozenset({"extends", "profile"})
 """The keys that name what a file extends."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigFile:
+class ConfigFile(NamedTuple):
     """The tables of a file or of the environment.
 
     ``name`` begins the place in errors; ``origin`` returns where a key is set.

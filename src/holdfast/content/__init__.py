@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
 from holdfast.kernel.ports import Fitting, Room, Shrunk
 from holdfast.kernel.registry import Registry, rows
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from holdfast.kernel.ports import ContentKind
+    from holdfast.text.pieces import Reading
 
 KINDS = Registry(
     noun="content kind",
@@ -51,11 +52,6 @@ def kind(name: str) -> ContentKind:
     return made()
 
 
-def recognise(text: str) -> ContentKind:
-    """Return the kind that fits the whole text best."""
-    return _RECOGNISED(text)
-
-
 def _recognised(text: str) -> ContentKind:
     shares: dict[ContentKind, float] = {}
     for one, fit in _fits().items():
@@ -72,8 +68,33 @@ def _fits() -> Mapping[ContentKind, Callable[[str], float]]:
     return {one: one.fit if isinstance(one, Fitting) else one.recognises for one in kinds()[:-1]}
 
 
-_RECOGNISED: Memo[str, ContentKind] = Memo(_recognised)
-"""Cached, since the same output is recognised several times: by steps, notes and memory."""
+recognise: Memo[str, ContentKind] = Memo(_recognised)
+"""The kind that fits a whole text best.
+
+Cached, since the same output is recognised several times: by steps, notes and memory.
+"""
+
+
+@runtime_checkable
+class Splitting(Protocol):
+    """A kind that splits a text into pieces, of which the best are chosen."""
+
+    takes_apart: bool
+    """Whether a single line needs its context."""
+
+    def reading(self, text: str) -> Reading:
+        """The pieces of the text."""
+        ...
+
+
+def taken_apart(text: str) -> Reading | None:
+    """The pieces of a text whose kind takes it apart; None for any other text.
+
+    In a conversation only such kinds are split in their own way, and others like any text: in
+    recorded runs that kept more of the names that were used later.
+    """
+    found = recognise(text)
+    return found.reading(text) if isinstance(found, Splitting) and found.takes_apart else None
 
 
 def shrink(text: str, room: Room) -> Shrunk:
@@ -94,4 +115,4 @@ def without_loss(text: str, room: Room, of: ContentKind) -> Shrunk | None:
     return None
 
 
-__all__ = ["KINDS", "kind", "kinds", "recognise", "shrink", "without_loss"]
+__all__ = ["KINDS", "kind", "kinds", "recognise", "shrink", "taken_apart", "without_loss"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from holdfast.selection.pieces import Piece, Reading
 from holdfast.text.opaque import LEAST, media_type
+from holdfast.text.pieces import Piece, Reading
 
 from .lossy import MOST, LossyKind, sampled
 

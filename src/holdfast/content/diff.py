@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import groupby
 
-from holdfast.selection.pieces import Piece, Reading
+from holdfast.text.pieces import Piece, Reading
 
 from .lossy import LossyKind, by_lines, rows, sampled
 

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from holdfast.selection.pieces import Piece, Reading, clauses
 from holdfast.text.importance import TROUBLE, alarm
 from holdfast.text.memo import Memo
+from holdfast.text.pieces import Piece, Reading, clauses
 
 from .lossy import FEWEST, SAMPLE, LossyKind, sampled
 

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from holdfast.kernel.ports import Room, Shrunk
-from holdfast.selection.excerpt import excerpt
-from holdfast.selection.pieces import LONGEST, Piece, Reading, clauses, in_lines, of_line
+from holdfast.selection import excerpt
 from holdfast.text import fit
 from holdfast.text.memo import Memo
 from holdfast.text.opaque import elide
+from holdfast.text.pieces import LONGEST, Piece, Reading, clauses, in_lines, of_line
 from holdfast.text.sentences import is_of_lines, sentences
 
 MOST = 0.5
@@ -42,11 +42,7 @@ class LossyKind:
     least = MOST
     """The least fit with which a text is of this kind."""
     takes_apart = False
-    """Whether a single line needs its context.
-
-    In a conversation only such kinds are split in their own way, and others like any text: in
-    recorded runs that kept more of the names that were used later.
-    """
+    """Whether a single line needs its context."""
 
     def fit(self, text: str) -> float:  # noqa: ARG002 - the kinds read it
         """The share of the text, from 0 to 1, that reads as this kind."""

@@ -10,13 +10,12 @@ from itertools import groupby
 from typing import Literal, NamedTuple
 from urllib.parse import unquote
 
-from holdfast.content.structured.values import DEEPEST
-from holdfast.selection.pieces import LONGEST, Reading, passages
+from holdfast.text.json_values import DEEPEST, Value
+from holdfast.text.pieces import LONGEST, Reading, passages
 from holdfast.text.words import READ
 
 from .lossy import FEWEST, MOSTLY, LossyKind, sampled
-from .structured.records import Pieces
-from .structured.values import Value
+from .structured import Pieces
 
 _SPARSEST = 300  # characters per tag; a text with fewer tags only mentions some
 

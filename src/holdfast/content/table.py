@@ -12,11 +12,11 @@ from statistics import median
 from typing import Literal as OneOf
 from typing import TypeAlias, TypeVar
 
-from holdfast.selection.pieces import Piece, Reading, clauses, passages
 from holdfast.text.memo import Memo
+from holdfast.text.pieces import Piece, Reading, clauses, passages
 
 from .lossy import FEWEST, SAMPLE, LossyKind, enough
-from .structured.records import facts
+from .structured import facts
 
 T = TypeVar("T")
 Style: TypeAlias = OneOf["delimited", "ruled", "aligned"]

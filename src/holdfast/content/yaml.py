@@ -7,12 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from holdfast.content.structured.values import DEEPEST
-from holdfast.selection.pieces import Reading
+from holdfast.text.json_values import DEEPEST, Value
+from holdfast.text.pieces import Reading
 
 from .lossy import FEWEST, MOSTLY, LossyKind, rows, sampled
-from .structured.records import Pieces
-from .structured.values import Value
+from .structured import Pieces
 
 _ENTRY = re.compile(
     r"""(?:- +)*+(?P<key>[\w.$/@*<-][\w.$/@*<~+-]*|"[^"\n]*"|'[^'\n]*'):(?: |$)|- +\S|-$"""

@@ -17,7 +17,6 @@ from typing import TypeVar
 from holdfast.compressors.digest import Digest
 from holdfast.compressors.summaries import WorkingStore
 from holdfast.content import kind
-from holdfast.content.structured.values import DEEPEST, Value, dump, parse
 from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Configured, Flow, Plan
 from holdfast.kernel.edits import Offload, Replace
@@ -25,6 +24,7 @@ from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.messages import ToolResult
 from holdfast.kernel.transcript import Transcript
 from holdfast.kernel.typed import check_fields
+from holdfast.text.json_values import DEEPEST, Value, dump, parse
 
 T = TypeVar("T")
 

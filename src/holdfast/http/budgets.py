@@ -86,7 +86,7 @@ def _stated(size: Size, model: str, body: Object) -> Budget | None:
         size = tokens_in(size)
     if isinstance(size, int):
         return Budget(limit=size)
-    window = window_of(model) if model else None
+    window = window_of(model)
     if window is None:
         return None
     share = _share(size) if isinstance(size, str) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from .edits import Drop, Edit, Insert, Offload, Replace
@@ -13,17 +13,16 @@ from .messages import SUMMARY, Message, Text, ToolCall, ToolResult
 from .transcript import Transcript, new_violation
 
 
-@dataclass(frozen=True, slots=True)
-class Applied:
+class Applied(NamedTuple):
     """The transcript after a batch of edits, and the originals that they removed."""
 
     before: Transcript
     transcript: Transcript
-    edits: tuple[Edit, ...] = ()
-    taken: Mapping[int, object] = field(default_factory=dict[int, object])
+    edits: tuple[Edit, ...]
+    taken: Mapping[int, object]
     """The caller's objects that were dropped or changed, by position in the transcript before."""
 
-    origins: tuple[int | None, ...] = ()
+    origins: tuple[int | None, ...]
     """Position after -> position before, None for an inserted message."""
 
 
@@ -115,10 +114,10 @@ def undo(
 
 
 def _composed(transcript: Transcript, insert: Insert) -> Message:
-    wire, original = transcript.wire, insert.original
+    wire, original, plain = transcript.wire, insert.original, None
     if original is None:
-        original = wire.compose(insert.role, insert.text)
-    message = Message(wire.role(original), original, wire)
+        original, plain = wire.compose(insert.role, insert.text), insert.text
+    message = Message(wire.role(original), original, wire, plain)
     message.ours = insert.covers is not None and insert.text.startswith(SUMMARY)
     return message
 

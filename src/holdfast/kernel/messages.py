@@ -196,7 +196,11 @@ class Message:
         """The parts, read on first use."""
         parts = self._parts
         if parts is None:
-            parts = self._parts = self.wire.parts(self.original)
+            if self.plain is not None and self.is_speech:
+                parts = (Text(self.plain),)
+            else:
+                parts = self.wire.parts(self.original)
+            self._parts = parts
         return parts
 
     @property

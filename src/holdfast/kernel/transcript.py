@@ -1,10 +1,14 @@
-"""An immutable sequence of messages, its turns and units, and what its rules say of it together."""
+"""An immutable sequence of messages: its turns, its units, its rules, and where it may be cut."""
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from operator import attrgetter
 from typing import Literal, Protocol, runtime_checkable
 
 from holdfast.kernel.forks import cached_property
@@ -178,6 +182,144 @@ def new_violation(
         if violation.rule in more and (violation.rule, origin) not in known:
             return violation
     return None
+
+
+# where a conversation may be cut
+
+NOT_ENDED = "the conversation does not end with a user's message"
+
+
+def ends_with_user(transcript: Transcript) -> bool:
+    """Whether the newest message is a user's."""
+    return bool(transcript.messages) and transcript.messages[-1].role == "user"
+
+
+def start_of_newest(transcript: Transcript, count: int) -> int:
+    """The position at which the newest ``count`` messages begin, without system messages."""
+    others = _without_system(transcript)
+    if count >= len(others):
+        return 0
+    return others[-count] if count else len(transcript)
+
+
+def newest(transcript: Transcript, count: int) -> list[int]:
+    """The positions of the newest ``count`` messages, without system messages."""
+    others = _without_system(transcript)
+    return others[max(0, len(others) - count) :]
+
+
+def _without_system(transcript: Transcript) -> list[int]:
+    return [i for i, message in enumerate(transcript.messages) if message.role != "system"]
+
+
+def oldest_first(
+    transcript: Transcript, sizes: Sequence[int], excess: int, kept: AbstractSet[int]
+) -> set[int]:
+    """Positions of the oldest units outside ``kept`` that together free ``excess`` tokens.
+
+    If they free less, all of them. The gap grows or shrinks if it would join two messages that may
+    not follow each other.
+    """
+    if excess <= 0 or not sizes:
+        return set()
+    firm = {i for k in kept for i in unit_of(transcript, k)}
+    freed = list(sizes)
+    for i in firm:
+        freed[i] = 0
+    enough = bisect_left(list(accumulate(freed)), excess)
+    last = unit_of(transcript, min(enough, len(sizes) - 1))
+    going = set(range(last.stop))
+    going -= firm
+    return legal(transcript, going, kept)
+
+
+def unit_of(transcript: Transcript, i: int) -> range:
+    """The unit to which a message belongs."""
+    number = bisect_right(transcript.units, i, key=attrgetter("start")) - 1
+    return transcript.units[number]
+
+
+def legal(transcript: Transcript, going: set[int], kept: AbstractSet[int]) -> set[int]:
+    """The positions nearest to ``going`` that can be dropped; units are dropped whole.
+
+    After a drop, the messages on both sides of the gap must be allowed to follow each other. If
+    they are not, the unit after the gap is dropped too, else the one before it, but nothing
+    protected or in ``kept``. If neither may be dropped, the newest unit of the gap that helps
+    stays. The user's newest message stays if a rule would refuse the turns that it separates.
+    """
+    if not going:
+        return going
+    now = _grown(transcript, going, kept)
+    newest_first = range(len(transcript) - 1, -1, -1)
+    user = next((i for i in newest_first if speaks(transcript.messages[i])), -1)
+    if user in now and _would_be_refused(transcript, now, user):
+        words = frozenset(unit_of(transcript, user))
+        return _grown(transcript, now - words, words.union(kept))
+    return now
+
+
+def _would_be_refused(transcript: Transcript, going: AbstractSet[int], user: int) -> bool:
+    """Whether a rule refuses the remaining assistant messages before the user's newest one."""
+    if all(i in going or transcript.messages[i].role != "assistant" for i in range(user)):
+        return False
+    origins = [i for i in range(len(transcript)) if i not in going]
+    after = [transcript.messages[i] for i in origins]
+    return new_violation(transcript.rules, transcript.messages, after, origins) is not None
+
+
+def _grown(transcript: Transcript, going: AbstractSet[int], kept: AbstractSet[int]) -> set[int]:
+    now, firm = set(going), transcript.protected.union(kept)
+    staying: list[range] = []
+    gap = False
+    for k, unit in enumerate(transcript.units):
+        if unit.start in now:
+            gap = True
+            continue
+        if transcript.messages[unit.start].role == "system" and len(unit) == 1:
+            continue
+        while gap and not _may_meet(transcript, staying[-1] if staying else None, unit):
+            if firm.isdisjoint(unit):
+                now.update(unit)
+                break
+            if not staying or not firm.isdisjoint(staying[-1]):
+                now.difference_update(_bridge(transcript, staying[-1] if staying else None, k, now))
+                break
+            now.update(staying.pop())
+        if unit.start not in now:
+            staying.append(unit)
+            gap = False
+    return now
+
+
+def _may_meet(transcript: Transcript, before: range | None, after: range) -> bool:
+    """Whether two units may follow each other; None stands for the start."""
+    left, right = _speaker(transcript, reversed(before or range(0))), _speaker(transcript, after)
+    return right is None or may_follow(transcript.rules, left, right)
+
+
+def _speaker(transcript: Transcript, places: Iterable[int]) -> Message | None:
+    """The first message at these positions that is not a system message."""
+    return next(
+        (transcript.messages[i] for i in places if transcript.messages[i].role != "system"), None
+    )
+
+
+def _bridge(transcript: Transcript, before: range | None, k: int, going: AbstractSet[int]) -> range:
+    """The newest dropped unit that can fill the gap before unit ``k``; empty if there is none.
+
+    ``before`` is the unit on the other side of the gap.
+    """
+    units = transcript.units
+    for j in range(k - 1, -1, -1):
+        if units[j] == before:
+            break
+        fits = _may_meet(transcript, before, units[j]) and _may_meet(transcript, units[j], units[k])
+        if fits and units[j].start in going:
+            return units[j]
+    return range(0)
+
+
+# what a format brings
 
 
 @runtime_checkable

@@ -16,13 +16,11 @@ from typing import Any, Protocol, runtime_checkable
 from holdfast.content import recognise
 from holdfast.content.lossy import sampled
 from holdfast.kernel.ports import Ask, Room
-from holdfast.selection.excerpt import order
-from holdfast.selection.order import evenly
-from holdfast.selection.pieces import LONGEST, SEAM, clauses
-from holdfast.selection.weights import table
+from holdfast.selection import evenly, order, table
 from holdfast.text.fit import choose
 from holdfast.text.importance import alarm, concludes
 from holdfast.text.memo import Memo
+from holdfast.text.pieces import LONGEST, SEAM, clauses
 from holdfast.text.sentences import sentences
 from holdfast.text.words import DIGITS
 

@@ -10,7 +10,6 @@ import re
 from bisect import insort
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import mean
 from typing import Literal
 
 from holdfast.kernel.errors import ConfigError
@@ -23,7 +22,7 @@ from .entities import entities, glimpsed, relations
 from .forms import FACTORS, HEAVY, LIGHT, VERBATIM, Condenser, Count, Form, RuleCondenser
 from .messages import Remembered
 
-_USUAL = {level: mean(factors) for level, factors in FACTORS.items()}
+_USUAL = {level: sum(factors) / len(factors) for level, factors in FACTORS.items()}
 """For each level, the ratio by which a form is expected to be smaller."""
 
 _PAUSE = 3_600.0  # seconds of silence after which a new conversation begins

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from calendar import timegm
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
@@ -54,7 +53,7 @@ ORDER = re.compile(
 )
 """Words that ask for the first of several, or for the latest."""
 
-_LATEST_MOMENT = float(timegm(datetime.max.replace(tzinfo=UTC).timetuple()))
+_LATEST_MOMENT = datetime.max.replace(microsecond=0, tzinfo=UTC).timestamp()
 
 DAY = 86_400.0
 """Seconds; POSIX time has no leap seconds."""
@@ -202,7 +201,7 @@ def _seconds(clock: re.Match[str]) -> float:
 
 
 def _midnight(year: int, month: int, day: int) -> float:
-    return float(timegm(datetime(year, month, day, tzinfo=UTC).timetuple()))
+    return datetime(year, month, day, tzinfo=UTC).timestamp()
 
 
 def _date(said: float) -> datetime:

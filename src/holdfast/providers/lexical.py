@@ -13,7 +13,7 @@ from hashlib import blake2b
 from itertools import groupby
 from math import log, sqrt
 
-from holdfast.selection.excerpt import order
+from holdfast.selection import order
 from holdfast.text.sentences import sentences
 from holdfast.text.words import STOP_WORDS, words
 

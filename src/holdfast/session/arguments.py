@@ -243,7 +243,7 @@ class SessionOptions:
             self.meter.text, self._llm, embedder, cache=cache, limits=limits, opens=True
         )
         """The model that writes forms of segments, and the embedder that compares segments."""
-        self.window = window_of(model) if model else None
+        self.window = window_of(model)
         """The context window of the model in tokens, if it is known."""
         if budget is not None:
             budget.tokens(self.window)  # a budget without a limit is refused before any fit

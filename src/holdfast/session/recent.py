@@ -23,7 +23,7 @@ from holdfast.options import Options
 from holdfast.redact import concealing
 from holdfast.result import CompressionResult, sources
 from holdfast.runtime import answers
-from holdfast.stream.events import events_of
+from holdfast.stream import events_of
 from holdfast.text.fit import head_tail, water_level
 
 from .arguments import SessionOptions

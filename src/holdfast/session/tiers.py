@@ -15,8 +15,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from math import inf
 from operator import mul
+from secrets import token_hex
 from typing import Any, cast
-from uuid import uuid4
 
 from holdfast.calls.lineup import Lineup
 from holdfast.kernel.errors import CorruptError, HoldfastError, StoreError
@@ -158,7 +158,7 @@ class TierStore:
 
     def save(self, before: Tiers, now: SavedTiers) -> None:
         """Save the tiers that differ from before. Raises StoreError if that fails."""
-        run = uuid4().hex  # distinguishes another session's writes, even with the same hot tier
+        run = token_hex(16)  # distinguishes another session's writes, even with the same hot tier
         head = {"next": now.next, "events": now.events, "tokens": now.tokens, "run": run}
         changed = {
             self._key(tier): _json({**head, "segments": now.tiers.of(tier)})

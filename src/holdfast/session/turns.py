@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import NamedTuple
 
-from holdfast.compressors.select.notes import Notes
+from holdfast.compressors.notes import Notes, called
 from holdfast.content import recognise
 from holdfast.formats.rules.exchanges import paired
 from holdfast.kernel.messages import Message, Role, Text, ToolCall, ToolResult
@@ -20,8 +20,7 @@ from holdfast.memory.excerpts import speaker_of
 from holdfast.memory.forms import SHOWN, Count, RuleCondenser, room_for
 from holdfast.memory.messages import Remembered
 from holdfast.memory.tiers import CUTS, Segment, Segmentation, original_of
-from holdfast.stream.events import StreamEvent
-from holdfast.stream.tellings import called
+from holdfast.stream import StreamEvent
 from holdfast.text.importance import concludes
 from holdfast.text.memo import Memo
 from holdfast.text.sentences import sentences

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal, NamedTuple, cast
 
 from .words import UNSPACED
@@ -52,8 +52,6 @@ _TELLING = re.compile(  # begins with one set, so that the search can skip to it
     r"[\d_@/\\#$A-Z.:](?:(?<=[\d_@/\\#$])|(?<=[a-z][A-Z])|(?<=\w\w\.)(?=\w\w)|(?<=::))"
 )
 _SPACE = re.compile(r"\s")
-_SPELLED = re.compile(rf"[^{UNSPACED}\uac00-\ud7a3]+")
-"""Scripts without spaces, and Korean with its endings, stand directly beside identifiers."""
 _ROOTED = re.compile(r"[/~]|[A-Za-z]:[/\\]|[A-Za-z][\w+.-]{1,20}://")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][\w.-]*+(?:=(?!=)|:(?![:/\\]))")
 
@@ -111,6 +109,7 @@ _SHAPE = re.compile(  # the name of a group is the kind, with a digit
 )
 _PLACE = re.compile(r"(?::\d{1,7}){1,2}$")  # line and column after a path
 _PATH = re.compile(r"(?:[A-Za-z]:)?[\w.@+%=~#$/\\-]+")
+
 _ENDINGS = """
 py pyi ipynb js jsx mjs cjs ts tsx go rs java kt scala swift rb php cs c cc cpp cxx h hpp m lua pl r
 sh bash ps1 bat sql md rst txt json jsonl yaml yml toml xml html htm css scss csv tsv log lock cfg
@@ -120,6 +119,12 @@ zst whl jar so dll exe db sqlite parquet proto tf vue svelte gradle
 _EXTENSIONS = frozenset(_ENDINGS.split())
 _NAME = re.compile(r"[#@$]?\w+(?:[.:#@$/+-]+\w+)*")
 _JOINED = re.compile(r"\d|[^\W_]_+[^\W_]|[a-z][A-Z]|^[#@$]\w\w|\w\w\.\w\w|::")
+
+
+@cache
+def _spelled() -> re.Pattern[str]:
+    """Scripts without spaces, and Korean with its endings, stand directly beside identifiers."""
+    return re.compile(rf"[^{UNSPACED}\uac00-\ud7a3]+")
 
 
 def find(text: str) -> list[Identifier]:
@@ -150,7 +155,7 @@ def _between(text: str, start: int, end: int) -> Iterator[Identifier]:
         for chunk in _CHUNK.finditer(text, first, at):
             said = chunk.group()
             whole = said.isascii() or _ROOTED.match(said)
-            for part in [chunk] if whole else _SPELLED.finditer(text, *chunk.span()):
+            for part in [chunk] if whole else _spelled().finditer(text, *chunk.span()):
                 word = part.group()
                 one = _known(word) if len(word) <= _SHORT else _judged(word)
                 if one is not None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
-from holdfast.text.words import is_whole, places
+from holdfast.text.words import AnyScript, is_whole, places
 
 
 class _Sayings:
@@ -96,7 +96,7 @@ _ALARMS = {
 _UNSPACED = ("错误", "失败", "异常", "エラー", "失敗", "例外", "오류", "실패")
 
 # means [^\W\d_], and is twice as fast
-_WORD = re.compile(r"[a-zß-öø-ÿ\u0100-\u1fff\u3040-\ud7ff]+")
+_WORD = AnyScript(lambda beyond: f"[a-z{beyond}]+", r"ß-öø-ÿ\u0100-\u1fff\u3040-\ud7ff")
 _FAULT_NAME = re.compile(r"(?<=[A-Za-z0-9])(?:Error|Exception|Failure)(?![A-Za-z0-9_(]|\.\w)")
 _ABSENT_BEFORE = re.compile(
     r"(?<![\w.])(?:no|0|zero|without|never|not|any)(?:[ \t]\w{1,12})?[ \t]$"

@@ -1,4 +1,4 @@
-"""Splitting text into sentences and lines, and recognising lines of prose.
+"""Splitting text into sentences, and telling lines from prose.
 
 The pieces joined are the text. A full stop ends a sentence unless it belongs to an abbreviation, an
 initial, a number, a name or a URL. A line break ends one before a list item, heading, quotation,
@@ -152,24 +152,3 @@ def _is_wrapped(lines: list[str]) -> bool:
         len(one) + 1 + min(len(other.split(None, 1)[0]), _NEXT_WORD) > width for one, other in pairs
     )
     return bool(pairs) and full >= _WRAPPED_SHARE * len(pairs)
-
-
-_SPOKEN = re.compile(  # the ranges are nearly [^\W\d_], in half the time
-    r"\s[A-Za-zÀ-ÖØ-öø-\u1fff\u3040-\ud7ff]{2,}+(?:['’][a-z]+)?[,.!?;:]?(?!\S)"
-)
-_UNSPACED = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\uffef]+")
-"""Chinese and Japanese with their punctuation, which have no spaces between words."""
-_SENTENCE = 0.6  # share of words in a line from which it reads as a sentence
-
-
-def reads_as_words(line: str) -> bool:
-    """Whether most tokens of the line are plain words; of unspaced script, two characters are one.
-
-    So many have most words of Chinese and Japanese.
-    """
-    unspaced = 0
-    if not line.isascii():
-        unspaced = sum((len(run) + 1) // 2 for run in _UNSPACED.findall(line))
-        line = _UNSPACED.sub(" ", line)
-    spoken, tokens = len(_SPOKEN.findall(f" {line}")), len(line.split())
-    return spoken + unspaced >= _SENTENCE * (tokens + unspaced)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, lru_cache
 from itertools import pairwise
 
 # Scripts without spaces, in which each pair of neighbouring characters counts as a word.
@@ -12,14 +12,42 @@ UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf
 DIGITS = re.compile(r"\d+")
 READ = 20_000
 """Characters of one text that are read closely, since a tool may return a book."""
-_PIECE = re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+")
 _ASCII_PIECES = bytes(
     ord(chr(code).lower()) if code < 128 and chr(code).isalnum() else 32 for code in range(256)
 )
 """ASCII letters in lower case and digits, with spaces for the rest: the same words, three times as
 fast."""
 
-_UNSPACED = re.compile(rf"[{UNSPACED}]")
+
+class AnyScript:
+    """A pattern whose characters beyond ASCII are compiled for the first text that has some.
+
+    Wide ranges of characters take milliseconds, and most texts need none.
+    """
+
+    def __init__(self, pattern: Callable[[str], str], beyond: str) -> None:
+        """``pattern`` makes the pattern with these characters, ``beyond`` ASCII, in its sets."""
+        self._pattern, self._beyond = pattern, beyond
+        self._in_ascii = re.compile(pattern("")).findall
+        self._in_any: Callable[[str], list[str]] | None = None
+
+    def findall(self, text: str) -> list[str]:
+        """All that it matches."""
+        if text.isascii():
+            return self._in_ascii(text)
+        if self._in_any is None:
+            self._in_any = re.compile(self._pattern(self._beyond)).findall
+        return self._in_any(text)
+
+
+@cache
+def _in_scripts() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Words of any script, and a character of one without spaces.
+
+    They are compiled for the first text that is not ASCII, since that takes 10 ms.
+    """
+    return re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+"), re.compile(rf"[{UNSPACED}]")
+
 
 _ENGLISH = """
 a about above after again against all also although always am an and another any anybody anyone
@@ -74,7 +102,7 @@ def words(text: str) -> list[str]:
     if text.isascii():
         return text.encode("ascii").translate(_ASCII_PIECES).decode("ascii").split()
     low = text.lower()
-    pieces = _PIECE.findall(low)
+    pieces = _in_scripts()[0].findall(low)
     return [word for piece in pieces for word in _pairs(piece)] if has_unspaced(low) else pieces
 
 
@@ -108,7 +136,7 @@ def is_whole(text: str, start: int, end: int) -> bool:
 
 def has_unspaced(text: str) -> bool:
     """Whether the text contains a script without spaces between words."""
-    return _UNSPACED.search(text) is not None
+    return not text.isascii() and _in_scripts()[1].search(text) is not None
 
 
 @lru_cache(maxsize=1 << 15)

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
 from holdfast.kernel.budget import Meter, tokens_in
 from holdfast.kernel.errors import ConfigError, HoldfastError, MissingExtraError
+from holdfast.kernel.messages import Media
 from holdfast.kernel.ports import Accuracy, MessageCounter, Priced, Tariff, TokenCounter
-from holdfast.kernel.registry import Registry, imported, rows
+from holdfast.kernel.registry import Registry, imported, moved_names, rows
 from holdfast.text.memo import Memo
 
 from .families import EXACT, STAND_INS, Family, family_of, window_of
-from .media import MediaCounter, document_tokens, media_tokens
 
 if TYPE_CHECKING:
     from .bpe import Bpe
@@ -158,7 +158,12 @@ def meter_for(model: str | None = None, counter: Counter = None) -> Meter:
         memo = count_memo(chosen)
     tariff = chosen.tariff if isinstance(chosen, Priced) else Tariff()
     whole = chosen.count_message if isinstance(chosen, MessageCounter) else None
-    return Meter(chosen, memo.__getitem__, MediaCounter(model, memo), tariff, whole)
+
+    def media(medium: Media) -> int:  # few conversations have media
+        counted: int = imported("holdfast.tokens.media:MediaCounter")(model, memo)(medium)
+        return counted
+
+    return Meter(chosen, memo.__getitem__, media, tariff, whole)
 
 
 @lru_cache(maxsize=8)
@@ -231,16 +236,16 @@ class _Checked:
         return tokens
 
 
+_MEDIA = ("MediaCounter", "document_tokens", "media_tokens")
+__getattr__ = moved_names(__name__, dict.fromkeys(_MEDIA, "holdfast.tokens.media"))
+
 __all__ = [
     "COUNTERS",
     "Counter",
     "Family",
-    "MediaCounter",
     "count_memo",
     "counter_for",
-    "document_tokens",
     "family_of",
-    "media_tokens",
     "meter_for",
     "window_of",
 ]

@@ -11,10 +11,9 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from holdfast.kernel.ports import Accuracy
 
@@ -28,8 +27,7 @@ STAND_INS = {
 """Vocabularies that are not installed, and the one that is used instead."""
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
+class Family(NamedTuple):
     """The vocabulary of a group of models, and how exact its counts are."""
 
     vocabulary: str
@@ -76,7 +74,7 @@ def family_of(model: str | None) -> Family:
     for pattern, family in _families("others", "openai"):
         if re.search(rf"(?<![a-z0-9])(?:{pattern})", model.lower()):
             accuracy = Accuracy("approximate", family.accuracy.error or 0.05)
-            return _hosted(model, replace(family, accuracy=accuracy))
+            return _hosted(model, family._replace(accuracy=accuracy))
     if _OPEN_HOSTS.match(model.strip().lower()):
         return _SMALL
     return Family("cl100k_base", Accuracy("unknown"))
@@ -123,5 +121,4 @@ def first(table: str, model: str | None) -> Any:
 @lru_cache(maxsize=256)
 def window_of(model: str | None) -> int | None:
     """The context window of a model in tokens, input and output together; None if not known."""
-    window: int | None = first("windows", model)
-    return window
+    return first("windows", model) if model else None

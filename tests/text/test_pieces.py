@@ -2,8 +2,7 @@
 lines.
 """
 
-from holdfast.selection.pieces import LONGEST, passages
-from holdfast.selection.things import things
+from holdfast.text.pieces import LONGEST, passages, things
 
 
 def test_short_lines_stand_together_and_no_word_is_lost():

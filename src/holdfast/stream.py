@@ -1,12 +1,12 @@
-"""Tells apart what a text of a conversation is: words, pasted material, or an act and its output.
+"""A conversation as events, in any format: words, acts, outcomes, material, earlier notes.
 
 Material is logs, code and files in a message of a user. If it is unclear, a passage counts as
 words: words are never shortened while anything else can be.
 
-Acts are commands that an agent writes as text because it has no tool calls: a fenced block, an
-element with tags, a labelled line, a JSON object; the output comes back in a user message. They are
-found without a vendor's syntax: whatever the syntax, the agent repeats it; and outputs begin alike
-or do not read as words, unlike a person's messages.
+Acts are tool calls, or commands that an agent writes as text because it has none: a fenced block,
+an element with tags, a labelled line, a JSON object; the output comes back in a user message. Such
+acts are found without a vendor's syntax: whatever the syntax, the agent repeats it; and outputs
+begin alike or do not read as words, unlike a person's messages.
 """
 
 from __future__ import annotations
@@ -14,16 +14,134 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 from os.path import commonprefix
 from sys import maxunicode
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from holdfast.kernel.messages import Message, Text, ToolCall
+from holdfast.kernel.messages import Media, Message, Part, Text, ToolCall, ToolResult
+from holdfast.text.importance import TROUBLE, alarm
 from holdfast.text.memo import Memo
-from holdfast.text.sentences import reads_as_words
-from holdfast.text.words import DIGITS
+from holdfast.text.words import DIGITS, AnyScript
+
+UNCLEAR = "reply"
+"""The speaker of words that a person or a program may have written in answer to an act.
+
+They are not shortened, like a person's words, and are no instruction, like an output.
+"""
+
+BESIDE = -1
+"""The position of what stands beside the messages: no message has it."""
+
+_BRIEF = 400  # characters; a longer outcome says more than that it failed
+_OF_A_FILE = re.compile(r"\S*\d+[:→|-]")
+
+Function = Literal["instruction", "words", "act", "outcome", "material", "notes"]
+
+
+class StreamEvent(NamedTuple):
+    """One thing that was said, done or returned.
+
+    ``message`` is the index of its message and ``part`` that of its part. ``by`` is who said it
+    (``user``, ``assistant``, ``system``), or the name of the tool. ``act`` is the index of an
+    outcome's act among the events, -1 if it is not known. ``failed``: the outcome reports that the
+    act did not succeed.
+    """
+
+    function: Function
+    by: str
+    text: str
+    message: int
+    part: int
+    act: int = -1
+    failed: bool = False
+
+    @property
+    def is_users_words(self) -> bool:
+        """Whether these are a user's own words."""
+        return self.by == "user" and self.function == "words"
+
+
+def events_of(
+    messages: Sequence[Message], notes: Mapping[int, str], envelope: Sequence[Part] = ()
+) -> list[StreamEvent]:
+    """The events of these messages in order; ``notes`` has the bodies of earlier notes by index.
+
+    Acts written as text are recognised by their regularity over all messages. A system prompt in
+    the ``envelope`` comes first, as where it is a message.
+    """
+    protocol = protocol_of(messages)
+    elsewhere = protocol._replace(is_bare=False)  # an output without an opening follows its act
+    system = [part.text for part in envelope if isinstance(part, Text)]
+    found = [StreamEvent("instruction", "system", text, BESIDE, 0) for text in system]
+    calls: dict[str, int] = {}
+    last_act = -1
+    for at, message in enumerate(messages):
+        if at in notes:
+            found.append(StreamEvent("notes", message.role, notes[at], at, 0))
+            continue
+        known = protocol if last_act == len(found) - 1 >= 0 else elsewhere
+        for event in _of_message(message, at, known, calls, last_act):
+            if event.function == "act":
+                last_act = len(found)
+                if isinstance(part := message.parts[event.part], ToolCall):
+                    calls[part.id] = last_act
+            found.append(event)
+    return found
+
+
+def _of_message(
+    message: Message, at: int, protocol: Protocol, calls: Mapping[str, int], last_act: int
+) -> Iterator[StreamEvent]:
+    for number, part in enumerate(message.parts):
+        if isinstance(part, ToolCall):
+            yield StreamEvent("act", part.name, part.arguments, at, number)
+        elif isinstance(part, ToolResult):
+            act = calls.get(part.call_id, -1)
+            failed = part.is_error or _reports_failure(part.text)
+            yield StreamEvent("outcome", "tool", _shown(part), at, number, act, failed)
+        elif isinstance(part, Media):
+            yield StreamEvent("material", message.role, f"[{part.kind}]", at, number)
+        elif isinstance(part, Text) and part.text:
+            yield from _of_text(part.text, message, at, number, protocol, last_act)
+
+
+def _of_text(
+    text: str, message: Message, at: int, number: int, protocol: Protocol, last_act: int
+) -> Iterator[StreamEvent]:
+    role = message.role
+    may_be_outcome = last_act >= 0 or not protocol.syntaxes  # before the first act, it is the task
+    if role == "system":
+        yield StreamEvent("instruction", role, text, at, number)
+    elif role == "tool" or (role == "user" and protocol.is_outcome(text) and may_be_outcome):
+        failed = _reports_failure(protocol.returned(text))
+        yield StreamEvent("outcome", "tool", text, at, number, last_act, failed)
+    elif role == "assistant":
+        words, act = protocol.parted(text)
+        for is_material, passage in passages_of(words) if words else ():
+            yield StreamEvent("material" if is_material else "words", role, passage, at, number)
+        if act:
+            yield StreamEvent("act", "", act, at, number)
+    else:
+        by = UNCLEAR if last_act >= 0 and protocol.is_unclear(text) else role
+        for is_material, passage in passages_of(text):
+            yield StreamEvent("material" if is_material else "words", by, passage, at, number)
+
+
+def _reports_failure(text: str) -> bool:
+    """Whether a short outcome begins with a report of failure, not with a line of a file."""
+    first = text.lstrip()[:_BRIEF].partition("\n")[0]
+    return len(text) <= _BRIEF and not _OF_A_FILE.match(first) and alarm(first) >= TROUBLE
+
+
+def _shown(result: ToolResult) -> str:
+    media = " ".join(f"[{medium.kind}]" for medium in result.media)
+    return f"{result.text} {media}".strip() if media else result.text
+
+
+# words and material
 
 _FENCES = ("```", "~~~")
 _LOG_OPENING = 12  # characters that lines of a log have in common at their start
@@ -31,11 +149,6 @@ _ENDS = tuple(".!?:,。！？：")
 _TYPED = 800  # characters; few people type more
 _SAYING = 5  # words; fewer say little more than what they open with
 _RUN = 6  # lines in a row that are not sentences; fewer may be a list, an address, a poem
-
-
-def passages_of(text: str) -> Sequence[tuple[bool, str]]:
-    """The passages of a text in order, and whether each is material."""
-    return _PASSAGES(text)
 
 
 def _passages(text: str) -> Iterator[tuple[bool, str]]:
@@ -51,8 +164,11 @@ def _passages(text: str) -> Iterator[tuple[bool, str]]:
         yield kind, "\n".join(held)
 
 
-_PASSAGES: Memo[str, Sequence[tuple[bool, str]]] = Memo(lambda text: tuple(_passages(text)))
-"""Cached, since a growing conversation is read at each call."""
+passages_of: Memo[str, Sequence[tuple[bool, str]]] = Memo(lambda text: tuple(_passages(text)))
+"""The passages of a text in order, and whether each is material.
+
+Cached, since a growing conversation is read at each call.
+"""
 
 
 def _lines(text: str) -> Iterator[tuple[bool, str]]:
@@ -125,6 +241,34 @@ def _is_sentence(line: str) -> bool:
     ends = line.rstrip().endswith(_ENDS)
     return ends and line[0].isalpha() and len(line.split()) > 1 and reads_as_words(line)
 
+
+_SPOKEN = AnyScript(  # the ranges are nearly [^\W\d_], in half the time
+    lambda beyond: rf"\s[A-Za-z{beyond}]{{2,}}+(?:['’][a-z]+)?[,.!?;:]?(?!\S)",
+    r"À-ÖØ-öø-\u1fff\u3040-\ud7ff",
+)
+_SENTENCE = 0.6  # share of words in a line from which it reads as a sentence
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    """Chinese and Japanese with their punctuation, which have no spaces between words."""
+    return re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\uffef]+")
+
+
+def reads_as_words(line: str) -> bool:
+    """Whether most tokens of the line are plain words; of unspaced script, two characters are one.
+
+    So many have most words of Chinese and Japanese.
+    """
+    unspaced = 0
+    if not line.isascii():
+        unspaced = sum((len(run) + 1) // 2 for run in _unspaced().findall(line))
+        line = _unspaced().sub(" ", line)
+    spoken, tokens = len(_SPOKEN.findall(f" {line}")), len(line.split())
+    return spoken + unspaced >= _SENTENCE * (tokens + unspaced)
+
+
+# acts and outputs that are written as text
 
 _FEWEST = 3  # times that a regularity must appear, and in half of the messages that could show it
 _BARE = 0.25  # least share of outputs of several lines if there is no common opening

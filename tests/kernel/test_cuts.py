@@ -2,10 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.compressors.cuts import legal, oldest_first
 from holdfast.formats import named
 from holdfast.kernel.integrity import Rule
-from holdfast.kernel.transcript import violations
+from holdfast.kernel.transcript import legal, oldest_first, violations
 from tests.formats.rules.messages import assistant, result, thought, use, user
 from tests.properties.conversations import FORMS
 from tests.talks import METER, chat, exchange, system

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from holdfast.compressors.notes import telling_of
 from holdfast.formats import read
-from holdfast.stream.events import StreamEvent, events_of
-from holdfast.stream.tellings import telling_of
+from holdfast.stream import StreamEvent, events_of
 
 LOG = "\n".join(f"2026-03-0{n} 12:00:0{n} ERROR worker-{n} lost lease 88{n}" for n in range(1, 9))
 

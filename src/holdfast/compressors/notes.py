@@ -1,0 +1,582 @@
+"""Notes on a conversation: the pieces of its events, their value, the best that fit, the text.
+
+Notes have a fixed order: first the user's words, then the steps, each outcome under its act.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import chain
+from math import fsum, inf
+from typing import NamedTuple
+
+from holdfast.content import taken_apart
+from holdfast.kernel.budget import Meter
+from holdfast.kernel.messages import Message
+from holdfast.selection import MOST, Use, ordered, picked, shortlist, table, valued, worth_of
+from holdfast.stream import StreamEvent, unfenced
+from holdfast.text.fit import beginning, filled
+from holdfast.text.json_values import Value, dump, values_in
+from holdfast.text.memo import Memo
+from holdfast.text.pieces import (
+    WORDS,
+    Form,
+    Piece,
+    Reading,
+    form,
+    look,
+    of_line,
+    passages,
+    quoted,
+    shape,
+    things,
+)
+
+HEADING = "Notes on the conversation so far (… marks what is left out):"
+"""The usual first line."""
+
+# the pieces of events
+
+_ARGUMENT = 100  # characters of an argument that are shown beside the name of the call
+
+
+class Telling(NamedTuple):
+    """The pieces of an event (``reading``); ``numbers`` are those that may be chosen, ascending.
+
+    Of these, ``tells`` are the things in each, ``forms`` its form, and ``costs`` its characters, as
+    ``Piece.cost`` counts them. ``names`` counts the pieces that have each name; ``crowd`` is the
+    number of all things.
+    """
+
+    reading: Reading
+    numbers: Sequence[int]
+    tells: tuple[tuple[str, ...], ...]
+    forms: tuple[Form, ...]
+    costs: tuple[int, ...]
+    names: Mapping[str, int]
+    crowd: int
+    quoted: frozenset[str]
+
+
+class Closely(NamedTuple):
+    """How many characters of a long text are ranked, and what else decides which."""
+
+    most: float = inf
+    question: str = ""
+    used: frozenset[str] = frozenset()
+    """Names that occur elsewhere in the conversation."""
+
+
+_WHOLE = Closely()
+
+
+def telling_of(event: StreamEvent, closely: Closely = _WHOLE) -> Telling:
+    """The pieces of the event; ``closely`` says which of a longer text are ranked."""
+    if event.function == "act":
+        return _TELLINGS(("act", event.by, event.text, closely))
+    if event.function in ("outcome", "material"):
+        return _TELLINGS(("returned", "", event.text, closely))
+    return _TELLINGS(("said", "", event.text, closely))
+
+
+def _make_telling(key: tuple[str, str, str, Closely]) -> Telling:
+    how, name, text, closely = key
+    if how == "act":
+        reading = Reading(tuple(_act(name, text)), 1)
+    elif how == "returned":
+        reading = taken_apart(text) or passages(text)
+    else:
+        reading = passages(text)
+    numbers = shortlist(reading.pieces, *closely)
+    pieces = [reading.pieces[number] for number in numbers]
+    named = [things(piece.names) for piece in pieces]
+    names = Counter(chain.from_iterable(named))
+    crowd = len({thing for piece in pieces for thing in piece.things if thing not in names})
+    return Telling(
+        reading,
+        numbers,
+        tuple([(*mine, *piece.things) for mine, piece in zip(named, pieces, strict=True)]),
+        tuple(map(form, named)),
+        tuple([piece.cost for piece in pieces]),
+        names,
+        len(names) + crowd,
+        frozenset(quoted(text) if how != "act" else ()),
+    )
+
+
+_TELLINGS = Memo(_make_telling)
+
+
+def _act(name: str, text: str) -> Iterator[Piece]:
+    """The pieces of each call in an act: its short arguments on one line, under it the long ones.
+
+    Without a short argument, the first passage stands on the line: a bare name says nothing.
+    """
+    above = 0
+    for label, fields in _calls(name, text):
+        at = above
+        for piece in _call(label, fields):
+            yield piece._replace(under=above if at > above else -1)
+            at += 1
+        above = at
+
+
+def _calls(name: str, text: str) -> list[tuple[str, list[tuple[str, str]]]]:
+    """The calls of an act, each with its arguments: the JSON objects of which most of it consists.
+
+    If the act is written as text, what stands before an object says what is called. An act without
+    such objects is one call with one argument.
+    """
+    bare = unfenced(text)
+    found: list[tuple[str, list[tuple[str, str]]]] = []
+    label, covered = name, 0
+    for part, values in values_in(bare):
+        for value in values:
+            found.append((" ".join(label.split()), list(_fields(value))))
+            covered += len(part)
+        label = "" if values else f"{label} {part}"
+    return found if found and 2 * covered >= len(bare) else [(name, [("", bare)])]
+
+
+def _call(name: str, fields: Sequence[tuple[str, str]]) -> Iterator[Piece]:
+    short = [_labelled(*field) for field in fields if len(field[1]) <= _ARGUMENT]
+    long = [
+        piece if place else piece._replace(text=_labelled(key, piece.text))
+        for key, value in fields
+        if len(value) > _ARGUMENT
+        for place, piece in enumerate(passages(value).pieces)
+    ]
+    head = ", ".join(short)
+    if long and not short:
+        head = long.pop(0).text
+    yield from of_line(f"{name} {head}".strip(), 0)
+    yield from long
+
+
+def _labelled(key: str, value: str) -> str:
+    return f"{key}: {value}" if key else value
+
+
+def _fields(value: Value, key: str = "") -> Iterator[tuple[str, str]]:
+    """The values inside a value that are no objects, as text, each with its key."""
+    if isinstance(value, dict):
+        for name, each in value.items():
+            yield from _fields(each, name)
+    elif isinstance(value, list) and any(isinstance(each, dict) for each in value):
+        for each in value:
+            yield from _fields(each, key)
+    else:
+        yield key, str(value) if isinstance(value, str) else dump(value)
+
+
+def called(name: str, arguments: str) -> str:
+    """The call's name with its arguments, or the beginning of long ones."""
+    ((_, fields), *_) = _calls(name, arguments)
+    told = ", ".join(f"{key} {value}".strip() for key, value in fields)
+    return f"{name}({told if len(told) <= _ARGUMENT else f'{told[:_ARGUMENT]}…'})"
+
+
+def uses_of(events: Sequence[StreamEvent], tellings: Sequence[Telling]) -> dict[str, Use]:
+    """The use of each name over all events; distances are counted in events."""
+    uses: dict[str, Use] = {}
+    for now, (event, telling) in enumerate(zip(events, tellings, strict=True)):
+        is_act = event.function == "act"
+        is_agents = is_act or event.by == "assistant"
+        crowd = max(telling.crowd, 1)
+        for thing, pieces in telling.names.items():
+            use = uses.get(thing)
+            if use is None:
+                use = uses[thing] = Use(crowd, now)
+            elif crowd < use.crowd:
+                use.crowd = crowd
+            use.events += 1
+            use.pieces += pieces
+            use.last = now
+            if is_agents:
+                use.by_agent += 1
+                use.last_by_agent = now
+                use.acts += is_act
+        for thing in telling.quoted:
+            if thing in uses:
+                uses[thing].is_quoted = True
+    _note_what_is_next(events, tellings, uses)
+    return uses
+
+
+def _note_what_is_next(
+    events: Sequence[StreamEvent], tellings: Sequence[Telling], uses: Mapping[str, Use]
+) -> None:
+    """Set ``taken`` of the ids beside those that a later act names on its first line.
+
+    An agent that opens the entries of a list one by one needs the rest of the list.
+    """
+    opened = _opened(events, tellings, uses)
+    for number, (event, telling) in enumerate(zip(events, tellings, strict=True)):
+        if event.function == "act":
+            continue
+        from_here = {t for t in opened.keys() & telling.names.keys() if opened[t] > number}
+        for told in telling.tells if from_here else ():
+            here = from_here.intersection(told)
+            if not here:
+                continue
+            looks = list(map(look, told))
+            all_alike, taken = Counter(looks), Counter(map(look, here))
+            for thing, like in zip(told, looks, strict=True):
+                if like in taken and (use := uses.get(thing)) and not use.by_agent:
+                    use.taken = max(use.taken, taken[like] / (all_alike[like] - 1))
+
+
+def _opened(
+    events: Sequence[StreamEvent], tellings: Sequence[Telling], uses: Mapping[str, Use]
+) -> dict[str, int]:
+    """The ids that an act names on its first line after they appeared, and the first such act."""
+    opened: dict[str, int] = {}
+    for now, (event, telling) in enumerate(zip(events, tellings, strict=True)):
+        if event.function == "act" and telling.tells:
+            for thing in telling.tells[0]:
+                if shape(thing) not in WORDS and uses[thing].first < now:
+                    opened.setdefault(thing, now)
+    return opened
+
+
+# the best pieces of a conversation
+
+Rate = Callable[[StreamEvent], float]
+
+TOKENS_A_CHARACTER = 0.3  # until it is measured; plain English has 0.25
+IDLE = 0.1  # share of the room; if more is left, what comes later has it
+_NEARLY_ALL = 0.8  # share of the tokens of all candidates that are of one text
+
+
+class PieceOfEvent(NamedTuple):
+    """A piece: the number of its event, and its own."""
+
+    event: int
+    number: int
+    """The number of the piece within its event."""
+
+
+class Run(NamedTuple):
+    """The chosen pieces of one event, by their numbers, ascending."""
+
+    number: int
+    chosen: Sequence[int]
+
+
+class Told(NamedTuple):
+    """An event, all its pieces, and the numbers of those in the notes, ascending."""
+
+    event: StreamEvent
+    pieces: Sequence[Piece]
+    chosen: Sequence[int]
+    failed: bool = False
+    """Whether it is an act that failed and whose outcome is not in the notes."""
+
+
+class Candidates:
+    """The pieces of some events of a conversation."""
+
+    def __init__(
+        self,
+        events: Sequence[StreamEvent],
+        among: Collection[int],
+        rate: Rate,
+        question: str = "",
+        share: float = 0.0,
+        room: float = inf,
+    ) -> None:
+        """Read and value the pieces of the events with the numbers ``among``, which may be chosen.
+
+        ``rate`` returns an event's tokens for each character. ``share`` is the value of the best
+        answer to the question, and ``room`` the tokens that all pieces together may take.
+        """
+        self.events, self._among = events, among
+        self.failed = {event.act for event in events if event.failed}
+        """The numbers of the acts that failed."""
+        self.tellings = _tellings(events, room * MOST, question)
+        self.found: list[PieceOfEvent] = []
+        self._pieces: list[Piece] = []
+        self._tells: list[tuple[str, ...]] = []
+        self._forms: list[Form] = []
+        self.costs: list[float] = []
+        heads: dict[int, int] = {}
+        for number in sorted(among):
+            telling = self.tellings[number]
+            if telling.numbers:  # a call without a name and arguments has no piece
+                heads[number] = len(self.found)
+            self._add(number, telling, rate(events[number]), heads.get(events[number].act, -1))
+        uses, weights = uses_of(events, self.tellings), table()
+        said = self._said(uses)
+        alone = self._asks_of_one_text()
+        best = weights.asked if alone else share
+        answers = valued(self._pieces, question, best, weights.among_others, alone=alone)
+        self._tells = [
+            (*mine, *more) if more else mine
+            for mine, more in zip(self._tells, answers.tells, strict=True)
+        ]
+        self._bonus = [own + near for own, near in zip(said, answers.bonus, strict=True)]
+        worth = worth_of(uses, max(len(events), 1)) | answers.worth
+        self._worth = dict.fromkeys(chain.from_iterable(self._tells), 0.0) | worth
+        self.values = [
+            fsum(map(self._worth.__getitem__, told)) + bonus
+            for told, bonus in zip(self._tells, self._bonus, strict=True)
+        ]
+
+    def _add(self, number: int, telling: Telling, rate: float, act: int) -> None:
+        base, numbers = len(self.found), telling.numbers
+        self.found += [PieceOfEvent(number, at) for at in numbers]
+        self._tells += telling.tells
+        self._forms += telling.forms
+        self.costs += [cost * rate for cost in telling.costs]
+        for piece in picked(telling.reading.pieces, numbers):
+            under = base + piece.under if piece.under >= 0 else act
+            self._pieces.append(piece if under == piece.under else piece._replace(under=under))
+
+    def order(self, enough: float) -> list[int]:
+        """The candidates' numbers, the best first, until together they cost ``enough`` tokens."""
+        elsewhere = [each for n, each in enumerate(self.tellings) if n not in self._among]
+        known = Counter(chain.from_iterable({*chain.from_iterable(t.tells)} for t in elsewhere))
+        return self.best_first(range(len(self.found)), enough, known)
+
+    def best_first(
+        self, numbers: Sequence[int], enough: float, known: Mapping[str, int] | None = None
+    ) -> list[int]:
+        """Some of the candidates, the best first, until they cost ``enough`` tokens together.
+
+        ``known`` counts what is told elsewhere; without it, nothing is.
+        """
+        found = ordered(
+            picked(self._pieces, numbers),
+            [self._tells[n] for n in numbers],
+            [self.costs[n] for n in numbers],
+            self._worth,
+            again=table().again,
+            told=known,
+            forms=[self._forms[n] for n in numbers],
+            bonus=[self._bonus[n] for n in numbers],
+            enough=enough,
+        )
+        return [numbers[each] for each in found]
+
+    def choose(
+        self,
+        order: Sequence[int],
+        room: int,
+        tokens: Callable[[Sequence[int]], int],
+        first: Sequence[int] = (),
+    ) -> list[int]:
+        """Choose ``first`` as far as it fits, then the beginning of the order that fits.
+
+        If much room is left then, the next pieces that fit have it.
+
+        ``tokens`` counts a choice exactly. One piece with a higher value than the whole beginning
+        replaces it: otherwise trifles would fill a small room (Khuller, Moss and Naor 1999).
+        """
+        costs, values = self.costs, self.values
+        firm: list[int] = []
+        for number in first:
+            if tokens([*firm, number]) <= room:
+                firm.append(number)
+        rest = [number for number in order if number not in set(firm)]
+
+        def cost(some: Sequence[int]) -> int:
+            return tokens([*firm, *some])
+
+        spent = cost(()) if firm else 0
+        chosen, spent = beginning(rest, costs, cost, room, room - spent)
+        if chosen:
+            chosen, spent = _extended(chosen, spent, rest, costs, cost, room)
+            chosen = filled(chosen, spent, rest, costs, cost, room, room * (1 - IDLE))
+        best = max(rest, key=values.__getitem__, default=None)
+        outweighs = best is not None and values[best] > sum(map(values.__getitem__, chosen))
+        if best is not None and outweighs and cost([best]) <= room:
+            chosen = [best]
+        return [*firm, *chosen]
+
+    def runs(self, chosen: Sequence[int]) -> list[Run]:
+        """The chosen candidates by event, in the order of the events."""
+        by_event: dict[int, list[int]] = {}
+        for number in chosen:
+            by_event.setdefault(self.found[number].event, []).append(self.found[number].number)
+        return [Run(event, sorted(by_event[event])) for event in sorted(by_event)]
+
+    def told(self, found: Sequence[Run], in_place: Collection[int] = ()) -> list[Told]:
+        """The chosen pieces as the notes show them, without events that stay ``in_place``."""
+        events = self.events
+        known = {events[run.number].act for run in found} | {events[n].act for n in in_place}
+        failed = self.failed - known
+        numbers = {run.number for run in found}
+
+        def place(run: Run) -> tuple[int, int]:
+            # calls may be made together: each outcome goes under its own
+            act = events[run.number].act
+            return (act if act in numbers else run.number, run.number)
+
+        return [
+            Told(events[n], self.tellings[n].reading.pieces, some, n in failed)
+            for n, some in sorted(found, key=place)
+            if n not in in_place
+        ]
+
+    def _asks_of_one_text(self) -> bool:
+        """Whether a user spoke last and most candidates are from one text."""
+        newest = self.events[-1] if self.events else None
+        if newest is None or not newest.is_users_words:
+            return False
+        sizes: dict[int, float] = {}
+        for candidate, cost in zip(self.found, self.costs, strict=True):
+            sizes[candidate.event] = sizes.get(candidate.event, 0.0) + cost
+        return max(sizes.values(), default=0.0) >= _NEARLY_ALL * sum(sizes.values())
+
+    def _said(self, uses: Mapping[str, Use]) -> list[float]:
+        """The value of each piece by its speaker, times the mean rarity of the things in it.
+
+        Findings, decisions and instructions have rare words; announcements of the next step have
+        the common words of the work. A user who says more than anybody types passes on a text: its
+        pieces share the value of a typed message.
+        """
+        weights = table()
+        rarity = {thing: 1 / use.events for thing, use in uses.items()}
+        said: list[float] = []
+        for (number, _), told in zip(self.found, self._tells, strict=True):
+            event = self.events[number]
+            worth = weights.said.get(_role(event), 0.0)
+            if worth and event.is_users_words:
+                worth *= min(1.0, weights.typed / len(self.tellings[number].reading.pieces))
+            if worth:
+                worth *= fsum([rarity[t] for t in told if t in rarity])
+            said.append(worth / max(1, len(told)))
+        return said
+
+
+def _tellings(events: Sequence[StreamEvent], most: float, question: str) -> list[Telling]:
+    """The pieces of each event; of one longer than ``most`` characters, only the best."""
+    short = {n: telling_of(event) for n, event in enumerate(events) if len(event.text) <= most}
+    if len(short) == len(events):
+        return list(short.values())
+    closely = Closely(most, question, frozenset().union(*(each.names for each in short.values())))
+    return [short.get(n) or telling_of(event, closely) for n, event in enumerate(events)]
+
+
+def _role(event: StreamEvent) -> str:
+    return f"{event.by} {event.function}" if event.function == "words" else event.function
+
+
+def rates(messages: Sequence[Message], meter: Meter) -> Rate:
+    """Return a function that gives the tokens per character of an event's part."""
+
+    def rate(event: StreamEvent) -> float:
+        text = messages[event.message].parts[event.part].text
+        return meter.text(text) / len(text) if text else TOKENS_A_CHARACTER
+
+    return rate
+
+
+def _extended(
+    chosen: Sequence[int],
+    spent: int,
+    order: Sequence[int],
+    costs: Sequence[float],
+    cost: Callable[[Sequence[int]], int],
+    room: int,
+) -> tuple[Sequence[int], int]:
+    """A beginning of the order up to the first piece that does not fit, and what it costs.
+
+    The search for a beginning ends close enough to the room, where that of a smaller room may have
+    found a longer one.
+    """
+    for number in order[order.index(chosen[-1]) + 1 :]:
+        if spent + costs[number] > room or (taken := cost([*chosen, number])) > room:
+            break
+        chosen, spent = [*chosen, number], taken
+    return chosen, spent
+
+
+# the text of notes
+
+SAID = "What the user said:"
+DONE = "What was said and done, step by step:"
+GAP = "…"
+_OURS = ("- ", "> ", SAID, DONE)
+_REACH = 2  # times the room: candidates that cost less than estimated may fill it
+
+
+class Notes:
+    """Notes on some events, in at most ``tokens`` by ``count``, or in fewer."""
+
+    def __init__(
+        self,
+        events: Sequence[StreamEvent],
+        tokens: int,
+        count: Callable[[str], int],
+        heading: str = "",
+    ) -> None:
+        everything = range(len(events))
+        self._candidates = Candidates(
+            events, everything, lambda _: TOKENS_A_CHARACTER, room=max(tokens, 1)
+        )
+        self._order = self._candidates.order(tokens * _REACH)
+        self._count, self._heading = count, heading
+
+    def within(self, tokens: int) -> str:
+        """The best that fit so many tokens; empty if nothing fits."""
+
+        def cost(chosen: Sequence[int]) -> int:
+            return self._count(self._text(chosen))
+
+        return self._text(self._candidates.choose(self._order, tokens, cost))
+
+    def _text(self, chosen: Sequence[int]) -> str:
+        told = self._candidates.told(self._candidates.runs(chosen))
+        return written(told, self._heading) if told else ""
+
+
+def written(told: Sequence[Told], heading: str, tail: Sequence[str] = ()) -> str:
+    """The text of the notes; without a heading it is a bare list in order of time."""
+    if not heading:
+        return "\n".join([*(line for each in told for line in _lines(each, "- user: ")), *tail])
+    said = [line for each in told if each.event.is_users_words for line in _lines(each, "- ")]
+    done = [line for each in told if not each.event.is_users_words for line in _lines(each, "- ")]
+    lines = [heading]
+    if said:
+        lines += [SAID, *said]
+    if done:
+        lines += [DONE, *done]
+    return "\n".join([*lines, *tail])
+
+
+def _lines(told: Told, users: str) -> Iterator[str]:
+    """The pieces of an event after its speaker or act, with marks for gaps."""
+    reached = 0
+    lines: list[str] = []
+    for number in told.chosen:
+        piece = told.pieces[number]
+        if piece.continues and number == reached:
+            lines[-1] += f" {piece.text}"
+        else:
+            if number > reached and lines:
+                lines[-1] += f" {GAP}"
+            lines += map(_quoted, piece.text.split("\n"))
+        reached = number + 1
+    if reached < len(told.pieces):
+        lines[-1] += f" {GAP}"
+    opening = f"{GAP} " if told.chosen[0] else ""
+    lines[0] = f"{_label(told, users)}{opening}{lines[0].lstrip()}"
+    yield from lines
+
+
+def _quoted(line: str) -> str:
+    """A line of a text, indented if it looks like one of the notes' own lines."""
+    return f" {line}" if line.startswith(_OURS) else line
+
+
+def _label(told: Told, users: str) -> str:
+    event = told.event
+    if event.function == "notes":
+        return ""
+    if event.function == "outcome":
+        return "> failed: " if event.failed else "> "
+    if event.function == "words":
+        return users if event.is_users_words else f"- {event.by}: "
+    return "- failed: " if told.failed else "- "

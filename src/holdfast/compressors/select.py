@@ -1,0 +1,565 @@
+"""The strategy that keeps the most useful pieces of a conversation.
+
+``Stays`` decides which messages stay in place, ``Selection`` which pieces of the others are kept,
+and ``Draft`` writes the notes and the shortened parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+from typing import NamedTuple
+
+from holdfast.compressors.notes import HEADING, IDLE, Candidates, rates, written
+from holdfast.compressors.references import Place, note, save_messages
+from holdfast.compressors.summaries import Placed, WorkingStore, body_of, concealed, mark, placed
+from holdfast.compressors.tool_outputs import SHORTER_FORM, texts
+from holdfast.content import recognise
+from holdfast.kernel.budget import Allowance
+from holdfast.kernel.compressor import Configured, Flow, Plan
+from holdfast.kernel.edits import Drop, Edit, Offload, Replace
+from holdfast.kernel.messages import Text, ToolResult
+from holdfast.kernel.transcript import Transcript, legal, unit_of
+from holdfast.kernel.typed import Fraction
+from holdfast.selection import table, writer
+from holdfast.stream import StreamEvent, events_of
+from holdfast.text.fit import head_tail, water_level
+
+TOLD, LEFT_OUT = "in the notes", "not in the notes"
+"""The reason of a drop: notes have pieces of the message, or none of its whole exchange."""
+IN_PART = "shortened"
+"""The reason for a new text of a part that stays."""
+ASIDE = "[…]"
+"""Stands for a text of which no piece is kept; it is not the mark of a skipped turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Select(Configured):
+    """Ranks the pieces of all that was said, done and returned, and keeps the best that fit.
+
+    The task and the newest exchange stay in place, and as many exchanges before it as ``recent``
+    allows. Of older messages, and of outputs too large to stay whole, the pieces are kept whose
+    names the next steps are likely to use and no kept piece has yet.
+    """
+
+    recent: Fraction = 0.15
+    """Share of the room for the newest exchanges that stay unchanged."""
+
+    task: Fraction = 0.4
+    """Share of the room for the user's first message; the middle of a longer one is cut out."""
+
+    heading: str = HEADING
+    """The first line of the notes."""
+
+    told: Fraction = 0.5
+    """Share of the tokens of older messages that notes may have. Room beyond it keeps more
+    exchanges unchanged, so that a conversation just over its budget changes little."""
+
+    name = "select"
+
+    def plan(self, transcript: Transcript, allowance: Allowance) -> Plan | Flow:
+        """A Drop of older messages, an Insert of notes on them, a Replace of shortened outputs."""
+        if allowance.meter.total(transcript) <= allowance.target:
+            return Plan.skip("within_budget", "it fits already")
+        edits = without_loss(transcript, allowance)
+        if edits:
+            return Plan(edits, reason="lossless")
+        view = Selection(self, transcript, allowance)
+        if not view.may_shrink:
+            return Plan.skip("nothing_old", "there is nothing to shorten")
+        return self._kept(view) if allowance.stored else view.plan()
+
+    def _kept(self, view: Selection) -> Flow:
+        """The plan with the originals saved and named, or without references if the store fails.
+
+        A reference takes room, so that more outputs may be cut; their originals are saved next.
+        """
+        references, trouble = yield from save_messages(view.transcript, view.going, view.allowance)
+        plan = view.plan(references, trouble)
+        store = WorkingStore(works=not trouble)
+        while store.works and (cut := view.without_reference(plan)):
+            for place, text, kind in cut:
+                key = yield from store.save(text, kind)
+                if store.works:
+                    view.name_original(place, kind, key)
+            plan = view.plan(references if store.works else (), store.trouble)
+        return plan
+
+
+_MOST_SAVED = 0.6  # share of the outputs that lossless forms save at most
+
+
+def without_loss(transcript: Transcript, allowance: Allowance) -> tuple[Edit, ...]:
+    """Lossless shorter forms of outputs, the oldest first, if together they meet the target."""
+    if all(message.is_speech for message in transcript.messages):
+        return ()  # no tool has returned anything
+    count = allowance.meter.text
+    excess = allowance.meter.total(transcript) - allowance.target
+    found = [one for one in texts(transcript, allowance) if one.position not in transcript.pinned]
+    if excess > _MOST_SAVED * sum(output.tokens for output in found):
+        return ()
+    edits: list[Edit] = []
+    for output in reversed(found):
+        kind = recognise(output.text)
+        short = kind.compact(output.text)
+        saved = 0 if short is None else output.tokens - count(short)
+        if short is not None and saved > 0:
+            edits.append(output.replaced(short, reason=f"{kind.name}: {SHORTER_FORM}"))
+            excess -= saved
+            if excess <= 0:
+                return tuple(edits)
+    return ()
+
+
+# what stays in place
+
+_IN_PLACE = 0.5  # share of the recent room above which one part is shortened to pieces
+_NEWEST = 0.65  # share of the recent room that is due to a newest output
+_SHOWN = 0.2  # share of a long one that is told, if the recent room has space
+_SHORT_ANSWER = 64  # tokens of a message that is hard to understand without the message it answers
+_LEAST_TASK = 0.1  # share of the room that a task always has, if it is as long
+
+
+class Stays:
+    """The messages of a conversation that stay in place. Sizes and rooms are in tokens."""
+
+    def __init__(self, knobs: Select, transcript: Transcript, allowance: Allowance) -> None:
+        self._knobs, self.transcript, self.meter = knobs, transcript, allowance.meter
+        self._bodies = {
+            i: body for i, m in enumerate(transcript.messages) if (body := body_of(m)) is not None
+        }
+        said = map(concealed, transcript.messages) if allowance.redacts else transcript.messages
+        self.events = events_of(tuple(said), self._bodies, transcript.envelope)
+        self._by_message: dict[int, list[StreamEvent]] = {}
+        for event in self.events:
+            self._by_message.setdefault(event.message, []).append(event)
+        self.sizes = self.meter.sizes(transcript)
+        firm = transcript.protected - frozenset(transcript.newest)
+        self.firm = frozenset(chain.from_iterable(unit_of(transcript, i) for i in firm))
+        overhead = self.meter.overhead(transcript.envelope)
+        self.room = allowance.target - overhead - sum(self.sizes[i] for i in self.firm)
+        """What is left beside the messages that always stay whole."""
+        self.longest = max(1, int(self.room * knobs.recent * _IN_PLACE))
+        """The size above which a part that stays is shortened to its best pieces."""
+        self.task = self._task()
+        """The position of the user's first message."""
+        staying = self.firm if self.task is None else self.firm | {self.task}
+        self._due = max(self.longest, int(self._recent_room(staying) * _NEWEST))
+        """The size that is due to an output of the newest exchange."""
+        self._longest_newest = max(self.longest, self._level_of_newest())
+        """The size above which such an output is shortened."""
+        self._user_speaks_last = any(
+            event.is_users_words for i in transcript.newest for event in self._by_message.get(i, ())
+        )
+        self.before_users_newest = self._before_users_newest()
+        """The agent's message that the user's newest one answers."""
+        self._answered = self._answered_by_newest()
+        self.task_room = self._room_for_task()
+        self.going = self._going()
+        """The positions of the messages that make way for notes."""
+        too_long = self.task is not None and self._least(self.task) > self.task_room
+        self._cut_task = self.task if too_long else None
+
+    def may_be_shortened(self, event: StreamEvent) -> bool:
+        """Whether a part that stays is too long, and is output, pasted material or an agent's text.
+
+        The middle of a task that is too long even without its pasted material is cut out instead.
+        """
+        is_newest = event.message in self.transcript.newest
+        return (
+            event.message not in self._answered
+            and event.message != self._cut_task
+            and self._may_be_told_in_part(event)
+            and self.meter.text(event.text) > (self._longest_newest if is_newest else self.longest)
+        )
+
+    def due_to(self, event: StreamEvent) -> float:
+        """The tokens that a shortened output of the newest exchange has at least, if they fit."""
+        size, recent = self.meter.text(event.text), self.room * self._knobs.recent
+        return max(self._due, min(size * _SHOWN, recent))
+
+    def _level_of_newest(self) -> int:
+        """The size up to which an output of the newest exchange stays whole.
+
+        The next step reads them. Together they may have what one is due.
+        """
+        newest = chain.from_iterable(self._by_message.get(i, ()) for i in self.transcript.newest)
+        sizes = [self.meter.text(each.text) for each in newest if self._may_be_told_in_part(each)]
+        return water_level(sizes, self._due)
+
+    def _task(self) -> int | None:
+        users = [i for i in self.transcript.user_positions if i not in self._bodies]
+        return users[0] if users and "task" in self.transcript.prefers else None
+
+    def _before_users_newest(self) -> range:
+        newest = self.transcript.newest
+        before = [unit for unit in self.transcript.units if unit.stop <= newest.start]
+        if not before or not self._user_speaks_last:
+            return range(0)
+        unit = before[-1]
+        is_agents = self.transcript.messages[unit.start].role == "assistant"
+        return unit if is_agents and self._bodies.keys().isdisjoint(unit) else range(0)
+
+    def _answered_by_newest(self) -> range:
+        """The message before the user's newest if it stays whole, since "yes" alone means nothing.
+
+        A long one does if the newest is short and a little room is left for the task.
+        """
+        unit = self.before_users_newest
+        size, answer = self._size(unit), self._size(self.transcript.newest)
+        if size <= self.room * self._knobs.task:
+            return unit
+        asked_for = 0 if self.task is None else self.sizes[self.task]
+        task = min(asked_for, int(self.room * _LEAST_TASK))
+        return unit if answer <= _SHORT_ANSWER and size + answer + task <= self.room else range(0)
+
+    def _room_for_task(self) -> int:
+        """The share of the task, or what a long answered message leaves of it."""
+        share, answered = self.room * self._knobs.task, self._size(self._answered)
+        if answered <= max(share, 0):
+            return int(share)
+        return min(int(share), self.room - answered - self._size(self.transcript.newest))
+
+    def _going(self) -> list[int]:
+        kept = {*self.firm, *self.transcript.newest, *self._answered}
+        if self.task is not None:
+            kept.add(self.task)
+        others = set(range(len(self.transcript))) - self._staying()
+        return sorted(legal(self.transcript, others, kept))
+
+    def _staying(self) -> set[int]:
+        """The positions that stay in place: protected ones, the task, and the newest exchanges.
+
+        They stay whole. Only those that a user's newest message may ask about, of the turn before
+        it, can be shortened.
+        """
+        turns = self.transcript.turns[-2:]
+        asked = turns[0].start if self._user_speaks_last else len(self.transcript)
+        staying = {*self.firm, *self._answered, *self.transcript.newest}
+        before = self.before_users_newest
+        if sum(map(self._least, before)) <= self.task_room:
+            staying.update(before)
+        if self.task is not None:
+            staying.add(self.task)
+        left = self._recent_room(staying)
+        for unit in reversed(self.transcript.units):
+            if not staying.issuperset(unit):
+                size = self._least if unit.start >= asked else self.sizes.__getitem__
+                cost = sum(size(i) for i in unit if i not in staying)
+                if cost > left or not self._bodies.keys().isdisjoint(unit):
+                    break
+                left -= cost
+            staying.update(unit)
+        return staying
+
+    def _recent_room(self, staying: Collection[int]) -> float:
+        """Tokens for the exchanges that stay besides ``staying``.
+
+        It is the share ``recent`` of the room. It is more where the notes would else have more than
+        the share ``told`` of the rest: so much that ``room - more == told * (rest - more)``.
+        """
+        told = self._knobs.told
+        room = self.room - sum(self.sizes[i] for i in staying if i not in self.firm)
+        rest = sum(size for i, size in enumerate(self.sizes) if i not in staying)
+        more = (room - told * rest) / (1 - told) if told < 1 else 0.0
+        return max(self.room * self._knobs.recent, more)
+
+    def _size(self, unit: range) -> int:
+        return sum(self.sizes[i] for i in unit)
+
+    def _least(self, i: int) -> int:
+        """The tokens of a message with its long outputs shortened."""
+        size = self.sizes[i]
+        if size > self.longest:
+            for event in self._by_message[i]:
+                if self._may_be_told_in_part(event):
+                    size -= max(0, self.meter.text(event.text) - self.longest)
+        return size
+
+    def _may_be_told_in_part(self, event: StreamEvent) -> bool:
+        i = event.message
+        if i in self.firm or i in self.transcript.pinned:
+            return False
+        if event.function in ("instruction", "act", "notes"):
+            return False
+        part = self.transcript.messages[i].parts[event.part]
+        if isinstance(part, ToolResult):
+            return not part.media
+        return isinstance(part, Text) and (event.function != "words" or event.by == "assistant")
+
+
+# what is kept of the rest
+
+_TASK = "too long for the budget: its middle is left out"
+
+_LEAST_SHOWN = 16  # tokens of the newest output that stay in any room; older messages give way
+_WORTH_NAMING = 4  # times the tokens of its reference that a text has at least
+_REACH = 1.3  # times the room, since estimated costs may be too high
+
+
+class Selection:
+    """The decisions on one conversation."""
+
+    def __init__(self, knobs: Select, transcript: Transcript, allowance: Allowance) -> None:
+        self.transcript, self.allowance = transcript, allowance
+        self._meter, self.heading = allowance.meter, knobs.heading
+        self.stays = Stays(knobs, transcript, allowance)
+        self.references: dict[Place, Reference] = {}
+        going = set(self.stays.going)
+        events = self.stays.events
+        self.in_place = frozenset(
+            number
+            for number, event in enumerate(events)
+            if event.message not in going and self.stays.may_be_shortened(event)
+        )
+        gone = {number for number, event in enumerate(events) if event.message in going}
+        weights, query = table(), allowance.query
+        question, share = (
+            (transcript.question, weights.implied) if query is None else (query, weights.asked)
+        )
+        rate, room = rates(transcript.messages, self._meter), max(self.stays.room, 1)
+        self.candidates = Candidates(events, gone | self.in_place, rate, question, share, room)
+        self._order: list[int] | None = None
+        self._best: Sequence[tuple[int | None, Sequence[int]]] = ()
+
+    @property
+    def going(self) -> Sequence[int]:
+        """The positions of the messages that make way for notes."""
+        return self.stays.going
+
+    @property
+    def may_shrink(self) -> bool:
+        """Whether any message may be dropped or shortened."""
+        return bool(self.candidates.found)
+
+    def plan(self, tail: tuple[str, ...] = (), trouble: str = "") -> Plan:
+        """The edits; ``tail`` are the last lines of the notes, which name the originals."""
+        going = self.stays.going
+        place = placed(self.transcript, going, "user") if going else None
+        if going and place is None:
+            return Plan.skip("no_place", "the rules of the conversation leave no place for notes")
+        task = self._shorter_task()
+        room = self.allowance.target - self._fixed(task)
+        if self._order is None:  # references come later: they only make the room smaller
+            self._order = self.candidates.order(max(room, 0) * _REACH)
+            self._best = self._best_by_output(self._order)
+        draft = Draft(self, tail, place)
+        first = self._floors(draft, room)
+        chosen = self.candidates.choose(self._order, room, draft.tokens, first)
+        spare = room - draft.tokens(chosen) if task else 0
+        if spare > self.stays.room * IDLE:
+            task = self._shorter_task(int(spare * (1 - IDLE)))
+        edits = tuple(draft.edits(chosen, task))
+        return (
+            Plan(edits, reason="history_folded", detail=trouble) if edits else Plan.skip("no_room")
+        )
+
+    def _floors(self, draft: Draft, room: int) -> list[int]:
+        """The candidates that come before the others.
+
+        They are the best of each shortened output of the newest exchange, what the user answers
+        included, and the best of the notes. In a small room each has an equal share, so that all
+        say something. Of an output without a candidate that fits its share, the draft shows the
+        beginning and the end.
+        """
+        costs, count = self.candidates.costs, self._meter.text
+        floors: list[Iterable[int]] = []
+        ends: dict[int, str] = {}
+        empty = draft.tokens([])
+        left = room - empty
+        for place, (event, mine) in enumerate(self._best):
+            share = max(left // (len(self._best) - place), _LEAST_SHOWN)
+            opening = next((n for n in mine if costs[n] <= share), None)
+            cost = draft.tokens([opening]) - empty if opening is not None else 0
+            if opening is not None and cost <= min(share, left):
+                left -= cost
+                more = self._more(opening, event, mine) if event is not None else ()
+                floors.append([opening, *more])
+            elif event is not None and (place == 0 or share <= left):
+                shown = self.stays.events[event].text
+                ends[event] = head_tail(shown, share + count(ASIDE), count).rstrip()
+                left -= count(ends[event]) - count(ASIDE)
+        turns = zip_longest(*floors)  # else a large newest output takes all
+        draft.ends = ends
+        return [number for turn in turns for number in turn if number is not None]
+
+    def _best_by_output(self, order: Sequence[int]) -> list[tuple[int | None, Sequence[int]]]:
+        """The candidates of each shortened output of the newest exchange, and of the notes (None).
+
+        The newest comes first, and of each the best candidate. What an output tells counts in full
+        although older messages tell it too: the newest state is worth more than an older one.
+        """
+        found, events = self.candidates.found, self.stays.events
+        now = {*self.transcript.newest, *self.stays.before_users_newest}
+        newest = sorted((n for n in self.in_place if events[n].message in now), reverse=True)
+        best: dict[int | None, dict[int, None]] = {n: {} for n in (*newest, None)}
+        for number in (*order, *range(len(found))):
+            event = found[number].event
+            if event in best:
+                best[event][number] = None
+            elif event not in self.in_place:
+                best[None][number] = None
+        for event, mine in best.items():
+            if event is not None:
+                due = self.stays.due_to(events[event])
+                first = self.candidates.best_first(sorted(mine), due)
+                best[event] = dict.fromkeys([*first, *mine])
+        return [(event, list(mine)) for event, mine in best.items()]
+
+    def _more(self, opening: int, event: int, mine: Iterable[int]) -> Iterator[int]:
+        """What follows the opening of a newest output, up to the size that it is due."""
+        costs = self.candidates.costs
+        left = self.stays.due_to(self.stays.events[event]) - costs[opening]
+        for number in mine:
+            if left <= 0:
+                break
+            if number != opening:
+                yield number
+                left -= costs[number]
+
+    def _fixed(self, task: dict[Place, str]) -> int:
+        """Tokens of everything that does not depend on the chosen pieces."""
+        meter, going = self._meter, set(self.stays.going)
+        whole = meter.overhead(self.transcript.envelope)
+        whole += sum(size for i, size in enumerate(self.stays.sizes) if i not in going)
+        whole -= sum(meter.text(self.stays.events[n].text) for n in self.in_place)
+        if task and (position := self.stays.task) is not None:
+            shorter = self.transcript.messages[position].saying(
+                {part: text for (_, part), text in task.items()}
+            )
+            whole += meter.message(shorter) - self.stays.sizes[position]
+        lines = (line for _, line in self.references.values() if line)
+        return whole + sum(meter.text(f"\n{line}") for line in lines)
+
+    def _shorter_task(self, spare: int = 0) -> dict[Place, str]:
+        """The new texts of a task that is too long even with ``spare`` tokens more than its room.
+
+        Of its longest texts the middle is left out.
+        """
+        task, most = self.stays.task, self.stays.task_room + max(spare, 0)
+        if task is None or task in self.stays.firm or task in self.transcript.newest:
+            return {}
+        size, count = self.stays.sizes[task], self._meter.text
+        if size <= most or any(self.stays.events[n].message == task for n in self.in_place):
+            return {}
+        parts = enumerate(self.transcript.messages[task].parts)
+        texts = {number: part.text for number, part in parts if isinstance(part, Text)}
+        lengths = {number: count(text) for number, text in texts.items()}
+        level = water_level(lengths.values(), most - size + sum(lengths.values()))
+        return {
+            (task, number): head_tail(text, level, count).rstrip()
+            for number, text in texts.items()
+            if lengths[number] > level > 0
+        }
+
+    def without_reference(self, plan: Plan) -> list[tuple[Place, str, str]]:
+        """The place, whole text and kind of each part that ``plan`` cuts without a reference."""
+        found: list[tuple[Place, str, str]] = []
+        for edit in plan.edits:
+            if isinstance(edit, Replace) and edit.reason == IN_PART:
+                at = (edit.index, edit.part)
+                if at not in self.references:
+                    text = self.text_at(at)
+                    found.append((at, text, recognise(text).name))
+        return found
+
+    def name_original(self, at: Place, kind: str, key: str) -> None:
+        """End the part, if it is cut, with a reference to its original.
+
+        ``key`` is empty if the caller keeps the text. In a small room references would take the
+        place of what they stand for: there the original is saved and not named. Nor is that of a
+        text hardly longer than its reference.
+        """
+        tokens, count = self._meter.text(self.text_at(at)), self._meter.text
+        line = note(kind, tokens, key, tool=self.allowance.recall_tool) if key else ""
+        lines = [line, *(line for _, line in self.references.values())]
+        if sum(map(count, lines)) > self.stays.longest or count(line) * _WORTH_NAMING > tokens:
+            key = line = ""
+        self.references[at] = Reference(key, line)
+
+    def text_at(self, at: Place) -> str:
+        """The whole text of a part."""
+        return self.transcript.messages[at[0]].parts[at[1]].text
+
+
+class Reference(NamedTuple):
+    """The key of a saved original, and the line that names it; empty where there is no room."""
+
+    key: str
+    line: str
+
+
+class Draft:
+    """What a plan says, once the pieces are chosen."""
+
+    def __init__(self, of: Selection, tail: tuple[str, ...], place: Placed | None) -> None:
+        """``tail`` are the last lines of the notes; ``place`` is None if nothing goes."""
+        self._of, self._tail, self._place = of, tail, place
+        self.ends: Mapping[int, str] = {}
+        """The beginning and end of shortened events, in case no piece of them is chosen."""
+
+    def tokens(self, chosen: Sequence[int]) -> int:
+        """Tokens of the chosen pieces, in notes and in place."""
+        notes, texts = self._written(chosen)
+        meter, place = self._of.stays.meter, self._place
+        told = sum(map(meter.text, texts.values()))
+        if notes and place is not None:
+            told += meter.text(mark(notes, place.role)) + place.tokens(meter)
+        return told
+
+    def edits(self, chosen: Sequence[int], task: Mapping[Place, str]) -> Iterator[Edit]:
+        """The edits, with these new texts of the ``task``."""
+        notes, texts = self._written(chosen)
+        going = self._of.stays.going
+        if self._place is not None:
+            told = self._noted_messages(chosen)
+            for reason, some in ((TOLD, told), (LEFT_OUT, set(going) - told)):
+                if some:
+                    yield Drop(tuple(sorted(some)), reason)
+            if notes:
+                text, covers = mark(notes, self._place.role), (going[0], going[-1])
+                yield from self._place.inserts(text, TOLD, covers)
+        for (i, part), text in self._parts(texts):
+            reference = self._of.references.get((i, part))
+            is_users = self._of.transcript.messages[i].role == "user"
+            if reference and reference.key and not is_users:
+                yield Offload(i, part, text, reference.key, IN_PART)
+            else:
+                yield Replace(i, part, text, IN_PART, asked=is_users)
+        for (i, part), text in sorted(task.items()):
+            yield Replace(i, part, text, _TASK, asked=True)
+
+    def _written(self, chosen: Sequence[int]) -> tuple[str, dict[int, str]]:
+        """The notes, and the new text of each shortened event that stays in place."""
+        candidates, in_place = self._of.candidates, self._of.in_place
+        found = candidates.runs(chosen)
+        told = candidates.told(found, in_place)
+        texts = {number: self.ends.get(number, ASIDE) for number in sorted(in_place)}
+        for number, pieces in found:
+            if number in in_place:
+                reading = candidates.tellings[number].reading
+                is_whole = len(pieces) == len(reading.pieces)
+                text = candidates.events[number].text
+                texts[number] = text if is_whole else writer(reading)(pieces)
+        notes = written(told, self._of.heading, self._tail) if told or self._tail else ""
+        return notes, texts
+
+    def _parts(self, texts: Mapping[int, str]) -> Iterator[tuple[Place, str]]:
+        """The place and new text of each part with a shortened event."""
+        events = list(enumerate(self._of.candidates.events))
+        places = {(event.message, event.part) for number, event in events if number in texts}
+        for place in sorted(places):
+            lines = [texts.get(n, e.text) for n, e in events if (e.message, e.part) == place]
+            if "\n".join(lines) == self._of.text_at(place):
+                continue  # nothing is left out
+            reference = self._of.references.get(place)
+            line = [reference.line] if reference and reference.line else []
+            yield place, "\n".join([*lines, *line])
+
+    def _noted_messages(self, chosen: Sequence[int]) -> set[int]:
+        """The messages that notes replace, with the calls and results that belong to them."""
+        candidates = self._of.candidates
+        told = {candidates.events[candidates.found[n].event].message for n in chosen}
+        units = (unit for unit in self._of.transcript.units if not told.isdisjoint(unit))
+        return set(chain.from_iterable(units)).intersection(self._of.stays.going)

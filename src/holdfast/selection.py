@@ -1,0 +1,533 @@
+"""What is kept of some pieces: their value, the order of value for the cost, and excerpts by it.
+
+The value of a thing is how likely the next steps use it. ``weights.json`` has the weights of a
+logistic function of the features below, from a regression on recorded runs
+(``benchmarks/weights.py``), and all other values.
+
+A greedy choice by a diminishing gain for the cost is known to cover well (Lin and Bilmes 2011). The
+order depends on the pieces alone, and a budget takes its beginning, so a larger budget keeps what a
+smaller one keeps.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from functools import cache
+from itertools import chain
+from math import exp, fsum, inf, log, sqrt
+from operator import mul
+from pathlib import Path
+from typing import NamedTuple
+
+from holdfast.kernel.ports import Room
+from holdfast.text import fit
+from holdfast.text.importance import alarm, signals
+from holdfast.text.pieces import Form, Piece, Reading, form, names, quoted, shape, things
+from holdfast.text.question import Question, Term
+from holdfast.text.words import DIGITS
+
+# the value of things
+
+_NEVER = 9.0  # for what the agent never named: log of about 8,000 events
+
+
+class Use:
+    """How a thing has been used so far; positions are those of events in the conversation."""
+
+    __slots__ = (
+        "acts",
+        "by_agent",
+        "crowd",
+        "events",
+        "first",
+        "is_quoted",
+        "last",
+        "last_by_agent",
+        "pieces",
+        "taken",
+    )
+
+    def __init__(self, crowd: int, first: int = 0) -> None:
+        self.events = 0
+        """Events that name it."""
+        self.pieces = 0
+        """Pieces of all events that name it."""
+        self.by_agent = 0
+        """Events of the agent that name it, acts among them."""
+        self.acts = 0
+        """Acts that name it."""
+        self.first = self.last = first
+        """The oldest event that names it, and the newest."""
+        self.last_by_agent = -1
+        """The newest event of the agent that names it."""
+        self.crowd = crowd
+        """Things beside it in the smallest event that names it."""
+        self.taken = 0.0
+        """Of the things that look alike in a piece with it, the share that the agent has opened.
+        It is 0 for what the agent named itself.
+        """
+        self.is_quoted = False
+        """Whether it stood between quotation marks."""
+
+
+class WeightTable(NamedTuple):
+    """The learned weights: one for each form, two for each feature (its value and square)."""
+
+    shapes: Mapping[str, float]
+    quoted: float
+    features: Mapping[str, Sequence[float]]
+    again: float
+    """The share of a thing's value that is left after each repetition."""
+    alone: float
+    """The value of a thing in a single text, as a share of its value in a conversation."""
+    asked: float
+    """The value of the best answer to the caller's question."""
+    beside: float
+    """The value of what stands beside an answer, as a multiple of the answer's. A question about a
+    record names little of it."""
+    among_others: float
+    """The value of an event's kind in a conversation, as a share of its value in a single text."""
+    implied: float
+    """The value of answering all of the user's last message, if there is no other question."""
+    said: Mapping[str, float]
+    """The value of a piece by its speaker, besides its things."""
+    typed: float
+    """Pieces of a message that a user types; a longer one is a text from elsewhere."""
+    pattern: float
+    """The value of the first line of each pattern in a single text."""
+    named: float
+    """The value of a thing that a content kind names, such as a kind of event."""
+    failure: float
+    """The value of either if it reports a failure."""
+
+
+@cache
+def table() -> WeightTable:
+    """Return the built-in table."""
+    found = json.loads(Path(__file__).with_name("weights.json").read_text("utf-8"))
+    return WeightTable(**{name: found[name] for name in WeightTable._fields})
+
+
+def features(use: Use, thing: str, now: int) -> tuple[float, ...]:
+    """The features of a thing at event number ``now``, in the order of the table.
+
+    All are logarithms of counts and distances, except the density (the logarithm of its events
+    divided by that of the time since the first) and the share of its like that was taken.
+    """
+    events, since = _log(use.events), _log(now - use.first)
+    return (
+        events,
+        _log(use.pieces),
+        _log(use.by_agent),
+        _log(use.acts),
+        events / since,
+        _log(use.crowd),
+        _log(now - use.last),
+        _log(now - use.last_by_agent) if use.by_agent else _NEVER,
+        since,
+        _log(len(thing)),
+        use.taken,
+    )
+
+
+@cache
+def _log(count: int) -> float:
+    return log(1 + count)
+
+
+def worth_of(uses: Mapping[str, Use], now: int) -> dict[str, float]:
+    """The value of each thing: the probability that one of the next steps uses it."""
+    weights = table()
+    shapes, in_quotes = weights.shapes, weights.quoted
+    first, second = zip(*weights.features.values(), strict=True)
+    worth: dict[str, float] = {}
+    for thing, use in uses.items():
+        seen = features(use, thing, now)
+        z = shapes[shape(thing)] + in_quotes * use.is_quoted + sum(map(mul, first, seen))
+        z += sum(map(mul, second, map(mul, seen, seen)))
+        worth[thing] = 1 / (1 + exp(-z))
+    return worth
+
+
+def worth_in_one_text(found: Iterable[str], in_quotes: set[str], crowd: int) -> dict[str, float]:
+    """The value of the things in a text without context, by their form alone."""
+    plain, marked = Use(crowd), Use(crowd)
+    marked.is_quoted = True
+    for use in (plain, marked):
+        use.events = use.pieces = 1
+    looks = {thing: (shape(thing), len(thing), thing in in_quotes) for thing in found}
+    like = {look: thing for thing, look in looks.items()}  # alike ones are worth the same
+    uses = {thing: marked if thing in in_quotes else plain for thing in like.values()}
+    alone, worth = table().alone, worth_of(uses, 1)
+    return {thing: alone * worth[like[look]] for thing, look in looks.items()}
+
+
+# the order of pieces
+
+_LEAST = 1e-16
+"""A thing of less value has none: a sum of doubles near 1 loses what is below 1.1e-16. Otherwise
+many pieces with the same few things would be weighed again after each choice.
+"""
+
+
+def ordered(
+    pieces: Sequence[Piece],
+    tells: Sequence[Sequence[str]],
+    costs: Sequence[float],
+    worth: Mapping[str, float],
+    *,
+    again: float,
+    told: Mapping[str, int] | None = None,
+    forms: Sequence[Form] = (),
+    bonus: Sequence[float] = (),
+    enough: float = float("inf"),
+) -> list[int]:
+    """The indices of the pieces, the best first, until they cost ``enough`` together.
+
+    ``tells`` are the things in each piece, ``worth`` is the value of a thing at its first
+    appearance; each repetition has the share ``again`` of the last value. ``told`` counts what
+    already appears elsewhere. Of pieces of one of the ``forms``, such as the rows of a listing, the
+    n-th chosen one has an n-th of its value. ``bonus`` is the value of a piece besides its things.
+    """
+    extra = bonus or [0.0] * len(pieces)
+    left = dict.fromkeys(chain.from_iterable(tells), 0.0) | dict(worth)
+    for thing, times in (told or {}).items():
+        if thing in left:
+            left[thing] *= again**times
+    value = left.__getitem__
+    kinds = [each or None for each in forms] or [None] * len(pieces)
+    alike: dict[Form | int | None, int] = dict.fromkeys(kinds, 1)
+
+    def gain(number: int) -> float:  # of a piece that waits with others of its form: as the first
+        shared = alike[kinds[number]] if extra[number] else 1
+        fresh = fsum(map(value, tells[number])) / shared
+        return (fresh + extra[number]) / (costs[number] or 1.0)  # a counter may return 0 for a word
+
+    together = [None if more else kind for kind, more in zip(kinds, extra, strict=True)]
+    queues = _queues(together, gain)
+    firsts = [(*queue[0], key) for key, queue in queues.items()]
+    heapq.heapify(firsts)
+    chosen: dict[int, None] = {}
+    spent = 0.0
+    while firsts and spent < enough:
+        *_, key = firsts[0]
+        first = _first(queues[key], chosen, gain)
+        if first is None:
+            heapq.heappop(firsts)
+            continue
+        now = (first[0] / alike.get(key, 1), first[1], key)
+        if len(firsts) > 1 and now > min(firsts[1:3]):
+            heapq.heapreplace(firsts, now)
+            continue
+        for each in with_context(pieces, now[1]):
+            if each not in chosen:
+                chosen[each] = None
+                spent += costs[each]
+                alike[kinds[each]] += kinds[each] is not None
+                for thing in tells[each]:
+                    less = left[thing] * again
+                    left[thing] = less if less > _LEAST else 0.0
+    return list(chosen)
+
+
+_Queue = list[tuple[float, int]]
+"""A heap of numbers of pieces, each after its negative gain, as it once was."""
+
+
+def _queues(kinds: Sequence[Form | None], gain: Callable[[int], float]) -> dict[Form | int, _Queue]:
+    """A queue for each form, and for each piece without one.
+
+    Pieces of one form lose value together and keep their order, so that only the first competes
+    with other queues.
+    """
+    queues: dict[Form | int, _Queue] = {}
+    for number, kind in enumerate(kinds):
+        queues.setdefault(number if kind is None else kind, []).append((-gain(number), number))
+    for queue in queues.values():
+        heapq.heapify(queue)
+    return queues
+
+
+def _first(
+    queue: _Queue, chosen: Container[int], gain: Callable[[int], float]
+) -> tuple[float, int] | None:
+    """The first entry that is not ``chosen``, with its gain as it is now; None if there is none.
+
+    Gains only fall, so that a piece need not be weighed again before it comes first.
+    """
+    while queue:
+        _, number = queue[0]
+        if number in chosen:
+            heapq.heappop(queue)
+            continue
+        now = (-gain(number), number)
+        if len(queue) > 1 and now > min(queue[1:3]):
+            heapq.heapreplace(queue, now)
+            continue
+        queue[0] = now
+        return now
+    return None
+
+
+def with_context(pieces: Sequence[Piece], number: int) -> list[int]:
+    """The piece, after the pieces that give its context, the outermost first."""
+    way = [number]
+    while (number := pieces[number].under) >= 0:
+        way.append(number)
+    return way[::-1]
+
+
+MOST = 64
+"""Characters for each token of the room that are looked at closely, some sixteen times what fits.
+In the benchmarks as much is kept of logs of twenty times the room."""
+
+_BESIDE = 0.5  # of the worth of a piece is that of its neighbours
+# Its multiples, without their whole part, are evenly spread (Knuth, "The Art of Computer
+# Programming", volume 3, section 6.4).
+_GOLDEN = (sqrt(5) - 1) / 2
+
+
+def evenly(number: int) -> list[int]:
+    """The numbers below this one, in an order of which every beginning is evenly spread."""
+    return sorted(range(number), key=[n * _GOLDEN % 1 for n in range(number)].__getitem__)
+
+
+def pattern(piece: Piece) -> str:
+    """The text of a piece with its numbers alike, which is found faster than its form."""
+    return f"pattern {DIGITS.sub('0', piece.text)}"
+
+
+def shortlist(
+    pieces: Sequence[Piece], most: float, question: str = "", used: frozenset[str] = frozenset()
+) -> Sequence[int]:
+    """The numbers of the pieces, ascending: all of them, or some ``most`` characters.
+
+    ``used`` are names that appear elsewhere. The context of a chosen piece is chosen too.
+    """
+    texts = [piece.text for piece in pieces]
+    if sum(map(len, texts)) <= most:
+        return range(len(pieces))
+    kinds = [piece.things or (pattern(piece),) for piece in pieces]
+    if used:
+        kinds = [
+            (*mine, *used.intersection(names(t))) for mine, t in zip(kinds, texts, strict=True)
+        ]
+    times = Counter(chain.from_iterable(kinds))
+    answers = Question.of(question).answers(texts, [piece.under for piece in pieces])
+    rarity = {name: 1 / count for name, count in times.items()}.__getitem__
+    own = [
+        (sum(terms.values()) if terms else 0) + alarm(text) + sum(map(rarity, mine))
+        for text, terms, mine in zip(texts, answers, kinds, strict=True)
+    ]
+    beside = (_BESIDE * near for near in map(max, [0.0, *own], [*own[1:], 0.0]))
+    less = [-worth for worth in map(max, own, beside)]
+    spread = evenly(len(pieces))
+    chosen: set[int] = set()
+    left = most
+    for order, rest in ((sorted(spread, key=less.__getitem__), most / 2), (spread, 0.0)):
+        for number in order:
+            if left <= rest:
+                break
+            for each in with_context(pieces, number):
+                if each not in chosen:
+                    chosen.add(each)
+                    left -= len(texts[each])
+    return sorted(chosen)
+
+
+def picked(pieces: Sequence[Piece], numbers: Sequence[int]) -> Sequence[Piece]:
+    """These pieces, each under the one that it was under."""
+    if len(numbers) == len(pieces):
+        return pieces
+    places = {number: place for place, number in enumerate(numbers)} | {-1: -1}
+    some = (pieces[number] for number in numbers)
+    return [piece._replace(under=places.get(piece.under, -1)) for piece in some]
+
+
+# excerpts of one text
+
+_RANKED = 8  # characters per token of the candidates that are ranked
+_TELLING = 0.1  # share of the best answer; below it, a piece adds nothing to its neighbours
+_FEW = 12  # pieces with a term of the question; if more have it, it does not distinguish them
+_RARE = 0.03  # share of many pieces that are few, too
+_NEAR = 30  # pieces before and after an answer, as many as a long record has
+_APART = 0.3  # share of the value of being near an answer that is left in another block
+
+
+class Valued(NamedTuple):
+    """What a question adds: things in pieces, their value, and a bonus for each piece."""
+
+    tells: list[list[str]]
+    worth: dict[str, float]
+    bonus: list[float]
+
+
+def valued(
+    pieces: Sequence[Piece], question: str, share: float, kinds: float = 1.0, alone: bool = True
+) -> Valued:
+    """The value of the pieces: of their events and patterns, and of their answer to the question.
+
+    ``share`` is the value of the best answer; an answer to the caller's question is worth more than
+    one to a guessed question. ``kinds`` scales the value of an event's kind: in a conversation
+    kinds compete with names that were used. ``alone``: the pieces are from one text, so that
+    failures count in full, and being near an answer counts.
+    """
+    weights = table()
+    failure = weights.failure * (1.0 if alone else kinds)
+    worth: dict[str, float] = {}
+    tells: list[list[str]] = []
+    for piece in pieces:
+        named = list(piece.things)
+        if not named and alone:
+            named = [pattern(piece)]
+        fresh = [thing for thing in named if thing not in worth]
+        if fresh:
+            usual = kinds * (weights.named if piece.things else weights.pattern)
+            worth.update(dict.fromkeys(fresh, max(usual, failure * alarm(piece.text))))
+        tells.append(named)
+    answers = _answers(question, pieces, alone)
+    holders = Counter(term for terms in answers for term in terms)
+    few = max(_FEW, _RARE * len(pieces))
+    for number, (told, terms) in enumerate(zip(tells, answers, strict=True)):
+        of = told[-1] if told else number
+        said = {
+            f"{t} in {of if holders[t] <= few else 'many'}": share * part
+            for t, part in terms.items()
+        }
+        told.extend(said)
+        worth.update(said)
+    near = _beside(pieces, answers, holders) if alone else [0.0] * len(pieces)
+    return Valued(tells, worth, [share * weights.beside * each for each in near])
+
+
+def _answers(question: str, pieces: Sequence[Piece], alone: bool) -> list[dict[str, float]]:
+    """How well each piece answers the question, with its heading, for each term that it has.
+
+    In one text, it is a share of the best answer; a term that nearly all pieces have makes none the
+    best. In a conversation it is a share of all that the pieces answer: a long message is not a
+    question that one of them answers.
+    """
+    if not question:
+        return [{} for _ in pieces]
+    found = Question.of(question).answers(
+        [piece.text for piece in pieces], [piece.under for piece in pieces]
+    )
+    best: dict[Term, float] = {}
+    for terms in found:
+        for term, part in terms.items():
+            best[term] = max(part, best.get(term, 0.0))
+    if alone:
+        heaviest = max((term.weight for term in best), default=0.0)
+        most = max([heaviest, *(sum(terms.values()) for terms in found)])
+    else:
+        most = sum(best.values())
+    return [{term.needle: part / most for term, part in terms.items() if most} for terms in found]
+
+
+def _beside(
+    pieces: Sequence[Piece], answers: Sequence[Mapping[str, float]], holders: Mapping[str, int]
+) -> list[float]:
+    """The value of being near the few pieces that answer, most of all in the same block."""
+    worth = [0.0] * len(pieces)
+    for at, terms in enumerate(answers):
+        own = sum(part / holders[term] for term, part in terms.items())
+        if own < _TELLING:
+            continue
+        root = with_context(pieces, at)[0]
+        for other in range(max(0, at - _NEAR), min(len(pieces), at + _NEAR + 1)):
+            same = with_context(pieces, other)[0] == root
+            near = own * (1 - abs(other - at) / _NEAR) * (1.0 if same else _APART)
+            worth[other] = max(worth[other], near)
+    return worth
+
+
+def excerpt(reading: Reading, room: Room) -> fit.Pick | None:
+    """As many of the best pieces as fit, or None if not even one does."""
+    some = shortlist(reading.pieces, room.tokens * MOST, room.question)
+    pieces = picked(reading.pieces, some)
+    costs = [piece.cost for piece in pieces]
+    order = _ranked(pieces, room.question, costs, [0.0] * len(pieces), room.tokens * _RANKED)
+    write = writer(reading)
+
+    def text(chosen: Sequence[int]) -> str:
+        return write([some[place] for place in chosen])
+
+    choice = fit.choose(order, costs, text, room.tokens, room.count)
+    return choice and fit.Pick([some[place] for place in choice.pieces], choice.text)
+
+
+def writer(reading: Reading) -> Callable[[Sequence[int]], str]:
+    """Return a function that joins chosen pieces, with a note for each gap.
+
+    A gap is filled instead if the missing text is no longer than the note.
+    """
+    pieces, unit = reading.pieces, reading.unit
+
+    def between(start: int, end: int, units: int) -> list[str]:
+        if not unit or (start == end and units <= 0):
+            return []
+        named = f"… {units:,} {unit}{'s' if units > 1 else ''} …" if units > 0 else "…"
+        if end - start == 1 and len(pieces[start].text) <= len(named):
+            return [pieces[start].text]
+        return [named]
+
+    def written(chosen: Sequence[int]) -> str:
+        lines: list[str] = []
+        following = reached = 0
+        for number in chosen:
+            piece = pieces[number]
+            if piece.continues and number == following:
+                lines[-1] += f" {piece.text}"
+            else:
+                lines += [*between(following, number, piece.at - reached), piece.text]
+            following, reached = number + 1, max(reached, piece.at + piece.units)
+        return "\n".join([*lines, *between(following, len(pieces), reading.total - reached)])
+
+    return written
+
+
+def _ranked(
+    pieces: Sequence[Piece],
+    question: str,
+    costs: Sequence[float],
+    bonus: Sequence[float],
+    enough: float = inf,
+) -> list[int]:
+    """The indices of the pieces of one text, the best first, until they cost ``enough``."""
+    weights = table()
+    told = valued(pieces, question, weights.asked)
+    named = [things(piece.names) for piece in pieces]
+    marked = set[str]().union(*(quoted(piece.text) for piece in pieces))
+    found = dict.fromkeys(name for mine in named for name in mine)
+    return ordered(
+        pieces,
+        [[*mine, *more] for mine, more in zip(named, told.tells, strict=True)],
+        costs,
+        worth_in_one_text(found, marked, max(len(found), 1)) | told.worth,
+        again=weights.again,
+        forms=list(map(form, named)),
+        bonus=[own + near for own, near in zip(bonus, told.bonus, strict=True)],
+        enough=enough,
+    )
+
+
+def order(
+    texts: Sequence[str],
+    question: str = "",
+    weights: Sequence[float] = (),
+    *,
+    decisions: bool = True,
+) -> list[int]:
+    """The indices of the texts, the most valuable first; ``weights`` multiply their values.
+
+    With ``decisions``, decisions and constraints are as valuable as what a content kind names.
+    """
+    pieces = [Piece(text, number) for number, text in enumerate(texts)]
+    heard = map(signals, texts) if decisions else ()
+    named = table().named
+    said = [named * max(one.decides, one.constrains) for one in heard] or [0.0] * len(texts)
+    each = zip(pieces, weights or [1.0] * len(pieces), strict=True)
+    return _ranked(pieces, question, [piece.cost / weight for piece, weight in each], said)

@@ -1,1 +1,0 @@
-"""A conversation as a sequence of events (texts, acts, outputs), in any format."""
