@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from math import inf
 from typing import NamedTuple
 
@@ -11,11 +11,12 @@ from holdfast.kernel.ports import Room
 from holdfast.text import fit
 from holdfast.text.importance import alarm, signals
 from holdfast.text.question import Question, Term
+from holdfast.text.words import DIGITS
 
 from .order import MOST, ordered, pattern, picked, shortlist, with_context
-from .pieces import Piece, Reading
+from .pieces import SEAM, Piece, Reading
 from .things import form, quoted, things
-from .weights import table, worth_in_one_text
+from .weights import table, worth_in_one_text, worth_of_form
 
 _MOST = 8  # characters per token of the candidates that are ranked
 _TELLING = 0.1  # share of the best answer; below it, a piece adds nothing to its neighbours
@@ -199,3 +200,28 @@ def order(
     said = [named * max(one.decides, one.constrains) for one in heard] or [0.0] * len(texts)
     each = zip(pieces, weights or [1.0] * len(pieces), strict=True)
     return _ranked(pieces, question, [piece.cost / weight for piece, weight in each], said)
+
+
+def by_worth(
+    texts: Sequence[str],
+    tells: Sequence[Iterable[str]],
+    first: Container[int] = (),
+    bonus: Sequence[float] = (),
+) -> list[int]:
+    """The indices of the texts: the ``first``, then those worth most for their length.
+
+    Each is valued by itself, which is quicker than ``order``: by the things that it ``tells``, its
+    ``bonus``, and the trouble that it reports. Of texts that differ in their numbers alone, the
+    n-th has an n-th of the value.
+    """
+    failure = table().failure if alarm("\n".join(texts)) else 0.0  # most report none
+    alike = Counter[str]()
+    gains: list[float] = []
+    for number, text in enumerate(texts):
+        shown = DIGITS.sub("0", text)
+        alike[shown] += 1
+        value = sum(map(worth_of_form, tells[number])) + (bonus[number] if bonus else 0.0)
+        if failure:
+            value += failure * alarm(text)
+        gains.append(value / (alike[shown] * (len(text) + SEAM)))
+    return sorted(range(len(texts)), key=lambda number: (number not in first, -gains[number]))

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from math import exp, log
-from operator import mul
+from operator import attrgetter, mul
 from pathlib import Path
 from typing import NamedTuple
 
-from .things import shape
+from .things import STOP, Shape, shape
 
 _NEVER = 9.0  # for what the agent never named: log of about 8,000 events
 
@@ -96,8 +96,8 @@ def table() -> WeightTable:
     return WeightTable(**{name: found[name] for name in WeightTable._fields})
 
 
-def features(use: Use, thing: str, now: int) -> tuple[float, ...]:
-    """The features of a thing at event number ``now``, in the order of the table.
+def features(use: Use, length: int, now: int) -> tuple[float, ...]:
+    """The features of a thing of this length at event number ``now``, in the order of the table.
 
     All are logarithms of counts and distances, except the density (the logarithm of its events
     divided by that of the time since the first) and the share of its like that was taken.
@@ -113,7 +113,7 @@ def features(use: Use, thing: str, now: int) -> tuple[float, ...]:
         _log(now - use.last),
         _log(now - use.last_by_agent) if use.by_agent else _NEVER,
         since,
-        _log(len(thing)),
+        _log(length),
         use.taken,
     )
 
@@ -125,26 +125,53 @@ def _log(count: int) -> float:
 
 def worth_of(uses: Mapping[str, Use], now: int) -> dict[str, float]:
     """The value of each thing: the probability that one of the next steps uses it."""
-    weights = table()
-    shapes, quoted = weights.shapes, weights.quoted
-    first, second = zip(*weights.features.values(), strict=True)
+    known: dict[tuple[object, ...], float] = {}  # most things are used as others of their form
     worth: dict[str, float] = {}
     for thing, use in uses.items():
-        seen = features(use, thing, now)
-        z = shapes[shape(thing)] + quoted * use.is_quoted + sum(map(mul, first, seen))
-        z += sum(map(mul, second, map(mul, seen, seen)))
-        worth[thing] = 1 / (1 + exp(-z))
+        alike = shape(thing), len(thing), _facts(use)
+        value = known.get(alike)
+        if value is None:
+            value = known[alike] = _worth(alike[0], use, alike[1], now)
+        worth[thing] = value
     return worth
+
+
+_facts = attrgetter(*Use.__slots__)
+
+
+def _worth(looks: Shape, use: Use, length: int, now: int) -> float:
+    """The value of a thing of this form and length."""
+    weights = table()
+    seen = features(use, length, now)
+    first, second = _curves()
+    z = weights.shapes[looks] + weights.quoted * use.is_quoted + sum(map(mul, first, seen))
+    z += sum(map(mul, second, map(mul, seen, seen)))
+    return 1 / (1 + exp(-z))
+
+
+@cache
+def _curves() -> tuple[tuple[float, ...], ...]:
+    """For each feature, the weights of its values, and of their squares."""
+    return tuple(zip(*table().features.values(), strict=True))
 
 
 def worth_in_one_text(found: Iterable[str], quoted: set[str], crowd: int) -> dict[str, float]:
     """The value of the things in a text without context, by their form alone."""
-    plain, marked = Use(crowd), Use(crowd)
-    marked.is_quoted = True
-    for use in (plain, marked):
-        use.events = use.pieces = 1
-    looks = {thing: (shape(thing), len(thing), thing in quoted) for thing in found}
-    like = {look: thing for thing, look in looks.items()}  # alike ones are worth the same
-    uses = {thing: marked if thing in quoted else plain for thing in like.values()}
-    alone, worth = table().alone, worth_of(uses, 1)
-    return {thing: alone * worth[like[look]] for thing, look in looks.items()}
+    return {
+        thing: _worth_alone(shape(thing), len(thing), crowd, is_quoted=thing in quoted)
+        for thing in found
+    }
+
+
+@lru_cache(maxsize=1 << 14)
+def _worth_alone(looks: Shape, length: int, crowd: int, *, is_quoted: bool = False) -> float:
+    use = Use(crowd)
+    use.events = use.pieces = 1
+    use.is_quoted = is_quoted
+    return table().alone * _worth(looks, use, length, 1)
+
+
+@lru_cache(maxsize=1 << 15)
+def worth_of_form(thing: str) -> float:
+    """The value of a thing by its form alone, wherever it is; 0 for a word without meaning."""
+    return 0.0 if thing in STOP else _worth_alone(shape(thing), len(thing), 1)
