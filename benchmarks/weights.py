@@ -73,7 +73,7 @@ def case_of(case: Mapping[str, Any]) -> Case:
     needs = set(case.get("needs", ())).union(*said)
     rows = []
     for thing, use in uses.items():
-        own = np.array(features(use, thing, len(events)))
+        own = np.array(features(use, len(thing), len(events)))
         looks = [shape(thing) == each for each in SHAPES]
         rows.append(np.concatenate([looks, [use.is_quoted], own, own * own]))
     used = np.array([thing in needs for thing in uses])

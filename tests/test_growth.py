@@ -224,4 +224,4 @@ def test_tiers_take_a_bounded_number_of_steps_for_each_character():
         session = _session(_turns(f"tiers {length}", length))
         made.append(calls_of(session.tiers))
     assert made[2] < 4.6 * made[1]
-    assert made[2] < 7.5 * 240_000
+    assert made[2] < 5 * 240_000

@@ -15,17 +15,29 @@ import heapq
 import json
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain
 from math import exp, fsum, inf, log, sqrt
-from operator import mul
+from operator import attrgetter, mul
 from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.kernel.ports import Room
 from holdfast.text import fit
 from holdfast.text.importance import alarm, signals
-from holdfast.text.pieces import Form, Piece, Reading, form, names, quoted, shape, things
+from holdfast.text.pieces import (
+    SEAM,
+    STOP,
+    Form,
+    Piece,
+    Reading,
+    Shape,
+    form,
+    names,
+    quoted,
+    shape,
+    things,
+)
 from holdfast.text.question import Question, Term
 from holdfast.text.words import DIGITS
 
@@ -111,8 +123,8 @@ def table() -> WeightTable:
     return WeightTable(**{name: found[name] for name in WeightTable._fields})
 
 
-def features(use: Use, thing: str, now: int) -> tuple[float, ...]:
-    """The features of a thing at event number ``now``, in the order of the table.
+def features(use: Use, length: int, now: int) -> tuple[float, ...]:
+    """The features of a thing of this length at event number ``now``, in the order of the table.
 
     All are logarithms of counts and distances, except the density (the logarithm of its events
     divided by that of the time since the first) and the share of its like that was taken.
@@ -128,7 +140,7 @@ def features(use: Use, thing: str, now: int) -> tuple[float, ...]:
         _log(now - use.last),
         _log(now - use.last_by_agent) if use.by_agent else _NEVER,
         since,
-        _log(len(thing)),
+        _log(length),
         use.taken,
     )
 
@@ -140,29 +152,56 @@ def _log(count: int) -> float:
 
 def worth_of(uses: Mapping[str, Use], now: int) -> dict[str, float]:
     """The value of each thing: the probability that one of the next steps uses it."""
-    weights = table()
-    shapes, in_quotes = weights.shapes, weights.quoted
-    first, second = zip(*weights.features.values(), strict=True)
+    known: dict[tuple[object, ...], float] = {}  # most things are used as others of their form
     worth: dict[str, float] = {}
     for thing, use in uses.items():
-        seen = features(use, thing, now)
-        z = shapes[shape(thing)] + in_quotes * use.is_quoted + sum(map(mul, first, seen))
-        z += sum(map(mul, second, map(mul, seen, seen)))
-        worth[thing] = 1 / (1 + exp(-z))
+        alike = shape(thing), len(thing), _facts(use)
+        value = known.get(alike)
+        if value is None:
+            value = known[alike] = _worth(alike[0], use, alike[1], now)
+        worth[thing] = value
     return worth
+
+
+_facts = attrgetter(*Use.__slots__)
+
+
+def _worth(looks: Shape, use: Use, length: int, now: int) -> float:
+    """The value of a thing of this form and length."""
+    weights = table()
+    seen = features(use, length, now)
+    first, second = _curves()
+    z = weights.shapes[looks] + weights.quoted * use.is_quoted + sum(map(mul, first, seen))
+    z += sum(map(mul, second, map(mul, seen, seen)))
+    return 1 / (1 + exp(-z))
+
+
+@cache
+def _curves() -> tuple[tuple[float, ...], ...]:
+    """For each feature, the weights of its values, and of their squares."""
+    return tuple(zip(*table().features.values(), strict=True))
 
 
 def worth_in_one_text(found: Iterable[str], in_quotes: set[str], crowd: int) -> dict[str, float]:
     """The value of the things in a text without context, by their form alone."""
-    plain, marked = Use(crowd), Use(crowd)
-    marked.is_quoted = True
-    for use in (plain, marked):
-        use.events = use.pieces = 1
-    looks = {thing: (shape(thing), len(thing), thing in in_quotes) for thing in found}
-    like = {look: thing for thing, look in looks.items()}  # alike ones are worth the same
-    uses = {thing: marked if thing in in_quotes else plain for thing in like.values()}
-    alone, worth = table().alone, worth_of(uses, 1)
-    return {thing: alone * worth[like[look]] for thing, look in looks.items()}
+    return {
+        thing: _worth_alone(shape(thing), len(thing), crowd, is_quoted=thing in in_quotes)
+        for thing in found
+    }
+
+
+@lru_cache(maxsize=1 << 14)
+def _worth_alone(looks: Shape, length: int, crowd: int, *, is_quoted: bool = False) -> float:
+    use = Use(crowd)
+    use.events = use.pieces = 1
+    use.is_quoted = is_quoted
+    return table().alone * _worth(looks, use, length, 1)
+
+
+@lru_cache(maxsize=1 << 15)
+def worth_of_form(thing: str) -> float:
+    """The value of a thing by its form alone, wherever it is; 0 for a word without meaning."""
+    return 0.0 if thing in STOP else _worth_alone(shape(thing), len(thing), 1)
 
 
 # the order of pieces
@@ -531,3 +570,28 @@ def order(
     said = [named * max(one.decides, one.constrains) for one in heard] or [0.0] * len(texts)
     each = zip(pieces, weights or [1.0] * len(pieces), strict=True)
     return _ranked(pieces, question, [piece.cost / weight for piece, weight in each], said)
+
+
+def by_worth(
+    texts: Sequence[str],
+    tells: Sequence[Iterable[str]],
+    first: Container[int] = (),
+    bonus: Sequence[float] = (),
+) -> list[int]:
+    """The indices of the texts: the ``first``, then those worth most for their length.
+
+    Each is valued by itself, which is quicker than ``order``: by the things that it ``tells``, its
+    ``bonus``, and the trouble that it reports. Of texts that differ in their numbers alone, the
+    n-th has an n-th of the value.
+    """
+    failure = table().failure if alarm("\n".join(texts)) else 0.0  # most report none
+    alike = Counter[str]()
+    gains: list[float] = []
+    for number, text in enumerate(texts):
+        shown = DIGITS.sub("0", text)
+        alike[shown] += 1
+        value = sum(map(worth_of_form, tells[number])) + (bonus[number] if bonus else 0.0)
+        if failure:
+            value += failure * alarm(text)
+        gains.append(value / (alike[shown] * (len(text) + SEAM)))
+    return sorted(range(len(texts)), key=lambda number: (number not in first, -gains[number]))

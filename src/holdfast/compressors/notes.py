@@ -406,16 +406,10 @@ class Candidates:
         events = self.events
         known = {events[run.number].act for run in found} | {events[n].act for n in in_place}
         failed = self.failed - known
-        numbers = {run.number for run in found}
-
-        def place(run: Run) -> tuple[int, int]:
-            # calls may be made together: each outcome goes under its own
-            act = events[run.number].act
-            return (act if act in numbers else run.number, run.number)
-
+        chosen = dict(found)
         return [
-            Told(events[n], self.tellings[n].reading.pieces, some, n in failed)
-            for n, some in sorted(found, key=place)
+            Told(events[n], self.tellings[n].reading.pieces, chosen[n], n in failed)
+            for n in under_their_acts(chosen, events)
             if n not in in_place
         ]
 
@@ -530,6 +524,19 @@ class Notes:
     def _text(self, chosen: Sequence[int]) -> str:
         told = self._candidates.told(self._candidates.runs(chosen))
         return written(told, self._heading) if told else ""
+
+
+def under_their_acts(numbers: Collection[int], events: Sequence[StreamEvent]) -> list[int]:
+    """The numbers of events in their order, but each outcome's after its act's, if that is there.
+
+    Calls may be made together, and then their outcomes come after the last of them.
+    """
+
+    def place(number: int) -> tuple[int, int]:
+        act = events[number].act
+        return (act if act in numbers else number, number)
+
+    return sorted(numbers, key=place)
 
 
 def written(told: Sequence[Told], heading: str, tail: Sequence[str] = ()) -> str:

@@ -13,9 +13,10 @@ from math import fsum
 from typing import NamedTuple
 
 from holdfast.content.lossy import sampled
-from holdfast.text.fit import Count
+from holdfast.text.fit import FIRST_GUESS, Count, longest
 from holdfast.text.identifiers import Identifier, find
 from holdfast.text.memo import Memo
+from holdfast.text.pieces import shape
 from holdfast.text.sentences import sentences
 from holdfast.text.words import DIGITS, STOP_WORDS, words
 
@@ -269,8 +270,11 @@ def _places(named: Sequence[Name], found: Sequence[Identifier]) -> tuple[tuple[i
 
 def _phrases(text: str) -> list[tuple[str, int]]:
     """Pairs of meaningful words that appear together more than once."""
-    often = (pair for pair, times in Counter(pairwise(words(text))).items() if times > 1)
-    if all(one in _COMMON or other in _COMMON for one, other in often):
+    told = list(pairwise(words(text)))
+    often = (pair for pair, times in Counter(told).items() if times > 1)
+    if len(set(told)) == len(told) or all(
+        one in _COMMON or other in _COMMON for one, other in often
+    ):
         return []
     pairs = Counter[tuple[str, str]](_PAIR.findall(text))
     return [
@@ -318,28 +322,15 @@ def named_in(text: str, among: Callable[[Entity], bool] = bool) -> dict[str, str
 
 
 _NAMED = "named"
-_TELLING = frozenset({"name", "email", "url", "path", "env", "quantity", "hash"})
-"""Kinds that say something without their surroundings; a number of a table or a log does not."""
+_CODES = frozenset({"path", "id", "compound", "camel"})
+"""Forms of things that say something without their surroundings; a number of a table does not."""
 
 
-def names_beside(text: str, said: Mapping[str, str]) -> dict[str, str]:
-    """What is ``said``, with what the outputs quoted in a text name, except bare numbers."""
-    telling = set(filter(_tells, _READ[text].entities))
-    names = {entity.text for entity in telling}
-    found = named_in(text, telling.__contains__)
-    return {**{name: label for name, label in found.items() if name in names}, **said}
-
-
-def _tells(entity: Entity) -> bool:
-    """Whether it says something without its surroundings; a quoted code does, a field does not."""
-    return _is_code(entity.text) if entity.kind == "quoted" else entity.kind in _TELLING
-
-
-@lru_cache(maxsize=1 << 12)
-def _is_code(quoted: str) -> bool:
-    """Whether the quoted text is one identifier; cached, since outputs repeat their fields."""
-    inside = find(quoted) if DIGITS.search(quoted) else []
-    return [one.text for one in inside if one.kind in _TELLING] == [quoted]
+def codes(found: Iterable[str]) -> dict[str, str]:
+    """Of the things in an output, those that a form may list; what has no letter is a number."""
+    return {
+        thing: thing for thing in found if shape(thing) in _CODES and thing.lower() != thing.upper()
+    }
 
 
 def with_names(form: str, named: Mapping[str, str], head: str = _NAMED) -> str:
@@ -374,15 +365,17 @@ def add_names(
         ranks.append((beside, alike[shape], name.isdigit(), len(label)))
         alike[shape] += 1
     places = sorted(range(len(missing)), key=ranks.__getitem__)
+    start = f"\nAlso {head}: " if form else f"{head.capitalize()}: "
 
     def written(size: int) -> str:
-        return with_names(form, dict(missing[place] for place in sorted(places[:size])), head)
+        return start + ", ".join(dict.fromkeys(missing[n][1] for n in sorted(places[:size])))
 
-    complete = written(len(missing))
-    if count(complete) <= room:
-        return complete
-    fitting = bisect_right(range(len(missing)), room, key=lambda size: count(written(size)))
-    return written(max(0, fitting - 1))
+    left = room - count(form) + 1  # a line break may be one token with the full stop before it
+    reach = list(accumulate(len(missing[n][1]) + 2 for n in places))
+    fitting, _ = longest(reach, lambda size: count(written(size)), left, left * FIRST_GUESS)
+    while fitting and count(form + written(fitting)) > room:
+        fitting -= 1
+    return form + written(fitting) if fitting else form
 
 
 def _with_context(said: str, start: int, number: str) -> str:

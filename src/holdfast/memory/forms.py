@@ -8,23 +8,21 @@ amounts are listed at the end, as far as there is room. Both are made from the o
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Container, Generator, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from itertools import chain
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from holdfast.content import recognise
 from holdfast.content.lossy import sampled
 from holdfast.kernel.ports import Ask, Room
-from holdfast.selection import evenly, order, table
-from holdfast.text.fit import choose
-from holdfast.text.importance import alarm, concludes
-from holdfast.text.memo import Memo
-from holdfast.text.pieces import LONGEST, SEAM, clauses
+from holdfast.selection import by_worth, evenly, order
+from holdfast.text.fit import MISSES, clip
+from holdfast.text.importance import concludes
+from holdfast.text.pieces import LONGEST, SEAM, clauses, names, things
 from holdfast.text.sentences import sentences
-from holdfast.text.words import DIGITS
 
-from .entities import HEAD, LETTERS, SPEAKER, add_names, named_in, names_beside, telling, with_names
+from .entities import HEAD, LETTERS, SPEAKER, add_names, codes, named_in, telling, with_names
 
 VERBATIM, LIGHT, HEAVY = 0, 1, 2
 """Levels of compression (V.3): the original, the warm form, and the cold form."""
@@ -46,7 +44,7 @@ SHOWN = 0.5
 """The least share of a shortened output, or of notes, in a form that also lists names."""
 
 _SMALL = 24  # tokens that every form may have; fewer leave no room for a name
-_SAID, _LEAST_SAID = 0.35, 0.25  # least shares of what is said in a form that also lists names
+_SAID = 0.25  # least share of what is said in a form that also lists names
 _WINDOWS, _WIDE = 2, 500
 """Samples by which a kind is recognised, and the characters of each: as many as name the kind, and
 in recorded runs more names are kept than with 4 of 300.
@@ -56,9 +54,7 @@ _READ = 1_500  # and at least so many characters
 _OUTPUT = 600  # characters above which a fenced or bare output is shortened by its kind
 _JOINT = re.compile(r"(?<=[,;:)\]–—])(?=\s)|(?=\s[–—-]\s)")
 _BRIEF = 20  # characters below which a one-word sentence is left out
-_DENSER = 1.1  # times the tokens of a character in the text, in a shorter one with more speakers
-_FULL = 9  # telling words of a statement; more of them do not raise its value
-_NAMING = 0.01  # value of each letter or digit that names something, a fifth of a statement's
+_NEARLY = 0.9  # share of the tokens of a form that an estimate of them has
 _ROW, _UNSPOKEN = 4, 0.3  # words of a row, and the value of a row of numbers without its table
 _FENCED = re.compile(
     r"^[ \t]{0,3}```[^\n]*\n(.*?)(?:^[ \t]{0,3}```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
@@ -104,7 +100,7 @@ class RuleCondenser:
 
     def condense(self, text: str, level: int, count: Count) -> str:
         """The form at the level; the text itself if the form would not be smaller."""
-        return _FORMS((text, level, count))
+        return _form(text, level, count)
 
 
 def room_for(size: int, level: int) -> int:
@@ -112,15 +108,14 @@ def room_for(size: int, level: int) -> int:
     return max(int(size / FACTORS[level][1]), min(_SMALL, size - 1))
 
 
-def _form(key: tuple[str, int, Count]) -> str:
-    text, level, count = key
+def _form(text: str, level: int, count: Count) -> str:
     head = HEAD.match(text)
     start = head.end() if head else 0
     size = count(text)
     if len(text) > _OUTPUT and not HEAD.search(text, start):
         kind = recognise(sampled(text[start:], _WINDOWS, _WIDE))
         if kind.name != "prose":
-            room, named = room_for(size, level), names_beside(text, {})
+            room, named = room_for(size, level), codes(things(text))
             shown = max(int(SHOWN * room), room - count(with_names("", named)))
             left = min(int(size / FACTORS[level][0]), shown) - count(text[:start])
             made = kind.shrink(text[start:], Room(max(1, left), count)).text
@@ -130,49 +125,102 @@ def _form(key: tuple[str, int, Count]) -> str:
 
 
 def _extract(text: str, level: int, size: int, count: Count) -> str:
-    """The best sentences or clauses that fit, and the names that they lack.
-
-    The room is the usual one if all names fit, else the largest one. If too few names fit, there is
-    less room for what is said, and only for what decides or names something.
-    """
+    """The best sentences or clauses that fit, and the names that they lack."""
     most = room_for(size, level)
     told = _statements(text, FACTORS[level][0], count)
     close = _close(told, _CLOSELY * most / max(size, 1))
     read = text if len(close) == len(told) else _rendered(close)
-    spoken = named_in(_FENCED.sub("", read))
-    named = names_beside(read, spoken) if "```" in read else spoken
+    named = spoken = named_in(_FENCED.sub("", read) if "```" in read else read)
     parts = list(dict.fromkeys((by, part) for by, one in close for part in _parts(one, most)))
-    sizes = [len(part) for _, part in parts]
-    decided = _concluding([part for _, part in parts])
+    said = [part for _, part in parts]
+    decided = _concluding(said)
+    tells = list(map(names, said))
+    if "```" in read:
+        named = codes(chain.from_iterable(tells)) | spoken
+    ranked = by_worth(said, tells, decided)
 
-    def written(kept: Iterable[int]) -> str:
+    def written(kept: Sequence[int]) -> str:
         return _rendered(parts[n] for n in kept)
 
-    def estimated(said: str) -> int:
-        return round(_DENSER * size * len(said) / len(text))
+    return short_form(Short(said, ranked, decided, written, named, spoken), text, level, count)
 
-    def best(ranked: Sequence[int], room: float, cost: Count) -> str:
-        chosen = choose(ranked, sizes, written, int(room), cost)
-        return chosen.text if chosen else ""
 
-    room, share = max(int(size / FACTORS[level][0]), min(_SMALL, most)), _SAID
-    listed, ranked = count(with_names("", named)), _ranked(parts, decided)
-    if listed > (1 - share) * room:
+class Short(NamedTuple):
+    """What a form is made of: the statements of a text, and the names that it should have."""
+
+    said: Sequence[str]
+    ranked: Sequence[int]
+    """The statements, the best first."""
+    decided: Collection[int]
+    """Those that state a decision, which come before others."""
+    written: Callable[[Sequence[int]], str]
+    """Makes the text of some statements."""
+    named: Mapping[str, str]
+    first: Collection[str] = ()
+    """The names that are listed before shorter ones."""
+    share: float = _SAID
+    """The least share of the form that the statements have if not all names fit."""
+
+
+def short_form(of: Short, text: str, level: int, count: Count) -> str:
+    """The first statements that fit beside the names that they lack, and these names.
+
+    The room is the usual one if all names fit, else the largest one. If too few names fit, there is
+    less room for what is said, and only for what decides or names something.
+    """
+    size = count(text)
+    most, listed = room_for(size, level), count(with_names("", of.named))
+    room = max(int(size / FACTORS[level][0]), min(_SMALL, most))
+    if listed > (1 - of.share) * room:
         room = most
-    if KEPT[level] * listed > (1 - share) * room:
-        share = _LEAST_SAID
-        ranked = [n for n in ranked if n in decided or any(map(parts[n][1].__contains__, named))]
-    owed = count(written(sorted(decided)))
-    least = max(share * room, min(owed, (1 - _LEAST_SAID) * room))
-    made = best(ranked, max(least, room - listed), estimated)
-    # what is said has some of the names, so there is room for more of it
-    listed = count(with_names(made, named)) - count(made)
-    made = best(ranked, max(least, room - listed), count)
-    return add_names(made, named, room, count, spoken)
+    is_scarce = KEPT[level] * listed > (1 - of.share) * room
+    rate = size / max(1, len(text))
+    owed = rate * sum(len(of.said[n]) for n in of.decided)
+    least = max(of.share * room, min(owed, (1 - _SAID) * room))
+    kept, guess = _fitting(of, room, least, rate, listed, naming=is_scarce)
+    made = of.written(sorted(kept))
+    if kept and not _NEARLY <= count(made) / guess <= 1 / _NEARLY:
+        rate *= count(made) / guess
+        kept, _ = _fitting(of, room, least, rate, listed, naming=is_scarce)
+        made = of.written(sorted(kept))
+    while len(kept) > 1 and count(made) > least and count(with_names(made, of.named)) > room:
+        kept.pop()
+        made = of.written(sorted(kept))
+    if count(made) > room:
+        made = clip(made, room, count, mark="…")
+    return add_names(made, of.named, room, count, of.first)
 
 
-_FORMS: Memo[tuple[str, int, Count], str] = Memo(_form)
-"""Cached, since a segment that is promoted and demoted again gets the same form."""
+def _fitting(
+    of: Short, room: int, least: float, rate: float, listed: int, *, naming: bool
+) -> tuple[list[int], float]:
+    """The statements that fit, and their tokens, of which a character has ``rate``.
+
+    With ``naming``, only those that decide or name something.
+    """
+    whole = sum(map(len, of.named.values())) + 2 * len(of.named)
+    lacking = {name: listed / whole * (len(label) + 2) for name, label in of.named.items()}
+    owed, spent = float(listed), 0.0
+    kept: list[int] = []
+    missed = 0
+    for n in of.ranked:
+        text = of.said[n]
+        cost = rate * (len(text) + SEAM)
+        told = [name for name in lacking if name in text]
+        if naming and not told and n not in of.decided:
+            continue
+        saved = sum(map(lacking.__getitem__, told))
+        if spent + cost > max(least, room - owed + saved):
+            missed += 1
+            if missed > MISSES:
+                break
+            continue
+        kept.append(n)
+        spent += cost
+        owed -= saved
+        for name in told:
+            del lacking[name]
+    return kept, spent
 
 
 def ranked_by_worth(texts: Sequence[str], question: str = "") -> list[int]:
@@ -193,7 +241,7 @@ def _statements(text: str, factor: float, count: Count) -> list[Said]:
     heads = HEAD if HEAD.search(text) else SPEAKER
     found: list[Said] = []
     speaker = ""
-    for line in _FENCED.sub(read, text).split("\n"):
+    for line in (_FENCED.sub(read, text) if "```" in text else text).split("\n"):
         head = heads.match(line)
         speaker = head.group() if head else speaker
         body = line[head.end() if head else 0 :]
@@ -257,28 +305,6 @@ def _parts(said: str, room: int) -> list[str]:
 def _bare(parts: Iterable[str]) -> list[str]:
     """The parts that say something, without marks at their edges."""
     return [part for part in (each.strip(_EDGES) for each in parts) if _says_something(part)]
-
-
-def _ranked(told: Sequence[Said], decided: Container[int]) -> list[int]:
-    """The indices of the statements, best first: decisions, then what says most for its length.
-
-    Trouble, names and numbers raise the value. A statement of few words, such as a greeting with a
-    name, says little. Of statements that differ in their numbers alone, the n-th has an n-th of the
-    value.
-    """
-    usual, failure = table().pattern, table().failure
-    speakers = {word for by in {by for by, _ in told} for word in telling(by)}
-    alike = Counter[str]()
-    gains: list[float] = []
-    for _, said in told:
-        pattern = DIGITS.sub("0", said)
-        alike[pattern] += 1
-        worth = max(usual, failure * alarm(said)) + _NAMING * len(set(_EXACT.findall(said)))
-        if pattern != said:
-            worth *= _readable(said)
-        full = min(1.0, (len(set(telling(said)) - speakers) + 1) / _FULL)
-        gains.append(worth * full / (alike[pattern] * (len(said) + SEAM)))
-    return sorted(range(len(told)), key=lambda n: (n not in decided, -gains[n]))
 
 
 def _rendered(told: Iterable[Said]) -> str:

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from holdfast.kernel.typed import Fraction, check_fields
 from holdfast.text.importance import has_importance_marker
-from holdfast.text.memo import Memo
 from holdfast.text.words import READ, STOP_WORDS, words
 
 from . import entities
@@ -108,7 +107,7 @@ def importances(
 ) -> list[Importance]:
     """The importance of each segment at ``now`` (seconds since 1970 UTC); 1.0 for a pinned one."""
     weights = relevance or Relevance()
-    seen = [_TRAITS(segment.content) for segment in segments]
+    seen = [_traits(segment.content) for segment in segments]
     around, asked = _bag(context.text[:READ]), _bag(context.query[:READ])
     used = entities.exact(context.text[-READ:])
     holders = Counter(chain.from_iterable(traits.words for traits in seen))
@@ -171,10 +170,6 @@ def _traits(text: str) -> _Traits:
         _is_open(read),
         has_importance_marker(read),
     )
-
-
-_TRAITS: Memo[str, _Traits] = Memo(_traits)
-"""By text, since segments are scored again in every run, and their texts stay the same."""
 
 
 def _is_open(text: str) -> bool:

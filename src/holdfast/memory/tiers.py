@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import insort
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -461,20 +461,20 @@ class Maintenance:
     def _sink(
         self, held: Sequence[list[Segment]], importance: Importance, emptied: set[Tier]
     ) -> dict[str, tuple[Segment, Tier]]:
-        """Move segments out of their tiers, unchanged but with the expected size of their form.
+        """Move segments out of their tiers, unchanged, each with the expected size of its form.
 
         So a form is made only for the tier in which a segment stays. Tiers in ``emptied``, to which
         each tier above its trigger is added, are emptied to their target. Returns by id what each
         moved segment was, and the tier that it left.
         """
         sunk: dict[str, tuple[Segment, Tier]] = {}
+        sizes: dict[str, int] = {}
         for level, tier in enumerate(TIERS, 1):
-            arrived = sunk.keys()
-            for segment in self._leaving(tier, held[level - 1], importance, arrived, emptied):
-                before, _ = sunk.setdefault(segment.id, (segment, tier))
-                size = self.count(self._whole(before)) / _USUAL[min(level, HEAVY)]
-                lower = replace(segment, tokens=int(size))
-                insort(held[level], lower, key=lambda each: each.created)
+            for segment in self._leaving(tier, held[level - 1], importance, sizes, emptied):
+                sunk.setdefault(segment.id, (segment, tier))
+                size = self.count(self._whole(segment)) / _USUAL[min(level, HEAVY)]
+                sizes[segment.id] = int(size)
+                insort(held[level], segment, key=lambda each: each.created)
         return sunk
 
     def _fitting(self, segment: Segment) -> list[Segment]:
@@ -487,17 +487,19 @@ class Maintenance:
         tier: Tier,
         held: list[Segment],
         importance: Importance,
-        arrived: Container[str],
+        arrived: Mapping[str, int],
         emptied: set[Tier],
     ) -> list[Segment]:
         """Take the segments out that go down, the least important first; record importances.
 
-        Those that ``arrived`` from above keep the importance they had there. The protected ones of
-        hot go last, and only until it is below its trigger.
+        Those that ``arrived`` from above, with the expected sizes of their forms, keep the
+        importance they had there. The protected ones of hot go last, and only until it is below its
+        trigger.
         """
         capacity = self.sizes.of(tier)
         high, low = capacity * self.sizes.trigger, capacity * self.sizes.target
-        size = sum(segment.tokens for segment in held)
+        sizes = [arrived.get(segment.id, segment.tokens) for segment in held]
+        size = sum(sizes)
         if size <= (low if tier in emptied else high):
             return []
         emptied.add(tier)
@@ -514,7 +516,7 @@ class Maintenance:
             if size <= (high if at >= kept else low):
                 break
             leaving.append(held[at])
-            size -= held[at].tokens
+            size -= sizes[at]
         gone = set(map(id, leaving))
         held[:] = [segment for segment in held if id(segment) not in gone]
         return leaving

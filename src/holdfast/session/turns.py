@@ -8,22 +8,24 @@ from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import inf
 from typing import NamedTuple
 
-from holdfast.compressors.notes import Notes, called
+from holdfast.compressors.notes import Telling, Told, called, telling_of, under_their_acts, written
 from holdfast.content import recognise
 from holdfast.formats.rules.exchanges import paired
 from holdfast.kernel.messages import Message, Role, Text, ToolCall, ToolResult
-from holdfast.memory.entities import add_names, named_in, names_beside, with_names
+from holdfast.memory.entities import codes, named_in
 from holdfast.memory.excerpts import speaker_of
-from holdfast.memory.forms import SHOWN, Count, RuleCondenser, room_for
+from holdfast.memory.forms import SHOWN, Count, RuleCondenser, Short, short_form
 from holdfast.memory.messages import Remembered
 from holdfast.memory.tiers import CUTS, Segment, Segmentation, original_of
+from holdfast.selection import by_worth, table, with_context
 from holdfast.stream import StreamEvent
 from holdfast.text.importance import concludes
 from holdfast.text.memo import Memo
-from holdfast.text.sentences import sentences
+from holdfast.text.pieces import Piece
 
 from .log import NEAR, NEWEST, Kept, Thread
 from .state import REWORDING, Span, State, holds, span_of
@@ -206,9 +208,6 @@ def events_in(text: str) -> list[StreamEvent] | None:
     return found
 
 
-_DECIDED = "decided"
-
-
 @dataclass(frozen=True, slots=True)
 class TurnCondenser(RuleCondenser):
     """Makes notes of turns with tool calls, as a digest does; else the usual form.
@@ -220,36 +219,57 @@ class TurnCondenser(RuleCondenser):
     def condense(self, text: str, level: int, count: Count) -> str:
         """The form at the level; the text itself if the form would not be smaller."""
         has_acts = f"{_CALL}: " in text or f"{_RESULT}: " in text
-        notes = _NOTES((text, level, count)) if has_acts else ""
+        notes = _notes(text, level, count) if has_acts else ""
         return notes or RuleCondenser.condense(self, text, level, count)
 
 
-def _notes(key: tuple[str, int, Count]) -> str:
+def _notes(text: str, level: int, count: Count) -> str:
     """The notes; empty for a text without calls, and if nothing fits."""
-    text, level, count = key
     events = events_in(text)
     if events is None:
         return ""
-    room = room_for(count(text), level)
-    words = [event.text for event in events if event.function == "words"]
-    said = named_in("\n".join(words))
-    named = names_beside(text, said)
-    spoken = (sentence.strip() for each in words for sentence in sentences(each))
-    decided = {each: each for each in spoken if concludes(each)}
-    made = Notes(events, room, count)
-    notes = made.within(room)
-    whole = with_names(with_names(notes, decided, _DECIDED), named)
-    if notes and count(whole) > room:
-        listed = count(whole) - count(notes)
-        notes = made.within(max(int(room * SHOWN), room - listed)) or notes
-    if not notes:
-        return ""
-    notes = add_names(notes, decided, room, count, head=_DECIDED)
-    return add_names(notes, named, room, count, said)
+    tellings = [telling_of(event) for event in events]
+    places = [(n, at) for n, telling in enumerate(tellings) for at in telling.numbers]
+    pieces = _pieces(events, tellings)
+    texts = [piece.text for piece in pieces]
+    tells = [told for telling in tellings for told in telling.tells]
+    said = table().said
+    bonus = [said.get(f"{events[n].by} {events[n].function}", 0.0) for n, _ in places]
+    words = "\n".join(event.text for event in events if event.function == "words")
+    decided = set[int]()
+    if concludes(words):
+        spoken = [n for n, (event, _) in enumerate(places) if events[event].function == "words"]
+        decided = {n for n in spoken if concludes(texts[n])}
+    ranked = by_worth(texts, tells, decided, bonus)
+    in_context = list(dict.fromkeys(chain.from_iterable(with_context(pieces, n) for n in ranked)))
+    first = named_in(words)
+    named = codes(chain.from_iterable(telling.names for telling in tellings)) | first
+
+    def notes(kept: Iterable[int]) -> str:
+        chosen: dict[int, list[int]] = {}
+        for event, at in map(places.__getitem__, kept):
+            chosen.setdefault(event, []).append(at)
+        told = [
+            Told(events[n], tellings[n].reading.pieces, chosen[n])
+            for n in under_their_acts(chosen, events)
+        ]
+        return written(told, "")
+
+    short = Short(texts, in_context, decided, notes, named, first, SHOWN)
+    return short_form(short, text, level, count)
 
 
-_NOTES: Memo[tuple[str, int, Count], str] = Memo(_notes)
-"""Cached, since a segment that is promoted and demoted again gets the same form."""
+def _pieces(events: Sequence[StreamEvent], tellings: Sequence[Telling]) -> list[Piece]:
+    """The pieces of all events, each outcome's under the first of its act."""
+    found: list[Piece] = []
+    heads: dict[int, int] = {}
+    for n, (event, telling) in enumerate(zip(events, tellings, strict=True)):
+        base, act = len(found), heads.get(event.act, -1)
+        heads[n] = base if event.function == "act" and telling.numbers else -1
+        for piece in telling.reading.pieces:
+            under = base + piece.under if piece.under >= 0 else act
+            found.append(piece._replace(under=under))
+    return found
 
 
 class Turns:

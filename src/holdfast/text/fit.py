@@ -18,7 +18,7 @@ Count = Callable[[str], int]
 Render = Callable[[Sequence[int]], str]
 """Makes the text of the chosen pieces, given by ascending numbers."""
 
-_FIRST_GUESS = 4.0  # characters a token of plain English, as OpenAI's help says
+FIRST_GUESS = 4.0  # characters a token of plain English, as OpenAI's help says
 LONG_TOKEN = 8  # characters; a text with a longer mean is counted
 _SEAM = 16  # tokens that a beginning may have more than the whole, since its last word is cut
 _CLOSE_ENOUGH = 0.985  # share of the tokens from which no better cut is tried
@@ -120,11 +120,11 @@ def choose(
     def cost(some: Sequence[int]) -> int:
         return count(picked(some).text)
 
-    first, spent = beginning(order, sizes, cost, tokens, tokens * _FIRST_GUESS)
+    first, spent = beginning(order, sizes, cost, tokens, tokens * FIRST_GUESS)
     if not first:
         return None
     enough = tokens * _CLOSE_ENOUGH
-    return picked(filled(first, spent, order, sizes, cost, tokens, enough, _FIRST_GUESS))
+    return picked(filled(first, spent, order, sizes, cost, tokens, enough, FIRST_GUESS))
 
 
 def filled(
@@ -204,7 +204,7 @@ def _longest_text(
     whole: int, part: Callable[[int], str], tokens: int, count: Count, rate: float = 0.0
 ) -> str:
     """The longest part that fits; ``part(size)`` has about ``size`` characters."""
-    guess = tokens / rate if rate else tokens * _FIRST_GUESS + 1
+    guess = tokens / rate if rate else tokens * FIRST_GUESS + 1
     size, _ = longest(range(1, whole + 1), lambda size: count(part(size)), tokens, guess)
     return part(size) if size else ""
 

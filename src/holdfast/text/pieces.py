@@ -174,7 +174,7 @@ _THING = AnyScript(
 _QUOTED = re.compile(r"[`\"'“]([^`\"'“”\n]{2,80})[`\"'”]")
 _LETTERS = re.compile(r"[a-z\u00df-\u024f]+")
 _DIGITS = re.compile(r"[0-9]")
-_STOP = frozenset(
+STOP = frozenset(
     "a an the of in on at to for and or is was were are be been it its that this with "
     "by from as his her their "
     "they he she i you we my your our do did does have has had not but if then so can "
@@ -196,7 +196,7 @@ names = _THING.findall
 def things(text: str) -> tuple[str, ...]:
     """The distinct things in order of appearance; a path's last component is one too."""
     found = dict.fromkeys(_THING.findall(text))
-    for word in _STOP & found.keys():
+    for word in STOP & found.keys():
         del found[word]
     if "/" in text:
         for path in [thing for thing in found if "/" in thing]:
