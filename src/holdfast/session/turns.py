@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from math import inf
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from holdfast.compressors.select.notes import Notes
 from holdfast.content import recognise
 from holdfast.formats.rules.exchanges import paired
-from holdfast.kernel.messages import Message, Role, Text, ToolCall, ToolResult
+from holdfast.kernel.messages import Role, Text, ToolCall, ToolResult
 from holdfast.memory.entities import add_names, named_in, names_beside, with_names
 from holdfast.memory.excerpts import speaker_of
 from holdfast.memory.forms import SHOWN, Count, RuleCondenser, room_for
@@ -90,26 +90,19 @@ _CALLED = re.compile(r"(?P<name>[^(\n]{1,200})\((?P<arguments>.*?)\)?", re.DOTAL
 
 def with_authors(state: State, kept: Kept) -> str:
     """The text of a message, each part after the name of its author."""
-    return "\n".join(_blocks(as_remembered(kept, bear_names(state)), kept.message))
-
-
-def _blocks(seen: Remembered, message: Message) -> Iterator[str]:
-    if message.results:
-        yield from _given(message)
-    elif seen.body.strip():
-        yield f"{seen.speaker or seen.role.capitalize()}: {seen.body}"
-    for call in message.calls:
-        yield f"{_CALL}: {call.name}({call.arguments})"
-
-
-def _given(message: Message) -> Iterator[str]:
-    """The results, one by one, and the user's text beside them."""
-    for part in message.parts:
+    seen, message = as_remembered(kept, bear_names(state)), kept.message
+    told: list[str] = []
+    # the results, one by one, and the user's text beside them
+    for part in message.parts if message.results else ():
         if isinstance(part, ToolResult):
-            yield f"{_RESULT}: {part.text}"
+            told.append(f"{_RESULT}: {part.text}")
         elif isinstance(part, Text) and part.text.strip():
             by = _RESULT if message.role == "tool" else message.role.capitalize()
-            yield f"{by}: {part.text}"
+            told.append(f"{by}: {part.text}")
+    if not message.results and seen.body.strip():
+        told.append(f"{seen.speaker or seen.role.capitalize()}: {seen.body}")
+    told += [f"{_CALL}: {call.name}({call.arguments})" for call in message.calls]
+    return "\n".join(told)
 
 
 class _Block(NamedTuple):
@@ -122,7 +115,9 @@ class _Block(NamedTuple):
     """The offsets of calls without a result before it; a result belongs to the first."""
 
 
+@Memo
 def _parted(text: str) -> tuple[_Block, ...]:
+    """The parts of the text; kept, since it is read again for each piece of a long turn."""
     heads = list(_BLOCK.finditer(text))
     found: list[_Block] = []
     waiting: deque[tuple[int, int]] = deque()
@@ -140,16 +135,12 @@ def _parted(text: str) -> tuple[_Block, ...]:
     return tuple(found)
 
 
-_PARTED: Memo[str, tuple[_Block, ...]] = Memo(_parted)
-"""By text, since it is read again for each piece of a long turn."""
-
-
 def opening(text: str, start: int, end: int) -> str:
     """The context of the piece from start to end: its calls, shortened, and its speaker.
 
     The calls are those whose results are in the piece.
     """
-    blocks = _PARTED[text]
+    blocks = _parted(text)
     at = bisect_right(blocks, start, key=lambda block: block.start) - 1
     if at < 0:
         return ""
@@ -182,7 +173,7 @@ def events_in(text: str) -> list[StreamEvent] | None:
 
     Text before the first named part is the end of a message: of a result, or of words.
     """
-    blocks = _PARTED[text]
+    blocks = _parted(text)
     if not any(block.name in (_CALL, _RESULT) for block in blocks):
         return None
     found: list[StreamEvent] = []
@@ -221,12 +212,16 @@ class TurnCondenser(RuleCondenser):
     def condense(self, text: str, level: int, count: Count) -> str:
         """The form at the level; the text itself if the form would not be smaller."""
         has_acts = f"{_CALL}: " in text or f"{_RESULT}: " in text
-        notes = _NOTES((text, level, count)) if has_acts else ""
+        notes = _notes((text, level, count)) if has_acts else ""
         return notes or RuleCondenser.condense(self, text, level, count)
 
 
+@Memo
 def _notes(key: tuple[str, int, Count]) -> str:
-    """The notes; empty for a text without calls, and if nothing fits."""
+    """The notes; empty for a text without calls, and if nothing fits.
+
+    Kept, since a segment that is promoted and demoted again gets the same form.
+    """
     text, level, count = key
     events = events_in(text)
     if events is None:
@@ -247,10 +242,6 @@ def _notes(key: tuple[str, int, Count]) -> str:
         return ""
     notes = add_names(notes, decided, room, count, head=_DECIDED)
     return add_names(notes, named, room, count, said)
-
-
-_NOTES: Memo[tuple[str, int, Count], str] = Memo(_notes)
-"""Cached, since a segment that is promoted and demoted again gets the same form."""
 
 
 class Turns:
