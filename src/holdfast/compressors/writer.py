@@ -129,23 +129,18 @@ def written(task: WritingTask, blocks: Sequence[str], earlier: str = "") -> Aski
                 return (yield from _each(task, prompt, chunks, earlier))[0]
             parts = [earlier] if earlier else []
             parts += yield from _each(task, task.prompt, chunks)
-            return (yield from _merged(task, parts, room))
+            while len(parts) > 1:  # rounds that each leave fewer
+                groups = _packed([quoted(part) for part in parts], room, task.count)
+                if len(groups) >= len(parts):
+                    return "\n\n".join(parts)
+                parts = yield from _each(task, "merge", groups)
+            return parts[0]
         except ContextOverflowError as fault:
             left -= 1
             if not left:
                 raise
             whole = task.count("\n\n".join(blocks))
             room = max(_LEAST_INPUT, min(room or whole, fault.limit or whole, whole) // 2)
-
-
-def _merged(task: WritingTask, parts: Sequence[str], room: int) -> Asking[str]:
-    """One set of notes made of several, in rounds that each leave fewer."""
-    while len(parts) > 1:
-        groups = _packed([quoted(part) for part in parts], room, task.count)
-        if len(groups) >= len(parts):
-            return "\n\n".join(parts)
-        parts = yield from _each(task, "merge", groups)
-    return parts[0]
 
 
 def _each(
