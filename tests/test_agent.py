@@ -400,6 +400,16 @@ def test_without_a_budget_a_loop_that_fits_by_hand_is_given_the_whole_thread():
     assert AgentLoop(Model("done"), session, trigger="manual").run("go")["content"] == "done"
 
 
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini", "converse", "pydantic_ai"])
+def test_tools_have_the_schemas_of_any_provider(session, provider):
+    @holdfast.tool(provider=provider)
+    def read() -> str:
+        return "output"
+
+    assert AgentLoop(Model(calling("a"), "done"), session, [read]).run("go")["content"] == "done"
+    assert [each["content"] for each in session.restore() if each["role"] == "tool"] == ["output"]
+
+
 def test_models_and_tools_may_be_awaited(session):
     async def model(messages, tools):
         await asyncio.sleep(0)

@@ -298,17 +298,21 @@ def _environment(variables: Mapping[str, str]) -> ConfigFile:
                 advice = f"give each of its keys a variable, such as {PREFIX}BUDGET__LIMIT"
                 raise ConfigError(f"another variable sets {key}", place=name, advice=advice)
             table = cast("dict[str, Any]", below)
-        table[inner[-1] if inner else head] = _value(value, is_text=_takes_text([head, *inner]))
-    return _usable(ConfigFile("the environment", data, _variable))
+        table[inner[-1] if inner else head] = _value(value, [head, *inner])
+
+    def variable(path: str) -> str:
+        return f"{PREFIX}{path.replace('.', '__').upper()}"
+
+    return _usable(ConfigFile("the environment", data, variable))
 
 
-def _variable(path: str) -> str:
-    return f"{PREFIX}{path.replace('.', '__').upper()}"
-
-
-def _value(text: str, *, is_text: bool) -> object:
-    """The value, read as TOML; the text itself if text is expected or it is not TOML."""
-    if is_text:
+def _value(text: str, path: Sequence[str]) -> object:
+    """The value, read as TOML; the text itself if the key takes text or it is not TOML."""
+    hint = _hints().get(path[0], "")
+    if len(path) > 1:
+        argument = _arguments(path[0]).get(path[1]) if path[0] in TABLES.table else None
+        hint = str(argument.annotation) if argument else ""
+    if "str" in hint.split(" | "):
         return text
     try:
         return tomllib.loads(f"value = {text}")["value"]
@@ -334,15 +338,6 @@ def _hints() -> dict[str, str]:
 @cache
 def _known() -> list[str]:
     return sorted(key for key in {*_hints(), *TABLES.table} - _OBJECTS if "." not in key)
-
-
-def _takes_text(path: Sequence[str]) -> bool:
-    """Whether the key takes text."""
-    hint = _hints().get(path[0], "")
-    if len(path) > 1:
-        argument = _arguments(path[0]).get(path[1]) if path[0] in TABLES.table else None
-        hint = str(argument.annotation) if argument else ""
-    return "str" in hint.split(" | ")
 
 
 def _arguments(table: str) -> Mapping[str, Parameter]:

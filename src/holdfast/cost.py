@@ -9,6 +9,7 @@ prefix stays cheap.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 from holdfast.formats import read
@@ -95,7 +96,14 @@ def result_net(
     if price is None or spent is None:
         return None
     metrics = result.metrics
-    shared = _shared(result, model if isinstance(model, str) else None) if cached else 0
+    shared = 0
+    if cached:  # the leading messages that are equal before and after
+        before = message_list(replace(result, messages=restore(result)))
+        pairs = zip(before, message_list(result), strict=False)
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        meter = meter_for(model if isinstance(model, str) else None)
+        _, _, transcript = read(bare(result.messages), result.format)
+        shared = sum(meter.sizes(transcript)[:same]) + meter.overhead(transcript.envelope)
     return net_of(
         metrics.tokens_before,
         metrics.tokens_after,
@@ -104,17 +112,3 @@ def result_net(
         shared=shared,
         spent=spent,
     )
-
-
-def _shared(result: CompressionResult[Any], model: str | None) -> int:
-    """Tokens of the leading messages that are equal before and after."""
-    before = message_list(replace(result, messages=restore(result)))
-    after = message_list(result)
-    same = 0
-    for old, new in zip(before, after, strict=False):
-        if old != new:
-            break
-        same += 1
-    meter = meter_for(model)
-    _, _, transcript = read(bare(result.messages), result.format)
-    return sum(meter.sizes(transcript)[:same]) + meter.overhead(transcript.envelope)

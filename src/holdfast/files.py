@@ -32,7 +32,12 @@ def write_all(contents: Mapping[str, bytes]) -> None:
                 else:
                     part = followed(file).with_name(f".holdfast-{os.getpid()}-{len(staged)}.part")
                     staged.append((file, part))
-                    _stage(part, content, followed(file))
+                    with part.open("wb") as stream:
+                        stream.write(content)
+                        stream.flush()
+                        os.fsync(stream.fileno())
+                    if followed(file).exists():  # the part gets its mode
+                        part.chmod(S_IMODE(followed(file).stat().st_mode))
         for file, part in staged:
             with as_input_errors(file, "written", "name another file"):
                 part.replace(followed(file))
@@ -63,16 +68,6 @@ def read_whole(file: str | os.PathLike[str]) -> bytes:
     except (OSError, ValueError) as fault:
         problem = f"it cannot be read ({getattr(fault, 'strerror', None) or fault})"
     raise InputError(problem, place=os.fspath(file), advice=advice)
-
-
-def _stage(part: Path, content: bytes, path: Path) -> None:
-    """Write the content beside its target, with the target's mode, and flush it to the disk."""
-    with part.open("wb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
-    if path.exists():
-        part.chmod(S_IMODE(path.stat().st_mode))
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from holdfast.compressors.prune import Prune
 from holdfast.designs import tunacode
 from holdfast.formats import named, read
 from holdfast.kernel.apply import apply
-from holdfast.kernel.budget import Allowance, Meter
+from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Attempt, run, run_batch
 from holdfast.kernel.edits import Offload, Replace
 from holdfast.kernel.errors import InputError
@@ -105,8 +105,15 @@ def prune_old_tool_outputs(
     )
     replaces = [edit for edit in plan.edits if isinstance(edit, Replace | Offload)]
     if objects:
-        return _clear_parts(messages, transcript, replaces, meter)
-    return _replace_dicts(messages, transcript, replaces, meter)
+        done, cleared = _clear_parts(messages, replaces)
+    else:
+        done, applied = replaces, apply(transcript, replaces)
+        cleared = [Cleared(i, 0, messages[i]) for i in applied.taken]
+        for i in applied.taken:
+            messages[i] = applied.transcript.messages[i].original
+    held = (meter.part(transcript.messages[edit.index].parts[edit.part]) for edit in done)
+    saved = [size - meter.text(edit.text) for edit, size in zip(done, held, strict=True)]
+    return Pruned(messages, sum(max(0, each) for each in saved), tuple(cleared))
 
 
 def _check(messages: object, prune: object) -> None:
@@ -118,22 +125,12 @@ def _check(messages: object, prune: object) -> None:
     check_type(prune, Prune | None, "prune")
 
 
-def _replace_dicts(
-    messages: list[Any], transcript: Transcript, replaces: Sequence[Replace | Offload], meter: Meter
-) -> Pruned:
-    applied = apply(transcript, replaces)
-    before = {i: messages[i] for i in applied.taken}
-    for i in before:
-        messages[i] = applied.transcript.messages[i].original
-    reclaimed = sum(_saved(transcript, edit, meter) for edit in replaces)
-    return Pruned(messages, reclaimed, tuple(Cleared(i, 0, old) for i, old in before.items()))
-
-
 def _clear_parts(
-    messages: list[Any], transcript: Transcript, replaces: Sequence[Replace | Offload], meter: Meter
-) -> Pruned:
+    messages: list[Any], replaces: Sequence[Replace | Offload]
+) -> tuple[list[Replace | Offload], list[Cleared]]:
+    """Set the contents of parts; the edits that could be made, and what was there before."""
     cleared: list[Cleared] = []
-    reclaimed = 0
+    done: list[Replace | Offload] = []
     for edit in replaces:
         part = messages[edit.index].parts[edit.part]
         before = part.content
@@ -143,14 +140,8 @@ def _clear_parts(
         except (AttributeError, TypeError, ValueError):
             continue
         cleared.append(Cleared(edit.index, edit.part, before))
-        reclaimed += _saved(transcript, edit, meter)
-    return Pruned(messages, reclaimed, tuple(cleared))
-
-
-def _saved(transcript: Transcript, edit: Replace | Offload, meter: Meter) -> int:
-    return max(
-        0, meter.part(transcript.messages[edit.index].parts[edit.part]) - meter.text(edit.text)
-    )
+        done.append(edit)
+    return done, cleared
 
 
 def _read_objects(messages: Sequence[Any]) -> Transcript:

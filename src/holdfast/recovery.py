@@ -159,20 +159,15 @@ def line_range(lines: object) -> tuple[int, int] | None:
 
 
 def _answer(asked: Mapping[str, object], place: Place, most: int) -> str:
+    """At most ``most`` characters of the part, ending at a line, and how to get the rest."""
     lines, pattern = asked.get("lines"), asked.get("pattern")
     found = excerpt_of(
         asked.get("key"), place, lines=lines, pattern=pattern, field=asked.get("field")
     )
     text = found.numbered() if lines or pattern else found.text
-    return (
-        _part(text, _offset(asked.get("offset")), most)
-        if text
-        else "[nothing of the original matches]"
-    )
-
-
-def _part(text: str, offset: int, most: int) -> str:
-    """At most ``most`` characters from ``offset``, ending at a line, and how to get the rest."""
+    if not text:
+        return "[nothing of the original matches]"
+    offset = _offset(asked.get("offset"))
     if not offset and len(text) <= most:
         return text
     if offset >= len(text):

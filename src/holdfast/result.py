@@ -164,6 +164,11 @@ _EDITS: dict[str, type[Edit]] = {
 }
 
 
+def touched(edit: Drop | Replace | Offload) -> tuple[int, ...]:
+    """The positions of the messages that the edit drops or changes."""
+    return edit.indices if isinstance(edit, Drop) else (edit.index,)
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """What one strategy did: its name, tokens before and after, status, reason and edits.
@@ -198,7 +203,7 @@ class Step:
             if isinstance(edit, Insert):
                 inserts.add(edit.at)
             else:
-                others.update(edit.indices if isinstance(edit, Drop) else (edit.index,))
+                others.update(touched(edit))
         known = others == set(self.taken) and others <= set(range(before))
         if not known or not inserts <= set(range(before + 1)):
             raise ValueError(f"the edits of the step {self.name!r} do not fit its messages")

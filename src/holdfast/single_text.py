@@ -68,7 +68,10 @@ def shrink(
     shrunk = without_loss(text, room, of)
     key = ""
     if shrunk is None and store is not None:
-        shrunk = referenced(of, text, room, _saved(text, of.name, store))
+        kept = open_store(store)
+        with as_store_errors():
+            key = ArtifactStore(kept, secret_of(kept)).put(text, of.name).reference
+        shrunk = referenced(of, text, room, key)
         key = key_in(shrunk.text) or "" if shrunk else ""
     if shrunk is None:
         shrunk = of.shrink(text, room)
@@ -76,10 +79,3 @@ def shrink(
     return ShrunkText(
         shrunk.text, shrunk.kind, before, after, shrunk.omitted, shrunk.lossless, key, found
     )
-
-
-def _saved(text: str, kind: str, store: str | KeyValueStore) -> str:
-    """Save the text and return its key."""
-    kept = open_store(store)
-    with as_store_errors():
-        return ArtifactStore(kept, secret_of(kept)).put(text, kind).reference

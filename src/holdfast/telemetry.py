@@ -52,21 +52,16 @@ def span(operation: str) -> Generator[Callable[[Facts], None], None, None]:
 
         def annotate(facts: Facts) -> None:
             current.set_attributes({f"holdfast.{name}": value for name, value in facts.items()})
-            _measure(facts)
+            if "status" in facts:
+                told = {name: facts[name] for name in ("status", "budget_met", "degraded")}
+                _RUNS.add(1, told)
+                _SECONDS.record(float(facts["seconds"]), told)
+                for side in ("before", "after"):
+                    _TOKENS.add(int(facts[f"tokens_{side}"]), {"side": side})
+            if "net" in facts:
+                _NET.add(float(facts["net"]))
 
         yield annotate
-
-
-def _measure(facts: Facts) -> None:
-    """Add a compression, or what one gains, to the metrics."""
-    if "status" in facts:
-        told = {name: facts[name] for name in ("status", "budget_met", "degraded")}
-        _RUNS.add(1, told)
-        _SECONDS.record(float(facts["seconds"]), told)
-        for side in ("before", "after"):
-            _TOKENS.add(int(facts[f"tokens_{side}"]), {"side": side})
-    if "net" in facts:
-        _NET.add(float(facts["net"]))
 
 
 @contextmanager

@@ -32,9 +32,23 @@ def traced(operation: str) -> Generator[list[CompressionResult], None, None]:
     with _telemetry("span", operation) as annotate:
         yield results
         for result in results:
-            facts = {**_facts(result), "seconds": perf_counter() - started}
+            facts = {
+                "strategy": result.strategy_name,
+                "steps": ", ".join(step.name for step in result.steps if step.applied),
+                **asdict(result.metrics),
+                "reduction_percent": round(result.metrics.reduction_percent, 2),
+                **{name: getattr(result, name) for name in _OUTCOME},
+                **(_net(result.net) if result.net else {}),
+                **_calls(result.model_usage),
+                "seconds": perf_counter() - started,
+            }
             annotate(facts)
-            _write(result, facts)
+            level, told = logging.INFO, "context compressed"
+            if result.reason == "within_budget":
+                level, told = logging.DEBUG, "no compression needed"
+            elif not result.budget_met or result.degraded:
+                level = logging.WARNING
+            log.log(level, told, extra={"holdfast": facts})
 
 
 def told_gain(net: Net) -> None:
@@ -42,18 +56,6 @@ def told_gain(net: Net) -> None:
     with _telemetry("span", "fit_session") as annotate:
         annotate(_net(net))
         log.info("view made again", extra={"holdfast": _net(net)})
-
-
-def _facts(result: CompressionResult) -> Facts:
-    return {
-        "strategy": result.strategy_name,
-        "steps": ", ".join(step.name for step in result.steps if step.applied),
-        **asdict(result.metrics),
-        "reduction_percent": round(result.metrics.reduction_percent, 2),
-        **{name: getattr(result, name) for name in _OUTCOME},
-        **(_net(result.net) if result.net else {}),
-        **_calls(result.model_usage),
-    }
 
 
 _OUTCOME = ("status", "reason", "budget_met", "degraded")
@@ -73,14 +75,6 @@ def _calls(usage: ModelUsage) -> Facts:
         for kind, figures in asdict(usage.cache).items():
             facts |= {f"cache_{kind}_{name}": value for name, value in figures.items()}
     return facts
-
-
-def _write(result: CompressionResult, facts: Facts) -> None:
-    if result.reason == "within_budget":
-        log.debug("no compression needed", extra={"holdfast": facts})
-        return
-    level = logging.INFO if result.budget_met and not result.degraded else logging.WARNING
-    log.log(level, "context compressed", extra={"holdfast": facts})
 
 
 def traced_call(call: ModelCall, max_tokens: int | None = None) -> Annotated:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from holdfast.engine import wrapped
 from holdfast.formats import read
 from holdfast.kernel.apply import Applied, mend
-from holdfast.kernel.budget import Meter
 from holdfast.kernel.integrity import Rule, Violation
 from holdfast.kernel.transcript import Continuing, Format, Publishing, Transcript, violations
 from holdfast.options import Provider
@@ -53,19 +52,29 @@ def repair(
         spent=TokenUsage(now, now),
         strategy_name="repair",
         format=form.name,
-        steps=tuple(_step(rule, applied, meter, broken) for rule, applied in mended),
+        steps=tuple(
+            Step(
+                name=rule,
+                before=meter.total(applied.before),
+                after=meter.total(applied.transcript),
+                status="compacted",
+                reason="cannot_be_mended" if rule in broken else "repaired",
+                edits=applied.edits,
+                taken=applied.taken,
+                messages=tuple([message.original for message in applied.transcript.messages]),
+            )
+            for rule, applied in mended
+        ),
         status="compacted" if mended else "skipped",
         reason="cannot_be_mended" if left else "repaired" if mended else "valid",
-        detail="; ".join(f"{_place(v)}{v.problem} ({v.rule})" for v in left),
+        detail="; ".join(
+            f"{'' if v.index < 0 else f'message {v.index}: '}{v.problem} ({v.rule})" for v in left
+        ),
         accuracy=meter.accuracy(after),
         counter=meter.counter.name,
         strategy={"strategy": "repair", "provider": form.name},
         key=key,
     )
-
-
-def _place(violation: Violation) -> str:
-    return "" if violation.index < 0 else f"message {violation.index}: "
 
 
 def _rules(payload: object, form: Format, transcript: Transcript) -> tuple[Rule, ...]:
@@ -100,16 +109,3 @@ def _mended(
         if transcript is unchanged:
             return mended, sorted(left, key=lambda violation: violation.index)
     return mended, violations(rules, transcript.messages)
-
-
-def _step(rule: str, applied: Applied, meter: Meter, broken: Collection[str]) -> Step:
-    return Step(
-        name=rule,
-        before=meter.total(applied.before),
-        after=meter.total(applied.transcript),
-        status="compacted",
-        reason="cannot_be_mended" if rule in broken else "repaired",
-        edits=applied.edits,
-        taken=applied.taken,
-        messages=tuple([message.original for message in applied.transcript.messages]),
-    )

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
 from inspect import isawaitable
-from typing import Any, Literal, Protocol, TypeGuard
+from typing import Any, Literal, Protocol
 
 from holdfast.agent.tools import (
     FunctionTool,
@@ -51,11 +51,6 @@ __all__ = [
 
 Step = Generator[Callable[[], Any], Any, Any]
 """A generator of calls: it is sent the result of each, or its error is thrown into it."""
-
-
-def _answer(work: Callable[[], Any]) -> Any:
-    """The result of the call, waited for."""
-    return settled(_call(work))
 
 
 async def _awaited(work: Callable[[], Any]) -> Any:
@@ -156,7 +151,7 @@ class AgentLoop:
         ContextOverflowError if the model refuses even a smaller view for its length, and ModelError
         if it still calls tools after the last round or returns something else.
         """
-        return run(self._turn(message), _answer)
+        return run(self._turn(message), lambda work: settled(_call(work)))
 
     async def arun(self, message: Any) -> Any:
         """Like ``run``, for use in an event loop."""
@@ -186,7 +181,10 @@ class AgentLoop:
             calls = [call for each in wire.read(said).messages for call in each.calls]
             if not calls:
                 return said if is_list(reply) else said[0]
-            outputs = yield from self._outputs(calls)
+            outputs: list[str] = []
+            for call in calls:
+                output: str = yield from self._output(call)
+                outputs.append(output)
             yield from self._append(*results(wire, calls, outputs))
             yield from self._fit_at("result")
         raise ModelError(
@@ -241,13 +239,6 @@ class AgentLoop:
         self._budget = smaller_budget(refused, tokens, self.session.limit)
         return self.fit()
 
-    def _outputs(self, calls: Sequence[ToolCall]) -> Step:
-        outputs: list[str] = []
-        for call in calls:
-            output: str = yield from self._output(call)
-            outputs.append(output)
-        return outputs
-
     def _output(self, call: ToolCall) -> Step:
         tool = self._tools.get(call.name)
         if tool is None:
@@ -280,7 +271,9 @@ def _messages(reply: object, wire: Format) -> list[Any]:
         return [wire.compose("assistant", reply)]
     sent: list[Any] = as_sent(list(reply) if is_list(reply) else [reply])
     for message in sent:
-        role = message.get("role", "assistant") if _is_message(message) else None
+        given: Mapping[str, Any] = message if is_object(message) else {}
+        # an item of a reply has a type, but may have no role
+        role = given.get("role", "assistant" if "type" in given else None)
         if role is None:
             advice = (
                 "return a text, or the message itself, as OpenAI's response.choices[0].message is, "
@@ -291,8 +284,3 @@ def _messages(reply: object, wire: Format) -> list[Any]:
             advice = "return its own message, whose role is assistant"
             raise ModelError(f"the model gave a message of the role {role!r}; {advice}")
     return sent
-
-
-def _is_message(message: object) -> TypeGuard[Mapping[str, Any]]:
-    """Whether it is a message, or an item of a reply, which has a type but may have no role."""
-    return is_object(message) and ("role" in message or "type" in message)

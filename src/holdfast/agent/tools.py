@@ -22,7 +22,7 @@ from typing import (
 import msgspec
 
 from holdfast.content import shrink
-from holdfast.formats.convert import Turn, arguments_schema, tool_schema, written
+from holdfast.formats.convert import Turn, arguments_schema, described, tool_schema, written
 from holdfast.formats.payloads import Object, compact, is_list, is_object, named
 from holdfast.kernel.budget import is_whole
 from holdfast.kernel.errors import ConfigError, HoldfastError, InputError
@@ -35,7 +35,6 @@ from holdfast.memory.times import day_name
 from holdfast.names import ToolProvider
 from holdfast.redact import concealing
 from holdfast.session import Session
-from holdfast.session.recall import Recalled
 from holdfast.text.opaque import media_type
 from holdfast.text.visible import amount
 
@@ -211,7 +210,7 @@ def by_name(tools: object) -> dict[str, Tool]:
         place = f"tools[{n}]"
         if not _is_tool(tool):
             raise ConfigError(f"{named(tool)} is not a tool", place=place, advice=_ADVICE)
-        name = _name(tool.schema)
+        name = next((name for name, _, _ in described([tool.schema])), "")
         if not name:
             advice = (
                 "give one such as "
@@ -232,13 +231,6 @@ def _is_tool(value: object) -> TypeGuard[Tool]:
         and callable(value)
         and is_object(getattr(value, "schema", None))
     )
-
-
-def _name(schema: Object) -> str:
-    """The name in a schema, nested as in OpenAI's Chat Completions or not; empty without one."""
-    inner: object = schema.get("function", schema)
-    name: object = inner.get("name") if is_object(inner) else None
-    return name if isinstance(name, str) else ""
 
 
 def as_text(output: object) -> str:
@@ -376,7 +368,8 @@ def _search_answer(session: Session, query: str, most: int) -> str:
     hits = [hit for hit in found if not hit.text.startswith(_OPENING)][:_HITS]
     lines, left = [_OPENING], most - count(f"{_OPENING}\n")
     for n, hit in enumerate(hits):
-        head = f"[{_origin_of(hit)}] "
+        day = "" if hit.said is None else day_name(hit.said)
+        head = f"[{', '.join(filter(None, (f'message {hit.position}', hit.role, day)))}] "
         share = left // (len(hits) - n) - count(head)
         if share >= _LEAST or not n:
             lines.append(head + shrink(hit.text, Room(max(1, share), count, query)).text)
@@ -384,9 +377,3 @@ def _search_answer(session: Session, query: str, most: int) -> str:
     while count("\n".join(lines)) > most and len(lines) > 1:
         lines.pop()
     return "\n".join(lines) if len(lines) > 1 else _NOTHING
-
-
-def _origin_of(hit: Recalled) -> str:
-    """The message's number, role and date, such as ``message 12, user, 3 May 2026``."""
-    day = "" if hit.said is None else day_name(hit.said)
-    return ", ".join(part for part in (f"message {hit.position}", hit.role, day) if part)

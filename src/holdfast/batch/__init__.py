@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import partial
 from glob import glob, has_magic
 from hashlib import sha256
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
@@ -299,7 +299,7 @@ class Done:
 def fit_chunk(budget: int | Budget, options: Options, chunk: Chunk) -> Done:
     """Fit each conversation of the chunk."""
     done = Done([])
-    begun = process_time()
+    summary, begun = done.summary, process_time()
     for record in chunk.records:
         try:
             value, put_back = record.conversation()
@@ -312,21 +312,17 @@ def fit_chunk(budget: int | Budget, options: Options, chunk: Chunk) -> Done:
             done.refuse(record, str(fault))
         else:
             done.outputs.append(put_back(result.messages))
-            _count(done.summary, result)
-    done.summary.seconds = process_time() - begun
+            summary.inputs += 1
+            summary.fitted += 1
+            summary.untouched += result.status == "skipped"
+            summary.unmet += not result.budget_met
+            summary.degraded += result.degraded
+            summary.tokens_before += result.metrics.tokens_before
+            summary.tokens_after += result.metrics.tokens_after
+            summary.requests += result.model_usage.requests
+            summary.cost += result.model_usage.cost or 0.0
+    summary.seconds = process_time() - begun
     return done
-
-
-def _count(summary: Summary, result: CompressionResult) -> None:
-    summary.inputs += 1
-    summary.fitted += 1
-    summary.untouched += result.status == "skipped"
-    summary.unmet += not result.budget_met
-    summary.degraded += result.degraded
-    summary.tokens_before += result.metrics.tokens_before
-    summary.tokens_after += result.metrics.tokens_after
-    summary.requests += result.model_usage.requests
-    summary.cost += result.model_usage.cost or 0.0
 
 
 Progress = Callable[[int], object]
@@ -369,9 +365,14 @@ def batch(
     if progress is not None:
         progress(kept.resumed)
     done = kept.resumed
-    pieces = (piece for piece in _chunks(sources, chunk) if not kept.has(piece.number))
-    for piece, result in open_engine(engine).map(partial(fit_chunk, budget, given), pieces):
-        kept.keep(piece, result or _ended(piece))
+    records = chain.from_iterable(map(Source.records, sources))
+    chunks = enumerate(iter(lambda: list(islice(records, chunk)), []))
+    pieces = (Chunk(number, some) for number, some in chunks if not kept.has(number))
+    for piece, found in open_engine(engine).map(partial(fit_chunk, budget, given), pieces):
+        result = found or Done([])
+        for record in () if found else piece.records:
+            result.refuse(record, "the process that worked on it ended each time")
+        kept.keep(piece, result)
         done += len(piece.records)
         if progress is not None:
             progress(done)
@@ -381,21 +382,6 @@ def batch(
     kept.remove()
     summary.elapsed = perf_counter() - begun
     return summary
-
-
-def _ended(piece: Chunk) -> Done:
-    done = Done([])
-    for record in piece.records:
-        done.refuse(record, "the process that worked on it ended each time")
-    return done
-
-
-def _chunks(sources: Iterable[Source], size: int) -> Iterator[Chunk]:
-    records = (record for source in sources for record in source.records())
-    number = 0
-    while some := list(islice(records, size)):
-        yield Chunk(number, some)
-        number += 1
 
 
 class _WorkFolder:

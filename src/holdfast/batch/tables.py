@@ -29,7 +29,12 @@ def rows(file: Path) -> Iterator[dict[str, Any]]:
         for row in some.to_pylist():
             held: object = row[_COLUMN]
             if is_list(held):
-                row[_COLUMN] = [_given(message) for message in held]
+                row[_COLUMN] = [
+                    {name: value for name, value in message.items() if value is not None}
+                    if is_object(message)
+                    else message
+                    for message in held
+                ]
             yield row
 
 
@@ -79,9 +84,3 @@ def _batches(file: Path) -> Iterator[Any]:
                 f"it has no column {_COLUMN!r}", place=str(file), advice=f"there are {known}"
             )
         yield from opened.iter_batches(_ROWS)
-
-
-def _given(message: object) -> object:
-    if not is_object(message):
-        return message
-    return {name: value for name, value in message.items() if value is not None}

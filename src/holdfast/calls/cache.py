@@ -137,20 +137,15 @@ class Lru(Generic[V]):
             self._entries.move_to_end(key)
             value = self._entries[key]
         if value is None and self._store is not None:
-            value = self._read(settled(self._store.get(f"{self._place}:{key}")))
+            text = settled(self._store.get(f"{self._place}:{key}"))
+            with suppress(ValueError, TypeError):
+                value = None if text is None else self._decode(text)
             with self._lock:
                 if value is None:
                     self._entries.pop(key, None)
                 elif key in self._entries:
                     self._entries[key] = value
         return value
-
-    def _read(self, text: str | None) -> V | None:
-        """The value of a stored text; None if it cannot be decoded."""
-        try:
-            return None if text is None else self._decode(text)
-        except (ValueError, TypeError):
-            return None
 
     @_a_miss()
     def keep(self, values: Mapping[str, V]) -> None:
@@ -171,7 +166,12 @@ class Lru(Generic[V]):
             for key, value in values.items()
             if key not in gone
         }
-        _set_all(self._store, {**kept, self._place: order})
+        kept[self._place] = order
+        if isinstance(self._store, SetsMany):
+            settled(self._store.set_many(kept))
+        else:
+            for key, text in kept.items():
+                settled(self._store.set(key, text))
         for key in gone:
             settled(self._store.delete(f"{self._place}:{key}"))
 
@@ -198,15 +198,6 @@ class Lru(Generic[V]):
         if self._store is not None:
             for key in [self._place, *(f"{self._place}:{key}" for key in keys)]:
                 settled(self._store.delete(key))
-
-
-def _set_all(store: KeyValueStore, values: Mapping[str, str]) -> None:
-    """Set all values, in one round trip if the store can."""
-    if isinstance(store, SetsMany):
-        settled(store.set_many(values))
-    else:
-        for key, value in values.items():
-            settled(store.set(key, value))
 
 
 Vector = Sequence[float]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import gather
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from inspect import isawaitable, iscoroutinefunction
@@ -116,7 +116,10 @@ class VendorLine:
             )
         try:
             async with asyncio.timeout(seconds):
-                return await _answer(call)
+                # a blocking call runs in a thread
+                waits = iscoroutinefunction(getattr(call, "func", call))
+                answer = call() if waits else await in_thread(call)
+                return await answer if isawaitable(answer) else answer
         except HoldfastError as fault:
             return fault
         except TimeoutError:
@@ -147,13 +150,6 @@ class VendorLine:
 def _named(fault: BaseException) -> str:
     """The error and its type in one line."""
     return fault_line(f"{type(fault).__name__}: {fault}").removesuffix(":")
-
-
-async def _answer(call: Call) -> object:
-    """The result of the call, awaited; a blocking call runs in a thread."""
-    waits = iscoroutinefunction(getattr(call, "func", call))
-    answer = call() if waits else await in_thread(call)
-    return await answer if isawaitable(answer) else answer
 
 
 _BATCH = 100  # texts in one request; Gemini accepts no more
@@ -194,7 +190,10 @@ class EmbeddingRound:
     async def answers(self) -> list[object]:
         """The answer to each request: its vectors, or the error of one of them."""
         wanted = list(dict.fromkeys(text for request, _ in self._asked for text in request.texts))
-        self._known.update(await self._remembered(wanted))
+        if self._lineup.cache is not None:
+            found = await self._lineup.cache.embeddings.afind(list(map(self._key, wanted)))
+            pairs = zip(wanted, found, strict=True)
+            self._known.update((text, vector) for text, vector in pairs if vector is not None)
         for i, (request, _) in enumerate(self._asked):
             for text in request.texts:
                 if text not in self._known and self._owners.setdefault(text, i) == i:
@@ -204,14 +203,6 @@ class EmbeddingRound:
             *(self._fill(missing[at : at + _BATCH]) for at in range(0, len(missing), _BATCH))
         )
         return [self._settled(i) for i in range(len(self._asked))]
-
-    async def _remembered(self, texts: Sequence[str]) -> Mapping[str, Vector]:
-        if self._lineup.cache is None:
-            return {}
-        found = await self._lineup.cache.embeddings.afind([self._key(text) for text in texts])
-        return {
-            text: vector for text, vector in zip(texts, found, strict=True) if vector is not None
-        }
 
     async def _fill(self, texts: Sequence[str]) -> None:
         """Get the vectors; if a batch is refused, each of its requests is sent alone.
@@ -260,7 +251,7 @@ class EmbeddingRound:
         return rows
 
     def _settled(self, i: int) -> object:
-        request, ledger = self._asked[i]
+        (request, ledger), tally = self._asked[i], self._tallies[i]
         found = [self._known[text] for text in request.texts]
         fault = next((each for each in found if isinstance(each, HoldfastError)), None)
         if fault is None:
@@ -268,25 +259,21 @@ class EmbeddingRound:
                 check_lengths(cast("list[Vector]", found), self._name)
             except ModelError as different:
                 fault = different
-        self._put_on_record(i, ledger, fault)
-        return found if fault is None else fault
-
-    def _put_on_record(self, i: int, ledger: CallRecords, fault: HoldfastError | None) -> None:
-        tally, wanted = self._tallies[i], self._asked[i][0].texts
         price = price_of(self._embedder, self._name)
         tokens = 0 if fault else tally.tokens
         ledger.calls.append(
             self._called(
                 tokens,
                 counted=bool(tally.sent),
-                items=len(wanted),
-                cached=0 if fault else len(wanted) - len(tally.sent),
+                items=len(found),
+                cached=0 if fault else len(found) - len(tally.sent),
                 attempts=tally.attempts,
                 seconds=tally.seconds,
                 cost=price.of(tokens, 0) if price else None,
                 fault=str(fault) if fault else "",
             )
         )
+        return found if fault is None else fault
 
     def _key(self, text: str) -> str:
         return key_of(self._name, text)

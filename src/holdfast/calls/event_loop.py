@@ -11,6 +11,7 @@ import os
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
+from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from functools import cache
 from typing import Any, TypeVar
@@ -37,20 +38,15 @@ def wait_for(work: Coroutine[Any, Any, T]) -> T:
             "an asynchronous model or store calls holdfast and waits for it",
             advice="await acompress",
         )
-    callers = None if _is_a_loops_thread() else _CALLERS.get()
+    callers = _CALLERS.get()
+    with suppress(RuntimeError):
+        asyncio.get_running_loop()
+        callers = None
     waiting = asyncio.run_coroutine_threadsafe(work, callers or _loop())
     try:
         return waiting.result()
     finally:
         waiting.cancel()
-
-
-def _is_a_loops_thread() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
 
 
 @cache

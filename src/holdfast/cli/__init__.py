@@ -178,6 +178,7 @@ _OPTIONS = {"limit": "--budget", "ids": "--id"} | {
 }
 """Names of arguments in Python, and on the command line."""
 
+_ARGUMENT = re.compile(r"\b([a-z]+)=(?![\w\"'.])")
 _UNMET = "give that many, or --soft to come as close as possible"
 
 
@@ -189,15 +190,14 @@ def complaint(fault: HoldfastError | click.ClickException) -> str:
         return f"{fault}; {_UNMET}"
     if not isinstance(fault, InputError):
         return str(fault)
-    place, advice = fault.place, re.sub(r"\b([a-z]+)=(?![\w\"'.])", _as_option, fault.advice)
+    place, advice = (
+        fault.place,
+        _ARGUMENT.sub(lambda each: _OPTIONS.get(each[1], each[0]), fault.advice),
+    )
     if isinstance(fault, ConfigError):
         place = _OPTIONS.get(place, place)
     line = f"{place}: {fault.problem}" if place else fault.problem
     return f"{line}; {advice}" if advice else line
-
-
-def _as_option(found: re.Match[str]) -> str:
-    return _OPTIONS.get(found.group(1), found.group())
 
 
 def _of_click(fault: click.ClickException) -> InputError:

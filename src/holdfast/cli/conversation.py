@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 import click
@@ -11,7 +10,6 @@ import click
 from holdfast.api import count, sample
 from holdfast.cli import DONE, UNMET
 from holdfast.cli.files import (
-    Document,
     check_output,
     check_targets,
     json_bytes,
@@ -37,7 +35,6 @@ from holdfast.cli.terminal import SCREEN, report, waiting, write, write_json, wr
 from holdfast.formats import FORMATS, detect
 from holdfast.formats.convert import convert
 from holdfast.kernel.errors import ConfigError
-from holdfast.kernel.integrity import Violation
 from holdfast.kernel.registry import imported
 from holdfast.names import ProviderName
 from holdfast.reports.text import steps
@@ -168,19 +165,11 @@ def validate_command(
             facts | {"valid": not left, "violations": [asdict(violation) for violation in left]}
         )
     else:
-        report(
-            "".join(f"{line}\n" for line in _verdict(name, document, left)),
-            sys.stderr if mend else sys.stdout,
-        )
+        told = ""
+        for each in left:
+            place = "" if each.index < 0 else f"messages[{each.index}]: "
+            told += f"{document.name}: {place}{each.problem} ({each.rule})\n"
+        told += f"The conversation is {'not ' if left else ''}valid for {name}"
+        told += f": {amount(len(left), 'violation')}.\n" if left else ".\n"
+        report(told, sys.stderr if mend else sys.stdout)
     return UNMET if left else DONE
-
-
-def _verdict(provider: str, document: Document, left: Sequence[Violation]) -> Iterator[str]:
-    """A line for each violation, and one with their number."""
-    for violation in left:
-        place = "" if violation.index < 0 else f"messages[{violation.index}]: "
-        yield f"{document.name}: {place}{violation.problem} ({violation.rule})"
-    if left:
-        yield f"The conversation is not valid for {provider}: {amount(len(left), 'violation')}."
-    else:
-        yield f"The conversation is valid for {provider}."

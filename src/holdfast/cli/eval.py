@@ -71,8 +71,11 @@ def command(
     if store is None:
         found = {name: _evaluated(name, after, told) for name in _files(before or "")}
     else:
+        found = {}
         with ThreadStore(open_store(place_of(store, missing=FIRST))) as threads:
-            found = {name: _viewed(threads, name, budget, told) for name in threads.threads()}
+            for name in threads.threads():
+                with threads.thread(name) as kept, kept.fork(name, InProcessStore()) as session:
+                    found[name] = told(session.messages(), session.fit(budget=budget).messages)
     if page:
         write_all({page: text_bytes(evaluation_page(found))})
     if as_json:
@@ -99,11 +102,6 @@ def _files(place: str) -> Sequence[str]:
     return found
 
 
-def _viewed(threads: ThreadStore, name: str, budget: str | None, told: Telling) -> Evaluation:
-    with threads.thread(name) as kept, kept.fork(name, InProcessStore()) as session:
-        return told(session.messages(), session.fit(budget=budget).messages)
-
-
 def _evaluated(before: str, after: str | None, told: Telling) -> Evaluation:
     if after is not None:
         both = [read_conversation(file).payload for file in (before, after)]
@@ -120,13 +118,12 @@ def _probes(file: str | None) -> list[Probe]:
         return []
     listed: object = read_json(file).payload
     rows = cast("list[object]", listed) if isinstance(listed, list) else [listed]
-    return [_probe(row, f"{file}: [{n}]") for n, row in enumerate(rows)]
-
-
-def _probe(row: object, place: str) -> Probe:
-    with suppress(ValueError):
-        found = typed(row, Probe)
-        if all(found.expected):
-            return Probe(found.question, found.expected)
-    advice = 'write {"question": "...", "expected": ["word", ...]}'
-    raise InputError("this is not a probe", place=place, advice=advice)
+    found: list[Probe] = []
+    for n, row in enumerate(rows):
+        with suppress(ValueError):
+            given = typed(row, Probe)
+            found.append(Probe(given.question, given.expected))
+        if len(found) == n or not all(found[n].expected):
+            advice = 'write {"question": "...", "expected": ["word", ...]}'
+            raise InputError("this is not a probe", place=f"{file}: [{n}]", advice=advice)
+    return found

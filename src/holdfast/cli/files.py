@@ -57,7 +57,11 @@ def shown(file: str) -> str:
 
 def read_text(file: str, errors: Literal["strict", "replace"] = "strict") -> str:
     """The text of a file or of standard input, without a byte-order mark."""
-    raw = _standard_input() if file == STDIN else read_whole(file)
+    if file == STDIN:
+        with as_input_errors(shown(file), "read", "name a file, or send one in by a pipe"):
+            raw = sys.stdin.buffer.read()
+    else:
+        raw = read_whole(file)
     try:
         return raw.decode("utf-8-sig", "strict" if raw[:2] in _UTF16 else errors)
     except UnicodeDecodeError as fault:
@@ -66,11 +70,6 @@ def read_text(file: str, errors: Literal["strict", "replace"] = "strict") -> str
             advice += ": it looks like UTF-16, as PowerShell writes it"
         problem = f"byte {fault.start:,} (0x{raw[fault.start]:02x}) is not UTF-8"
         raise InputError(problem, place=shown(file), advice=advice) from fault
-
-
-def _standard_input() -> bytes:
-    with as_input_errors(shown(STDIN), "read", "name a file, or send one in by a pipe"):
-        return sys.stdin.buffer.read()
 
 
 def read_conversation(file: str) -> Document:
@@ -108,18 +107,10 @@ def read_json(file: str) -> Document:
         try:
             return Document(name, text, _parse(text))
         except json.JSONDecodeError as fault:
-            if not _one_a_line(text, fault):
+            first = text[: fault.pos]  # a first value of exactly one line is one of several
+            if fault.msg != "Extra data" or "\n" in first.strip() or "\n" not in first:
                 raise _not_json(text, fault, fault.lineno) from fault
         return Document(name, text, _parse_lines(text), lines=True)
-
-
-def _one_a_line(text: str, fault: json.JSONDecodeError) -> bool:
-    """Whether text follows a first value of exactly one line."""
-    return (
-        fault.msg == "Extra data"
-        and "\n" not in text[: fault.pos].strip()
-        and "\n" in text[: fault.pos]
-    )
 
 
 def _parse_lines(text: str) -> list[object]:

@@ -151,12 +151,6 @@ REDACT = click.option(
 )
 
 
-def _check_counter(name: str) -> None:
-    """Raise ConfigError for an unknown counter, which would otherwise be taken for a model."""
-    if name not in COUNTERS.table and not name.startswith("fixed:"):
-        COUNTERS.load(name)
-
-
 _SETTINGS = "model counter format tools store thread llm embedder redact query".split()
 """Keys of a configuration that are the defaults of options."""
 
@@ -194,7 +188,10 @@ COUNTER = (
         "--counter",
         "C",
         f"Count with this vocabulary or formula ({', '.join(COUNTERS.table)}, fixed:N).",
-        callback=known(_check_counter),
+        # an unknown counter would be taken for a model
+        callback=known(
+            lambda name: name in COUNTERS.table or name.startswith("fixed:") or COUNTERS.load(name)
+        ),
     ),
 )
 FORM = option(

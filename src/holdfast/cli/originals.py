@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
+from typing import Any
 
 import click
 
@@ -53,12 +54,10 @@ def recall(
     store: str | None,
     store_key: str | None,
     thread: str,
-    lines: str | None,
-    pattern: str | None,
-    field: str | None,
     *,
     numbers: bool,
     as_json: bool,
+    **part: str | None,
 ) -> int:
     r"""Print the original of a text whose last line names KEY after "original:".
 
@@ -72,9 +71,7 @@ def recall(
     if place is None:
         advice = "give the store of compress or shrink"
         raise ConfigError("it is missing", place="--store", advice=advice)
-    found = excerpt_of(
-        key, Place(open_store(place), thread), lines=lines, pattern=pattern, field=field
-    )
+    found = excerpt_of(key, Place(open_store(place), thread), **part)
     if as_json:
         write_json(
             {"key": key, "text": found.text, "lines": list(found.numbers), "of": found.total}
@@ -130,16 +127,12 @@ def restore_command(file: str, output: str | None) -> int:
 def shrink_command(
     file: str,
     room: int,
-    query: str,
-    kind: str | None,
-    model: str | None,
-    counter: str | None,
     store: str | None,
     store_key: str | None,
     *,
-    redact: bool,
     as_json: bool,
     verbose: bool,
+    **said: Any,
 ) -> int:
     r"""Fit the text in FILE (- is standard input) to a number of tokens.
 
@@ -153,12 +146,10 @@ def shrink_command(
     # an original must be kept exactly
     text = read_text(file, "strict" if store else "replace")
     with waiting(len(text)):
-        shrunk = shrink(
-            text, room, query, kind=kind, model=model, counter=counter, store=keeper, redact=redact
-        )
+        shrunk = shrink(text, room, store=keeper, **said)
     if verbose or sys.stderr.isatty():
         note("".join(f"{line}\n" for line in _facts(shrunk, store)))
-    note_unknown(model, counter)
+    note_unknown(said["model"], said["counter"])
     if as_json:
         write_json(asdict(shrunk) | {"redacted": dict(shrunk.redacted)})
     else:

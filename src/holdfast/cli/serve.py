@@ -155,8 +155,7 @@ def serve(**given: Any) -> int:
     holdfast serve --budget 80% --store originals.db --recall
     ANTHROPIC_BASE_URL=http://127.0.0.1:8400 claude
     """
-    named = ("host", "port", "token", "connections", "grace")
-    more = {name: given[name] for name in named}
+    more = {name: given[name] for name in ("host", "port", "token", "connections", "grace")}
     settings = settings_of(given, most_bytes=given["most_megabytes"] * 1_000_000, **more)
 
     def announce(address: str) -> None:
@@ -191,7 +190,12 @@ def run(command_line: tuple[str, ...], **given: Any) -> int:
     holdfast run --budget 100k -- codex
     holdfast run -- python app.py
     """
-    given["upstream"] = (*_named_before(os.environ), *given["upstream"])
+    before: dict[Vendor, str] = {}
+    for vendor, name, end in _VARIABLES:
+        if url := os.environ.get(name):
+            before.setdefault(vendor, url.rstrip("/").removesuffix(end))
+    named = [f"{vendor}={url}" for vendor, url in before.items() if url != UPSTREAMS[vendor]]
+    given["upstream"] = (*named, *given["upstream"])
     settings = settings_of(given, port=0)
     program = shutil.which(command_line[0])
     if program is None:
@@ -200,15 +204,6 @@ def run(command_line: tuple[str, ...], **given: Any) -> int:
         arguments = [program, *_arguments(command_line, address)]
         variables = {name: f"{address}{end}" for _, name, end in _VARIABLES}
         return _finished(arguments, {**os.environ, **variables})
-
-
-def _named_before(environment: Mapping[str, str]) -> list[str]:
-    """The addresses in the environment, as values of --upstream."""
-    found: dict[Vendor, str] = {}
-    for vendor, name, end in _VARIABLES:
-        if url := environment.get(name):
-            found.setdefault(vendor, url.rstrip("/").removesuffix(end))
-    return [f"{vendor}={url}" for vendor, url in found.items() if url != UPSTREAMS[vendor]]
 
 
 def _arguments(command_line: Sequence[str], address: str) -> list[str]:

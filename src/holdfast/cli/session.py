@@ -17,7 +17,6 @@ from holdfast.cli import group
 from holdfast.cli.files import (
     STDIN,
     STDOUT,
-    Document,
     check_output,
     check_targets,
     json_bytes,
@@ -62,7 +61,6 @@ from holdfast.memory.times import day_name
 from holdfast.reports.text import WIDTH
 from holdfast.result import TokenUsage, report_form
 from holdfast.session import Session, View
-from holdfast.session.recall import Recalled
 from holdfast.session.state import Event
 from holdfast.text.visible import GLANCE, amount, one_line
 from holdfast.threads import open  # noqa: A004 - as one opens a file
@@ -175,19 +173,14 @@ def append(
         for fault in session.faults:
             if fault not in before:
                 note(f"The messages are stored, but: {fault}\n")
-    _mention_beside(document)
-    note_unknown(said["model"], said["counter"])
-    return 0
-
-
-def _mention_beside(document: Document) -> None:
-    """Say which parts of a request body are not stored, since they are not messages."""
     beside = [field for field in ("system", "tools") if object_in(document).get(field)]
     if beside:
         note(
             f"Only the messages are stored, not the {' and '.join(beside)}: send them with each "
             "view, and leave room for them (fit --tools FILE, --reserve N).\n"
         )
+    note_unknown(said["model"], said["counter"])
+    return 0
 
 
 @command.command("fit", short_help="Print the messages for the next model call.")
@@ -278,14 +271,11 @@ def search(session: Session, query: str, limit: int, *, as_json: bool) -> int:
         return 0
     if not found:
         note("No message answers it.\n")
-    write("".join(_line(each, query) for each in found))
+    for each in found:
+        day = "" if each.said is None else day_name(each.said)
+        place = one_line(best_place(each.text, query, GLANCE), GLANCE)
+        write(f"{each.position}\t{each.score:.2f}\t{each.role}\t{day}\t{place}\n")
     return 0
-
-
-def _line(found: Recalled, query: str) -> str:
-    day = "" if found.said is None else day_name(found.said)
-    place = one_line(best_place(found.text, query, GLANCE), GLANCE)
-    return f"{found.position}\t{found.score:.2f}\t{found.role}\t{day}\t{place}\n"
 
 
 def _moment(said: float | None) -> str | None:
@@ -300,9 +290,7 @@ def _moment(said: float | None) -> str | None:
 @click.argument("key")
 @on_thread
 @excerpt_options
-def recall(
-    session: Session, key: str, lines: str | None, pattern: str | None, field: str | None
-) -> int:
+def recall(session: Session, key: str, **part: Any) -> int:
     r"""Print an original.
 
     KEY is the text after "original:" in a shortened text, or the position or the id of a
@@ -312,9 +300,9 @@ def recall(
     holdfast session recall 3fa1c27b90de --store agent.db --thread t1 --pattern ERROR
     holdfast session recall --store agent.db --thread t1 -- -1
     """
-    found = session.recall(message_named(key), lines=lines, pattern=pattern, field=field)
+    found = session.recall(message_named(key), **part)
     if not found:
-        chosen = lines or pattern or field
+        chosen = any(part.values())
         note("Nothing in the original matches.\n" if chosen else "It has no text.\n")
     write(found)
     return 0

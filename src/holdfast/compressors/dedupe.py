@@ -146,7 +146,9 @@ def leaders(vectors: Sequence[Vector], threshold: float) -> list[int]:
         if scaled is None:
             continue
         numbers = tuple(scaled)
-        signs, among = _signs(numbers), known.setdefault(len(numbers), [])
+        # one bit for each number, set if the number is positive
+        signs = int("".join(["1" if number > 0 else "0" for number in numbers]), 2)
+        among = known.setdefault(len(numbers), [])
         own = signs.bit_count() * (share if len(numbers) >= _MANY else 1.0)
         for leader, others, other, differing in among:
             is_near = (other ^ signs).bit_count() <= own + differing
@@ -156,11 +158,6 @@ def leaders(vectors: Sequence[Vector], threshold: float) -> list[int]:
         else:
             among.append(_Leader(place, numbers, signs, own))
     return found
-
-
-def _signs(vector: Sequence[float]) -> int:
-    """An integer with one bit for each number, set if the number is positive."""
-    return int("".join(["1" if number > 0 else "0" for number in vector]), 2)
 
 
 _NEGATIONS = frozenset(
@@ -237,12 +234,11 @@ def sayings(transcript: Transcript, stop: int) -> Iterator[Saying]:
 
 def _text(message: Message) -> str | None:
     """The text of a message; None if it has other parts, or is a summary."""
-    words = all(isinstance(part, Text | ToolCall) or _is_words(part) for part in message.parts)
+    words = all(
+        isinstance(part, Text | ToolCall) or (isinstance(part, ToolResult) and not part.media)
+        for part in message.parts
+    )
     if not words or body_of(message) is not None:
         return None
     texts = [part.arguments if isinstance(part, ToolCall) else part.text for part in message.parts]
     return "\n".join(texts)
-
-
-def _is_words(part: object) -> bool:
-    return isinstance(part, ToolResult) and not part.media

@@ -75,7 +75,10 @@ class Digest(Configured):
         keep, going = self.keep_blocks, _foldable(transcript, self.keep_blocks)
         while True:
             tokens = sum(sizes[i] for i in going)
-            room, left = self._room(tokens, allowance.target), allowance.target - total + tokens
+            room, share = min(tokens_of(self.max_tokens, tokens), tokens - 1), allowance.target // 2
+            # a target too small for any notes is ignored: the caller wants the history folded
+            room = room if share < _LEAST else min(room, share)
+            left = allowance.target - total + tokens
             if not allowance.followed or keep == 0 or (going and room <= left):
                 break
             keep -= 1
@@ -83,20 +86,15 @@ class Digest(Configured):
         squeezed = allowance.followed and allowance.writer  # a later step may shorten the notes
         if left >= _LEAST and not squeezed:
             room = min(room, left)
-        if all(_is_digest(transcript.messages[i]) for i in going):
+        # nothing but an earlier digest, and what stands beside one so that roles alternate
+        old = (transcript.messages[i] for i in going)
+        if all(body_of(each) is not None or is_skipped(each) for each in old):
             return Plan.skip("nothing_old", "there is no history that should be folded")
         if room < _LEAST:
             return Plan.skip("no_room", f"{max(room, 0):,} tokens are too few for notes")
 
         references, trouble = yield from save_messages(transcript, going, allowance)
         return self._planned(transcript, allowance, going, room, references, trouble)
-
-    def _room(self, tokens: int, target: int) -> int:
-        """Tokens for notes that replace this many tokens, given the target."""
-        room = min(tokens_of(self.max_tokens, tokens), tokens - 1)
-        share = target // 2
-        # a target too small for any notes is ignored: the caller wants the history folded
-        return room if share < _LEAST else min(room, share)
 
     def _planned(
         self,
@@ -118,7 +116,8 @@ class Digest(Configured):
             told = list(map(concealed, told))
         seal = transcript.seal or Marks()
         beside = meter.text(seal.sealed(mark(tail, place.role), place.role)) + place.tokens(meter)
-        notes = self._notes(told, room - beside, _counted(meter.text))
+        # a token more, because joined texts may count more than their parts
+        notes = self._notes(told, room - beside, lambda text: meter.text(text) + 1)
         if not notes:
             return Plan.skip("no_room", f"{room:,} tokens are too few for notes")
         text = mark(notes + tail, place.role)
@@ -141,16 +140,6 @@ class Digest(Configured):
         notes = Notes(events, left, count, self.heading).within(left)
         rest = info.render(notes, room - count(notes) - 1, count)
         return "\n".join(filter(None, (notes, rest)))
-
-
-def _is_digest(message: Message) -> bool:
-    """Whether it is an earlier digest, or stands beside one so that roles alternate."""
-    return body_of(message) is not None or is_skipped(message)
-
-
-def _counted(count: Count) -> Count:
-    """The count plus one token, because joined texts may count more than their parts."""
-    return lambda text: count(text) + 1
 
 
 def _foldable(transcript: Transcript, keep: int) -> list[int]:
@@ -265,10 +254,13 @@ class StructuredInfo:
     def of(cls, messages: Iterable[Message]) -> StructuredInfo:
         """The exact things in the messages, and those that an earlier digest among them lists."""
         found: _Found = {kind: {} for kind in _LABELS}
+        kinds = {label: kind for kind, label in _LABELS.items()}
         for message in messages:
             body = body_of(message)
             if body is not None:
-                _read_digest(body, found)
+                for line in _LINE.finditer(body):
+                    found[kinds[line[1]]].update(dict.fromkeys(line[2].split(_BETWEEN)))
+                _read_names(without_facts(body), found)
                 continue
             for part in message.parts:
                 if isinstance(part, ToolCall):
@@ -313,13 +305,6 @@ def without_facts(body: str) -> str:
 
 _Found = Mapping[str, dict[str, None]]
 """The values of each kind so far, in order of first appearance."""
-
-
-def _read_digest(body: str, found: _Found) -> None:
-    kinds = {label: kind for kind, label in _LABELS.items()}
-    for line in _LINE.finditer(body):
-        found[kinds[line[1]]].update(dict.fromkeys(line[2].split(_BETWEEN)))
-    _read_names(without_facts(body), found)
 
 
 def _read_names(text: str, found: _Found) -> None:

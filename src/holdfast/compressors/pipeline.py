@@ -137,16 +137,11 @@ def _tried(
     if tokens <= allowance.target:
         return Plan.skip("target_met", "the target was met before it"), now
     plan = yield from ask(Attempt(_Settled(step), now, allowance))
-    after = _state_after(now, plan)
+    last = plan.steps[-1][1] if plan.steps else plan  # ``_Settled`` has applied it
+    after = last.applied.transcript if last.applied else now
     if after is not now and allowance.meter.total(after) >= tokens:
         return Plan.skip("no_savings", "its result would not be smaller"), now
     return plan, after
-
-
-def _state_after(transcript: Transcript, plan: Plan) -> Transcript:
-    """The transcript after a plan that ``_Settled`` applied."""
-    last = plan.steps[-1][1] if plan.steps else plan
-    return last.applied.transcript if last.applied else transcript
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,17 +190,7 @@ class Stepwise:
         return Plan(steps=tuple(records)) if len(records) > 1 else records[0][1]
 
     def _decided(self, transcript: Transcript, allowance: Allowance) -> Flow:
-        stop, target = self._settled(transcript, allowance)
-        if stop and target > 0:
-            inner = replace(allowance, limit=target, target=target)
-            plan = yield from ask(Attempt(self.strategy, transcript.head(stop), inner))
-            after = _after(transcript, self.name, plan)
-            if after is not transcript and allowance.meter.total(after) <= allowance.target:
-                return plan
-        return (yield from ask(Attempt(self.strategy, transcript, allowance)))
-
-    def _settled(self, transcript: Transcript, allowance: Allowance) -> tuple[int, int]:
-        """The end of the settled part, and its room in tokens.
+        """The plan of the settled part, or of the whole if that one misses the target.
 
         The part ends with the last unit that was complete when the conversation passed the last
         multiple of the step. Its room leaves what the rest may need before the next multiple, so
@@ -217,7 +202,14 @@ class Stepwise:
         multiple = reached[-1] // step * step
         stops = (unit.stop for unit in transcript.units if reached[unit.stop] <= multiple)
         stop = max(stops, default=0)
-        return stop, allowance.target - (multiple + step - reached[stop])
+        target = allowance.target - (multiple + step - reached[stop])
+        if stop and target > 0:
+            inner = replace(allowance, limit=target, target=target)
+            plan = yield from ask(Attempt(self.strategy, transcript.head(stop), inner))
+            after = _after(transcript, self.name, plan)
+            if after is not transcript and allowance.meter.total(after) <= allowance.target:
+                return plan
+        return (yield from ask(Attempt(self.strategy, transcript, allowance)))
 
 
 def _after(transcript: Transcript, name: str, plan: Plan) -> Transcript:

@@ -106,30 +106,30 @@ class Prune(Configured):
 
     def _going(self, transcript: Transcript, allowance: Allowance) -> list[tuple[Output, str]]:
         """Outputs before the zone that become smaller, newest first, each with its new text."""
-        protect = allowance.share(self.protect_tokens)
+        protect, first = allowance.share(self.protect_tokens), 0
+        if self.reach_budgets:
+            sizes = allowance.meter.sizes(transcript)
+            newest = list(accumulate(reversed(sizes)))
+            within = bisect_right(newest, int(self.reach_budgets * allowance.window))
+            if within < len(sizes):
+                first = unit_of(transcript, len(sizes) - 1 - within).stop
         seen, edge = 0, -1
         going: list[tuple[Output, str]] = []
-        newest_first = outputs(transcript, allowance, self._first(transcript, allowance))
-        for n, output in enumerate(newest_first):
+        for n, output in enumerate(outputs(transcript, allowance, first)):
             if n < self.keep_outputs:
                 continue
             if seen < protect or (self.by == "message" and output.position == edge):
                 seen += output.tokens
                 edge = output.position
             elif self._may_go(output, transcript):
-                text = self._text(output)
+                text = self.placeholder
+                if self.contextual:
+                    lines = output.text.count("\n") + 1
+                    size = f"{lines:,} line{'s' if lines > 1 else ''}, {output.tokens:,} tokens"
+                    text = f"[Old output of {output.tool or 'a tool'} cleared: {size}]"
                 if allowance.meter.text(text) < output.tokens:
                     going.append((output, text))
         return going
-
-    def _first(self, transcript: Transcript, allowance: Allowance) -> int:
-        """The position of the first unit whose outputs are considered."""
-        if not self.reach_budgets:
-            return 0
-        sizes = allowance.meter.sizes(transcript)
-        newest = list(accumulate(reversed(sizes)))
-        within = bisect_right(newest, int(self.reach_budgets * allowance.window))
-        return unit_of(transcript, len(sizes) - 1 - within).stop if within < len(sizes) else 0
 
     def _cleared(self, output: Output) -> bool:
         said, reference = parted(output.text, None)
@@ -150,13 +150,6 @@ class Prune(Configured):
         if self.keep_errors and isinstance(part, ToolResult) and part.is_error:
             return False
         return is_chosen(output.tool, self.tools, self.keep_tools)
-
-    def _text(self, output: Output) -> str:
-        if not self.contextual:
-            return self.placeholder
-        lines = output.text.count("\n") + 1
-        size = f"{lines:,} line{'s' if lines > 1 else ''}, {output.tokens:,} tokens"
-        return f"[Old output of {output.tool or 'a tool'} cleared: {size}]"
 
 
 @dataclass(slots=True)
@@ -181,9 +174,12 @@ class _Clearing:
         """The plan with a model's summary of each output, or the placeholder if there is none."""
         edits: list[Edit] = []
         for output, placeholder in going:
-            edit = (yield from self._summary(output)) or (
-                yield from self._reference(output, placeholder)
-            )
+            edit = yield from self._summary(output)
+            if not edit and output.text:
+                told = (placeholder, "text")
+                if self.knobs.contextual:  # then the reference says what it was
+                    told = ("", f"old output of {output.tool or 'a tool'}")
+                edit = yield from self._kept(output, *told)
             edits.append(edit or output.replaced(placeholder))
         detail = "; ".join(filter(None, (*self.troubles, self.originals.trouble)))
         return Plan(tuple(edits), reason="outputs_cleared", detail=detail)
@@ -210,14 +206,6 @@ class _Clearing:
             self.allowance = replace(self.allowance, stored=False)
             self.troubles.append(told.trouble)
         return (yield from self._kept(output, f"{opening}\n{told.text}", "text", named=False))
-
-    def _reference(self, output: Output, placeholder: str) -> Asking[Edit | None]:
-        """The placeholder with a reference; None if that is no shorter than the output."""
-        if not output.text:
-            return None
-        if self.knobs.contextual:  # then the reference says what it was
-            return (yield from self._kept(output, "", f"old output of {output.tool or 'a tool'}"))
-        return (yield from self._kept(output, placeholder, "text"))
 
     def _kept(
         self, output: Output, text: str, kind: str, *, named: bool = True

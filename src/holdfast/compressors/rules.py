@@ -146,7 +146,11 @@ _PAUSES = re.compile(rf"{_PAUSE}(?:, {_PAUSE})*")
 
 def without_fillers(text: str) -> str:
     """The text without its fillers, if it is spoken language and nothing in it is precise."""
-    if _is_precise(text) or not _is_spoken(text):
+    low = text.lower()
+    if _is_precise(text) or (
+        len(set(_SPOKEN.findall(low))) < _FEWEST_FILLERS
+        and not any(phrase in low for phrase in _PHRASES)
+    ):
         return text
     return rewritten(_REMOVED, _left_of_filler, text)
 
@@ -158,13 +162,6 @@ def _left_of_filler(match: re.Match[str]) -> str:
         # in "nuts, um, bolts" the comma may separate a list
         return ", " if _PAUSES.fullmatch(match["between"]) else " "
     return ""
-
-
-def _is_spoken(text: str) -> bool:
-    low = text.lower()
-    if any(phrase in low for phrase in _PHRASES):
-        return True
-    return len(set(_SPOKEN.findall(low))) >= _FEWEST_FILLERS
 
 
 def _is_precise(text: str) -> bool:
@@ -188,9 +185,17 @@ def without_repeats(text: str) -> str:
     """The text with each sentence once, at its first place.
 
     Case, white space and the final stop are ignored. List items and headings are left alone, since
-    the same words mean something else under another heading.
+    the same words mean something else under another heading. A letter before a stop may be an
+    initial or end a sentence: in "Deploy A. Go." it ends one if "Deploy A." or "Go." also appears
+    elsewhere.
     """
-    pieces = _pieces(text)
+    pieces = sentences(text)
+    whole = {_key(piece) for piece in pieces} - {""}
+    pieces = [
+        part
+        for piece in pieces
+        for part in (_parted(piece, whole) if len(piece) <= _LONGEST else (piece,))
+    ]
     places = accumulate(map(len, pieces), initial=0)
     spans = standing(text)
     keys = [
@@ -203,28 +208,15 @@ def without_repeats(text: str) -> str:
     for key, piece in zip(keys, pieces, strict=True):
         if key in said:
             continue
-        kept.append(_marked(piece, times[key]) if times[key] > 1 else piece)
+        bare = piece.rstrip()
+        mark = f" [×{times[key]}]" if times[key] > 1 else ""
+        kept.append(f"{bare}{mark}{piece[len(bare) :]}")
         if key:
             said.add(key)
     if len(kept) == len(pieces):
         return text
     joined = "".join(kept)
     return joined if text[-1:].isspace() else joined.rstrip()
-
-
-def _pieces(text: str) -> list[str]:
-    """The sentences of the text.
-
-    A letter before a stop may be an initial or end a sentence. In "Deploy A. Go." it ends one if
-    "Deploy A." or "Go." also appears elsewhere.
-    """
-    pieces = sentences(text)
-    whole = {_key(piece) for piece in pieces} - {""}
-    return [
-        part
-        for piece in pieces
-        for part in (_parted(piece, whole) if len(piece) <= _LONGEST else (piece,))
-    ]
 
 
 def _parted(piece: str, whole: set[str]) -> Iterator[str]:
@@ -243,11 +235,6 @@ def _key(piece: str) -> str:
         return ""
     words = _TIMES.sub("", piece).casefold().strip(_EDGES).split()
     return " ".join(words) if len(words) >= _FEWEST_WORDS else ""
-
-
-def _marked(piece: str, times: int) -> str:
-    bare = piece.rstrip()
-    return f"{bare} [×{times}]{piece[len(bare) :]}"
 
 
 # The numbers are from the llm4s design (L.18).

@@ -208,9 +208,7 @@ class _ShrinkWork:
             self.edits[place] = old.replaced(text, key, reason)
 
 
-def _compacted(text: str) -> str | None:
+@Memo
+def compacted(text: str) -> str | None:
+    """The shorter form of the same value, or None."""
     return recognise(text).compact(text)
-
-
-compacted = Memo(_compacted)
-"""The shorter form of the same value, or None."""

@@ -109,7 +109,8 @@ class Marks:
 
     def is_marked(self, message: Message, *, placed: bool) -> bool:
         """Whether a message is a summary; ``placed``: it is where Holdfast puts one."""
-        if message.role == "tool" or not _opening(message).startswith(SUMMARY):
+        opening = message.plain or "".join(part.text for part in message.parts[:1])
+        if message.role == "tool" or not opening.startswith(SUMMARY):
             return False
         if not all(isinstance(part, Text) for part in message.parts):
             return False
@@ -153,13 +154,6 @@ class StaysText(Rule):
 def is_skipped(message: Message) -> bool:
     """Whether it is the empty answer that stands beside a digest so that roles alternate."""
     return message.role == "assistant" and message.content_text == SKIPPED
-
-
-def _opening(message: Message) -> str:
-    """The first text of a message."""
-    if message.plain is not None or not message.parts:
-        return message.plain or ""
-    return message.parts[0].text
 
 
 def _fits_user(transcript: Transcript, before: Message | None) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from typing import Literal
 
 from holdfast.compressors.summaries import Placed, mark, placed, voice
@@ -19,7 +18,7 @@ from holdfast.compressors.summary_memory import (
     settled,
     shortened,
 )
-from holdfast.compressors.writer import WritingTask, details, rendered, wording, written
+from holdfast.compressors.writer import WritingTask, details, hash_of, rendered, wording, written
 from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Asking, Configured, Flow, Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
@@ -118,14 +117,11 @@ class Summarize(Configured):
             return Plan.skip("within_budget", "it fits already")
         if not allowance.writer:
             return Plan.skip("no_model", "no model was given; pass llm=")
-        memory = Memory(history, self._writer(allowance), self.keep_seconds, self.opening)
-        return (yield from _Telling(form, history, memory).planned())
-
-    def _writer(self, allowance: Allowance) -> str:
-        """The hash of everything that decides the text, except conversation and budget."""
+        # everything that decides the text, except conversation and budget
         knobs = self.instructions, self.quote_users, self.verify, self.opening
-        said = (wording(), allowance.writer, *knobs)
-        return sha256(repr(said).encode("utf-8", "surrogatepass")).hexdigest()
+        writer = hash_of(wording(), allowance.writer, *knobs)
+        memory = Memory(history, writer, self.keep_seconds, self.opening)
+        return (yield from _Telling(form, history, memory).planned())
 
 
 def retention_boundary(messages: Messages, sizes: Sequence[int], keep_recent: int) -> int:
@@ -225,7 +221,10 @@ class _Telling:
         allowance, cap = self.history.allowance, self._cap(new[-1])
         count = allowance.meter.text
         earlier = known.envelope.texts if known else ()
-        anew = bool(earlier) and self._writes_anew(count(joined(earlier)), cap)
+        combine, most = self.form.combine, cap * (_OF_THE_MODEL - _ADDED)
+        anew = bool(earlier) and (
+            combine == "model" or (combine == "hybrid" and count(joined(earlier)) > most)
+        )
         share = _ADDED if earlier and not anew else _OF_THE_MODEL
         wish = self.form.instructions.strip()
         values = {"instructions": f"{wish}\n"} if wish else {}
@@ -242,12 +241,6 @@ class _Telling:
         if not self._is_smaller(envelope, new[-1]):
             raise ModelError("the reply of the model was refused: the summary would not be smaller")
         return envelope
-
-    def _writes_anew(self, earlier: int, cap: int) -> bool:
-        """Whether the model rewrites its earlier notes, which have ``earlier`` tokens."""
-        if self.form.combine == "hybrid":
-            return earlier > cap * (_OF_THE_MODEL - _ADDED)
-        return self.form.combine == "model"
 
     def put_off(self, known: Known, new: list[int]) -> Asking[Plan | None]:
         """The plan in which the new messages wait in the store for the model.

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
+from operator import itemgetter
 from time import time
 from typing import NamedTuple
 
@@ -30,7 +31,7 @@ from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Asking
 from holdfast.kernel.forks import cached_property
 from holdfast.kernel.messages import Media, Message
-from holdfast.kernel.transcript import Transcript, start_of_newest
+from holdfast.kernel.transcript import Transcript, start_of_newest, start_within
 from holdfast.kernel.typed import kept_as
 from holdfast.redact import redacted_text
 from holdfast.selection import order
@@ -197,7 +198,11 @@ def parsed(body: str, at: int = 0) -> Envelope:
         count=count,
         covers=earlier_key(body),
         texts=(text.strip(),) if text.strip() else (),
-        said=tuple(_unquoted(said)),
+        said=tuple(
+            "\n".join(line.removeprefix("> ") for line in block.split("\n"))
+            for block in said.strip("\n").split("\n\n")
+            if block.startswith("> ")
+        ),
         details=tuple(
             line.removeprefix("- ") for line in details.splitlines() if line.startswith("- ")
         ),
@@ -211,18 +216,18 @@ def _within(parts: Envelope, source: Sequence[Detail], room: int, count: Count) 
     text = shortened(parts.texts, room - (count(words) if words else 0), count)
     left = max(room // _SHARE, room - count(text + words + _DETAILS))
     new = listed(missing(source, f"{text}\n{words}"), left, count)
-    known = _lasting(parts.details, left - (count(bullets(new)) if new else 0), count)
+    left -= count(bullets(new)) if new else 0
+    # as many earlier details as fit: constraints before others, newer before older
+    before = parts.details
+    ranked = sorted(range(len(before)), key=lambda n: (not signals(before[n]).constrains, -n))
+    known = chosen(before, ranked, bullets, left, count)
     details = tuple(dict.fromkeys((*known, *new)))
     listing = _DETAILS + bullets(details) if details else ""
     if listing:
         text = shortened(parts.texts, room - count(words + listing), count)
-    body = f"{_introduction(parts.count)}{text}{words}{listing}"
-    return replace(parts, details=details, body=body)
-
-
-def _introduction(count: int) -> str:
-    covered = f"{count:,} earlier messages" if count != 1 else "1 earlier message"
-    return f"Summary of {covered} (what was said, not instructions):\n"
+    told = f"{parts.count:,} earlier messages" if parts.count != 1 else "1 earlier message"
+    introduction = f"Summary of {told} (what was said, not instructions):\n"
+    return replace(parts, details=details, body=f"{introduction}{text}{words}{listing}")
 
 
 def chosen_words(said: Sequence[str], room: int, count: Count) -> tuple[str, ...]:
@@ -234,17 +239,6 @@ def chosen_words(said: Sequence[str], room: int, count: Count) -> tuple[str, ...
 
 def _quotations(said: Sequence[str]) -> str:
     return "\n\n".join("\n".join(f"> {line}" for line in text.split("\n")) for text in said)
-
-
-def _unquoted(said: str) -> list[str]:
-    blocks = [block for block in said.strip("\n").split("\n\n") if block.startswith("> ")]
-    return ["\n".join(line.removeprefix("> ") for line in block.split("\n")) for block in blocks]
-
-
-def _lasting(lines: Sequence[str], room: int, count: Count) -> tuple[str, ...]:
-    """As many earlier details as fit: constraints before others, newer before older."""
-    order = sorted(range(len(lines)), key=lambda n: (not signals(lines[n]).constrains, -n))
-    return tuple(chosen(lines, order, bullets, room, count))
 
 
 @dataclass(frozen=True)
@@ -334,20 +328,12 @@ class History:
             first = start_of_newest(self.transcript, keep_recent)
             return next((unit.start for unit in self.transcript.units if first in unit), first)
         newest = self.transcript.newest.start
-        turn = self._start([turn.start for turn in self.transcript.turns], keep_tokens)
+        starts = [turn.start for turn in self.transcript.turns]
+        turn = start_within(starts, self.sizes, keep_tokens)
         if turn <= newest:
             return turn
-        return min(newest, self._start([unit.start for unit in self.transcript.units], keep_tokens))
-
-    def _start(self, starts: Sequence[int], tokens: int) -> int:
-        """The earliest of the starts from which at most so many tokens follow, else the end."""
-        at = len(self.sizes)
-        for start in reversed(starts):
-            tokens -= sum(self.sizes[start:at])
-            if tokens < 0:
-                break
-            at = start
-        return at
+        starts = [unit.start for unit in self.transcript.units]
+        return min(newest, start_within(starts, self.sizes, keep_tokens))
 
     def size(self, positions: Iterable[int]) -> int:
         """Tokens of these messages."""
@@ -398,13 +384,17 @@ def chained(covers: str, message: Message) -> str:
     """The hash of the messages with the hash ``covers`` followed by this message."""
     said = message.plain
     if said is None:
-        said = repr([(type(part).__name__, _content(part)) for part in message.parts])
+        said = repr(
+            [
+                (
+                    type(part).__name__,
+                    (part.kind, part.media_type, part.source) if isinstance(part, Media) else part,
+                )
+                for part in message.parts
+            ]
+        )
     text = f"{covers}\n{message.role}\n{said}"
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _content(part: object) -> object:
-    return (part.kind, part.media_type, part.source) if isinstance(part, Media) else part
 
 
 class Known(NamedTuple):
@@ -441,14 +431,19 @@ class Memory:
         The second is tried only if ``start`` is not fixed.
         """
         yield from self._open()
-        self._follow()
+        covers = self._base.envelope.covers if self._base else ""
+        for i in self.history.places:
+            covers = self._chain[i] = chained(covers, self.history.messages[i])
         ends = {covers: i for i, covers in self._chain.items()}
         reached = [(ends[each.covers], each) for each in self._ranges if each.covers in ends]
         within = [(at, found) for at, found in reached if at < start]
         beyond = [] if self.history.exact else [(at, found) for at, found in reached if at >= start]
-        for at, found in (*sorted(within, key=_end, reverse=True), *sorted(beyond, key=_end)):
+        end = itemgetter(0)
+        for at, found in (*sorted(within, key=end, reverse=True), *sorted(beyond, key=end)):
             envelope = yield from self._envelope(found.key)
-            if envelope and envelope.covers == found.covers and self._is_good(envelope):
+            if not envelope or (envelope.covers, envelope.writer) != (found.covers, self.writer):
+                continue
+            if self.keep_seconds is None or time() - envelope.made < self.keep_seconds:
                 return Known(envelope, at, stands=False)
         return self._base
 
@@ -528,7 +523,11 @@ class Memory:
         self._list = ranges_key(thread) if thread else ""
         if body is not None and not thread:
             self._list = (yield from self._read(_MARK + earlier_key(body))) or ""
-        self._list = self._list or _OPENING + self._opening()
+        if not self._list:
+            covers = ""  # the conversation up to the first message that may be summarized
+            for message in self.history.messages[: min(self.history.places, default=-1) + 1]:
+                covers = chained(covers, message)
+            self._list = _OPENING + covers
         self._ranges = ranges_of((yield from self._read(self._list)))
         if body is not None:
             envelope = yield from self._standing(body, standing)
@@ -553,22 +552,6 @@ class Memory:
             )
         return envelope
 
-    def _opening(self) -> str:
-        """The hash of the conversation up to the first message that may be summarized."""
-        covers = ""
-        for message in self.history.messages[: min(self.history.places, default=-1) + 1]:
-            covers = chained(covers, message)
-        return covers
-
-    def _follow(self) -> None:
-        covers = self._base.envelope.covers if self._base else ""
-        for i in self.history.places:
-            covers = self._chain[i] = chained(covers, self.history.messages[i])
-
-    def _is_good(self, envelope: Envelope) -> bool:
-        fresh = self.keep_seconds is None or time() - envelope.made < self.keep_seconds
-        return envelope.writer == self.writer and fresh
-
     def _envelope(self, key: str) -> Asking[Envelope | None]:
         envelope = kept_as((yield from self._read(key)), Envelope)
         # an earlier version listed keys of the messages that wait, and keys have one line
@@ -578,7 +561,3 @@ class Memory:
     def _read(self, key: str) -> Asking[str | None]:
         value = yield from self.shelf.read(key)
         return None if value is None else self.history.repeatable(value)
-
-
-def _end(reached: tuple[int, Range]) -> int:
-    return reached[0]

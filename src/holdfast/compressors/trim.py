@@ -158,7 +158,8 @@ class _TrimWork:
             summary = i not in transcript.newest and body_of(message) is not None
             if i in transcript.pinned or message.role == "system" or (summary and not last):
                 continue
-            answered = self._answered(i) if last and message.calls else ()
+            unit = unit_of(transcript, i) if last and message.calls else ()
+            answered = {each.call_id for n in unit for each in transcript.messages[n].results}
             may_cut = summary or users or message.role != "user"
             for at, part in enumerate(message.parts):
                 if isinstance(part, ToolCall):
@@ -172,11 +173,6 @@ class _TrimWork:
     def everything(self) -> dict[Place, Part]:
         """The parts that may be shortened when nothing else can."""
         return self.clampable(self.staying, last=True, users=self.knobs.clamp_users_last)
-
-    def _answered(self, i: int) -> set[str]:
-        """The ids of the calls with results in the exchange of a message."""
-        unit = unit_of(self.transcript, i)
-        return {result.call_id for n in unit for result in self.transcript.messages[n].results}
 
     def shortest(self, parts: Mapping[Place, Part], level: int) -> int:
         """Tokens of the remaining messages if each of these parts had at most ``level``."""
@@ -285,34 +281,24 @@ def _clamped(message: Message, part: Part, level: int, count: Count, seal: Seal 
     """The start and end of the text of a part, in about ``level`` tokens.
 
     The mark of a summary is renewed, because it depends on the text. The media of a result are
-    dropped when its text changes, and a line names them.
+    dropped when its text changes, and a line names them. The reference at the end stays whole or is
+    dropped: half of one cannot be resolved, and one alone says nothing.
     """
     body, media = body_of(message), _media(part)
     if body is not None:
         room = level - count(mark("", message.role))
         return mark(cut(body, room, count), message.role)
     if not media:
-        return _shortened(part.text, level, count, seal)
+        said, reference = parted(part.text, seal)
+        room = level - count(f"\n{reference}") if reference else 0
+        if not reference or room < level // 2:
+            return cut(said, level, count)
+        return f"{cut(said, room, count)}\n{reference}"
     noun = "image" if all(medium.kind == "image" for medium in media) else "attachment"
     note = f"[… {amount(len(media), noun)} left out …]"
     room = level - count(note)
     text = cut(part.text, room - 1, count) if room > 1 else ""
     return f"{text}\n{note}".lstrip("\n") if room >= 0 else "…"
-
-
-def _shortened(text: str, level: int, count: Count, seal: Seal | None) -> str:
-    """The start and end of the text.
-
-    The reference at its end stays whole or is dropped: half of one cannot be resolved, and one
-    alone says nothing.
-    """
-    said, reference = parted(text, seal)
-    if not reference:
-        return cut(text, level, count)
-    room = level - count(f"\n{reference}")
-    if room < level // 2:
-        return cut(said, level, count)
-    return f"{cut(said, room, count)}\n{reference}"
 
 
 def _media(part: Part) -> tuple[Media, ...]:

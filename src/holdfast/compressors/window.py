@@ -10,7 +10,14 @@ from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Configured, Plan
 from holdfast.kernel.edits import Drop
 from holdfast.kernel.errors import ConfigError
-from holdfast.kernel.transcript import Transcript, legal, oldest_first, start_of_newest
+from holdfast.kernel.transcript import (
+    Transcript,
+    legal,
+    newest,
+    oldest_first,
+    start_of_newest,
+    start_within,
+)
 from holdfast.kernel.typed import check_fields
 
 
@@ -72,13 +79,6 @@ class SlidingWindow(Configured):
             if self.keep_turns >= len(turns):
                 return 0
             return turns[-self.keep_turns].start if self.keep_turns else len(transcript)
-        left = allowance.share(self.keep_tokens or 0)
-        start = len(transcript)
-        for i in reversed(range(len(transcript))):
-            if transcript.messages[i].role == "system":
-                continue
-            left -= sizes[i]
-            if left < 0:
-                break
-            start = i
-        return start
+        others = newest(transcript, len(transcript))
+        counted = [size if i in set(others) else 0 for i, size in enumerate(sizes)]
+        return start_within(others, counted, allowance.share(self.keep_tokens or 0))

@@ -123,35 +123,24 @@ def written(task: WritingTask, blocks: Sequence[str], earlier: str = "") -> Aski
     room, left = task.room(earlier), _ATTEMPTS
     while True:
         try:
-            return (yield from _written_in_room(task, blocks, earlier, room))
+            chunks = _packed(blocks, room, task.count)
+            if len(chunks) == 1:
+                prompt = "extend" if earlier else task.prompt
+                return (yield from _each(task, prompt, chunks, earlier))[0]
+            parts = [earlier] if earlier else []
+            parts += yield from _each(task, task.prompt, chunks)
+            while len(parts) > 1:  # rounds that each leave fewer
+                groups = _packed([quoted(part) for part in parts], room, task.count)
+                if len(groups) >= len(parts):
+                    return "\n\n".join(parts)
+                parts = yield from _each(task, "merge", groups)
+            return parts[0]
         except ContextOverflowError as fault:
             left -= 1
             if not left:
                 raise
             whole = task.count("\n\n".join(blocks))
             room = max(_LEAST_INPUT, min(room or whole, fault.limit or whole, whole) // 2)
-
-
-def _written_in_room(
-    task: WritingTask, blocks: Sequence[str], earlier: str, room: int
-) -> Asking[str]:
-    chunks = _packed(blocks, room, task.count)
-    if len(chunks) == 1:
-        (notes,) = yield from _each(task, "extend" if earlier else task.prompt, chunks, earlier)
-        return notes
-    parts = [earlier] if earlier else []
-    parts += yield from _each(task, task.prompt, chunks)
-    return (yield from _merged(task, parts, room))
-
-
-def _merged(task: WritingTask, parts: Sequence[str], room: int) -> Asking[str]:
-    """One set of notes made of several, in rounds that each leave fewer."""
-    while len(parts) > 1:
-        groups = _packed([quoted(part) for part in parts], room, task.count)
-        if len(groups) >= len(parts):
-            return "\n\n".join(parts)
-        parts = yield from _each(task, "merge", groups)
-    return parts[0]
 
 
 def _each(
@@ -239,8 +228,8 @@ def message_summary(single: Single, tokens: int, allowance: Allowance) -> Asking
     if not allowance.writer:
         raise ModelError("no model was given; pass llm=")
     count = allowance.meter.text
-    covers = _hash(single.role, single.text)
-    writer = _hash(wording(), allowance.writer, "", single.source)
+    covers = hash_of(single.role, single.text)
+    writer = hash_of(wording(), allowance.writer, "", single.source)
     proof = {"covers": covers, "writer": writer}
     key = f"summary:message:{covers}"
     if allowance.thread:
@@ -266,7 +255,8 @@ def message_summary(single: Single, tokens: int, allowance: Allowance) -> Asking
     return MessageSummary(text, shelf.trouble)
 
 
-def _hash(*texts: str) -> str:
+def hash_of(*texts: object) -> str:
+    """A hash that differs if one of these values does."""
     return sha256(repr(texts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -396,7 +386,7 @@ def details(messages: Iterable[Message]) -> list[Detail]:
 
 def details_of(role: Role, text: str) -> tuple[Detail, ...]:
     """The details of a text that this role wrote."""
-    return _DETAILS((role, text))
+    return _details((role, text))
 
 
 def missing(source: Sequence[Detail], text: str) -> list[Detail]:
@@ -459,7 +449,8 @@ def _repeated(line: str, said: Sequence[frozenset[str]]) -> bool:
     return any(len(wanted & words) >= _SHARED * len(wanted) for words in said)
 
 
-def _read(key: tuple[Role, str]) -> tuple[Detail, ...]:
+@Memo
+def _details(key: tuple[Role, str]) -> tuple[Detail, ...]:
     role, text = key
     lines = text[:READ].splitlines() if role == "tool" else [text]
     whole = (sentence for line in lines for sentence in sentences(line))
@@ -471,9 +462,6 @@ def _read(key: tuple[Role, str]) -> tuple[Detail, ...]:
             line = " ".join(clause.split())
             found.append(Detail(line, things, _WEIGHTS[role], constrains))
     return tuple(found)
-
-
-_DETAILS = Memo(_read)
 
 
 def _is_telling(one: Identifier, role: Role) -> bool:

@@ -52,7 +52,9 @@ def kind(name: str) -> ContentKind:
     return made()
 
 
-def _recognised(text: str) -> ContentKind:
+@Memo  # since the same output is recognised several times: by steps, notes and memory
+def recognise(text: str) -> ContentKind:
+    """Return the kind that fits the whole text best."""
     shares: dict[ContentKind, float] = {}
     for one, fit in _fits().items():
         shares[one] = fit(text)
@@ -66,13 +68,6 @@ def _recognised(text: str) -> ContentKind:
 def _fits() -> Mapping[ContentKind, Callable[[str], float]]:
     """How each kind but the last measures how well a text fits it."""
     return {one: one.fit if isinstance(one, Fitting) else one.recognises for one in kinds()[:-1]}
-
-
-recognise: Memo[str, ContentKind] = Memo(_recognised)
-"""The kind that fits a whole text best.
-
-Cached, since the same output is recognised several times: by steps, notes and memory.
-"""
 
 
 @runtime_checkable
@@ -113,6 +108,3 @@ def without_loss(text: str, room: Room, of: ContentKind) -> Shrunk | None:
     if compacted is not None and room.count(compacted) <= room.tokens:
         return Shrunk(compacted, of.name, lossless=True)
     return None
-
-
-__all__ = ["KINDS", "kind", "kinds", "recognise", "shrink", "taken_apart", "without_loss"]

@@ -49,7 +49,10 @@ class Binary(LossyKind):
         notice = Piece(f"[binary: {_described(text)}]", 0)
         found = (part.group().strip() for part in islice(_READABLE.finditer(text), _MOST_READABLE))
         parts = dict.fromkeys(
-            part for part in found if not _NAMED.match(text) and _says_something(part)
+            part
+            for part in (() if _NAMED.match(text) else found)
+            if sum(map(len, _WORD.findall(part))) >= _WORDY_SHARE * len(part)
+            and not _ESCAPED.search(part)
         )
         heading = [Piece("readable parts:", 0, under=0)] if parts else []
         return Reading([notice, *heading, *(Piece(part, 0, under=1) for part in parts)], 0, "")
@@ -64,8 +67,3 @@ def _described(text: str) -> str:
         head = head.replace("\\r", "\r").replace("\\n", "\n").replace("\\0", "\0")
         return f"{media_type(head) or 'data'}, about {len(text) - 3 * escapes:,} bytes, escaped"
     return f"{media_type(text) or 'data'}, about {len(text):,} bytes"
-
-
-def _says_something(part: str) -> bool:
-    worded = sum(map(len, _WORD.findall(part)))
-    return worded >= _WORDY_SHARE * len(part) and not _ESCAPED.search(part)

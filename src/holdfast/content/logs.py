@@ -190,7 +190,8 @@ def _kinds(shapes: Sequence[str], layout: Layout) -> list[Sort]:
         words = tuple(word for word, runs_on in zip(said, _runs(said), strict=True) if not runs_on)
         if not any(map(str.isalnum, shape)):
             continue
-        level = _level(head.level)
+        letter = _LETTER.fullmatch(head.level)
+        level = _LETTERS.get(letter[1], "") if letter else head.level
         kind = kinds.setdefault((words, level), Sort(words, level))
         kind.rows += [(row, head.fields) for row in rows]
         kind.tags[head.tag] += len(rows)
@@ -210,11 +211,6 @@ def _words(line: str, fields: int) -> list[str]:
         return line.split()
     ends = [found.end() for found, _ in zip(_FIELD.finditer(line), range(fields), strict=False)]
     return line[ends[-1] :].split()
-
-
-def _level(field: str) -> str:
-    letter = _LETTER.fullmatch(field)
-    return _LETTERS.get(letter[1], "") if letter else field
 
 
 def _runs(masked: Sequence[str]) -> Iterator[bool]:
@@ -278,18 +274,22 @@ def _events(kind: Sort, lines: Sequence[str], usual_level: str) -> Iterator[Repo
     """The events of a kind; failures that differ only in a number are separated from successes."""
     said = [_as_words(_words(lines[row], fields), len(kind.words)) for row, fields in kind.rows]
     level = "" if kind.level == usual_level and not alarm(kind.level) else kind.level
+    # the component without its process number; the most usual ones if there are several
+    tags = list(dict.fromkeys(tag.replace("[0]", "") for tag, _ in kind.tags.most_common()))
+    tag = "|".join([*tags[:_STATES], *([_MORE] if len(tags) > _STATES else [])])
     failed = _failures(said)
     others = set(range(len(said))).difference(failed)
     for part in (failed, sorted(others)):
         if part:
-            words = _joint_forms([said[n] for n in part])
+            columns = map(dict.fromkeys, zip(*[said[n] for n in part], strict=True))
+            words = [_joint_form(list(values)) for values in columns]
             count = f"×{len(part)}" if len(part) > 1 else ""
             told = " ".join(filter(None, (count, level, *words)))
             text = re.sub(f"{_MORE}[ {_MORE}]*{_MORE}", _MORE, told)
             first = zip(words, said[part[0]], strict=True)
             more = max((word.count("|") - own.count("|") for word, own in first), default=0)
             rows = [kind.rows[n][0] for n in part]
-            yield Report(text, _tag(kind.tags), rows, max(0, more) + 1)
+            yield Report(text, tag, rows, max(0, more) + 1)
 
 
 def _failures(said: Sequence[Sequence[str]]) -> Sequence[int]:
@@ -301,11 +301,6 @@ def _failures(said: Sequence[Sequence[str]]) -> Sequence[int]:
             if 0 < len(bad) < len(values):
                 return [n for n, words in enumerate(said) if words[place] in bad]
     return ()
-
-
-def _joint_forms(said: Sequence[Sequence[str]]) -> list[str]:
-    """The words at each place of similar lines."""
-    return [_joint_form(list(dict.fromkeys(column))) for column in zip(*said, strict=True)]
 
 
 def _as_words(words: list[str], number: int) -> list[str]:
@@ -351,12 +346,6 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
     return next((at for at, (mine, its) in pairs if mine != its), min(len(one), len(other)))
 
 
-def _tag(tags: Counter[str]) -> str:
-    """The component without its process number; the most usual ones if there are several."""
-    names = list(dict.fromkeys(tag.replace("[0]", "") for tag, _ in tags.most_common()))
-    return "|".join([*names[:_STATES], *([_MORE] if len(names) > _STATES else [])])
-
-
 _LAYOUTS: Memo[str, Layout] = Memo(lambda text: Layout(lines_of(text)))
 """By text, since a log is recognised before it is read."""
 
@@ -386,8 +375,17 @@ class Log(LossyKind):
         return begun / len(lines) if begun > least * own else 0.0
 
     def compact(self, text: str) -> str | None:
-        """The lines without what repeats the line above; None if that saves little."""
-        return _compacted(text)
+        """The lines without the words that they share with the line above, and without repeats.
+
+        ``″5 rest`` is a line whose first five words are those of the line above; ``×3`` stands for
+        three repetitions of the line above. Words end at single spaces, so every line is restored
+        exactly. None if that saves little or a line looks like one of the marks.
+        """
+        lines = text.split("\n")
+        if any(line.startswith((_DITTO, _TIMES, _SHORT_FORM)) for line in lines):
+            return None
+        short = "\n".join([_SHORT_FORM, *_shortened(lines)])
+        return short if len(short) <= (1 - _LEAST_SAVING) * len(text) else None
 
     def read(self, text: str) -> Reading:
         """Each kind of event with its count, by component, and under it the lines."""
@@ -433,21 +431,6 @@ def lines_of(text: str) -> list[str]:
 _SHORT_FORM = "[log: ″n stands for the first n words of the line above, ×n for n more of that line]"
 _DITTO, _TIMES = "″", "×"
 _LEAST_SAVING = 0.1  # share of the text that the short form must save: it is harder to read
-
-
-def _compacted(text: str) -> str | None:
-    """The lines without the words that they share with the line above, and without repeats.
-
-    ``″5 rest`` is a line whose first five words are those of the line above; ``×3`` stands for
-    three repetitions of the line above. Words end at single spaces, so every line is restored
-    exactly.
-    None if that saves little or a line looks like one of the marks.
-    """
-    lines = text.split("\n")
-    if any(line.startswith((_DITTO, _TIMES, _SHORT_FORM)) for line in lines):
-        return None
-    short = "\n".join([_SHORT_FORM, *_shortened(lines)])
-    return short if len(short) <= (1 - _LEAST_SAVING) * len(text) else None
 
 
 def _shortened(lines: Sequence[str]) -> Iterator[str]:

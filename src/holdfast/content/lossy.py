@@ -77,12 +77,7 @@ class LossyKind:
         return Shrunk(choice.text, self.name, _omitted(reading, choice.pieces))
 
 
-def _read(key: tuple[LossyKind, str]) -> Reading:
-    kind, text = key
-    return kind.read(text)
-
-
-_READINGS: Memo[tuple[LossyKind, str], Reading] = Memo(_read)
+_READINGS: Memo[tuple[LossyKind, str], Reading] = Memo(lambda key: key[0].read(key[1]))
 """The same output is told in notes and shortened where it is recalled."""
 
 

@@ -263,7 +263,11 @@ class _Page:
             yield from self._flush()
         self._prefix = _PREFIXES.get(name, self._prefix)
         if name == "li":
-            self._item()
+            indent = "  " * (min(len(self._lists), DEEPEST) - 1)
+            if self._lists:
+                self._lists[-1] += 1
+            number = self._lists[-1] if self._lists else -1
+            self._prefix = f"{indent}{number}. " if number > 0 else f"{indent}- "
         elif name == "pre":
             self._preformatted += 1
         elif name == "tr":
@@ -277,7 +281,11 @@ class _Page:
 
     def _close(self, name: str) -> Iterator[str]:
         if name == "a" and self._links:
-            self._link()
+            address, start = self._links.pop()
+            said = "".join(self._words[start:]).strip()
+            shown = address and not address.startswith(("#", "javascript:"))
+            if shown and said not in {"", address, unquote(address)}:
+                self._words.append(f" ({address[:LONGEST]})")
         elif name in {"select", "button"}:
             self._words.append(_FIELD_END)
         elif name in {*_PREFIXES, "li", "pre"}:
@@ -319,23 +327,6 @@ class _Page:
             content = " ".join(named.get("content", "").split())
             if label.lower() in _META and content:
                 yield f"{label}: {content}"
-
-    def _item(self) -> None:
-        indent = "  " * (min(len(self._lists), DEEPEST) - 1)
-        if self._lists:
-            self._lists[-1] += 1
-        number = self._lists[-1] if self._lists else -1
-        self._prefix = f"{indent}{number}. " if number > 0 else f"{indent}- "
-
-    def _link(self) -> None:
-        address, start = self._links.pop()
-        said = "".join(self._words[start:]).strip()
-        if (
-            address
-            and not address.startswith(("#", "javascript:"))
-            and said not in {"", address, unquote(address)}
-        ):
-            self._words.append(f" ({address[:LONGEST]})")
 
     def _flush(self) -> Iterator[str]:
         """The open block, if it has any text."""

@@ -58,7 +58,8 @@ class Json(LossyKind):
         it needs the lines as they are.
         """
         found, size = list(values_in(text, CHECKER)), max(1, len(text.strip()))
-        if sum(_is_number(part) for part, values in found if not values) > 1:
+        beside = [part for part, values in found if not values and any(map(str.isdigit, part))]
+        if sum(not any(map(str.isalpha, part)) for part in beside) > 1:
             return 0.0
         return sum(len(part) for part, values in found if values) / size
 
@@ -85,10 +86,6 @@ class Json(LossyKind):
         if held:
             pieces.add(held)
         return pieces.reading()
-
-
-def _is_number(part: str) -> bool:
-    return any(map(str.isdigit, part)) and not any(map(str.isalpha, part))
 
 
 _HEADS = (
@@ -126,7 +123,7 @@ class _Writing:
             return self._table(value, children, shape)
         if isinstance(value, list):
             return [self.without_keys(child, depth + 1) for child in value]
-        self.ambiguous = self.ambiguous or _is_table(value)
+        self.ambiguous = self.ambiguous or {_KEYS, _ROWS} <= value.keys()
         return {key: self.without_keys(child, depth + 1) for key, child in value.items()}
 
     def _table(self, value: Value, records: list[Value], shape: Shape) -> Value:
@@ -181,10 +178,6 @@ def _under(kind: Shape | Many | Same) -> Value:
     if isinstance(kind, Same):
         return kind.value
     return [_spec(kind.shape)] if isinstance(kind, Many) else _spec(kind)
-
-
-def _is_table(value: Record) -> bool:
-    return _KEYS in value and _ROWS in value
 
 
 # records as pieces

@@ -116,7 +116,9 @@ class Grid:
     """The original header line."""
 
 
-def _grid(text: str) -> Grid | None:
+@Memo  # since it is recognised before it is read
+def grid(text: str) -> Grid | None:
+    """The table in a text, or None."""
     lines = [line.rstrip("\r") for line in text.removeprefix("\ufeff").strip("\r\n").split("\n")]
     if len(lines) >= FEWEST and lines[0].startswith("```") and lines[-1].strip() == "```":
         lines = lines[1:-1]
@@ -133,27 +135,21 @@ def _grid(text: str) -> Grid | None:
     )
 
 
-grid: Memo[str, Grid | None] = Memo(_grid)
-"""The table in a text, or None; cached, since it is recognised before it is read."""
-
-
 def _is_rule(line: str) -> bool:
     return not _STROKES.isdisjoint(line) and _RULE.fullmatch(line) is not None
 
 
 def _ruled(lines: Sequence[str], sample: Sequence[str]) -> Grid | None:
     """Cells between bars; rules are not rows, and the header is above the first inner rule."""
-    if not any(map(_is_rule, sample[:4])) or not _mostly(sample, _is_ruled, _REGULAR):
+    if not any(map(_is_rule, sample[:4])):
+        return None
+    if not _mostly(sample, lambda line: _BARS.search(line) or _is_rule(line), _REGULAR):
         return None
     kept = [line for line in lines if _BARS.search(line) and not _is_rule(line)]
     cells = [_barred(line) for line in kept]
     if len(cells) < FEWEST or not _regular(cells):
         return None
     return Grid("ruled", cells[0], cells[1:], kept[1:], kept[0])
-
-
-def _is_ruled(line: str) -> bool:
-    return _BARS.search(line) is not None or _is_rule(line)
 
 
 def _barred(line: str) -> list[str]:
@@ -166,9 +162,8 @@ def _delimited(lines: Sequence[str], sample: Sequence[str]) -> Grid | None:
     for delimiter in _DELIMITERS:
         if sample[0].count(delimiter) and (likely := _plausible(sample, delimiter)) is not None:
             found = _read(lines, delimiter)
-            if found and (
-                likely or any(map(_is_of_numbers, zip(*found.rows[:SAMPLE], strict=False)))
-            ):
+            columns = zip(*found.rows[:SAMPLE], strict=False) if found else ()
+            if found and (likely or any(_mostly(each, _number, _REGULAR) for each in columns)):
                 return found
     return None
 
@@ -188,8 +183,8 @@ def _announced(lines: Sequence[str], sample: Sequence[str]) -> Grid | None:
     return replace(found, head="\n".join([*lines[:start], found.head])) if found else None
 
 
-def _is_of_numbers(column: Sequence[str]) -> bool:
-    return _mostly(column, lambda cell: _NUMBER.fullmatch(cell.strip()) is not None, _REGULAR)
+def _number(cell: str) -> object:
+    return _NUMBER.fullmatch(cell.strip())
 
 
 def _plausible(sample: Sequence[str], delimiter: str) -> bool | None:
@@ -254,47 +249,32 @@ def _aligned(lines: Sequence[str]) -> Grid | None:
     first = list(islice(told, SAMPLE))
     if len(first) <= FEWEST or first[0].lstrip()[0].isdigit():  # not column names
         return None
-    if not _mostly(first, _has_gutter):
+    if not _mostly(first, lambda line: _GUTTER.search(line.expandtabs().strip())):
         return None
     lines = [line.expandtabs().rstrip() for line in (*first, *told)]
-    sample = lines[:SAMPLE]
-    cells = _by_gaps(lines, sample)
-    head = cells[0]
-    if (
-        len(head) < fewest
-        or not _is_header(head)
-        or any(map(_repeats, zip(*cells[:SAMPLE], strict=True)))
-    ):
+    cuts = _cuts(lines[:SAMPLE])
+    spans = list(zip(cuts, [*cuts[1:], None], strict=True))
+    cells = [[line[start:end].strip() for start, end in spans] for line in lines]
+    head, sample = cells[0], cells[:SAMPLE]
+    if len(head) < fewest or not _is_header(head):
+        return None
+    if not _mostly(sample, lambda row: sum(map(bool, row)) * 2 > len(row)):
+        return None
+    # what should be a heading equals a value below it
+    if any(each[1:].count(each[0]) * 2 > len(each) for each in zip(*sample, strict=True)):
         return None
     return Grid("aligned", head, cells[1:], lines[1:], lines[0])
 
 
-def _mostly(lines: Sequence[T], is_one: Callable[[T], bool], share: float = _MOSTLY) -> bool:
+def _mostly(lines: Sequence[T], is_one: Callable[[T], object], share: float = _MOSTLY) -> bool:
     return bool(enough(lines, is_one, share * len(lines)))
 
 
-def _has_gutter(line: str) -> bool:
-    return _GUTTER.search(line.expandtabs().strip()) is not None
-
-
-def _repeats(column: Sequence[str]) -> bool:
-    """Whether what should be a heading equals a value below it."""
-    return column[1:].count(column[0]) * 2 > len(column)
-
-
-def _by_gaps(lines: Sequence[str], sample: Sequence[str]) -> list[list[str]]:
-    """Cells separated by the gaps that all lines have in common."""
-    cuts = _cuts(sample)
-    cells = [_cut(line, cuts) for line in lines]
-    return cells if cuts and _mostly(cells[:SAMPLE], _is_filled) else [[]]
-
-
-def _is_filled(row: Sequence[str]) -> bool:
-    return sum(map(bool, row)) * 2 > len(row)
-
-
 def _cuts(sample: Sequence[str]) -> list[int]:
-    """The positions where columns begin; the last column reaches to the end of the line."""
+    """The positions where columns begin, after the gaps that all lines have in common.
+
+    The last column reaches to the end of the line.
+    """
     last = max((found.start() for found in _WORD.finditer(sample[0])), default=0)
     taken = bytearray(last + 1)
     for line in sample:
@@ -313,8 +293,3 @@ def _begins_column(sample: Sequence[str], cut: int, end: int | None) -> bool:
         return False
     apart = not sample[0][cut - 2 : cut].strip()
     return apart or sum(bool(line[cut:end].strip()) for line in sample[1:]) * 2 >= len(sample) - 1
-
-
-def _cut(line: str, cuts: Sequence[int]) -> list[str]:
-    ends = [*cuts[1:], len(line)]
-    return [line[start:end].strip() for start, end in zip(cuts, ends, strict=True)]

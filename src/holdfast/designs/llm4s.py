@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import groupby
@@ -174,10 +175,6 @@ def _json(text: str) -> str:
         return _words(text)
 
 
-def _yaml(text: str) -> str:
-    return "\n".join(_lists_cut(_EMPTY_MEMBER.sub("", text).split("\n")))
-
-
 def _lists_cut(lines: Sequence[str]) -> list[str]:
     """The lines of YAML without the middle of long lists, nested ones too."""
     told: list[str] = []
@@ -188,7 +185,7 @@ def _lists_cut(lines: Sequence[str]) -> list[str]:
             told.append(lines[at])
             at += 1
             if _TEXT.search(told[-1]):
-                end = _end_of(lines, at, len(told[-1]) - len(told[-1].lstrip(" ")))
+                end = _end_of(lines, at, _margin(told[-1]))
                 told += lines[at:end]
                 at = end
             continue
@@ -241,10 +238,6 @@ def llm4s_error(text: str) -> str:
     return "\n".join(line for i, line in enumerate(lines) if i not in dropped)
 
 
-def _error(text: str) -> str:
-    return llm4s_error(text) if _FRAME.search(text) else text
-
-
 def _words(text: str) -> str:
     """Up to 1,000 characters whole; else the first 50 words and the last 20 around a marker."""
     words = text.split()
@@ -257,8 +250,8 @@ def _words(text: str) -> str:
 
 _INLINE: Mapping[str, Callable[[str], str]] = {
     "JSON": _json,
-    "YAML": _yaml,
-    "ERROR": _error,
+    "YAML": lambda text: "\n".join(_lists_cut(_EMPTY_MEMBER.sub("", text).split("\n"))),
+    "ERROR": lambda text: llm4s_error(text) if _FRAME.search(text) else text,
     "LOG": llm4s_log,
     "TEXT": _words,
 }
@@ -278,18 +271,12 @@ def _summary(text: str, type_: str) -> str:
         return f"Log output with {len(text.splitlines())} lines"
     if type_ == "ERROR":
         return f"Error: {text.strip().partition(chr(10))[0][:_FIRST_LINE].strip()}"
-    if type_ in ("JSON", "YAML"):
-        return _json_summary(text) or f"{type_} content"
-    return f"{type_.capitalize()} content"
-
-
-def _json_summary(text: str) -> str:
-    try:
-        values = parse(text)
-    except ValueError:
-        return ""
-    if len(values) == 1 and isinstance(values[0], dict):
-        return f"JSON object with {len(values[0])} fields"
-    if len(values) == 1 and isinstance(values[0], list):
-        return f"JSON array with {len(values[0])} items"
-    return ""
+    if type_ not in ("JSON", "YAML"):
+        return f"{type_.capitalize()} content"
+    with suppress(ValueError):
+        (value,) = parse(text)
+        if isinstance(value, dict):
+            return f"JSON object with {len(value)} fields"
+        if isinstance(value, list):
+            return f"JSON array with {len(value)} items"
+    return f"{type_} content"

@@ -196,16 +196,8 @@ ITEM_CALLS: Mapping[str, str] = {
 """The types of calls among items of the Responses API, and the fields of their arguments."""
 
 ITEM_OUTPUTS = frozenset(f"{kind}_output" for kind in ITEM_CALLS)
-_ITEMS = frozenset(
-    {
-        *ITEM_CALLS,
-        *ITEM_OUTPUTS,
-        "additional_tools",
-        "compaction",
-        "item_reference",
-        "reasoning",
-        "web_search_call",
-    }
+_ITEMS = {*ITEM_CALLS, *ITEM_OUTPUTS}.union(
+    "additional_tools compaction item_reference reasoning web_search_call".split()
 )
 _ITEM_PARTS = frozenset({"input_text", "input_image", "input_file", "output_text"})
 
@@ -250,28 +242,12 @@ def _is_converse(seen: _Seen) -> bool:
 
 
 _ANTHROPIC_BLOCKS = (
-    "tool_use",
-    "tool_result",
-    "thinking",
-    "redacted_thinking",
-    "image",
-    "document",
-    "search_result",
-    "server_tool_use",
-    "web_search_tool_result",
+    "tool_use tool_result thinking redacted_thinking image document search_result server_tool_use"
+    " web_search_tool_result".split()
 )
 _ANTHROPIC_BODY = frozenset(
-    {
-        "anthropic_beta",
-        "anthropic_version",
-        "container",
-        "context_management",
-        "mcp_servers",
-        "stop_sequences",
-        "system",
-        "thinking",
-        "top_k",
-    }
+    "anthropic_beta anthropic_version container context_management mcp_servers stop_sequences"
+    " system thinking top_k".split()
 )
 FOREIGN_TO_ANTHROPIC = frozenset({"tool_calls", "tool_call_id", "function_call"})
 """Fields of messages that the Messages API refuses."""
@@ -298,23 +274,9 @@ CHAT_CARRIERS = frozenset(
 _CHAT_FIELDS = CHAT_CARRIERS | {"tool_call_id", "annotations"}
 _CHAT_ROLES = ("tool", "function", "developer")
 _CHAT_BODY = frozenset(
-    {
-        "functions",
-        "function_call",
-        "response_format",
-        "max_completion_tokens",
-        "parallel_tool_calls",
-        "reasoning_effort",
-        "frequency_penalty",
-        "presence_penalty",
-        "logprobs",
-        "logit_bias",
-        "seed",
-        "stop",
-        "n",
-        "store",
-        "user",
-    }
+    "functions function_call response_format max_completion_tokens parallel_tool_calls"
+    " reasoning_effort frequency_penalty presence_penalty logprobs logit_bias seed stop n store"
+    " user".split()
 )
 
 

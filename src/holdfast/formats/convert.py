@@ -69,7 +69,11 @@ def convert(
     body, source, transcript = read(payload, format)
     turns = list(_turns(transcript.messages))
     system = [part.text for part in transcript.envelope if isinstance(part, Text)]
-    system += [_text(turn) for turn in turns if turn.role == "system"]
+    system += [
+        "\n".join(part.text for part in turn.parts if isinstance(part, Text))
+        for turn in turns
+        if turn.role == "system"
+    ]
     prompt = "\n\n".join(filter(None, system))
     talk = [turn for turn in turns if turn.role != "system"]
     messages = _mended(form, written(form, talk))
@@ -108,10 +112,6 @@ def _turns(messages: Messages) -> Iterator[Turn]:
             yield Turn(message.role, tuple(told))
     if said:
         yield Turn("assistant", tuple(said))
-
-
-def _text(turn: Turn) -> str:
-    return "\n".join(part.text for part in turn.parts if isinstance(part, Text))
 
 
 def _says(part: Part) -> bool:
@@ -164,7 +164,8 @@ def _in_blocks(form: BlockWire, turns: Sequence[Turn], names: dict[str, str]) ->
     results: list[Object] = []
     for turn in turns:
         blocks: list[Object] = []
-        for part in filter(_says, turn.parts):
+        said = list(filter(_says, turn.parts))
+        for part in said:
             if isinstance(part, ToolCall):
                 names[part.id] = part.name
             name = names.get(part.call_id, "") if isinstance(part, ToolResult) else ""
@@ -176,9 +177,8 @@ def _in_blocks(form: BlockWire, turns: Sequence[Turn], names: dict[str, str]) ->
         if results:
             yield form.holding("user", results)
             results = []
-        only = [part for part in turn.parts if _says(part)] if len(blocks) == 1 else []
-        if len(only) == 1 and isinstance(only[0], Text):
-            yield form.compose(turn.role, only[0].text)
+        if len(blocks) == len(said) == 1 and isinstance(said[0], Text):
+            yield form.compose(turn.role, said[0].text)
         elif blocks:
             yield form.holding(turn.role, blocks)
     if results:

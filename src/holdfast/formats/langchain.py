@@ -75,7 +75,14 @@ class LangChain(FrameworkWire, OpenAIChat):
             told = "\n".join(filter(None, map(_reasoned, content)))
             value |= {"reasoning_content": told} if told else {}
         if fields.get("tool_calls"):
-            value["tool_calls"] = list(map(_call, fields["tool_calls"]))
+            value["tool_calls"] = [
+                {
+                    "id": call.get("id"),
+                    "type": "function",
+                    "function": {"name": call.get("name"), "arguments": call.get("args")},
+                }
+                for call in fields["tool_calls"]
+            ]
         for field in ("name", "tool_call_id"):
             if fields.get(field):
                 value[field] = fields[field]
@@ -140,17 +147,13 @@ def _block(block: object) -> object:
     if isinstance(block, str):
         return {"type": "text", "text": block}
     kind = _MEDIA.get(str(block.get("type"))) if is_object(block) else None
-    if kind is None or "file" in cast("Object", block):
+    if kind is None or not is_object(block) or "file" in block:
         return block
-    return shown(_medium(kind, cast("Object", block)))
-
-
-def _medium(kind: MediaKind, block: Object) -> Media:
     source = block.get("source")
     held: Object = source if is_object(source) else block
     media_type = held.get("mime_type") or held.get("media_type") or ""
     found = (held[field] for field in ("base64", "data", "url", "file_id", "id") if held.get(field))
-    return Media(kind, str(media_type), str(next(found, "")))
+    return shown(Media(kind, str(media_type), str(next(found, ""))))
 
 
 def _merged(content: object, now: Sequence[Any]) -> Iterator[object]:
@@ -163,11 +166,6 @@ def _merged(content: object, now: Sequence[Any]) -> Iterator[object]:
             each = left.pop(0)
             yield block if each == _block(block) else each
     yield from left
-
-
-def _call(call: Object) -> Object:
-    function = {"name": call.get("name"), "arguments": call.get("args")}
-    return {"id": call.get("id"), "type": "function", "function": function}
 
 
 def _own_call(call: Object) -> Object:

@@ -8,7 +8,7 @@ reasoning is an item that belongs to the items after it; tools may be among the 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from holdfast.formats import ITEM_CALLS, ITEM_OUTPUTS
@@ -131,7 +131,10 @@ class ItemExchanges(RewritingRule):
             if answers.get(i) in early:
                 yield messages[answers[i]]
             for call in message.calls if i not in answers else ():
-                yield made(message.wire, _output_for(item, call.id))
+                own = item["type"] == "custom_tool_call"
+                kind = "custom_tool_call_output" if own else "function_call_output"
+                output = {"type": kind, "call_id": call.id, "output": NO_RESULT}
+                yield made(message.wire, output)
 
 
 class ReasoningLeadsOn(RewritingRule):
@@ -145,7 +148,11 @@ class ReasoningLeadsOn(RewritingRule):
     def violations(self, messages: Messages) -> Violations:
         """Reasoning that no item of the assistant follows."""
         for i, message in enumerate(messages):
-            if _reasons(message) and not _follows(messages, i):
+            if not _reasons(message):
+                continue
+            others = (m for m in messages[i + 1 :] if m.role != "assistant" or not _reasons(m))
+            after = next(others, None)
+            if after is None or after.role != "assistant":
                 yield Violation(self.name, i, "no item of the assistant follows its reasoning")
 
     def welds(self, messages: Messages) -> Iterable[int]:
@@ -215,16 +222,6 @@ def _reasons(message: Message) -> bool:
     return not message.is_speech and any(isinstance(part, Reasoning) for part in message.parts)
 
 
-def _follows(messages: Messages, i: int) -> bool:
-    """Whether an item of the assistant other than reasoning follows this one."""
-    for message in messages[i + 1 :]:
-        if message.role != "assistant":
-            return False
-        if not _reasons(message):
-            return True
-    return False
-
-
 def _repeated(messages: Messages) -> dict[int, int]:
     """From each repeated item to the first item with its id."""
     first: dict[str, int] = {}
@@ -256,11 +253,6 @@ def _call_for(output: Object, call_id: str) -> dict[str, Any]:
     if kind == "custom_tool_call":
         return {"type": kind, "call_id": call_id, "name": NO_NAME, "input": ""}
     return {"type": "function_call", "call_id": call_id, "name": NO_NAME, "arguments": "{}"}
-
-
-def _output_for(call: Object, call_id: str) -> dict[str, Any]:
-    kind = call["type"] if call["type"] == "custom_tool_call" else "function_call"
-    return {"type": f"{kind}_output", "call_id": call_id, "output": NO_RESULT}
 
 
 class OpenAIResponses(ObjectWire):
@@ -310,7 +302,7 @@ class OpenAIResponses(ObjectWire):
         kind = message.get("type")
         if kind in (None, "message") and "role" in message:
             return _content(message, place)
-        return iter((_item(message, kind_of(message), place),))
+        return iter((_item(message, place),))
 
     def id_path(self, message: Object, part: int) -> Path:
         """The path of the id of a call or an output."""
@@ -329,10 +321,16 @@ class OpenAIResponses(ObjectWire):
 
     def extra_texts(self, message: Object) -> Iterator[str]:
         """Namespaces of calls, encrypted reasoning, and all other text outside the parts."""
-        kind = message.get("type")
-        if kind not in (None, "message"):
-            return unread(message, _read_of(str(kind), message))
-        return beside(message, SPOKEN, _PARTS)
+        if message.get("type") in (None, "message"):
+            return beside(message, SPOKEN, _PARTS)
+        kind, read = str(message["type"]), set(message)
+        if kind in ITEM_CALLS:
+            read = {"name", ITEM_CALLS[kind]}
+        elif kind in ITEM_OUTPUTS:
+            read = {"output"}
+        elif kind == "reasoning":
+            read = {"summary", "content"}
+        return unread(message, read)
 
     def quick_parts(self, message: Object) -> Parts | None:
         """The part of a call or an output, which most items are."""
@@ -351,7 +349,9 @@ class OpenAIResponses(ObjectWire):
         message = cast("Object", original)
         field = ITEM_CALLS.get(str(message.get("type")), "")
         if is_object(message.get(field)):
-            return {**message, field: _reshaped(message[field], parsed_object(texts[0]))}
+            before, now = message[field], parsed_object(texts[0])
+            same = {k: new for k, new in now.items() if type(new) is type(before.get(k))}
+            return {**message, field: {**before, **same}}
         output = message.get("output")
         if message.get("type") == "shell_call_output" and is_list(output):
             first = output[0] if output else {"outcome": {"type": "exit", "exit_code": 0}}
@@ -359,22 +359,8 @@ class OpenAIResponses(ObjectWire):
         return super().render(original, texts)
 
 
-def _reshaped(before: Object, now: Object) -> Object:
-    """The action with the new values, except those whose type differs from the old value's."""
-    same = {field: value for field, value in now.items() if type(value) is type(before.get(field))}
-    return {**before, **same}
-
-
-def _read_of(kind: str, item: Object) -> Container[str]:
-    """The fields of an item from which its part is made."""
-    if kind in ITEM_CALLS:
-        return ("name", ITEM_CALLS[kind])
-    if kind in ITEM_OUTPUTS:
-        return ("output",)
-    return ("summary", "content") if kind == "reasoning" else item
-
-
-def _item(item: Object, kind: str, place: str) -> LocatedPart:
+def _item(item: Object, place: str) -> LocatedPart:
+    kind = kind_of(item)
     if kind in ITEM_CALLS:
         field = ITEM_CALLS[kind]
         given = item.get(field)

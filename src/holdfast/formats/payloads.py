@@ -95,24 +95,16 @@ def role_of(original: object, place: str) -> Role:
     role = original.get("role")
     advice = "give a role such as user or assistant"
     if role is None:
-        problem, cure = _stranger(original)
-        raise FormatError(
-            problem or 'the message has no "role"', place=place, advice=cure or advice
-        )
+        problem = 'the message has no "role"'
+        for whose, name, kinds in _STRANGERS:
+            if original.get("type") in kinds:
+                problem, advice = whose, f"leave the format out, or name {name}"
+        raise FormatError(problem, place=place, advice=advice)
     if not isinstance(role, str):
         raise FormatError(f"{named(role)} is not a role", place=f"{place}.role", advice=advice)
     if not role.strip():
         raise FormatError("the role is empty", place=f"{place}.role", advice=advice)
     return ROLES.get(role, "user")
-
-
-def _stranger(message: Object) -> tuple[str, str]:
-    """What a message without a role may be, and advice; both empty if its type is unknown."""
-    kind = message.get("type")
-    for whose, name, kinds in _STRANGERS:
-        if kind in kinds:
-            return whose, f"leave the format out, or name {name}"
-    return "", ""
 
 
 def schemas(tools: object, place: str = "tools") -> Parts:

@@ -39,24 +39,8 @@ _MEDIA = frozenset({"bytes", "data", "file_data", "image_url", "url"})
 _UNREAD = frozenset({"signature", "thoughtSignature", "thought_signature"})
 _SKIPPED = frozenset({"citations"})
 _LABELS = frozenset(
-    {
-        "call_id",
-        "detail",
-        "file_id",
-        "format",
-        "id",
-        "media_type",
-        "mimeType",
-        "mime_type",
-        "phase",
-        "role",
-        "status",
-        "tool_call_id",
-        "toolUseId",
-        "tool_use_id",
-        "ttl",
-        "type",
-    }
+    "call_id detail file_id format id media_type mimeType mime_type phase role status tool_call_id"
+    " toolUseId tool_use_id ttl type".split()
 )
 LABEL = 64  # characters of a label that are not counted as text: longer than any role, type or id
 

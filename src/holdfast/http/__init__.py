@@ -129,26 +129,20 @@ class _Fitting:
         return found and self._observed(found)
 
     def _observed(self, fitted: Fitted) -> Any:
+        """The request with the fitted body, without Holdfast's headers; the same if unchanged."""
         if self._observe:
             self._observe(fitted)
-        return _rewritten(self._request, fitted)
-
-
-def _rewritten(request: Any, fitted: Fitted) -> Any:
-    """The request with the fitted body and without Holdfast's headers; the same if unchanged."""
-    gone = _BODY if fitted.changed else frozenset[bytes]()
-    if not fitted.changed and HEADER not in request.headers:
-        return request
-    headers = [
-        pair for pair in request.headers.raw if pair[0].lower() not in {*gone, HEADER.encode()}
-    ]
-    return type(request)(
-        request.method,
-        request.url,
-        headers=headers,
-        content=fitted.body,
-        extensions=request.extensions,
-    )
+        request = self._request
+        if not fitted.changed and HEADER not in request.headers:
+            return request
+        gone = {HEADER.encode(), *(_BODY if fitted.changed else ())}
+        return type(request)(
+            request.method,
+            request.url,
+            headers=[pair for pair in request.headers.raw if pair[0].lower() not in gone],
+            content=fitted.body,
+            extensions=request.extensions,
+        )
 
 
 def _replayed(response: Any) -> Any:
@@ -206,21 +200,15 @@ def async_client(
 
 def _client(library: Library | None, kind: str, around: Callable[[Any], object]) -> Any:
     """A client whose transports ``around`` wraps; both libraries have the same names."""
-    used = library or _installed()
+    used = library or next((name for name in ("httpx2", "httpx") if find_spec(name)), None)
+    if used is None:
+        raise MissingExtraError("a client of httpx", "openai")
     inner = imported(f"{used}:{kind}HTTPTransport")
     return imported(f"{used}:{kind}Client")(
         transport=around(inner()),
         mounts=_mounts(lambda proxy: around(inner(proxy=proxy))),
         follow_redirects=True,
     )
-
-
-def _installed() -> Library:
-    known: tuple[Library, ...] = ("httpx2", "httpx")
-    for library in known:
-        if find_spec(library):
-            return library
-    raise MissingExtraError("a client of httpx", "openai")
 
 
 def _mounts(through: Callable[[str], Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any, Literal, TypedDict, cast
+from typing import Any, Literal, TypedDict
 from urllib.parse import unquote
 
 import msgspec
@@ -158,19 +158,14 @@ def read_object(text: bytes) -> Object:
     try:
         found: object = msgspec.json.decode(text)
     except (msgspec.MsgspecError, ValueError, RecursionError):
-        found = _carefully(text)
+        try:  # the standard library also accepts lone surrogates
+            found = json.loads(text)
+        except (ValueError, RecursionError) as fault:
+            line = fault_line(fault)
+            raise InputError(f"it is not JSON ({line:.80})", place="body") from fault
     if not is_object(found):
         raise InputError("it is not a JSON object", place="body")
     return found
-
-
-def _carefully(text: bytes) -> object:
-    """Read JSON with the standard library, which also accepts lone surrogates."""
-    try:
-        return cast("object", json.loads(text))
-    except (ValueError, RecursionError) as fault:
-        line = fault_line(fault)
-        raise InputError(f"it is not JSON ({line:.80})", place="body") from fault
 
 
 def written(body: Object) -> bytes:

@@ -97,14 +97,13 @@ def _unmarked(value: Any) -> Any:
     plain = {name: each for name, each in value.items() if name != _MARKER}
     content: object = plain.get("content")
     if is_list(content):
-        plain["content"] = [_bare(block) for block in content]
+        plain["content"] = [
+            {name: each for name, each in block.items() if name != _MARKER}
+            if is_object(block)
+            else block
+            for block in content
+        ]
     return plain
-
-
-def _bare(block: Any) -> Any:
-    if not is_object(block) or _MARKER not in block:
-        return block
-    return {name: each for name, each in block.items() if name != _MARKER}
 
 
 def positions(view: Sequence[Any], messages: Sequence[Any]) -> tuple[int | Any, ...]:

@@ -67,7 +67,10 @@ class HoldfastMiddleware(AgentMiddleware[AgentState[Any], Any]):
             "tools": [convert_to_openai_tool(tool) for tool in request.tools],
             "messages": [*head, *request.messages],
         }
-        found = self.fitter.fit_body(body, _MESSAGES, thread=_thread_of(request))
+        # the thread id with which the agent was invoked
+        info = getattr(request.runtime, "execution_info", None)
+        thread = str(getattr(info, "thread_id", None) or "")
+        found = self.fitter.fit_body(body, _MESSAGES, thread=thread)
         return request.override(messages=found["messages"][len(head) :])
 
 
@@ -116,12 +119,6 @@ def _model_of(model: Any) -> str:
     """The name of a chat model, which each package keeps in a different field."""
     names = (getattr(model, field, None) for field in ("model_name", "model", "model_id"))
     return next((name for name in names if isinstance(name, str)), "")
-
-
-def _thread_of(request: ModelRequest[Any]) -> str:
-    """The thread id with which the agent was invoked."""
-    info = getattr(request.runtime, "execution_info", None)
-    return str(getattr(info, "thread_id", None) or "")
 
 
 __all__ = ["HoldfastMiddleware", "trim_messages"]

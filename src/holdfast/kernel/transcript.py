@@ -194,6 +194,17 @@ def ends_with_user(transcript: Transcript) -> bool:
     return bool(transcript.messages) and transcript.messages[-1].role == "user"
 
 
+def start_within(starts: Sequence[int], sizes: Sequence[int], tokens: int) -> int:
+    """The earliest of the starts from which at most so many tokens follow, else the end."""
+    at = len(sizes)
+    for start in reversed(starts):
+        tokens -= sum(sizes[start:at])
+        if tokens < 0:
+            break
+        at = start
+    return at
+
+
 def start_of_newest(transcript: Transcript, count: int) -> int:
     """The position at which the newest ``count`` messages begin, without system messages."""
     others = _without_system(transcript)
@@ -252,19 +263,15 @@ def legal(transcript: Transcript, going: set[int], kept: AbstractSet[int]) -> se
     now = _grown(transcript, going, kept)
     newest_first = range(len(transcript) - 1, -1, -1)
     user = next((i for i in newest_first if speaks(transcript.messages[i])), -1)
-    if user in now and _would_be_refused(transcript, now, user):
-        words = frozenset(unit_of(transcript, user))
-        return _grown(transcript, now - words, words.union(kept))
-    return now
-
-
-def _would_be_refused(transcript: Transcript, going: AbstractSet[int], user: int) -> bool:
-    """Whether a rule refuses the remaining assistant messages before the user's newest one."""
-    if all(i in going or transcript.messages[i].role != "assistant" for i in range(user)):
-        return False
-    origins = [i for i in range(len(transcript)) if i not in going]
+    others = {i for i in range(user) if transcript.messages[i].role == "assistant"}
+    if user not in now or others <= now:
+        return now
+    origins = [i for i in range(len(transcript)) if i not in now]
     after = [transcript.messages[i] for i in origins]
-    return new_violation(transcript.rules, transcript.messages, after, origins) is not None
+    if new_violation(transcript.rules, transcript.messages, after, origins) is None:
+        return now
+    words = frozenset(unit_of(transcript, user))
+    return _grown(transcript, now - words, words.union(kept))
 
 
 def _grown(transcript: Transcript, going: AbstractSet[int], kept: AbstractSet[int]) -> set[int]:

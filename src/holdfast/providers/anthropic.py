@@ -8,7 +8,7 @@ from typing import Unpack
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.ports import Reply
 from holdfast.providers.prices import Price
-from holdfast.providers.vendor import Access, Faults, key_of, named, shared, translated
+from holdfast.providers.vendor import Access, key_of, named, shared, translated
 
 try:
     import anthropic
@@ -16,12 +16,6 @@ except ImportError as missing:
     raise MissingExtraError("a model of Anthropic", "anthropic") from missing
 
 _VENDOR = "Anthropic"
-_FAULTS = Faults(
-    anthropic.APIConnectionError,
-    anthropic.APIStatusError,
-    anthropic.APIResponseValidationError,
-    anthropic.AnthropicError,
-)
 
 
 class AnthropicModel:
@@ -50,7 +44,7 @@ class AnthropicModel:
 
     def complete(self, prompt: str, *, system: str = "", max_tokens: int = 512) -> Reply:
         """The model's reply. Raises ModelError, TransientError or ContextOverflowError."""
-        with translated(_VENDOR, _FAULTS):
+        with translated(_VENDOR, anthropic, anthropic.AnthropicError):
             answer = self._client.messages.create(
                 model=self.name,
                 max_tokens=max_tokens,

@@ -60,7 +60,9 @@ class GeminiModel:
             answer: types.GenerateContentResponse = self._models.generate_content(
                 model=self.name, contents=prompt, config=config
             )
-            said = _said(answer)
+            content = (answer.candidates or [])[0].content
+            parts = (content.parts if content else None) or []
+            said = "".join(part.text for part in parts if part.text and not part.thought)
             usage = answer.usage_metadata
             if usage is None:
                 return Reply(said)
@@ -91,13 +93,6 @@ class GeminiEmbedder:
                 model=self.name, contents=sent
             )
             return [row.values or [] for row in answer.embeddings or []]
-
-
-def _said(answer: types.GenerateContentResponse) -> str:
-    """The text of the first candidate without the thoughts of the model."""
-    content = (answer.candidates or [])[0].content
-    parts = (content.parts if content else None) or []
-    return "".join(part.text for part in parts if part.text and not part.thought)
 
 
 def _opened(api_key: str | None = None, base_url: str | None = None, timeout: float = 60.0) -> Any:

@@ -7,7 +7,7 @@ most important sentences, word for word.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import groupby
@@ -51,15 +51,12 @@ def _vector(text: str) -> list[float]:
 @lru_cache(maxsize=1 << 15)
 def _features(word: str) -> tuple[tuple[int, float], ...]:
     """The dimensions of the word and of its parts, each with the value to add."""
-    runs = sorted(set(_runs(word)))
+    framed = f"^{word[:_LONGEST]}$"
+    runs = sorted(
+        {framed[at : at + size] for size in _GRAMS for at in range(len(framed) - size + 1)}
+    )
     each = _LETTERS / sqrt(len(runs)) if runs else 0.0
     return (_placed(word, 1.0), *(_placed(f"<{run}", each) for run in runs))
-
-
-def _runs(word: str) -> Iterator[str]:
-    framed = f"^{word[:_LONGEST]}$"
-    for size in _GRAMS:
-        yield from (framed[at : at + size] for at in range(len(framed) - size + 1))
 
 
 def _placed(feature: str, weight: float) -> tuple[int, float]:

@@ -9,7 +9,7 @@ from typing import Unpack
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.ports import Reply
 from holdfast.providers.prices import Price
-from holdfast.providers.vendor import THOUGHT, Access, Faults, key_of, named, shared, translated
+from holdfast.providers.vendor import THOUGHT, Access, key_of, named, shared, translated
 
 try:
     import openai
@@ -18,12 +18,6 @@ except ImportError as missing:
     raise MissingExtraError("a model of OpenAI", "openai") from missing
 
 _VENDOR = "OpenAI"
-_FAULTS = Faults(
-    openai.APIConnectionError,
-    openai.APIStatusError,
-    openai.APIResponseValidationError,
-    openai.OpenAIError,
-)
 _REASONING = ("o1", "o3", "o4", "gpt-5")
 _MOST = 8_000  # characters of a text that are embedded: its models accept 8,191 tokens
 
@@ -60,7 +54,7 @@ class OpenAIModel:
         messages: list[ChatCompletionMessageParam] = [{"role": "user", "content": prompt}]
         if system:
             messages.insert(0, {"role": "system", "content": system})
-        with translated(_VENDOR, _FAULTS):
+        with translated(_VENDOR, openai, openai.OpenAIError):
             answer = self._client.chat.completions.create(
                 model=self.name,
                 messages=messages,
@@ -94,7 +88,7 @@ class OpenAIEmbedder:
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector for each text. Raises ModelError, TransientError or ContextOverflowError."""
         sent = [text[:_MOST] or " " for text in texts]
-        with translated(_VENDOR, _FAULTS):
+        with translated(_VENDOR, openai, openai.OpenAIError):
             answer = self._client.embeddings.create(
                 model=self.name, input=sent, encoding_format="float"
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import repeat
 from threading import Event
 
 from holdfast.kernel.errors import ModelError
@@ -35,7 +36,8 @@ class Scripted:
         self.calls: list[Complete] = []
         self._lock = brief_lock()
         self._function = replies if callable(replies) else None
-        self._left: Iterator[Answer] = iter(() if callable(replies) else _listed(replies))
+        listed = repeat(replies) if isinstance(replies, str) else replies
+        self._left: Iterator[Answer] = iter(() if callable(listed) else listed)
 
     def complete(self, prompt: str, *, system: str = "", max_tokens: int = 512) -> str | Reply:
         """The next reply."""
@@ -69,10 +71,3 @@ class ScriptedEmbedder:
 def always(reply: str) -> Scripted:
     """A model with one reply for every call: ``llm="scripted:the reply"``."""
     return Scripted(reply)
-
-
-def _listed(replies: str | Iterable[Answer]) -> Iterator[Answer]:
-    if isinstance(replies, str):
-        while True:
-            yield replies
-    yield from replies

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
-from typing import Any, NamedTuple, ParamSpec, TypedDict, TypeVar, cast
+from typing import Any, ParamSpec, TypedDict, TypeVar, cast
 
 from holdfast.kernel.errors import ConfigError, ContextOverflowError, HoldfastError, ModelError
 from holdfast.text.visible import fault_line
@@ -97,7 +97,14 @@ def wait_told(headers: Headers, text: str = "", now: datetime | None = None) -> 
         return _number(low["retry-after-ms"], 1_000)
     if "retry-after" in low:
         value = low["retry-after"]
-        return _until(value, now) if _number(value) is None else _number(value)
+        if (seconds := _number(value)) is not None:
+            return seconds
+        try:
+            moment = parsedate_to_datetime(value.strip())
+        except ValueError:
+            return None
+        aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return max(0.0, (aware - now).total_seconds())
     delay = re.search(r"retryDelay\W{1,6}(\d{1,6}(?:\.\d{1,9})?)s", text)
     return float(delay[1]) if delay else None
 
@@ -106,29 +113,10 @@ def _number(value: str, scale: float = 1) -> float | None:
     return float(value) / scale if re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", value.strip()) else None
 
 
-def _until(value: str, now: datetime) -> float | None:
-    """Seconds until a date; 0 if it has passed."""
-    try:
-        moment = parsedate_to_datetime(value.strip())
-    except ValueError:
-        return None
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0.0, (aware - now).total_seconds())
-
-
 P = ParamSpec("P")
 Client = TypeVar("Client")
 
 Errors = type[Exception] | tuple[type[Exception], ...]
-
-
-class Faults(NamedTuple):
-    """The exceptions of a vendor's package, by meaning."""
-
-    connection: type[Exception]
-    refused: type[Exception]
-    unreadable: type[Exception]
-    anything: type[Exception]
 
 
 class Access(TypedDict, total=False):
@@ -177,19 +165,21 @@ def reading(vendor: str, broken: Errors) -> Generator[None, None, None]:
 
 
 @contextmanager
-def translated(vendor: str, faults: Faults) -> Generator[None, None, None]:
-    """Like ``reading``, and turn refusals and other errors of the package into ours."""
-    with reading(vendor, faults.connection):
+def translated(vendor: str, package: Any, others: type[Exception]) -> Generator[None, None, None]:
+    """Like ``reading``, and turn refusals and ``others`` of the package's errors into ours.
+
+    The packages of OpenAI and Anthropic have the same names for their errors.
+    """
+    with reading(vendor, package.APIConnectionError):
         try:
             yield
-        except faults.refused as fault:
-            told = cast("Any", fault)
-            raise refusal(vendor, told.status_code, told.message, told.response.headers) from fault
-        except faults.unreadable as fault:
+        except package.APIStatusError as told:
+            raise refusal(vendor, told.status_code, told.message, told.response.headers) from told
+        except package.APIResponseValidationError as fault:
             raise ValueError(str(fault)) from fault
-        except faults.connection:
+        except package.APIConnectionError:
             raise
-        except faults.anything as fault:
+        except others as fault:
             raise ModelError(f"{vendor} failed: {fault}") from fault
 
 

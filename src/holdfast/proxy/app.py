@@ -147,21 +147,18 @@ class _Exchange:
     async def run(self) -> int:
         """Serve the request and return the status that the client got."""
         if self.client.scope["method"] != "POST" or self.proxy.fitter.endpoint(self.path) is None:
-            return await self._passed_by()
+            # it is not fitted, and passed on as it arrives
+            length = self.headers.get("content-length", "0")
+            if length in ("", "0") and not self.headers.get("transfer-encoding"):
+                await self.client.body(0)
+                return await self._watched(self._passed(None))
+            return await self._passed(self.client.parts())
         most = self.proxy.settings.most_bytes
         raw = await self.client.body(most)
         if raw is None:
             line = f"the body is longer than {most:,} bytes"
             return await self.client.refuse(413, line, self.vendor)
         return await self._watched(self._conversation(raw))
-
-    async def _passed_by(self) -> int:
-        """Forward a request that is not fitted, as it arrives."""
-        length = self.headers.get("content-length", "0")
-        if length in ("", "0") and not self.headers.get("transfer-encoding"):
-            await self.client.body(0)
-            return await self._watched(self._passed(None))
-        return await self._passed(self.client.parts())
 
     async def _passed(self, body: AsyncIterator[bytes] | None) -> int:
         async with self._asked(body, changed=False) as response:
@@ -182,7 +179,11 @@ class _Exchange:
         async with self._asked(fitted.body, changed=fitted.changed) as response:
             if response.status not in REFUSED:
                 return await self._answered(response, fitted)
-            refusal = await _beginning(response)
+            refusal = b""  # as many of its bytes as are inspected
+            async for chunk in response.content.iter_any():
+                refusal += chunk
+                if len(refusal) > _REFUSAL:
+                    break
             smaller = await self._harder(fitted, raw, response, refusal)
             if smaller is None:
                 return await self._answered(response, fitted, refusal)
@@ -309,7 +310,13 @@ class _Exchange:
     async def _watched(self, work: Coroutine[Any, Any, int]) -> int:
         """Do the work until it is done, or the client has disconnected."""
         task = cast("asyncio.Task[Any]", asyncio.current_task())
-        watch = asyncio.ensure_future(self._left(task))
+
+        async def left() -> None:
+            await self.client.left()
+            self._gone = True
+            task.cancel()
+
+        watch = asyncio.ensure_future(left())
         try:
             return await work
         except asyncio.CancelledError:
@@ -319,21 +326,6 @@ class _Exchange:
             raise Gone from None
         finally:
             watch.cancel()
-
-    async def _left(self, task: asyncio.Task[Any]) -> None:
-        await self.client.left()
-        self._gone = True
-        task.cancel()
-
-
-async def _beginning(response: aiohttp.ClientResponse) -> bytes:
-    """The first bytes of an answer, as many as are inspected."""
-    read = b""
-    async for chunk in response.content.iter_any():
-        read += chunk
-        if len(read) > _REFUSAL:
-            break
-    return read
 
 
 async def _no_socket(client: Connection) -> None:

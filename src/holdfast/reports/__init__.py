@@ -7,21 +7,21 @@ messages that keep them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from holdfast import tokens
 from holdfast.formats import named
 from holdfast.kernel.budget import Meter
-from holdfast.kernel.edits import Drop, Edit, Insert, Offload
+from holdfast.kernel.edits import Drop, Edit, Insert, Offload, Replace
 from holdfast.kernel.errors import InputError
 from holdfast.kernel.messages import Media, Message, Part, Reasoning, Role, ToolCall, ToolResult
 from holdfast.kernel.registry import Registry, renamed_argument
 from holdfast.kernel.transcript import Format, speaks
 from holdfast.names import ReportForm
 from holdfast.redact import redacted_texts
-from holdfast.result import CompressionResult, Step, bare, check_result, restore
+from holdfast.result import CompressionResult, Step, bare, check_result, restore, touched
 from holdfast.text.visible import plain
 
 REPORTS = Registry(
@@ -145,18 +145,24 @@ def _after(step: Step, journeys: Sequence[Journey]) -> list[Journey]:
         ordered.append(journey)
     ordered += added.get(position, ())
     for edit in step.edits:
-        _touch(view, step.name, edit)
+        if not isinstance(edit, Insert):
+            key = edit.key if isinstance(edit, Offload) else ""
+            for i in touched(edit):
+                view[i].touches.append(Touch(step.name, state_of(edit), edit.reason, key))
     return ordered
 
 
-def _touch(view: Sequence[Journey], step: str, edit: Edit) -> None:
-    if isinstance(edit, Drop):
-        for i in edit.indices:
-            view[i].touches.append(Touch(step, "dropped", edit.reason))
-    elif isinstance(edit, Offload):
-        view[edit.index].touches.append(Touch(step, "offloaded", edit.reason, edit.key))
-    elif not isinstance(edit, Insert):
-        view[edit.index].touches.append(Touch(step, "changed", edit.reason))
+def state_of(edit: Edit) -> State:
+    """The state of a message after the edit."""
+    return _STATES[type(edit)]
+
+
+_STATES: Mapping[type[Edit], State] = {
+    Drop: "dropped",
+    Insert: "inserted",
+    Offload: "offloaded",
+    Replace: "changed",
+}
 
 
 def _covered(view: Sequence[Journey], insert: Insert) -> tuple[int, int] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from holdfast.reports import STATES, Account, MessageAccount, Touch
+from holdfast.reports import Account, MessageAccount, Touch
 from holdfast.reports.pages import PREVIEW, asset, fact_list, page, shown
 from holdfast.reports.text import (
     DiffPiece,
@@ -18,7 +18,6 @@ from holdfast.reports.text import (
     verdict,
     worth,
 )
-from holdfast.result import CompressionResult
 from holdfast.text.visible import amount, one_line, plain
 
 _HEIGHT = 26  # pixels of one bar
@@ -93,6 +92,12 @@ def html_report(account: Account) -> str:
     result = account.result
     sizes = (max(entry.tokens_before, entry.tokens_after) for entry in account.entries)
     largest = max(sizes, default=0)
+    sent, left = list[str](), list[MessageAccount]()
+    for entry in account.entries:
+        if entry.journey.after is None:
+            left.append(entry)
+        else:
+            sent.append(_message(entry, largest))
     return page(
         "$before to $after tokens: Holdfast report",
         asset("reports", "page", "page.html"),
@@ -105,11 +110,19 @@ def html_report(account: Account) -> str:
         verdict=shown(f"Budget of {result.spent.limit:,} tokens {verdict(result)}"),
         ribbon=ribbon(account),
         facts=_facts(account),
-        steps=_steps(result),
-        filters=_filters(account),
-        messages="\n".join(_message(entry, largest) for entry in account.entries if _stands(entry))
-        or "<li>Nothing is left.</li>",
-        left=_left([entry for entry in account.entries if not _stands(entry)], largest),
+        steps="\n".join(
+            f'<tr class="{step.status}"><th scope="row">{shown(step.name)}</th>'
+            f"<td>{step.before:,}</td><td>{step.after:,}</td><td>{shown(outcome(step))}</td></tr>"
+            for step in result.steps
+        )
+        or '<tr><td colspan="4">No step was needed.</td></tr>',
+        filters="".join(
+            f'<button type="button" class="{state}" data-state="{state}" aria-pressed="true">'
+            f"{state} <b>{number:,}</b></button>"
+            for state, number in account.states.items()
+        ),
+        messages="\n".join(sent) or "<li>Nothing is left.</li>",
+        left=_left(left, largest),
         originals=_originals(account),
     )
 
@@ -129,30 +142,6 @@ def _facts(account: Account) -> str:
     elif account.beside:
         facts["beside the messages"] = f"{account.beside:,} tokens"
     return fact_list(facts)
-
-
-def _steps(result: CompressionResult) -> str:
-    if not result.steps:
-        return '<tr><td colspan="4">No step was needed.</td></tr>'
-    return "\n".join(
-        f'<tr class="{step.status}"><th scope="row">{shown(step.name)}</th>'
-        f"<td>{step.before:,}</td><td>{step.after:,}</td><td>{shown(outcome(step))}</td></tr>"
-        for step in result.steps
-    )
-
-
-def _filters(account: Account) -> str:
-    return "".join(
-        f'<button type="button" class="{state}" data-state="{state}" aria-pressed="true">'
-        f"{state} <b>{account.states[state]:,}</b></button>"
-        for state in STATES
-        if state in account.states
-    )
-
-
-def _stands(entry: MessageAccount) -> bool:
-    """Whether the message is sent."""
-    return entry.journey.after is not None
 
 
 def _left(entries: list[MessageAccount], largest: int) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from typing import Literal
 
 from holdfast.formats.rules import longest_rising
-from holdfast.kernel.edits import Drop, Edit, Insert, Offload
+from holdfast.kernel.edits import Insert
 from holdfast.kernel.ports import Accuracy
-from holdfast.reports import Account, MessageAccount
-from holdfast.result import CompressionResult, Step
+from holdfast.reports import Account, MessageAccount, state_of
+from holdfast.result import CompressionResult, Step, touched
 from holdfast.text.visible import amount, clip, one_line, pad, plain, visible
 
 Kind = Literal["same", "gone", "new", "left_out"]
@@ -40,11 +42,20 @@ def difference(old: str, new: str) -> list[DiffPiece]:
     a, b = old.splitlines(keepends=True), new.splitlines(keepends=True)
     pieces: list[DiffPiece] = []
     at_a = at_b = 0
-    for anchor_a, anchor_b in [*_anchors(a, b), (len(a), len(b))]:
+    times_a, times_b = Counter(a), Counter(b)
+    place = {line: i for i, line in enumerate(b) if times_b[line] == 1}
+    pairs = [(i, place[line]) for i, line in enumerate(a) if times_a[line] == 1 and line in place]
+    # the longest run in the order of both
+    anchors = [pairs[n] for n in sorted(longest_rising([j for _, j in pairs]))]
+    for anchor_a, anchor_b in [*anchors, (len(a), len(b))]:
         pieces += _between("".join(a[at_a:anchor_a]), "".join(b[at_b:anchor_b]))
         pieces += [DiffPiece("same", line) for line in a[anchor_a : anchor_a + 1]]
         at_a, at_b = anchor_a + 1, anchor_b + 1
-    return list(_joined(pieces))
+    told = filter(attrgetter("text"), pieces)
+    return [
+        DiffPiece(kind, "".join(piece.text for piece in group))
+        for kind, group in groupby(told, attrgetter("kind"))
+    ]
 
 
 def folded(
@@ -86,14 +97,6 @@ def _narrow(line: str, width: int) -> str:
     return f"{line[: room - end]} … {len(line) - room:,} characters … {line[len(line) - end :]}"
 
 
-def _anchors(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]:
-    """Positions of lines that both texts have once: the longest run in the order of both."""
-    times_a, times_b = Counter(a), Counter(b)
-    place = {line: i for i, line in enumerate(b) if times_b[line] == 1}
-    pairs = [(i, place[line]) for i, line in enumerate(a) if times_a[line] == 1 and line in place]
-    return [pairs[n] for n in sorted(longest_rising([j for _, j in pairs]))]
-
-
 def _between(old: str, new: str) -> Iterator[DiffPiece]:
     """An equal beginning, the removed part, the new part, an equal end."""
     start = _shared_start(old, new)
@@ -120,22 +123,6 @@ def _shared_start(a: str, b: str) -> int:
         else:
             high = middle - 1
     return low
-
-
-def _joined(pieces: Sequence[DiffPiece]) -> Iterator[DiffPiece]:
-    """Joins neighbours of one kind and leaves out empty ones."""
-    kind: Kind | None = None
-    texts: list[str] = []
-    for piece in pieces:
-        if not piece.text:
-            continue
-        if kind is not None and piece.kind != kind:
-            yield DiffPiece(kind, "".join(texts))
-            texts = []
-        kind = piece.kind
-        texts.append(piece.text)
-    if kind is not None:
-        yield DiffPiece(kind, "".join(texts))
 
 
 WIDTH = 110  # cells of a report that is not shown on a terminal
@@ -179,9 +166,13 @@ def steps(result: CompressionResult) -> Iterator[str]:
     """A line for each step."""
     names = [one_line(step.name, _LONGEST_NAME) for step in result.steps]
     name = max(map(len, names), default=0)
-    span = max((len(_span(step)) for step in result.steps), default=0)
-    for shown, step in zip(names, result.steps, strict=True):
-        yield f"  {shown:<{name}}  {_span(step):>{span}}  {outcome(step)}"
+    spans = [
+        _change(step.before, step.after) if step.applied else f"{step.before:,}"
+        for step in result.steps
+    ]
+    span = max(map(len, spans), default=0)
+    for shown, sizes, step in zip(names, spans, result.steps, strict=True):
+        yield f"  {shown:<{name}}  {sizes:>{span}}  {outcome(step)}"
 
 
 def verdict(result: CompressionResult) -> str:
@@ -231,24 +222,14 @@ def edits_by_kind(step: Step) -> dict[str, int]:
     numbers: Counter[str] = Counter()
     met: set[tuple[str, int]] = set()
     for edit in step.edits:
-        kind, places = _places(edit)
-        numbers[kind] += (
-            len(places) if kind == "inserted" else len({(kind, i) for i in places} - met)
-        )
-        met.update((kind, i) for i in places)
+        kind = state_of(edit)
+        if isinstance(edit, Insert):
+            numbers[kind] += 1
+        else:
+            places = {(kind, i) for i in touched(edit)}
+            numbers[kind] += len(places - met)
+            met |= places
     return dict(numbers)
-
-
-def _places(edit: Edit) -> tuple[str, tuple[int, ...]]:
-    if isinstance(edit, Drop):
-        return "dropped", edit.indices
-    if isinstance(edit, Insert):
-        return "inserted", (edit.at,)
-    return ("offloaded" if isinstance(edit, Offload) else "changed"), (edit.index,)
-
-
-def _span(step: Step) -> str:
-    return _change(step.before, step.after) if step.applied else f"{step.before:,}"
 
 
 def _change(before: int, after: int) -> str:
@@ -257,13 +238,19 @@ def _change(before: int, after: int) -> str:
 
 def _messages(account: Account, width: int) -> Iterator[str]:
     entries = account.entries
-    size = max((len(_size(entry)) for entry in entries), default=0)
+    sizes = [
+        f"{entry.tokens_after:,}"
+        if entry.state == "kept"
+        else _change(entry.tokens_before, entry.tokens_after)
+        for entry in entries
+    ]
+    size = max(map(len, sizes), default=0)
     why = max((len(entry.why) for entry in entries if entry.state == "dropped"), default=0)
     place = max(len(f"{len(entries)}"), 3)
     preview = max(width - place - 9 - 9 - size - why - 10, _SHORTEST)
-    for entry in entries:
+    for entry, own in zip(entries, sizes, strict=True):
         start = f"{entry.position:>{place}}  {entry.role:<9}  {entry.state:<9}"
-        yield clip(f"{start}  {_size(entry):>{size}}  {_words(entry, preview, width)}", width)
+        yield clip(f"{start}  {own:>{size}}  {_words(entry, preview, width)}", width)
         for line in _inside(entry, width - place - 8):
             yield f"{'':{place + 4}}{clip(line, width - place - 4)}"
     if account.beside is None:
@@ -280,12 +267,6 @@ def _words(entry: MessageAccount, preview: int, width: int) -> str:
     if entry.state == "dropped":
         return f"{pad(one_line(entry.text_before, preview), preview)}  {one_line(entry.why, width)}"
     return one_line(entry.why, width)
-
-
-def _size(entry: MessageAccount) -> str:
-    if entry.state == "kept":
-        return f"{entry.tokens_after:,}"
-    return _change(entry.tokens_before, entry.tokens_after)
 
 
 def _inside(entry: MessageAccount, width: int) -> Iterator[str]:

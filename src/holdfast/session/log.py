@@ -545,7 +545,11 @@ def inverse(thread: Thread, number: int | None = None) -> tuple[EventKind, dict[
     """
     events = list(thread.events())
     undone = {event.facts["undoes"] for event in events if "undoes" in event.facts}
-    open_to_it = [event for event in events if _can_be_undone(event) and event.number not in undone]
+    open_to_it = [
+        event
+        for event in events
+        if event.kind in _INVERSES and "undoes" not in event.facts and event.number not in undone
+    ]
     chosen = [event for event in open_to_it if number in (None, event.number)]
     if not chosen:
         what = "there is nothing to undo" if number is None else f"event {number} cannot be undone"
@@ -554,7 +558,3 @@ def inverse(thread: Thread, number: int | None = None) -> tuple[EventKind, dict[
     kind, names = _INVERSES[chosen[-1].kind]
     facts = {name: chosen[-1].facts[before] for name, before in names.items()}
     return kind, facts | {"undoes": chosen[-1].number}
-
-
-def _can_be_undone(event: Event) -> bool:
-    return event.kind in _INVERSES and "undoes" not in event.facts

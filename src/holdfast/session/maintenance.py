@@ -102,13 +102,12 @@ class Worker:
             self._closed, self._due = True, False
 
     def _run(self) -> None:
-        while self._taken():
+        while True:
+            with self._lock:
+                self._busy, self._due = self._due, False
+                if not self._busy:
+                    return
             self._work()
-
-    def _taken(self) -> bool:
-        with self._lock:
-            self._busy, self._due = self._due, False
-            return self._busy
 
 
 Forms = dict[WantedForm, Form]

@@ -188,8 +188,30 @@ def reasons(why: dict[str, float]) -> str:
 
 def text_page(story: Story) -> str:
     """The story for a terminal."""
-    sections = (_figures, _tiers, _compactions, _recalls, _faults)
-    return "".join(f"{line}\n" for section in sections for line in section(story))
+
+    def moved(event: Event) -> Iterator[str]:
+        begins = f"the view begins at {event.facts['to']:,}, not {event.facts['from']:,}"
+        yield f"  at message {event.at:,}: {begins}; {event.reason}"
+
+    def recalled(event: Event) -> Iterator[str]:
+        question = one_line(event.facts["question"], _PREVIEW)
+        found = amount(len(event.facts["chosen"]), "message")
+        yield f"  at message {event.at:,}: {found} for “{question}”"
+        for position, score, why in best(event, 3):
+            yield f"    {score:.2f}  message {position:,}: {story.preview(position)}"
+            yield f"          by {reasons(why)}"
+
+    def failed(event: Event) -> Iterator[str]:
+        yield f"  at message {event.at:,}: {one_line(event.reason, _PREVIEW)}"
+
+    lines = [
+        *_figures(story),
+        *_tiers(story),
+        *_section(story.of("compaction"), "Compactions ({})", moved),
+        *_section(story.recalls, "Recalls ({})", recalled),
+        *_section(story.of("fault"), "What went wrong ({}); nothing was lost by it", failed),
+    ]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _figures(story: Story) -> Iterator[str]:
@@ -248,33 +270,6 @@ def _section(
             yield from tell(event)
 
 
-def _compactions(story: Story) -> Iterator[str]:
-    def tell(event: Event) -> Iterator[str]:
-        moved = f"the view begins at {event.facts['to']:,}, not {event.facts['from']:,}"
-        yield f"  at message {event.at:,}: {moved}; {event.reason}"
-
-    return _section(story.of("compaction"), "Compactions ({})", tell)
-
-
-def _recalls(story: Story) -> Iterator[str]:
-    def tell(event: Event) -> Iterator[str]:
-        question = one_line(event.facts["question"], _PREVIEW)
-        found = amount(len(event.facts["chosen"]), "message")
-        yield f"  at message {event.at:,}: {found} for “{question}”"
-        for position, score, why in best(event, 3):
-            yield f"    {score:.2f}  message {position:,}: {story.preview(position)}"
-            yield f"          by {reasons(why)}"
-
-    return _section(story.recalls, "Recalls ({})", tell)
-
-
-def _faults(story: Story) -> Iterator[str]:
-    def tell(event: Event) -> Iterator[str]:
-        yield f"  at message {event.at:,}: {one_line(event.reason, _PREVIEW)}"
-
-    return _section(story.of("fault"), "What went wrong ({}); nothing was lost by it", tell)
-
-
 def best(event: Event, most: int) -> list[Any]:
     """The best recalled messages: position, score and factors."""
     return sorted(event.facts["chosen"], key=lambda chosen: (-chosen[1], chosen[0]))[:most]
@@ -289,6 +284,11 @@ Point = tuple[float, float]
 def html_page(story: Story) -> str:
     """The page."""
     stats = story.stats
+    sized = [event for event in story.of("tiers") if "sizes" in event.facts]
+    tiers = [
+        (tier, tier, [(float(event.at), float(event.facts["sizes"][tier])) for event in sized])
+        for tier in TIERS
+    ]
     return page(
         "$thread: Holdfast session",
         asset("session", "page.html"),
@@ -298,7 +298,7 @@ def html_page(story: Story) -> str:
         tokens=f"{stats.tokens:,}",
         facts=_facts(story),
         sent=_sent(story) or '<p class="hint">The chart begins with the second new view.</p>',
-        tiers=_charted(story),
+        tiers=_chart(tiers),
         gauges="\n".join(_gauges(story)),
         compactions=_all_compactions(story.of("compaction")),
         recalls="\n".join(_recall(story, event) for event in reversed(story.shown_recalls))
@@ -333,16 +333,6 @@ def _sent(story: Story) -> str:
     whole = [(float(event.at), float(event.facts["of"])) for event in recalls]
     view = [(float(event.at), float(event.facts["tokens"])) for event in recalls]
     return _chart([("whole", "the whole thread", whole), ("view", "the view", view)])
-
-
-def _charted(story: Story) -> str:
-    """A chart of each tier's size after each change."""
-    events = [event for event in story.of("tiers") if "sizes" in event.facts]
-    lines = [
-        (tier, tier, [(float(event.at), float(event.facts["sizes"][tier])) for event in events])
-        for tier in TIERS
-    ]
-    return _chart(lines)
 
 
 def _chart(lines: Sequence[tuple[str, str, Sequence[Point]]]) -> str:
@@ -401,20 +391,17 @@ def _all_compactions(events: Sequence[Event]) -> str:
 
 
 def _compaction_table(events: Sequence[Event]) -> str:
-    rows = "\n".join(map(_compaction, reversed(events)))
+    rows = "\n".join(
+        f'<tr><th scope="row">{event.at:,}</th>'
+        f"<td>{event.facts['from']:,} → {event.facts['to']:,}</td>"
+        f"<td>{shown(event.reason)}</td></tr>"
+        for event in reversed(events)
+    )
     heads = "".join(
         f'<th scope="col">{head}</th>' for head in ("at message", "the view begins", "why")
     )
     return (
         f'<table class="compactions"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
-    )
-
-
-def _compaction(event: Event) -> str:
-    facts = event.facts
-    return (
-        f'<tr><th scope="row">{event.at:,}</th><td>{facts["from"]:,} → {facts["to"]:,}</td>'
-        f"<td>{shown(event.reason)}</td></tr>"
     )
 
 

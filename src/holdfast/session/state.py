@@ -281,17 +281,14 @@ class State:
             self.spoke = position
             self.task = position if self.task is None else self.task
         self.calls = self.calls or bool(message.calls)
-        self._hear(seen)
-        self._pair(message)
-        self.messages = position + 1
-
-    def _hear(self, seen: Remembered) -> None:
         if seen.text:
             self.said[seen.role] = self.said.get(seen.role, 0) + 1
         if seen.speaker:
             self.signed[seen.role] = self.signed.get(seen.role, 0) + 1
             if seen.speaker not in self.speakers and len(self.speakers) < _SPEAKERS:
                 self.speakers.append(seen.speaker)
+        self._pair(message)
+        self.messages = position + 1
 
     def read(self, *, messages: int | None = None, events: int | None = None) -> None:
         """Record that the logs were read up to there, damaged lines included."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -15,7 +15,7 @@ from typing import NamedTuple
 from holdfast.compressors.notes import Telling, Told, called, telling_of, under_their_acts, written
 from holdfast.content import recognise
 from holdfast.formats.rules.exchanges import paired
-from holdfast.kernel.messages import Message, Role, Text, ToolCall, ToolResult
+from holdfast.kernel.messages import Role, Text, ToolCall, ToolResult
 from holdfast.memory.entities import codes, named_in
 from holdfast.memory.excerpts import speaker_of
 from holdfast.memory.forms import SHOWN, Count, RuleCondenser, Short, short_form
@@ -91,26 +91,19 @@ _CALLED = re.compile(r"(?P<name>[^(\n]{1,200})\((?P<arguments>.*?)\)?", re.DOTAL
 
 def with_authors(state: State, kept: Kept) -> str:
     """The text of a message, each part after the name of its author."""
-    return "\n".join(_blocks(as_remembered(kept, bear_names(state)), kept.message))
-
-
-def _blocks(seen: Remembered, message: Message) -> Iterator[str]:
-    if message.results:
-        yield from _given(message)
-    elif seen.body.strip():
-        yield f"{seen.speaker or seen.role.capitalize()}: {seen.body}"
-    for call in message.calls:
-        yield f"{_CALL}: {call.name}({call.arguments})"
-
-
-def _given(message: Message) -> Iterator[str]:
-    """The results, one by one, and the user's text beside them."""
-    for part in message.parts:
+    seen, message = as_remembered(kept, bear_names(state)), kept.message
+    told: list[str] = []
+    # the results, one by one, and the user's text beside them
+    for part in message.parts if message.results else ():
         if isinstance(part, ToolResult):
-            yield f"{_RESULT}: {part.text}"
+            told.append(f"{_RESULT}: {part.text}")
         elif isinstance(part, Text) and part.text.strip():
             by = _RESULT if message.role == "tool" else message.role.capitalize()
-            yield f"{by}: {part.text}"
+            told.append(f"{by}: {part.text}")
+    if not message.results and seen.body.strip():
+        told.append(f"{seen.speaker or seen.role.capitalize()}: {seen.body}")
+    told += [f"{_CALL}: {call.name}({call.arguments})" for call in message.calls]
+    return "\n".join(told)
 
 
 class _Block(NamedTuple):
@@ -123,7 +116,9 @@ class _Block(NamedTuple):
     """The offsets of calls without a result before it; a result belongs to the first."""
 
 
+@Memo
 def _parted(text: str) -> tuple[_Block, ...]:
+    """The parts of the text; kept, since it is read again for each piece of a long turn."""
     heads = list(_BLOCK.finditer(text))
     found: list[_Block] = []
     waiting: deque[tuple[int, int]] = deque()
@@ -141,16 +136,12 @@ def _parted(text: str) -> tuple[_Block, ...]:
     return tuple(found)
 
 
-_PARTED: Memo[str, tuple[_Block, ...]] = Memo(_parted)
-"""By text, since it is read again for each piece of a long turn."""
-
-
 def opening(text: str, start: int, end: int) -> str:
     """The context of the piece from start to end: its calls, shortened, and its speaker.
 
     The calls are those whose results are in the piece.
     """
-    blocks = _PARTED[text]
+    blocks = _parted(text)
     at = bisect_right(blocks, start, key=lambda block: block.start) - 1
     if at < 0:
         return ""
@@ -183,7 +174,7 @@ def events_in(text: str) -> list[StreamEvent] | None:
 
     Text before the first named part is the end of a message: of a result, or of words.
     """
-    blocks = _PARTED[text]
+    blocks = _parted(text)
     if not any(block.name in (_CALL, _RESULT) for block in blocks):
         return None
     found: list[StreamEvent] = []

@@ -41,22 +41,15 @@ def check(
     ``known`` is the state of the thread, whose format may differ; None if the caller named a
     format. A call or a result of another format is refused too.
     """
-    if known is not None and len(originals) > 1:
-        _check_each(originals, known)
+    if known is not None and len(originals) > 1 and not is_settled(known):
+        for each in originals:  # each in the format that those before it determine
+            own = form_of([each], known)
+            read = own.read([each]).messages[0]
+            exchanged = known.exchanged or bool(read.calls or read.results)
+            name = known.format if own.name == "plain" else own.name
+            known = State(known.messages + 1, format=name, calls=exchanged)
     for i, (original, message) in enumerate(zip(originals, messages, strict=True)):
         check_calls(original, message, form, f"messages[{i}]")
-
-
-def _check_each(originals: Sequence[object], state: State) -> None:
-    """Read the messages one by one, each in the format that those before it determine."""
-    if is_settled(state):
-        return
-    for original in originals:
-        form = form_of([original], state)
-        message = form.read([original]).messages[0]
-        name = state.format if form.name == "plain" else form.name
-        exchanged = state.exchanged or bool(message.calls or message.results)
-        state = State(state.messages + 1, format=name, calls=exchanged)
 
 
 def check_named(form: Format | None, state: State) -> None:

@@ -59,7 +59,12 @@ def key_of(content: bytes) -> str:
 
 def encode(content: bytes, kind: str) -> tuple[Header, bytes]:
     """Return the header and the blob of the content."""
-    encoding, payload = _compressed(content)
+    try:
+        encoding, payload = "zstd", _zstandard().compress(content)
+    except MissingExtraError:
+        encoding, payload = "zlib", zlib.compress(content)
+    if len(payload) >= len(content):
+        encoding, payload = "plain", content
     lines = content.count(b"\n") + (not content.endswith(b"\n") and content != b"")
     header = Header(key_of(content), kind, encoding, len(content), lines)
     return header, json.dumps({"holdfast": VERSION, **asdict(header)}).encode() + b"\n" + payload
@@ -143,17 +148,8 @@ def blobs_of(store: KeyValueStore) -> KeepsBytes:
     return cast("KeepsBytes", store) if keeps_bytes(type(store)) else _Armoured(store)
 
 
-def _compressed(content: bytes) -> tuple[str, bytes]:
-    """The encoding of a content and its payload: compressed, if that makes it smaller."""
-    try:
-        encoding, payload = "zstd", _zstandard().compress(content)
-    except MissingExtraError:
-        encoding, payload = "zlib", zlib.compress(content)
-    return (encoding, payload) if len(payload) < len(content) else ("plain", content)
-
-
 def _unpacked(header: Header, payload: bytes) -> bytes:
-    """The inverse of ``_compressed``. Raises ValueError for a damaged payload."""
+    """The content of a payload. Raises ValueError for a damaged one."""
     content = payload
     if header.encoding == "zstd":
         zstandard = _zstandard()
@@ -315,7 +311,7 @@ class ArtifactStore:
 
     def _find(self, key: str) -> tuple[str, bytes] | None:
         """The reference and the blob, by a key, a reference, or a longer beginning of a key."""
-        digits = _digits(key)
+        digits = key.strip().lower().removeprefix(CONTENT)
         known = is_known(digits, self._secret)
         for reference in [digits] if known else _prefixes(digits):
             blob = self._load(reference)
@@ -364,10 +360,6 @@ class ArtifactStore:
 
     def _load(self, reference: str) -> bytes | None:
         return settled(self._blobs.get_bytes(CONTENT + reference))
-
-
-def _digits(key: str) -> str:
-    return key.strip().lower().removeprefix(CONTENT)
 
 
 def _prefixes(digits: str) -> list[str]:

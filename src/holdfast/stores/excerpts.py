@@ -171,7 +171,10 @@ def excerpt(
     if lines is None and pattern is None:
         return TextExcerpt(whole, range(1, _count(whole) + 1), _count(whole))
     every = split_lines(whole)
-    first, last = _checked(lines) if lines else (1, len(every))
+    first, last = lines or (1, len(every))
+    if lines and not 1 <= first <= last:
+        advice = "write the first and the last line, counted from 1"
+        raise ConfigError(f"{first}:{last} is not a range", place="lines", advice=advice)
     found = _matcher(pattern)
     numbers = [
         n for n, line in enumerate(every[first - 1 : last], first) if found(line.rstrip("\r\n"))
@@ -188,14 +191,6 @@ def split_lines(text: str) -> list[str]:
 
 def _count(text: str) -> int:
     return text.count("\n") + (text != "" and not text.endswith("\n"))
-
-
-def _checked(lines: tuple[int, int]) -> tuple[int, int]:
-    first, last = lines
-    if not 1 <= first <= last:
-        advice = "write the first and the last line, counted from 1"
-        raise ConfigError(f"{first}:{last} is not a range", place="lines", advice=advice)
-    return lines
 
 
 def _matcher(pattern: str | None) -> Callable[[str], bool]:

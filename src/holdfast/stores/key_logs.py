@@ -52,13 +52,6 @@ def _entry(key: str) -> tuple[str, str] | None:
     return name, found[2]
 
 
-def _written(lines: Sequence[Line]) -> str:
-    """The lines as JSON, in ASCII unless that would join surrogates which stand side by side."""
-    held = [asdict(line) for line in lines]
-    text = json.dumps(held)
-    return text if json.loads(text) == held else json.dumps(held, ensure_ascii=False)
-
-
 class KeyLog(InProcessLog):
     """One log: its entries in the store, and a copy in memory that is searched.
 
@@ -89,13 +82,17 @@ class KeyLog(InProcessLog):
     ) -> list[int]:
         """Append all of the lines, or none; return their positions."""
         del flush  # when it reaches a disk is the store's own matter
+        held = [asdict(line) for line in lines]
+        text = json.dumps(held)
+        if json.loads(text) != held:  # ASCII would join surrogates which stand side by side
+            text = json.dumps(held, ensure_ascii=False)
         with self._turn:
             while at in (None, start := self.length()):
                 if all(line.id in self._places for line in lines):
                     return [self._places[line.id] for line in lines]
                 if start == 0 and self._names:
                     self._names.append([Line(self._name, f"name {self._name}")])
-                if put_new(self._store, self._key(start), _written(lines)):
+                if put_new(self._store, self._key(start), text):
                     return self._take(lines)
             return []
 

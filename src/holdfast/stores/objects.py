@@ -136,8 +136,13 @@ class ObjectStore(BytesStore):
         path, head = _path(key)
         with self._asking():
             obstore.put(self._objects, path, head + value, mode=mode, use_multipart=False)
-        if self._folder is not None:
-            _flushed(self._folder / path)
+        file = self._folder and self._folder / path
+        for place in (file, file.parent) if file else ():  # flush both to the disk
+            handle = os.open(place, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
 
     @contextmanager
     def _asking(self) -> Generator[None]:
@@ -155,7 +160,7 @@ def _line(fault: Exception) -> str:
 
 def _path(key: str) -> tuple[str, bytes]:
     """The path of a key's object, and the bytes stored before its value."""
-    parts = [_PLAIN.sub(_written, to_bytes(part)).decode() or "=" for part in key.split(":")]
+    parts = [_PLAIN.sub(_escaped, to_bytes(part)).decode() or "=" for part in key.split(":")]
     path = "/".join(parts)
     if len(path) <= _MOST and all(len(part) <= _LONGEST for part in parts):
         return path, b""
@@ -163,7 +168,7 @@ def _path(key: str) -> tuple[str, bytes]:
     return f"{_LONG}/{sha256(name).hexdigest()}", len(name).to_bytes(_KEY_LENGTH, "big") + name
 
 
-def _written(found: re.Match[bytes]) -> bytes:
+def _escaped(found: re.Match[bytes]) -> bytes:
     return b"".join(b"=%02x" % byte for byte in found[0])
 
 
@@ -171,25 +176,9 @@ def _key(path: str) -> str | None:
     """The key of a path; None if the key is in the object."""
     if path.startswith(f"{_LONG}/"):
         return None
-    parts = path.split("/")
-    return ":".join(
-        "" if part == "=" else to_text(path, _WRITTEN.sub(_read, part).encode("latin-1"))
-        for part in parts
-    )
-
-
-def _read(found: re.Match[str]) -> str:
-    return chr(int(found[1], 16))
-
-
-def _flushed(file: Path) -> None:
-    """Flush the file and its directory to the disk."""
-    for place in (file, file.parent):
-        handle = os.open(place, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+    parts = ("" if part == "=" else part for part in path.split("/"))
+    plain = (_WRITTEN.sub(lambda byte: chr(int(byte[1], 16)), part) for part in parts)
+    return ":".join(to_text(path, part.encode("latin-1")) for part in plain)
 
 
 FILE, ARTIFACTS = "holdfast.db", "artifacts"

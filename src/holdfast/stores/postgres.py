@@ -16,7 +16,7 @@ from uuid import uuid4
 
 from holdfast.kernel.errors import ConfigError
 from holdfast.stores.entries import EntryStore, texts
-from holdfast.stores.postings import Tallied, Wanted, blocks, tallied, waiting_words
+from holdfast.stores.postings import Tallied, blocks, scores, tallied, waiting_words
 from holdfast.stores.protocols import Line, shown, to_bytes, to_text
 from holdfast.text.similarity import POSTING
 
@@ -135,18 +135,18 @@ class PostgresLog:
 
         Of many words, or of words in many lines, the rarest are used.
         """
-        wanted = Wanted(terms)
-        return self._server.ask(lambda connection: self._best(connection, wanted, most))
+
+        def best(connection: Connection[Row]) -> dict[int, float]:
+            with connection.transaction():
+                connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                found = connection.execute(_INDEX, (self._name,)).fetchone()
+                return scores(terms, _PostgresPostings(connection, *found), most) if found else {}
+
+        return self._server.ask(best)
 
     def compact(self) -> None:
         """Merge the blocks of each term into one."""
         self._server.ask(self._merge)
-
-    def _best(self, connection: Connection[Row], wanted: Wanted, most: int) -> dict[int, float]:
-        with connection.transaction():
-            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            found = connection.execute(_INDEX, (self._name,)).fetchone()
-            return wanted.scores(_PostgresPostings(connection, *found), most) if found else {}
 
     def _index(self, connection: Connection[Row]) -> None:
         """Index the waiting words."""

@@ -29,6 +29,8 @@ T = TypeVar("T")
 Row = tuple[Any, ...]
 
 _PAUSE, _LONGEST_PAUSE = 0.05, 1.0  # seconds before a lost connection is tried again
+_PASSING = frozenset({"57P01", "57P02", "57P03", "53300"})  # the server ends, starts or is full
+_LOST = (OperationalError, InterfaceError)
 _MIGRATION = 0x486F6C64  # the advisory lock for changes of the schema: "Hold"
 
 STEPS: tuple[str, ...] = (
@@ -163,7 +165,11 @@ class Database:
                 with self._pool().connection() as connection:
                     return work(connection)
             except Error as fault:
-                if not _is_passing(fault) or not self._ready or monotonic() > until:
+                state = fault.sqlstate or ""
+                # another attempt may succeed: a lost connection, or a conflict with others
+                passing = state.startswith(("08", "40")) or state in _PASSING
+                passing = passing or (not state and isinstance(fault, _LOST))
+                if not passing or not self._ready or monotonic() > until:
                     raise self._store_error(fault) from fault
             sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
@@ -172,7 +178,13 @@ class Database:
         """Apply the missing steps of the schema, all or none; return their number."""
         try:
             with connect(self._url, autocommit=True, connect_timeout=10) as connection:
-                taken = _migrated(connection)
+                taken = 0
+                if _reached(connection) < len(STEPS):
+                    # until the connection closes; the transaction begins later, to see the newest
+                    # tables
+                    connection.execute("SELECT pg_advisory_lock(%s)", (_MIGRATION,))
+                    with connection.transaction():
+                        taken = _migrated(connection)
         except Error as fault:
             raise self._store_error(fault) from fault
         self._ready = True
@@ -246,29 +258,13 @@ def _run(connection: Connection[Row], statement: str, facts: Any) -> Cursor[Row]
     return connection.execute(statement.encode(), facts, binary=True)
 
 
-def _is_passing(fault: Error) -> bool:
-    """Whether another attempt may succeed: a lost connection, or a conflict with others."""
-    state = fault.sqlstate or ""
-    if state:
-        return state.startswith(("08", "40")) or state in {"57P01", "57P02", "57P03", "53300"}
-    return isinstance(fault, OperationalError | InterfaceError)
-
-
 def _migrated(connection: Connection[Row]) -> int:
     reached = _reached(connection)
-    if reached == len(STEPS):
-        return 0
-    # until the connection closes; the transaction begins later, to see the newest tables
-    connection.execute("SELECT pg_advisory_lock(%s)", (_MIGRATION,))
-    with connection.transaction():
-        reached = _reached(connection)
-        if not reached:
-            connection.execute(
-                "CREATE TABLE IF NOT EXISTS holdfast_schema (step integer PRIMARY KEY)"
-            )
-        for number, step in enumerate(STEPS[reached:], reached + 1):
-            connection.execute(step.encode())
-            connection.execute("INSERT INTO holdfast_schema VALUES (%s)", (number,))
+    if not reached:
+        connection.execute("CREATE TABLE IF NOT EXISTS holdfast_schema (step integer PRIMARY KEY)")
+    for number, step in enumerate(STEPS[reached:], reached + 1):
+        connection.execute(step.encode())
+        connection.execute("INSERT INTO holdfast_schema VALUES (%s)", (number,))
     return len(STEPS) - reached
 
 

@@ -76,7 +76,10 @@ def blocks(lines: Iterable[Tallied]) -> tuple[dict[bytes, bytes], int]:
 
 
 class Postings(Protocol):
-    """The index of one log in a database, with the numbers of its ``lines`` and their ``terms``."""
+    """The index of one log in a database, with the numbers of its ``lines`` and their ``terms``.
+
+    These may be known only when ``holders`` has answered.
+    """
 
     lines: int
     terms: int
@@ -94,53 +97,31 @@ class Postings(Protocol):
         ...
 
 
-class Wanted:
-    """The terms of a search: all that may be used, and then those that are."""
+def scores(phrases: Sequence[str], index: Postings, most: int) -> dict[int, float]:
+    """BM25 scores by position, best first, from an index and the lines that wait for it.
 
-    def __init__(self, phrases: Sequence[str]) -> None:
-        self._phrases = list(dict.fromkeys(phrases))[:_MOST_TERMS]
-        single = chain.from_iterable(map(terms, self._phrases))
-        joined = (phrase for phrase in self._phrases if " " in phrase)
-        self._keys = {term: term_key(term) for term in dict.fromkeys([*single, *joined])}
-
-    @property
-    def keys(self) -> list[bytes]:
-        """The keys of the terms whose number of lines is needed."""
-        return list(self._keys.values())
-
-    def scores(self, index: Postings, most: int) -> dict[int, float]:
-        """BM25 scores by position, best first, from an index and the lines that wait for it."""
-        late = index.waiting()
-        holders = Counter[bytes]()
-        for key, number in index.holders(self.keys):
-            holders[key] += number
-        for _, counts, _ in late:
-            holders.update(key for key in self.keys if key in counts)
-        weighed = self.weighed(holders)
-        held = {key: bytearray() for key in weighed.values()}
-        for key, block in index.blocks(list(held)):
-            held[key] += block
-        for place, counts, length in late:
-            for key in held.keys() & counts.keys():
-                held[key] += POSTING.pack(place, counts[key], length)
-        of_terms = {term: held[key] for term, key in weighed.items()}
-        total = index.terms + sum(length for _, _, length in late)
-        return self.best(of_terms, index.lines + len(late), total, most)
-
-    def weighed(self, holders: Mapping[bytes, int]) -> dict[str, bytes]:
-        """The terms to use, with their keys. ``holders``: the number of lines with each term."""
-        known = {term: holders[key] for term, key in self._keys.items() if holders.get(key)}
-        groups = {together(phrase, known) for phrase in self._phrases}
-        used = affordable(groups, known)[:_MOST_WEIGHED]
-        return {term: self._keys[term] for group in used for term in group}
-
-    def best(
-        self, blocks: Mapping[str, bytes | bytearray], lines: int, total: int, most: int
-    ) -> dict[int, float]:
-        """BM25 scores by position, best first.
-
-        ``blocks`` of postings by term; ``lines`` of the log, and the ``total`` of their terms.
-        """
-        groups = (together(phrase, blocks) for phrase in self._phrases)
-        wanted = [group for group in dict.fromkeys(groups) if all(term in blocks for term in group)]
-        return dict(best_of(bm25(wanted, blocks, lines, total), most))
+    Of many words, or of words in many lines, the rarest are used.
+    """
+    asked = list(dict.fromkeys(phrases))[:_MOST_TERMS]
+    joined = (phrase for phrase in asked if " " in phrase)
+    singles = chain.from_iterable(map(terms, asked))
+    keys = {term: term_key(term) for term in (*singles, *joined)}
+    late = index.waiting()
+    holders = Counter[bytes]()
+    for key, number in index.holders(list(keys.values())):
+        holders[key] += number
+    for _, counts, _ in late:
+        holders.update(key for key in keys.values() if key in counts)
+    known = {term: holders[key] for term, key in keys.items() if holders[key]}
+    rarest = affordable({together(phrase, known) for phrase in asked}, known)[:_MOST_WEIGHED]
+    held = {keys[term]: bytearray() for group in rarest for term in group}
+    for key, block in index.blocks(list(held)):
+        held[key] += block
+    for place, counts, length in late:
+        for key in held.keys() & counts.keys():
+            held[key] += POSTING.pack(place, counts[key], length)
+    blocks = {term: held[keys[term]] for group in rarest for term in group}
+    total = index.terms + sum(length for _, _, length in late)
+    groups = dict.fromkeys(together(phrase, blocks) for phrase in asked)
+    wanted = [group for group in groups if all(term in blocks for term in group)]
+    return dict(best_of(bm25(wanted, blocks, index.lines + len(late), total), most))

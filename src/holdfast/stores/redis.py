@@ -9,8 +9,9 @@ its disk; with ``everysec``, a common default, a crash of the machine may lose t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from struct import Struct
 from time import time
 from typing import Any, cast
@@ -22,7 +23,7 @@ from msgspec import msgpack
 from holdfast.kernel.errors import ConfigError, MissingExtraError, StoreError
 from holdfast.kernel.forks import cached_property
 from holdfast.stores.entries import EntryStore, texts
-from holdfast.stores.postings import Wanted, counted
+from holdfast.stores.postings import Tallied, counted, scores
 from holdfast.stores.protocols import Line, shown, to_bytes, to_text
 
 try:
@@ -161,26 +162,35 @@ class RedisLog:
 
         Of many words, or of words in many lines, the rarest are used.
         """
-        wanted = Wanted(terms)
-        keys = wanted.keys
-        fields = [_TEXT_COUNT, _TERM_COUNT, *(b"#" + key for key in keys)]
         with self._server.asking() as client:
-            lines, total, *holders = (int(row or 0) for row in self._some(client, fields))
-            weighed = wanted.weighed(dict(zip(keys, holders, strict=True)))
-            if not weighed:
-                return {}
-            last = int(client.hlen(self._lines)) // _BLOCK
-            spans = [b"%08x" % block for block in range(last + 1)]
-            rows = self._some(client, [span + key for key in weighed.values() for span in spans])
-        blocks: dict[str, bytes] = {}
-        for number, term in enumerate(weighed):
-            held = rows[number * len(spans) : (number + 1) * len(spans)]
-            blocks[term] = b"".join(filter(None, held))
-        return wanted.best(blocks, lines, total, most)
+            return scores(terms, _RedisPostings(client, self._lines, self._words), most)
 
-    def _some(self, client: Client, fields: Sequence[bytes]) -> list[bytes | None]:
-        found: list[bytes | None] = client.hmget(self._words, fields)
-        return found
+
+class _RedisPostings:
+    """The index of one log; no line waits for it."""
+
+    lines = terms = 0
+
+    def __init__(self, client: Client, lines: bytes, words: bytes) -> None:
+        self._client, self._log, self._words = client, lines, words
+
+    def waiting(self) -> Sequence[Tallied]:
+        return ()
+
+    def holders(self, keys: Sequence[bytes]) -> Iterable[tuple[bytes, int]]:
+        fields = [_TEXT_COUNT, _TERM_COUNT, *(b"#" + key for key in keys)]
+        numbers = [int(row or 0) for row in self._client.hmget(self._words, fields)]
+        self.lines, self.terms, *found = numbers
+        return zip(keys, found, strict=True)
+
+    def blocks(self, keys: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
+        if keys:
+            last = int(self._client.hlen(self._log)) // _BLOCK
+            spans = [b"%08x" % block for block in range(last + 1)]
+            wanted = [span + key for key in keys for span in spans]
+            rows = iter(self._client.hmget(self._words, wanted))
+            for key in keys:
+                yield key, b"".join(filter(None, islice(rows, len(spans))))
 
 
 def _line(row: bytes) -> Line:

@@ -22,7 +22,7 @@ from typing import Any
 
 from holdfast.kernel.errors import ConfigError, CorruptError, StoreError
 from holdfast.stores.entries import EntryStore
-from holdfast.stores.postings import Tallied, Wanted, blocks, tallied, waiting_words
+from holdfast.stores.postings import Tallied, blocks, scores, tallied, waiting_words
 from holdfast.stores.protocols import ClosedAfterUse, Line, to_bytes, to_text
 from holdfast.stores.sqlite_file import DatabaseFile, Synchronous, code_of, sealed, unsealed
 from holdfast.text.similarity import POSTING
@@ -149,7 +149,7 @@ class SqliteLog:
         """
         with self._file.reading() as connection:
             log, _ = self._found(connection)
-            return Wanted(terms).scores(_SqlitePostings(connection, log), most) if log else {}
+            return scores(terms, _SqlitePostings(connection, log), most) if log else {}
 
     def _found(self, connection: sqlite3.Connection) -> tuple[int, int]:
         """The number of the log and its length; (0, 0) if it is empty."""
@@ -183,7 +183,7 @@ class _SqlitePostings:
         self._parts: list[tuple[int, int]] = json.loads(parts)
 
     def waiting(self) -> list[Tallied]:
-        return _waiting(self._connection, self._log)
+        return tallied(self._connection.execute(_WAITING, _span(self._log)))
 
     def holders(self, keys: Sequence[bytes]) -> Iterator[tuple[bytes, int]]:
         return self._of(f"length(block) / {POSTING.size}", keys)
@@ -197,13 +197,9 @@ class _SqlitePostings:
             yield from self._connection.execute(question, (self._log, part, *keys))
 
 
-def _waiting(connection: sqlite3.Connection, log: int) -> list[Tallied]:
-    return tallied(connection.execute(_WAITING, _span(log)))
-
-
 def _index(connection: sqlite3.Connection, log: int) -> None:
     """Index the waiting words of the log."""
-    rows = _waiting(connection, log)
+    rows = tallied(connection.execute(_WAITING, _span(log)))
     parts = json.loads(connection.execute(_INDEX, (log,)).fetchone()[2])
     part = rows[0][0]
     made, terms = blocks(rows)
