@@ -184,9 +184,9 @@ def _under(kind: Shape | Many | Same) -> Value:
 
 # characters of the label before a record, and of its name
 _LONGEST_LABEL, _LONGEST_NAME = 80, 40
-_LONGEST_PART = LONGEST // 2
+_LONGEST_PART = 100
 """Characters of the members of a record that stand together. Each has its own key and needs no
-context: in recorded runs longer parts kept less, and shorter ones no more.
+context: in recorded runs longer parts kept less, and in single texts shorter ones too.
 """
 _LEVELS = 8  # of brackets on one line
 _MANY = 8  # records that are shown as rows
