@@ -60,10 +60,9 @@ def case_of(case: Mapping[str, Any]) -> Case:
     _, _, transcript = read(case["messages"], "openai", None)
     budget = case["budget"]
     allowance = Allowance(budget, budget, budget, meter_for(None, None))
-    view = Selection(Select(), transcript, allowance)
-    candidates = view._candidates  # noqa: SLF001 - learned from what it decides
+    candidates = Selection(Select(), transcript, allowance).candidates
     events, tellings = candidates.events, candidates.tellings
-    among = candidates._among  # noqa: SLF001
+    among = candidates._among  # noqa: SLF001 - what may be left out
     uses = uses_of(events, tellings)
     for number, telling in enumerate(tellings):
         if number not in among:
