@@ -6,7 +6,7 @@ Notes have a fixed order: first the user's words, then the steps, each outcome u
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from math import fsum, inf
 from typing import NamedTuple
@@ -296,16 +296,16 @@ class Candidates:
         """The numbers of the acts that failed."""
         self.tellings = _tellings(events, room * MOST, question)
         self.found: list[PieceOfEvent] = []
-        self._pieces: list[Piece] = []
         self._tells: list[tuple[str, ...]] = []
         self._forms: list[Form] = []
         self.costs: list[float] = []
-        heads: dict[int, int] = {}
         for number in sorted(among):
-            telling = self.tellings[number]
-            if telling.numbers:  # a call without a name and arguments has no piece
-                heads[number] = len(self.found)
-            self._add(number, telling, rate(events[number]), heads.get(events[number].act, -1))
+            telling, tokens = self.tellings[number], rate(events[number])
+            self.found += [PieceOfEvent(number, at) for at in telling.numbers]
+            self._tells += telling.tells
+            self._forms += telling.forms
+            self.costs += [cost * tokens for cost in telling.costs]
+        self._pieces = in_context(events, self.tellings, sorted(among))
         uses, weights = uses_of(events, self.tellings), table()
         said = self._said(uses)
         alone = self._asks_of_one_text()
@@ -322,16 +322,6 @@ class Candidates:
             fsum(map(self._worth.__getitem__, told)) + bonus
             for told, bonus in zip(self._tells, self._bonus, strict=True)
         ]
-
-    def _add(self, number: int, telling: Telling, rate: float, act: int) -> None:
-        base, numbers = len(self.found), telling.numbers
-        self.found += [PieceOfEvent(number, at) for at in numbers]
-        self._tells += telling.tells
-        self._forms += telling.forms
-        self.costs += [cost * rate for cost in telling.costs]
-        for piece in picked(telling.reading.pieces, numbers):
-            under = base + piece.under if piece.under >= 0 else act
-            self._pieces.append(piece if under == piece.under else piece._replace(under=under))
 
     def order(self, enough: float) -> list[int]:
         """The candidates' numbers, the best first, until together they cost ``enough`` tokens."""
@@ -524,6 +514,23 @@ class Notes:
     def _text(self, chosen: Sequence[int]) -> str:
         told = self._candidates.told(self._candidates.runs(chosen))
         return written(told, self._heading) if told else ""
+
+
+def in_context(
+    events: Sequence[StreamEvent], tellings: Sequence[Telling], among: Iterable[int]
+) -> list[Piece]:
+    """The pieces of some events that may be chosen, each outcome's under the first of its act."""
+    found: list[Piece] = []
+    heads: dict[int, int] = {}
+    for number in among:
+        telling, base = tellings[number], len(found)
+        if telling.numbers:  # a call without a name and arguments has no piece
+            heads[number] = base
+        act = heads.get(events[number].act, -1)
+        for piece in picked(telling.reading.pieces, telling.numbers):
+            under = base + piece.under if piece.under >= 0 else act
+            found.append(piece if under == piece.under else piece._replace(under=under))
+    return found
 
 
 def under_their_acts(numbers: Collection[int], events: Sequence[StreamEvent]) -> list[int]:

@@ -12,7 +12,14 @@ from itertools import chain
 from math import inf
 from typing import NamedTuple
 
-from holdfast.compressors.notes import Telling, Told, called, telling_of, under_their_acts, written
+from holdfast.compressors.notes import (
+    Told,
+    called,
+    in_context,
+    telling_of,
+    under_their_acts,
+    written,
+)
 from holdfast.content import recognise
 from holdfast.formats.rules.exchanges import paired
 from holdfast.kernel.messages import Role, Text, ToolCall, ToolResult
@@ -25,7 +32,6 @@ from holdfast.selection import by_worth, table, with_context
 from holdfast.stream import StreamEvent
 from holdfast.text.importance import concludes
 from holdfast.text.memo import Memo
-from holdfast.text.pieces import Piece
 
 from .log import NEAR, NEWEST, Kept, Thread
 from .state import REWORDING, Span, State, holds, span_of
@@ -221,7 +227,7 @@ def _notes(text: str, level: int, count: Count) -> str:
         return ""
     tellings = [telling_of(event) for event in events]
     places = [(n, at) for n, telling in enumerate(tellings) for at in telling.numbers]
-    pieces = _pieces(events, tellings)
+    pieces = in_context(events, tellings, range(len(events)))
     texts = [piece.text for piece in pieces]
     tells = [told for telling in tellings for told in telling.tells]
     said = table().said
@@ -232,7 +238,7 @@ def _notes(text: str, level: int, count: Count) -> str:
         spoken = [n for n, (event, _) in enumerate(places) if events[event].function == "words"]
         decided = {n for n in spoken if concludes(texts[n])}
     ranked = by_worth(texts, tells, decided, bonus)
-    in_context = list(dict.fromkeys(chain.from_iterable(with_context(pieces, n) for n in ranked)))
+    order = list(dict.fromkeys(chain.from_iterable(with_context(pieces, n) for n in ranked)))
     first = named_in(words)
     named = codes(chain.from_iterable(telling.names for telling in tellings)) | first
 
@@ -246,21 +252,8 @@ def _notes(text: str, level: int, count: Count) -> str:
         ]
         return written(told, "")
 
-    short = Short(texts, in_context, decided, notes, named, first, SHOWN)
+    short = Short(texts, order, decided, notes, named, first, SHOWN)
     return short_form(short, text, level, count)
-
-
-def _pieces(events: Sequence[StreamEvent], tellings: Sequence[Telling]) -> list[Piece]:
-    """The pieces of all events, each outcome's under the first of its act."""
-    found: list[Piece] = []
-    heads: dict[int, int] = {}
-    for n, (event, telling) in enumerate(zip(events, tellings, strict=True)):
-        base, act = len(found), heads.get(event.act, -1)
-        heads[n] = base if event.function == "act" and telling.numbers else -1
-        for piece in telling.reading.pieces:
-            under = base + piece.under if piece.under >= 0 else act
-            found.append(piece._replace(under=under))
-    return found
 
 
 class Turns:
