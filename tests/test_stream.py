@@ -272,6 +272,25 @@ def test_the_arguments_of_an_act_that_is_written_as_text_are_told_as_those_of_a_
     assert all(piece.under == 0 for piece in rest)
 
 
+@pytest.mark.parametrize(
+    ("act", "told"),
+    [
+        ('{"click": {"index": 17}}', "click index: 17"),
+        ('{"type": {"index": 4, "text": "Faro"}}', "type index: 4, text: Faro"),
+        ('{"go_back": {}}', "go_back: {}"),
+        ("<action>\nclick('1920')\n</action>", "action click('1920')"),
+        ("<read>\n<path>a.csv</path>\n<lines>9</lines>\n</read>", "read path: a.csv, lines: 9"),
+        (
+            "<function=bash>\n<parameter=command>\nls\n</parameter>\n</function>",
+            "bash command: ls",
+        ),
+    ],
+)
+def test_the_name_of_what_is_done_is_told_before_its_arguments(act, told):
+    (piece,) = telling_of(StreamEvent("act", "", act, 0, 0)).reading.pieces
+    assert piece.text == told
+
+
 def test_each_of_several_calls_in_an_act_can_be_told_without_the_others():
     calls = [f'<call>\n{{"tool": "open", "path": "part{n}.txt"}}\n</call>' for n in range(3)]
     told = telling_of(StreamEvent("act", "", "\n".join(calls), 0, 0)).reading.pieces
