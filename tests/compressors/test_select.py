@@ -517,3 +517,12 @@ def test_what_a_call_without_name_and_arguments_returned_stands_under_nothing():
     candidates = Candidates(events, range(2), lambda _: 0.3)
     assert [piece.under for piece in candidates._pieces] == [-1]
     assert candidates.order(100) == [0]
+
+
+@pytest.mark.parametrize("budget", [500, 700, 1_200])
+def test_the_newest_request_of_a_user_is_told_however_long_ago_it_was(budget):
+    request = "thanks. and what do the rest of them say about it?"
+    messages = spoken(request)
+    messages += [{"role": "assistant", "content": "I read on."}, *native("")[1:]]
+    said, _ = told(messages, budget)
+    assert request in said

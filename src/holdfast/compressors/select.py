@@ -359,9 +359,9 @@ class Selection:
         """The candidates that come before the others.
 
         They are the best of each shortened output of the newest exchange, what the user answers
-        included, and the best of the notes. In a small room each has an equal share, so that all
-        say something. Of an output without a candidate that fits its share, the draft shows the
-        beginning and the end.
+        included, the user's newest request, and the best of the notes. In a small room each has an
+        equal share, so that all say something. Of an output without a candidate that fits its
+        share, the draft shows the beginning and the end.
         """
         costs, count = self.candidates.costs, self._meter.text
         floors: list[Iterable[int]] = []
@@ -374,9 +374,8 @@ class Selection:
             cost = draft.tokens([opening]) - empty if opening is not None else 0
             if opening is not None and cost <= min(share, left):
                 left -= cost
-                more = self._more(opening, event, mine) if event is not None else ()
-                floors.append([opening, *more])
-            elif event is not None and (place == 0 or share <= left):
+                floors.append([opening, *self._more(opening, event, mine)])
+            elif event in self.in_place and (place == 0 or share <= left):
                 shown = self.stays.events[event].text
                 ends[event] = head_tail(shown, share + count(ASIDE), count).rstrip()
                 left -= count(ends[event]) - count(ASIDE)
@@ -385,12 +384,15 @@ class Selection:
         return [number for turn in turns for number in turn if number is not None]
 
     def _best_by_output(self, order: Sequence[int]) -> list[tuple[int | None, Sequence[int]]]:
-        """The candidates of each shortened output of the newest exchange, and of the notes (None).
+        """The candidates of shortened new outputs, of the newest request, and of the notes (None).
 
-        The newest comes first, and of each the best candidate. What an output tells counts in full
-        although older messages tell it too: the newest state is worth more than an older one.
+        The newest output comes first, and of each the best candidate. What an output tells counts
+        in full although older messages tell it too: the newest state is worth more than an older
+        one.
         """
         found, events = self.candidates.found, self.stays.events
+        asked = self._asked_last()
+        request = [n for n in order if found[n].event == asked]
         now = {*self.transcript.newest, *self.stays.before_users_newest}
         newest = sorted((n for n in self.in_place if events[n].message in now), reverse=True)
         best: dict[int | None, dict[int, None]] = {n: {} for n in (*newest, None)}
@@ -398,25 +400,48 @@ class Selection:
             event = found[number].event
             if event in best:
                 best[event][number] = None
-            elif event not in self.in_place:
+            elif event not in self.in_place and event != asked:
                 best[None][number] = None
         for event, mine in best.items():
             if event is not None:
                 due = self.stays.due_to(events[event])
                 first = self.candidates.best_first(sorted(mine), due)
                 best[event] = dict.fromkeys([*first, *mine])
-        return [(event, list(mine)) for event, mine in best.items()]
+        notes = list(best.pop(None))
+        floors: list[tuple[int | None, Sequence[int]]] = [(n, list(m)) for n, m in best.items()]
+        return [*floors, *([(asked, request)] if request else []), (None, notes)]
 
-    def _more(self, opening: int, event: int, mine: Iterable[int]) -> Iterator[int]:
-        """What follows the opening of a newest output, up to the size that it is due."""
+    def _asked_last(self) -> int | None:
+        """The number of the user's newest words, if they are among the older messages.
+
+        They ask for what is being done; the first ones may ask for what is long finished.
+        """
+        numbered = reversed(list(enumerate(self.stays.events)))
+        newest = next((pair for pair in numbered if pair[1].is_users_words), None)
+        going = newest is not None and newest[1].message in self.stays.going
+        return newest[0] if newest is not None and going else None
+
+    def _more(self, opening: int, event: int | None, mine: Iterable[int]) -> Iterator[int]:
+        """What follows the opening of an event, up to the size that it is due; of notes nothing."""
         costs = self.candidates.costs
-        left = self.stays.due_to(self.stays.events[event]) - costs[opening]
+        left = self._due(event) - costs[opening]
         for number in mine:
             if left <= 0:
                 break
             if number != opening:
                 yield number
                 left -= costs[number]
+
+    def _due(self, event: int | None) -> float:
+        """The tokens that are due to a newest output or to the newest request, if they fit."""
+        if event is None:
+            return 0.0
+        stays = self.stays
+        return (
+            stays.due_to(stays.events[event])
+            if event in self.in_place
+            else stays.room * _LEAST_TASK
+        )
 
     def _fixed(self, task: dict[Place, str]) -> int:
         """Tokens of everything that does not depend on the chosen pieces."""
