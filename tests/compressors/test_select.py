@@ -526,3 +526,17 @@ def test_the_newest_request_of_a_user_is_told_however_long_ago_it_was(budget):
     messages += [{"role": "assistant", "content": "I read on."}, *native("")[1:]]
     said, _ = told(messages, budget)
     assert request in said
+
+
+def test_of_a_task_that_is_too_long_pasted_material_goes_before_words():
+    paths = "\n".join(f"packages/web/src/part{n}/index{n}.ts" for n in range(120))
+    asked = [
+        f"Please move what belongs to part {n} into a file of its own, and mention it in the notes."
+        for n in range(8)
+    ]
+    task = "\n\n".join([*asked[:4], paths, *asked[4:]])
+    messages = [{"role": "user", "content": task}, *native("")[1:]]
+    for budget in (700, 1_000):
+        first, *_ = holdfast.compress(messages, budget).messages
+        assert first["content"] != task
+        assert all(each in first["content"] for each in asked)

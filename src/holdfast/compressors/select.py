@@ -6,7 +6,7 @@ and ``Draft`` writes the notes and the shortened parts.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import NamedTuple
@@ -23,7 +23,7 @@ from holdfast.kernel.messages import Text, ToolResult
 from holdfast.kernel.transcript import Transcript, legal, unit_of
 from holdfast.kernel.typed import Fraction
 from holdfast.selection import table, writer
-from holdfast.stream import StreamEvent, events_of
+from holdfast.stream import StreamEvent, events_of, passages_of
 from holdfast.text.fit import head_tail, water_level
 
 TOLD, LEFT_OUT = "in the notes", "not in the notes"
@@ -460,7 +460,7 @@ class Selection:
     def _shorter_task(self, spare: int = 0) -> dict[Place, str]:
         """The new texts of a task that is too long even with ``spare`` tokens more than its room.
 
-        Of its longest texts the middle is left out.
+        Of its longest texts the middle is left out, of pasted material first.
         """
         task, most = self.stays.task, self.stays.task_room + max(spare, 0)
         if task is None or task in self.stays.firm or task in self.transcript.newest:
@@ -473,7 +473,7 @@ class Selection:
         lengths = {number: count(text) for number, text in texts.items()}
         level = water_level(lengths.values(), most - size + sum(lengths.values()))
         return {
-            (task, number): head_tail(text, level, count).rstrip()
+            (task, number): _material_first(text, level, count).rstrip()
             for number, text in texts.items()
             if lengths[number] > level > 0
         }
@@ -506,6 +506,23 @@ class Selection:
     def text_at(self, at: Place) -> str:
         """The whole text of a part."""
         return self.transcript.messages[at[0]].parts[at[1]].text
+
+
+def _material_first(text: str, tokens: int, count: Callable[[str], int]) -> str:
+    """The beginning and the end of a text, or of each material in it if its words fit whole."""
+    passages = passages_of(text)
+    sizes = [count(passage) for is_material, passage in passages if is_material]
+    words = count(text) - sum(sizes)
+    level = water_level(sizes, tokens - words - len(sizes))  # a token for each line break
+    cut = [
+        passage
+        if not is_material
+        else head_tail(passage, level, count)
+        if level >= _LEAST_SHOWN
+        else ASIDE
+        for is_material, passage in passages
+    ]
+    return head_tail("\n".join(cut) if words else text, tokens, count)
 
 
 class Reference(NamedTuple):
