@@ -48,6 +48,37 @@ def test_acts_that_are_written_as_text_are_told_from_words_and_so_is_what_they_r
     assert [function for function, _ in found[1:]] == ["words", "act", "outcome"] * 5
 
 
+@pytest.mark.parametrize(
+    ("act", "returned"),
+    [
+        ("Thought: I should open part {0}.\nAction: open part{0}.txt", "Observation: row {}"),
+        ("🧠 Memory: Part {0} is next.\n🛠️ Step 1/{0}: open part{0}.txt", "📄  Opened part {}"),
+        ("**Thought:** Part {0} is next.\n**Action:** open part{0}.txt", "[file]\nrow {}"),
+    ],
+    ids=["thought", "pictures", "bold"],
+)
+def test_a_labelled_thought_before_an_act_is_words(act, returned):
+    messages = [{"role": "user", "content": "Why do the totals differ? Please look."}]
+    for number in range(1, 6):
+        messages += [
+            {"role": "assistant", "content": act.format(number)},
+            {"role": "user", "content": returned.format(number)},
+        ]
+    assert [each for each, _ in functions(messages)[1:]] == ["words", "act", "outcome"] * 5
+
+
+def test_what_only_people_answer_is_no_act():
+    messages = []
+    for number in range(4):
+        messages += [
+            {"role": "user", "content": f"What do the rows of part {number} add up to, please?"},
+            {"role": "assistant", "content": f"Action: open part{number}.txt"},
+            {"role": "user", "content": f"Observation: row {number}"},
+            {"role": "assistant", "content": f"Final answer: They add up to {number}."},
+        ]
+    assert [each for each, _ in functions(messages)] == ["words", "act", "outcome", "words"] * 4
+
+
 OUTPUTS = [
     "total 9\ndrwxr-x 2 ops 4096 logs/\n-rw-r-- 1 ops 912 totals.csv",
     "14 orders.csv\n9 totals.csv\n23 total",

@@ -45,9 +45,9 @@ class StreamEvent(NamedTuple):
     """One thing that was said, done or returned.
 
     ``message`` is the index of its message and ``part`` that of its part. ``by`` is who said it
-    (``user``, ``assistant``, ``system``), or the name of the tool. ``act`` is the index of an
-    outcome's act among the events, -1 if it is not known. ``failed``: the outcome reports that the
-    act did not succeed.
+    (``user``, ``assistant``, ``system``), or the name of the tool. ``act`` is the index of the act
+    among the events that an outcome follows, -1 if it is not known. ``failed``: the outcome reports
+    that the act did not succeed.
     """
 
     function: Function
@@ -278,8 +278,11 @@ _LONG = 12  # characters; a shorter opening needs a closed sign where no acts ar
 _FENCE = re.compile(r"^(?:```|~~~)", re.MULTILINE)
 _CLOSING = re.compile(r"</([A-Za-z][\w.-]*)>\Z")
 _COMMAND = re.compile(r"[$%&!/@=>]+ ?(?=[^\W\d])")
+_DECORATION = r"(?:[^\w\s\x00-\x7f]+\s{0,3}|\*\*|)"  # a picture, or bold type
 _LABEL = re.compile(
-    rf"^(?:[^\W\d_][\w ]{{0,24}}:|[^\W\d]\w*(?=\()|{_COMMAND.pattern})", re.MULTILINE
+    rf"^(?:({_DECORATION})[^\W\d_][\w ]{{0,24}}(?:/\d+)?(?:\*\*:|:)"
+    rf"|[^\W\d]\w*(?=\()|{_COMMAND.pattern})",
+    re.MULTILINE,
 )
 """How a line with an act begins: a label, the name of a function, or the mark of a command."""
 _NEARLY_ALL = 0.9  # share of acts that are commands alone, to which hardly a person answers
@@ -313,6 +316,10 @@ class Protocol(NamedTuple):
     def is_unclear(self, text: str) -> bool:
         """Whether a user message that answers an act may be an output or a person's."""
         return self.is_bare or without_numbers(text, _OPENING).startswith(self.unclear)
+
+    def may_be_returned(self, text: str) -> bool:
+        """Whether a user message is an output, or may be one."""
+        return self.is_outcome(text) or self.is_unclear(text)
 
     def returned(self, text: str) -> str:
         """An output without its first line, if that is only an opening."""
@@ -352,7 +359,10 @@ def protocol_of(messages: Sequence[Message]) -> Protocol:
 
 
 def _with_answers(said: Sequence[tuple[str, str]], syntaxes: frozenset[Syntax]) -> Protocol:
-    """The protocol with these acts, and what the user messages after them have in common."""
+    """The protocol with these acts, and what the user messages after them have in common.
+
+    What ends in one of these forms and only people answer, as ``Final answer:``, is no act.
+    """
     exchanges = [
         (text, answer)
         for (role, text), (next_role, answer) in pairwise(said)
@@ -367,7 +377,12 @@ def _with_answers(said: Sequence[tuple[str, str]], syntaxes: frozenset[Syntax]) 
         len(untyped) >= max(_FEWEST, _BARE * len(answers))
         or sum(_is_command(act) for act, _ in exchanges) >= _NEARLY_ALL * len(exchanges)
     )
-    return Protocol(syntaxes, openings, unclear, is_bare)
+    protocol = Protocol(syntaxes, openings, unclear, is_bare)
+    if not syntaxes:
+        return protocol
+    returned = {ending(act)[0] for act, text in exchanges if protocol.may_be_returned(text)}
+    said_only = {ending(act)[0] for act, _ in exchanges} - returned if returned else set()
+    return protocol._replace(syntaxes=syntaxes - said_only)
 
 
 def _is_command(text: str) -> bool:
@@ -394,7 +409,7 @@ def _openings(
             continue
         end = bisect_right(starts, opening + chr(maxunicode))
         group = [text for _, text in texts[bisect_left(starts, opening) : end]]
-        has_sign = have_acts and _SIGN.search(opening) is not None
+        has_sign = have_acts and (_SIGN.search(opening) is not None or _has_picture(opening))
         is_a_line = have_acts and "\n" in opening and 2 * len(group) >= len(texts)
         if not (has_sign or is_a_line if have_acts else _is_of_programs(opening)):
             continue
@@ -405,6 +420,12 @@ def _openings(
         elif has_sign:
             unclear.append(opening)
     return tuple(programs), tuple(unclear)
+
+
+def _has_picture(opening: str) -> bool:
+    """Whether a long opening begins with a symbol that no keyboard has, such as an emoji."""
+    symbol = opening[:1]
+    return len(opening) >= _LONG and not symbol.isascii() and not symbol.isalnum()
 
 
 def _is_of_programs(opening: str) -> bool:
@@ -432,8 +453,25 @@ def ending(text: str) -> tuple[Syntax, int]:
     if labels:
         label = labels[-1].group()
         is_call = label.isidentifier() and stripped.endswith(")")
-        return "call" if is_call else label, labels[0].start()
+        return "call" if is_call else _uncounted(label), _after_sentences(stripped, labels)
     return "", len(text)
+
+
+def _uncounted(label: str) -> str:
+    """The label of each of several acts in a message, ``Action 2/5:``, as that of all."""
+    return DIGITS.sub("0", label) if "/" in label else label
+
+
+def _after_sentences(text: str, labels: Sequence[re.Match[str]]) -> int:
+    """Where the act starts: at its first label, or at the first behind labelled sentences.
+
+    Agents write thoughts before an act as they write the act, ``Thought: I should look there.``
+    """
+    for label, following in pairwise(labels):
+        said = text[label.start() : following.start()].strip()
+        if not _is_sentence(said.removeprefix(label[1] or "")):
+            return label.start()
+    return labels[-1].start()
 
 
 def unfenced(act: str) -> str:
