@@ -79,6 +79,55 @@ def test_what_only_people_answer_is_no_act():
     assert [each for each, _ in functions(messages)] == ["words", "act", "outcome", "words"] * 4
 
 
+COMMANDS = {
+    "ls": "orders.csv\ntotals.csv",
+    "head -2 orders.csv": "id,sum\n1,812",
+    "head -2 totals.csv": "id,sum\n1,811",
+    "sum orders.csv": "sum: command not found",
+    "python3 -c 'print(open(\"orders.csv\").read()[:9])'": "id,sum\n1,",
+    "python3 sum.py": "Traceback (most recent call last):\n  File \"s.py\"\nKeyError: 'id'",
+}
+
+
+def exchanges(pairs):
+    messages = [{"role": "user", "content": "Why do the totals differ? Please look."}]
+    for said, answer in pairs:
+        messages += [{"role": "assistant", "content": said}, {"role": "user", "content": answer}]
+    return messages
+
+
+def test_commands_without_any_mark_are_acts_and_what_they_return_may_have_failed():
+    _, _, transcript = read(exchanges(COMMANDS.items()), "openai", None)
+    found = events_of(transcript.messages, {})[1:]
+    assert [event.function for event in found] == ["act", "outcome"] * len(COMMANDS)
+    assert [event.failed for event in found if event.function == "outcome"] == [
+        False,
+        False,
+        False,
+        True,
+        False,
+        True,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        (
+            "def add_{0}(a, b):\n    return a + b + {0}",
+            "Now write one that adds {} to them, please.",
+        ),
+        ("positive", "The room was clean and the staff of hotel {} were kind."),
+        ("select * from orders where year = 201{}", "orders of 201{}"),
+        ("Order {} is on its way.", "and no. {}?"),
+    ],
+    ids=["code", "a class", "a language of queries", "sentences"],
+)
+def test_short_answers_to_a_person_are_no_commands(said, answer):
+    pairs = [(said.format(number), answer.format(number + 1)) for number in range(8)]
+    assert {function for function, _ in functions(exchanges(pairs))} == {"words"}
+
+
 OUTPUTS = [
     "total 9\ndrwxr-x 2 ops 4096 logs/\n-rw-r-- 1 ops 912 totals.csv",
     "14 orders.csv\n9 totals.csv\n23 total",

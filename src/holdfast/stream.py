@@ -230,6 +230,11 @@ def is_pasted(text: str) -> bool:
     return has_material and not _is_sentence(lines[0]) and not _is_sentence(lines[-1])
 
 
+def _is_unworded(text: str) -> bool:
+    """Whether hardly a person typed a text: it begins and ends with no words, or is pasted."""
+    return has_unworded_ends(text) or is_pasted(text)
+
+
 def may_be_typed(text: str) -> bool:
     """Whether a person may have typed a text: some words, or anything and a last sentence."""
     is_of_typed_length = len(text) <= _TYPED and len(text.split()) >= _SAYING
@@ -294,7 +299,13 @@ somebody with @, and begin a command with / or a list with a sign.
 """
 
 Syntax = str
-"""How an act is written: ``fence``, ``element``, ``object``, ``call``, or the start of a line."""
+"""How an act is written: ``fence``, ``element``, ``object``, ``call``, ``command``, or the start of
+a line.
+"""
+
+_BARE_COMMAND: Syntax = "command"
+_FEWEST_COMMANDS = 4  # without any mark, three may be chance
+_ANSWERED = ("assistant", "user")
 
 
 class Protocol(NamedTuple):
@@ -309,8 +320,10 @@ class Protocol(NamedTuple):
 
     def is_outcome(self, text: str) -> bool:
         """Whether a user message is an output."""
+        if _BARE_COMMAND in self.syntaxes:
+            return not may_be_typed(text)
         return without_numbers(text, _OPENING).startswith(self.openings) or (
-            self.is_bare and (has_unworded_ends(text) or is_pasted(text))
+            self.is_bare and _is_unworded(text)
         )
 
     def is_unclear(self, text: str) -> bool:
@@ -329,6 +342,8 @@ class Protocol(NamedTuple):
 
     def parted(self, text: str) -> tuple[str, str]:
         """Split a message into the agent's words and the act at its end, which may be empty."""
+        if _BARE_COMMAND in self.syntaxes:
+            return ("", text.strip()) if _may_be_command(text) else (text, "")
         syntax, start = ending(text)
         if syntax not in self.syntaxes:
             return text, ""
@@ -355,7 +370,35 @@ def protocol_of(messages: Sequence[Message]) -> Protocol:
         return NATIVE
     repeated = frozenset(syntax for syntax, times in ends.items() if syntax and times >= _FEWEST)
     is_regular = sum(ends[syntax] for syntax in repeated) >= max(_FEWEST, ends.total() / 2)
+    if not is_regular and _are_commands(said):
+        return Protocol(frozenset((_BARE_COMMAND,)), (), is_bare=True)
     return _with_answers(said, repeated if is_regular else frozenset())
+
+
+def _are_commands(said: Sequence[tuple[str, str]]) -> bool:
+    """Whether the agent says nothing but commands without any mark, as at a shell or in a game.
+
+    Hardly a message of it is a sentence, and most begin with a word that others begin with and go
+    on differently. Most answers are none that a person would type, and some do not read as words.
+    """
+    acts = [text.strip() for role, text in said if role == "assistant"]
+    answers = [text for (role, _), (by, text) in pairwise(said) if (role, by) == _ANSWERED]
+    verbs = Counter(act.partition(" ")[0] for act in acts)
+    repeated = {act for act in acts if verbs[act.partition(" ")[0]] > 1 and " " in act}
+    return (
+        len(acts) >= _FEWEST_COMMANDS
+        and sum(map(_may_be_command, acts)) >= _NEARLY_ALL * len(acts)
+        and 2 * sum(act in repeated for act in acts) >= len(acts)
+        and len(repeated) >= _FEWEST
+        and 2 * sum(map(may_be_typed, answers)) <= len(answers)
+        and sum(map(_is_unworded, answers)) >= _BARE * len(answers)
+    )
+
+
+def _may_be_command(text: str) -> bool:
+    """Whether a text has one paragraph that does not end like a sentence."""
+    bare = text.strip()
+    return bool(bare) and "\n\n" not in bare and not bare.endswith(_ENDS)
 
 
 def _with_answers(said: Sequence[tuple[str, str]], syntaxes: frozenset[Syntax]) -> Protocol:
