@@ -204,6 +204,19 @@ def test_acts_and_outputs_of_other_forms_are_known(act, returned):
     ] * len(OUTPUTS)
 
 
+def test_what_all_outputs_begin_with_is_no_content():
+    returned = "Observation: id,sum\n{0},81{0}\n"
+    _, _, transcript = read(as_text("Action: open part{}", returned), "openai", None)
+    outcomes = [each for each in events_of(transcript.messages, {}) if each.function == "outcome"]
+    assert [each.content for each in outcomes] == [f"id,sum\n{n},81{n}\n" for n in range(1, 6)]
+
+
+def test_the_number_in_what_outputs_begin_with_is_content():
+    _, _, transcript = read(as_text("```sh\nopen part{}\n```", "Exit code: {}\nrow"), "openai")
+    outcomes = [each for each in events_of(transcript.messages, {}) if each.function == "outcome"]
+    assert [each.content for each in outcomes] == [f"Exit code: {n}\nrow" for n in range(1, 6)]
+
+
 def test_what_answers_commands_alone_and_reads_as_words_gives_no_order():
     messages = [{"role": "user", "content": "You are in a room. Put a clean mug on the shelf."}]
     for place in ("cabinet 6", "sink 1", "shelf 3", "fridge 1"):

@@ -46,8 +46,10 @@ class StreamEvent(NamedTuple):
 
     ``message`` is the index of its message and ``part`` that of its part. ``by`` is who said it
     (``user``, ``assistant``, ``system``), or the name of the tool. ``act`` is the index of the act
-    among the events that an outcome follows, -1 if it is not known. ``failed``: the outcome reports
-    that the act did not succeed.
+    among the events that an outcome or an unclear reply follows, -1 if it is not known.
+    ``failed``: the outcome reports that the act did not succeed. ``opening`` counts the characters
+    at the start of its text that all outcomes of the conversation begin with, as in
+    ``Observation: ``; they say nothing.
     """
 
     function: Function
@@ -57,6 +59,12 @@ class StreamEvent(NamedTuple):
     part: int
     act: int = -1
     failed: bool = False
+    opening: int = 0
+
+    @property
+    def content(self) -> str:
+        """The text without what all outcomes begin with."""
+        return self.text[self.opening :]
 
     @property
     def is_users_words(self) -> bool:
@@ -117,7 +125,8 @@ def _of_text(
         yield StreamEvent("instruction", role, text, at, number)
     elif role == "tool" or (role == "user" and protocol.is_outcome(text) and may_be_outcome):
         failed = _reports_failure(protocol.returned(text))
-        yield StreamEvent("outcome", "tool", text, at, number, last_act, failed)
+        opening = protocol.opening(text)
+        yield StreamEvent("outcome", "tool", text, at, number, last_act, failed, opening)
     elif role == "assistant":
         words, act = protocol.parted(text)
         for is_material, passage in passages_of(words) if words else ():
@@ -125,9 +134,13 @@ def _of_text(
         if act:
             yield StreamEvent("act", "", act, at, number)
     else:
-        by = UNCLEAR if last_act >= 0 and protocol.is_unclear(text) else role
+        is_unclear = last_act >= 0 and protocol.is_unclear(text)
+        by, answered = (UNCLEAR, last_act) if is_unclear else (role, -1)
+        opening = protocol.opening(text) if is_unclear else 0
         for is_material, passage in passages_of(text):
-            yield StreamEvent("material" if is_material else "words", by, passage, at, number)
+            function: Function = "material" if is_material else "words"
+            yield StreamEvent(function, by, passage, at, number, answered, opening=opening)
+            opening = 0
 
 
 def _reports_failure(text: str) -> bool:
@@ -298,6 +311,9 @@ _SIGN = re.compile(r"[][<>(){}=\\|$%`:;_]")
 somebody with @, and begin a command with / or a list with a sign.
 """
 
+_SIGNED = re.compile(r".*[]:>)}](?:\s+|\Z)", re.DOTALL)
+"""An opening up to its last sign, without words of the content that several outputs begin with."""
+
 Syntax = str
 """How an act is written: ``fence``, ``element``, ``object``, ``call``, ``command``, or the start of
 a line.
@@ -339,6 +355,25 @@ class Protocol(NamedTuple):
         first, _, rest = text.lstrip().partition("\n")
         start = without_numbers(first, _OPENING)
         return rest if any(opening.startswith(start) for opening in self.openings) else text
+
+    def opening(self, text: str) -> int:
+        """The characters of the opening that all outputs have in common, 0 if there is none.
+
+        It ends with a sign: what outputs have in common behind it is content, and so is a number
+        with the label before it, as in ``Exit code: 1``.
+        """
+        openings = (*self.openings, *self.unclear)
+        if not self.syntaxes or len(openings) != 1:
+            return 0
+        before_number = DIGITS.split(openings[0], maxsplit=1)[0]
+        signed = _SIGNED.match(before_number)
+        has_number = before_number != openings[0]
+        bare = text.lstrip()
+        if signed is None or not bare.startswith(signed[0]):
+            return 0
+        if has_number and signed[0] == before_number:
+            return 0
+        return len(text) - len(bare) + signed.end()
 
     def parted(self, text: str) -> tuple[str, str]:
         """Split a message into the agent's words and the act at its end, which may be empty."""

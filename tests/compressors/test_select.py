@@ -528,6 +528,39 @@ def test_the_newest_request_of_a_user_is_told_however_long_ago_it_was(budget):
     assert request in said
 
 
+def test_what_all_outputs_begin_with_stands_before_the_newest_and_not_in_notes():
+    messages = [{"role": "user", "content": "Read the ledger and tell me what is due."}]
+    for number in range(12):
+        rows = "\n".join(f"{chr(97 + number)}{n};{number * 113 + n}.25;EUR" for n in range(90))
+        messages += [
+            {"role": "assistant", "content": f"Action: read part {number}"},
+            {"role": "user", "content": f"Observation: account;sum;currency\n{rows}"},
+        ]
+    result = holdfast.compress(messages, 1_000)
+    *_, newest = result.messages
+    assert newest["content"].startswith("Observation: ")
+    assert newest["content"] != messages[-1]["content"]
+    _, done = told(messages, 1_000)
+    assert "> " in done
+    assert "Observation" not in done
+
+
+def test_a_reply_that_a_person_or_a_program_gave_is_told_under_what_it_answers():
+    messages = [{"role": "user", "content": "Put a clean mug on the shelf."}]
+    for number in range(40):
+        messages += [
+            {"role": "assistant", "content": f"> go to cabinet {number}"},
+            {
+                "role": "user",
+                "content": f"You are at cabinet {number}. In it there is cup {number}.",
+            },
+        ]
+    _, done = told(messages, 400)
+    replies = re.findall(r"> You are at cabinet (\d+)", done)
+    assert replies
+    assert all(f"- > go to cabinet {number}\n> You are at" in done for number in replies)
+
+
 def test_of_a_task_that_is_too_long_pasted_material_goes_before_words():
     paths = "\n".join(f"packages/web/src/part{n}/index{n}.ts" for n in range(120))
     asked = [

@@ -15,7 +15,7 @@ from holdfast.content import taken_apart
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.messages import Message
 from holdfast.selection import MOST, Use, ordered, picked, shortlist, table, valued, worth_of
-from holdfast.stream import StreamEvent, unfenced
+from holdfast.stream import UNCLEAR, StreamEvent, unfenced
 from holdfast.text.elements import calls_in
 from holdfast.text.fit import beginning, filled
 from holdfast.text.json_values import Value, dump, values_in
@@ -77,8 +77,8 @@ def telling_of(event: StreamEvent, closely: Closely = _WHOLE) -> Telling:
     if event.function == "act":
         return _TELLINGS(("act", event.by, event.text, closely))
     if event.function in ("outcome", "material"):
-        return _TELLINGS(("returned", "", event.text, closely))
-    return _TELLINGS(("said", "", event.text, closely))
+        return _TELLINGS(("returned", "", event.content, closely))
+    return _TELLINGS(("said", "", event.content, closely))
 
 
 def _make_telling(key: tuple[str, str, str, Closely]) -> Telling:
@@ -603,6 +603,8 @@ def _label(told: Told, users: str) -> str:
         return ""
     if event.function == "outcome":
         return "> failed: " if event.failed else "> "
+    if event.by == UNCLEAR:
+        return "> "
     if event.function == "words":
         return users if event.is_users_words else f"- {event.by}: "
     return "- failed: " if told.failed else "- "

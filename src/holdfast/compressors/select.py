@@ -582,8 +582,9 @@ class Draft:
             if number in in_place:
                 reading = candidates.tellings[number].reading
                 is_whole = len(pieces) == len(reading.pieces)
-                text = candidates.events[number].text
-                texts[number] = text if is_whole else writer(reading)(pieces)
+                event = candidates.events[number]
+                opening = event.text[: event.opening]
+                texts[number] = event.text if is_whole else f"{opening}{writer(reading)(pieces)}"
         notes = written(told, self._of.heading, self._tail) if told or self._tail else ""
         return notes, texts
 
