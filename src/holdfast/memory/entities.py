@@ -255,13 +255,10 @@ def _entities(named: Sequence[Name], found: Sequence[Identifier]) -> tuple[Entit
     spoken = Counter(name.text for name in named)
     inside = {word for name in spoken for word in name.split()}
     kinds = {one.text: one.kind for one in found if one.text not in inside}
-    times = Counter(one.text for one in found)
+    exact = Counter(one.text for one in found if one.text in kinds)
     return (
         *(Entity(name, "name", often) for name, often in spoken.most_common()),
-        *(
-            Entity(one, kinds[one], times[one])
-            for one in sorted(kinds, key=lambda one: -times[one])
-        ),
+        *(Entity(one, kinds[one], often) for one, often in exact.most_common()),
     )
 
 
@@ -275,11 +272,10 @@ def _places(named: Sequence[Name], found: Sequence[Identifier]) -> tuple[tuple[i
 
 def _phrases(text: str) -> list[tuple[str, int]]:
     """Pairs of meaningful words that appear together more than once."""
-    told = list(pairwise(words(text)))
-    often = (pair for pair, times in Counter(told).items() if times > 1)
-    if len(set(told)) == len(told) or all(
-        one in _COMMON or other in _COMMON for one, other in often
-    ):
+    told = words(text)
+    again = {word for word, times in Counter(told).items() if times > 1} - _COMMON
+    near = [pair for pair in pairwise(told) if pair[0] in again and pair[1] in again]
+    if len(set(near)) == len(near):
         return []
     pairs = Counter[tuple[str, str]](_PAIR.findall(text))
     return [
