@@ -156,6 +156,7 @@ def test_a_form_of_many_numbers_says_clauses_of_the_text_and_not_a_list_of_numbe
         ("There are 200 connections in all.", {"200 connections": "200 connections"}),
         ("9 tests and 9 hosts fail.", {"9 tests": "9 tests", "9 hosts": "9 hosts"}),
         ("The port is 8443.", {"8443": "port is 8443"}),
+        ("They paid 41.20 EUR on 3 May.", {"41.20 EUR": "41.20 EUR", "3 May": "3 May"}),
         ("12, 14, 15", {}),
         ("It must be `>=` what is there.", {}),
     ],

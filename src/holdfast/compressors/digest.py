@@ -220,7 +220,6 @@ def _brings_results(message: Message) -> bool:
 
 _LONGEST = 200  # characters of a sentence that is taken unchanged
 _DIGITS = 5  # a bare number with so many digits is a reference; shorter ones are amounts and years
-_NAMES = frozenset(("uuid", "hash", "name", "path", "email", "address", "env", "version"))
 _STATUS = re.compile(
     r"(?:status|code|error|http(?:/\d(?:\.\d)?)?)(?: code)?(?:[:=\s]|was|is){1,5}(\d{3,4})(?!\w)",
     re.IGNORECASE,
@@ -311,7 +310,9 @@ def _read_names(text: str, found: _Found) -> None:
     for one in find(text[:READ]):
         if one.kind == "url":
             found["urls"][one.text] = None
-        elif one.kind in _NAMES or (one.kind == "number" and len(one.text) >= _DIGITS):
+        elif (one.kind == "name" and any(map(str.isalpha, one.text))) or (  # one without is a date
+            one.kind == "number" and len(one.text) >= _DIGITS
+        ):
             found["identifiers"][one.text] = None
         elif one.kind == "quoted":
             _read_names(one.text, found)

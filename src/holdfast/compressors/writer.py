@@ -356,7 +356,7 @@ def unfounded(reply: str, text: str) -> str:
         return "it speaks of something else"
     for one in find(reply):
         digits = sum(map(str.isdigit, one.text))
-        in_words = one.kind in {"number", "quantity"} and digits <= _SPELLED_OUT
+        in_words = one.kind in {"number", "amount"} and digits <= _SPELLED_OUT
         if one.text not in text and not in_words:
             return f"it names {one.text!r}, which the text does not"
     return ""
@@ -472,5 +472,5 @@ def _is_telling(one: Identifier, role: Role) -> bool:
     if one.kind == "number":
         return digits >= (4 if role == "tool" else 2)
     if one.kind == "name" and role == "tool":
-        return digits >= 1
+        return digits > 0 or one.text.isupper() or "/" in one.text or "@" in one.text
     return True

@@ -43,13 +43,15 @@ COURTESY = frozenset(
 
 _PLACES = 4, 300  # places of a long segment that are read, and the characters of each
 _NAME = re.compile(r"[^\W\d_][\w'’&-]*")
+_NUMBERED = re.compile(r"(?:,? \d{1,9}(?:[.:]\d{1,9})*+(?![\w%])){1,2}")
+"""Behind a name: ``Python 3.11``, ``August 31, 2020``."""
 _POSSESSIVE = re.compile(r"['’]s?$")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _PAIR = re.compile(r"(?<![\w'’-])([^\W\d_][\w'’-]*+) (?=([^\W\d_][\w'’-]*+))")
 LETTERS = re.compile(r"[^\W\d_]{2,}")
 SPEAKER = re.compile(r"^([^\W\d_][\w.'’ -]{0,40}): ", re.MULTILINE)
 _BEHIND = re.compile(r" ?%|[ -]([^\W\d_][\w'’-]*)")
-_COUNTED = frozenset({"number", "version", "time", "quantity"})
+_COUNTED = frozenset({"number", "amount"})
 _MOST_WORDS = 8  # words of one name; a longer run of capitalised words is emphasis
 _BETWEEN = 120  # characters between related entities at most
 _LEADING = 5  # words before a number that may say what it is
@@ -84,7 +86,8 @@ def names(text: str) -> list[Name]:
     """Every name in the order of the text, with repeats: runs of capitalised words.
 
     The first word of a sentence counts if it is a name elsewhere in the text, if another
-    capitalised word follows, or if it is a possessive or a speaker: ``Maria's``, ``Nora:``.
+    capitalised word follows, or if it is a possessive or a speaker: ``Maria's``, ``Nora:``. Numbers
+    behind a name belong to it.
     """
     return _names(text, sentences(text))
 
@@ -104,6 +107,8 @@ def _names(text: str, told: Iterable[str]) -> list[Name]:
         owns = text.startswith(":", first.end()) or _POSSESSIVE.search(first.group())
         if not alone or owns or _plain(first.group()) in certain:
             start, end = first.start(), kept[-1].end()
+            numbered = _NUMBERED.match(text, end)
+            end = numbered.end() if numbered else end
             found.append(Name(_POSSESSIVE.sub("", text[start:end]), start))
     return found
 
@@ -250,13 +255,10 @@ def _entities(named: Sequence[Name], found: Sequence[Identifier]) -> tuple[Entit
     spoken = Counter(name.text for name in named)
     inside = {word for name in spoken for word in name.split()}
     kinds = {one.text: one.kind for one in found if one.text not in inside}
-    times = Counter(one.text for one in found)
+    exact = Counter(one.text for one in found if one.text in kinds)
     return (
         *(Entity(name, "name", often) for name, often in spoken.most_common()),
-        *(
-            Entity(one, kinds[one], times[one])
-            for one in sorted(kinds, key=lambda one: -times[one])
-        ),
+        *(Entity(one, kinds[one], often) for one, often in exact.most_common()),
     )
 
 
@@ -270,11 +272,10 @@ def _places(named: Sequence[Name], found: Sequence[Identifier]) -> tuple[tuple[i
 
 def _phrases(text: str) -> list[tuple[str, int]]:
     """Pairs of meaningful words that appear together more than once."""
-    told = list(pairwise(words(text)))
-    often = (pair for pair, times in Counter(told).items() if times > 1)
-    if len(set(told)) == len(told) or all(
-        one in _COMMON or other in _COMMON for one, other in often
-    ):
+    told = words(text)
+    again = {word for word, times in Counter(told).items() if times > 1} - _COMMON
+    near = [pair for pair in pairwise(told) if pair[0] in again and pair[1] in again]
+    if len(set(near)) == len(near):
         return []
     pairs = Counter[tuple[str, str]](_PAIR.findall(text))
     return [
@@ -315,7 +316,7 @@ def named_in(text: str, among: Callable[[Entity], bool] = bool) -> dict[str, str
         for start in stands:
             if label := _with_context(read.said, start, name):
                 found.setdefault(label if label.startswith(name) else name, label)
-            elif entity.kind == "quantity":
+            elif entity.kind == "amount" and ":" not in name:
                 found[name] = name
     told = "\n".join(found.values())
     return {name: label for name, label in found.items() if label != name or told.count(name) == 1}
@@ -382,13 +383,13 @@ def _with_context(said: str, start: int, number: str) -> str:
     """The number with the word after it, else with the words before it; empty without any."""
     end = start + len(number)
     behind = _BEHIND.match(said, end)
-    if behind and not (behind[1] and behind[1].lower() in STOP_WORDS):
+    if behind and behind[1] not in STOP_WORDS:
         return said[start : behind.end()]
     before = said[max(0, start - _BETWEEN) : start].rpartition("\n")[2].split(" ")[-_LEADING:]
     for at in range(len(before) - 1, -1, -1):
         word = before[at].strip("`(:=$€£#~")
         if before[at].endswith(_STOPS) or len(word) > _BRIEF:
             break
-        if LETTERS.search(word) and word.lower() not in STOP_WORDS:
+        if LETTERS.search(word) and word not in STOP_WORDS:
             return " ".join(before[at:]) + number
     return ""

@@ -24,7 +24,8 @@ SEAM = 8
 _NUMBER = re.compile(r"\s{0,8}(\d{1,7})(?:[:|│→-]\t?|\t| {2})")
 _IN_FRONT = re.compile(r"^\d+ ?", re.MULTILINE)
 _INDENT = 4  # columns of one level of indentation
-_CLAUSE = re.compile(r"[.;!?。！？](?=\s)|[,)}\]](?=\s)|\s")
+_CLAUSE = re.compile(r"[.;!?。！？,)}\]](?=\s)")
+_SPACE = re.compile(r"\s")
 
 
 class Piece(NamedTuple):
@@ -141,8 +142,9 @@ def clauses(line: str, longest: int = LONGEST) -> list[str]:
     while len(line) - start > longest:
         window = line[start : start + longest]
         ends = [found.end() for found in _CLAUSE.finditer(window, longest // 2)]
-        strong = [end for end in ends if not window[end - 1].isspace()]
-        cut = (strong or ends or [longest])[-1]
+        if not ends:
+            ends = [found.end() for found in _SPACE.finditer(window, longest // 2)]
+        cut = ends[-1] if ends else longest
         parts.append(window[:cut].strip())
         start += cut
     parts.append(line[start:].strip())
