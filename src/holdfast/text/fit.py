@@ -19,6 +19,9 @@ Render = Callable[[Sequence[int]], str]
 """Makes the text of the chosen pieces, given by ascending numbers."""
 
 FIRST_GUESS = 4.0  # characters a token of plain English, as OpenAI's help says
+SENTENCE = 24
+"""Tokens of a short sentence: no text is cut below it, and notes that are shorter tell nothing."""
+
 LONG_TOKEN = 8  # characters; a text with a longer mean is counted
 _SEAM = 16  # tokens that a beginning may have more than the whole, since its last word is cut
 _CLOSE_ENOUGH = 0.985  # share of the tokens from which no better cut is tried
