@@ -21,7 +21,7 @@ from .times import day_name
 OPENING = "From earlier in this conversation:"
 """The first line of the text."""
 
-_READ = 60_000  # characters of a text that is read sentence by sentence
+_READ = 60_000  # characters, a chapter, that are read sentence by sentence, in some 3 ms
 _MOST_CUT = 3  # tool outputs that are searched for the answer, each at the cost of a search
 
 

@@ -45,7 +45,7 @@ _PART = r"[^\s\"'`<>(){}\[\],;|“”‘’«»。，、；：！？（）【】
 # The group is not possessive: Python 3.11.2 drops what such a group matched last.
 _CHUNK = re.compile(rf"{_PART}(?:(?<=\d),(?=\d{{3}}){_PART})*")
 _SHORT = 80  # characters of a chunk whose judgement is cached
-_NAMES = 8  # before a value, as in a=b=1
+_NAMES = 8  # before a value, as in a=b=1; each is a call of this function
 _EDGES = ".:!?-=+&~"
 # a chunk without one of these is a plain word
 _TELLING = re.compile(  # begins with one set, so that the search can skip to it
@@ -89,7 +89,7 @@ _SPREAD = (
     )
 )
 
-_DIGITS = 30  # digits of a number at most
+_DIGITS = 30  # of a number at most: 64 bits have 20, and a longer run is data
 _NUMBER = rf"\d{{1,{_DIGITS}}}(?:[.,]\d{{1,{_DIGITS}}})*+"
 _SHAPE = re.compile(  # the name of a group is the kind, with a digit
     r"(?P<url>(?:[A-Za-z][\w+.-]{1,20}://|www\.)\S+)"
