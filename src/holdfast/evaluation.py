@@ -52,14 +52,14 @@ _QUESTION_MARKS = ("?", "？", "؟")
 _AMOUNT = re.compile(rf"(?<![\w.,:/#$-])\d{{1,2}} (?!(?:{'|'.join(STOP_WORDS)})\b)[^\W\d_]{{2,}}")
 """A small number with what it counts."""
 _FEWEST = 3  # words of a statement; fewer, as "all done", repeat by chance
-_PLACES = 16  # places of a name in the result that are checked; it is used alike in all of them
+_PLACES = 16  # places of a name in the result that are checked; half and double judge alike
 _WORD = re.compile(r"\w+")
 _BREAK = re.compile(r"[.!?。！？]['\")]*\s|\n")
 _NUMBER = re.compile(r"[$€£¥]?\d+(?:[.,]\d+)*%?")
 _FIRST_WORDS = re.compile(r"\w+(?:\W+\w+)?")
 _FIRST, _LAST = re.compile(r"^\w+"), re.compile(r"\b\w+$")
 _WITHIN = re.compile(r"[\w,;:(] +$")
-_INDENT = 8  # characters before a name that are checked
+_INDENT = 8  # characters before a name that are checked: the usual indentation, and a sign
 _Place = tuple[int, int]
 """The index of a text, and the offset at which something begins."""
 _WEIGHED = 400  # sentences whose meaning is compared, evenly sampled: a share of them errs by 0.025

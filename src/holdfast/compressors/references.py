@@ -18,7 +18,7 @@ REFERENCE = "[original: "
 """The beginning of a reference."""
 
 _REFERENCE = re.compile(r"\[original: ([0-9a-f]{12,64}) [^\]\n]*\]\s*\Z")
-_LONGEST = 2_000  # characters at the end of a text that are searched for a reference
+_LONGEST = 2_000  # characters at the end that are searched for a reference, which has some hundred
 # about as long as a content kind's own note on what it left out
 _USUAL = "1,950 of 2,000 lines; every kind of failure kept"
 _PLAIN = str.maketrans("[]\n", "() ")

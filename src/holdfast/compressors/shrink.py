@@ -27,7 +27,7 @@ RULES = ("lossless", "repeats", "arguments", "lossy")
 
 _SHARE = 0.25  # of its size, to which each text is cut before any is cut further
 _OMISSION = re.compile(r"\[[^\[\]\n]*\bleft out\b[^\[\]\n]*\]\s*\Z")
-_NOTE = 300  # characters at the end of a text that are searched for a note on what was left out
+_NOTE = 300  # characters at the end that are searched for a note on omissions, which has some 100
 
 
 @dataclass(frozen=True, slots=True)

@@ -312,7 +312,7 @@ _COMMAND = re.compile(
 )
 _MARK = re.compile(r"\s*\[(?:HISTORY_SUMMARY|CONVERSATION_SUMMARY)\b")
 
-_LONGEST = 100  # characters of a line of the list
+_LONGEST = 100  # characters of a line of the list, some fifteen words
 SHARED = 0.8
 """The share of the words of a statement with which a text repeats it, as in the benchmark."""
 
@@ -320,7 +320,7 @@ SHARED = 0.8
 _WEIGHTS: dict[Role, float] = {"user": 1.5, "system": 1.5, "assistant": 1.0, "tool": 0.4}
 _CONSTRAINT = 3.0  # a user's constraint counts as this many exact things
 _OWN_WORDS = 0.4  # share of a reply's words that are from the text; a reply off topic has none
-_SPELLED_OUT = 2  # digits of a number that the text may have in words
+_SPELLED_OUT = 2  # digits; up to a hundred is written in words (Chicago Manual of Style, 9.2)
 
 
 def accepted(reply: str, tokens: int, count: Count) -> str:
