@@ -319,6 +319,9 @@ _WHO = re.compile(
 _ROLES = {"i": "user", "you": "assistant"}
 _LETTERS = re.compile(r"[^\W\d_]+")
 _YEAR = re.compile(r"(?:19|20)\d\d")
+# words of a question and its context together, each a search; half and double found as much in
+# dialogues
+_MOST_BESIDE = 32
 _BRIEF = 16  # words of a question; a longer one has names that it does not ask for, as an email
 _MOST_NAMED = 8  # identifiers of a question, each a search; half and double found the same
 _SHORT_NAME = 3  # first letters of a name that stand for it, as in "Mel"; 1 found as much
@@ -380,9 +383,10 @@ class Asked:
         about = frozenset(name for matching in names.values() for name in matching)
         who = _WHO.search(text)
         terms = _telling(words(plain), names)
+        beside = _telling([*terms, *words(context[:READ])], names)
         ordered = direction(text)
         return cls(
-            terms=_telling([*terms, *words(context[:READ])], names),
+            terms=beside[: max(len(terms), _MOST_BESIDE)],
             speakers=about if len(about) < len(speakers) else frozenset(),
             role=_ROLES[(who["asked"] or who["told"]).lower()] if who and not about else "",
             period=period,
