@@ -34,6 +34,7 @@ class Size:
     numbers: int = 0
     characters: int = 0
     classes: list[str] = field(default_factory=list)
+    bare: list[str] = field(default_factory=list)
 
 
 def docstrings(tree: ast.Module) -> Iterator[ast.Constant]:
@@ -51,7 +52,8 @@ def size_of(path: Path) -> Size:
     aside = list(docstrings(tree))
     places = {(text.lineno, text.col_offset) for text in aside}
     with path.open("rb") as lines:
-        told = [token for token in tokenize.tokenize(lines.readline) if token.type in COUNTED]
+        tokens = list(tokenize.tokenize(lines.readline))
+    told = [token for token in tokens if token.type in COUNTED]
     nodes = list(ast.walk(tree))
     documented = {id(text) for text in aside}
     constants = [node for node in nodes if isinstance(node, ast.Constant)]
@@ -62,7 +64,34 @@ def size_of(path: Path) -> Size:
         numbers=sum(holds_a_number(node) for node in tree.body),
         characters=sum(len(text) for text in texts if isinstance(text, str | bytes)),
         classes=[node.name for node in nodes if isinstance(node, ast.ClassDef)],
+        bare=list(bare_numbers(tree, {token.start[0] for token in tokens if is_comment(token)})),
     )
+
+
+def is_comment(token: tokenize.TokenInfo) -> bool:
+    """Whether the token is a comment for people, and not for a tool."""
+    of_a_tool = token.string.startswith(("# noqa:", "# type:", "# pyright:"))
+    return token.type == tokenize.COMMENT and not of_a_tool
+
+
+def bare_numbers(tree: ast.Module, comments: set[int]) -> Iterator[str]:
+    """The constants of a module with a number but without a comment or a docstring.
+
+    ``comments`` are the lines that have one. It may stand above, behind, or between the lines.
+    """
+    ended = 0  # the last line of the statement before
+    for node, after in zip(tree.body, [*tree.body[1:], None], strict=True):
+        first, last = max(node.lineno - 1, ended + 1), node.end_lineno or node.lineno
+        commented = any(line in comments for line in range(first, last + 1))
+        if holds_a_number(node) and not commented and not is_text(after):
+            yield ast.unparse(node).partition("=")[0].partition(":")[0].strip()
+        ended = last
+
+
+def is_text(node: ast.stmt | None) -> bool:
+    """Whether a statement is a text alone, as the docstring of a constant is."""
+    value = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
 def compiles(called: ast.expr) -> bool:
@@ -100,6 +129,7 @@ def main(arguments: list[str]) -> int:
     shelves: Counter[str] = Counter()
     for path, size in sizes.items():
         shelves[path.parts[0] if len(path.parts) > 1 else "(beside)"] += size.tokens
+    bare = [f"{path}: {name}" for path, size in sizes.items() for name in size.bare]
     rows = [
         ("Python tokens", sum(size.tokens for size in held)),
         ("files", len(sizes)),
@@ -117,6 +147,7 @@ def main(arguments: list[str]) -> int:
     listed("tokens by package", largest)
     listed("class names defined twice", twice)
     listed("modules in -ing", gerunds)
+    listed("numeric constants without a comment", bare)
     return 0
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from types import SimpleNamespace
 
+import pytest
+
 from benchmarks import size
 from benchmarks.quality.__main__ import main
 from benchmarks.quality.confirmations import failures, is_reference
@@ -93,3 +95,27 @@ def test_size_is_counted_without_docstrings_comments_and_layout(tmp_path, capsys
     told = capsys.readouterr().out
     assert f"{2 * one.tokens:,}" in told
     assert "C" in told.partition("class names defined twice:")[2]
+
+
+def test_every_number_of_a_module_tells_where_it_comes_from():
+    bare = {path: size.size_of(path).bare for path in size.HERE.rglob("*.py")}
+    assert {path: names for path, names in bare.items() if names} == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "bare"),
+    [
+        ("A = 1\n", ["A"]),
+        ("A = 1  # why\n", []),
+        ("# why\nA = 1\n", []),
+        ('A = 1\n"""Why."""\n', []),
+        ("A = {\n    'x': 1,  # why\n}\n", []),
+        ("A = 1  # why\nB: int = 2\n", ["B"]),
+        ("# why\n\nA = 1\n", ["A"]),
+        ("A = 1  # noqa: X1\n", ["A"]),
+        ("A = 'x'\nB = True\nC = len(A)\n", []),
+    ],
+)
+def test_a_number_is_bare_without_a_comment_of_its_own(tmp_path, text, bare):
+    (tmp_path / "one.py").write_text(text, "utf-8")
+    assert size.size_of(tmp_path / "one.py").bare == bare

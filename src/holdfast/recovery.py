@@ -30,7 +30,9 @@ from holdfast.stores.protocols import ListsKeys, as_store_errors, settled
 from holdfast.text.keyed import of_thread
 
 MOST = 20_000
-"""The most characters that the tool returns at once: about 5,000 tokens."""
+"""The most characters that the tool returns at once: about 5,000 tokens, which a small view holds;
+the model can ask for other lines.
+"""
 
 _PURPOSE = (
     "Give back the original of a text that was shortened to save context. "

@@ -43,7 +43,7 @@ from holdfast.text.words import DIGITS
 
 # the value of things
 
-_NEVER = 9.0  # for what the agent never named: log of about 8,000 events
+_NEVER = 9.0  # for what the agent never named: log of about 8,000 events; half and double kept less
 
 
 class Use:
@@ -323,7 +323,7 @@ MOST = 64
 """Characters for each token of the room that are looked at closely, some sixteen times what fits.
 In the benchmarks as much is kept of logs of twenty times the room."""
 
-_BESIDE = 0.5  # of the worth of a piece is that of its neighbours
+_BESIDE = 0.5  # of the worth of a piece is that of its neighbours, the other half its own
 # Its multiples, without their whole part, are evenly spread (Knuth, "The Art of Computer
 # Programming", volume 3, section 6.4).
 _GOLDEN = (sqrt(5) - 1) / 2
@@ -388,10 +388,10 @@ def picked(pieces: Sequence[Piece], numbers: Sequence[int]) -> Sequence[Piece]:
 
 # excerpts of one text
 
-_RANKED = 8  # characters per token of the candidates that are ranked
+_RANKED = 8  # characters per token of the candidates that are ranked: twice those of plain English
 _TELLING = 0.1  # share of the best answer; below it, a piece adds nothing to its neighbours
 _FEW = 12  # pieces with a term of the question; if more have it, it does not distinguish them
-_RARE = 0.03  # share of many pieces that are few, too
+_RARE = 0.03  # share of many pieces that are few, too: of 400 pieces the 12
 _NEAR = 30  # pieces before and after an answer, as many as a long record has
 _APART = 0.3  # share of the value of being near an answer that is left in another block
 

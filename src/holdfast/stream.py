@@ -35,7 +35,9 @@ They are not shortened, like a person's words, and are no instruction, like an o
 BESIDE = -1
 """The position of what stands beside the messages: no message has it."""
 
-_BRIEF = 400  # characters; a longer outcome says more than that it failed
+# characters; a longer outcome says more than that it failed. Half and double kept as much of
+# recorded runs
+_BRIEF = 400
 _OF_A_FILE = re.compile(r"\S*\d+[:→|-]")
 
 Function = Literal["instruction", "words", "act", "outcome", "material", "notes"]
@@ -157,11 +159,14 @@ def _shown(result: ToolResult) -> str:
 # words and material
 
 _FENCES = ("```", "~~~")
-_LOG_OPENING = 12  # characters that lines of a log have in common at their start
+# characters that lines of a log have in common at their start; half kept as much of recorded runs
+_LOG_OPENING = 12
 _ENDS = tuple(".!?:,。！？：")
-_TYPED = 800  # characters; few people type more
-_SAYING = 5  # words; fewer say little more than what they open with
-_RUN = 6  # lines in a row that are not sentences; fewer may be a list, an address, a poem
+_TYPED = 800  # characters; few people type more. Half and double kept as much of recorded runs
+_SAYING = 5  # words; fewer say little beside what they open with. Half and double kept as much
+# lines in a row that are not sentences; fewer may be a list, an address, a poem. In recorded runs
+# half and double kept less
+_RUN = 6
 
 
 def _passages(text: str) -> Iterator[tuple[bool, str]]:
@@ -264,7 +269,8 @@ _SPOKEN = AnyScript(  # the ranges are nearly [^\W\d_], in half the time
     lambda beyond: rf"\s[A-Za-z{beyond}]{{2,}}+(?:['’][a-z]+)?[,.!?;:]?(?!\S)",
     r"À-ÖØ-öø-\u1fff\u3040-\ud7ff",
 )
-_SENTENCE = 0.6  # share of words in a line from which it reads as a sentence
+# share of words in a line from which it reads as a sentence; in recorded runs .3 and .8 kept less
+_SENTENCE = 0.6
 
 
 @cache
@@ -288,11 +294,17 @@ def reads_as_words(line: str) -> bool:
 
 # acts and outputs that are written as text
 
-_FEWEST = 3  # times that a regularity must appear, and in half of the messages that could show it
-_BARE = 0.25  # least share of outputs of several lines if there is no common opening
+# times that a regularity must appear, and in half of the messages that could show it; in recorded
+# runs 1 and 6 kept less
+_FEWEST = 3
+# least share of outputs of several lines if there is no common opening; half and double kept as
+# much of recorded runs, as they did of the next two
+_BARE = 0.25
 _LINES = 2  # line breaks; people answer in fewer, except in sentences
 _OPENING = 60  # characters at the start of outputs that are compared
-_LONG = 12  # characters; a shorter opening needs a closed sign where no acts are known
+# characters; a shorter opening needs a closed sign where no acts are known. In recorded runs half
+# and double kept less
+_LONG = 12
 _FENCE = re.compile(r"^(?:```|~~~)", re.MULTILINE)
 _CLOSING = re.compile(r"</([A-Za-z][\w.-]*)>\Z")
 _COMMAND = re.compile(r"[$%&!/@=>]+ ?(?=[^\W\d])")
@@ -303,8 +315,9 @@ _LABEL = re.compile(
     re.MULTILINE,
 )
 """How a line with an act begins: a label, the name of a function, or the mark of a command."""
-_NEARLY_ALL = 0.9  # share of acts that are commands alone, to which hardly a person answers
-_LONGEST_NAME = 64  # characters of a closing tag
+# share of acts that are commands alone, to which hardly a person answers; half kept as much
+_NEARLY_ALL = 0.9
+_LONGEST_NAME = 64  # characters of a closing tag; half and double found the same ones
 _CLOSED = re.compile(r"\[+[^\]]+\]|<[^>]+>|\{[^:]+:")
 _SIGN = re.compile(r"[][<>(){}=\\|$%`:;_]")
 """What a program puts into the opening of its outputs, and few people into theirs: they mention

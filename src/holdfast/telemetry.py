@@ -35,13 +35,14 @@ def _histogram(name: str, unit: str, description: str, *, least: float, ratio: i
 _METER = metrics.get_meter("holdfast")
 _RUNS = _METER.create_counter("holdfast.compressions", "{compression}", "Compressions")
 _TOKENS = _METER.create_counter("holdfast.tokens", "{token}", "Tokens of conversations")
-# for compressions the buckets of calls
+# as the conventions below have it for calls
 _SECONDS = _histogram(
     "holdfast.compression.duration", "s", "Time of a compression", least=0.01, ratio=2
 )
 _NET = _METER.create_up_down_counter("holdfast.net", "{USD}", "What compressions are worth")
-# buckets as in OpenTelemetry's conventions for generative AI
+# as in OpenTelemetry's conventions for generative AI, from 1 token to 4^13
 _USED = _histogram("gen_ai.client.token.usage", "{token}", "Tokens of calls", least=1, ratio=4)
+# as there, from 10 ms to 82 s
 _ASKED = _histogram("gen_ai.client.operation.duration", "s", "Time of calls", least=0.01, ratio=2)
 
 

@@ -17,7 +17,7 @@ from holdfast.formats import named
 from holdfast.kernel.errors import ConfigError, InputError, StoreError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Format
-from holdfast.session.log import STATE, with_words
+from holdfast.session.log import LINES, STATE, with_words
 from holdfast.session.state import State
 from holdfast.stores.artifacts import (
     CONTENT,
@@ -42,8 +42,6 @@ from holdfast.stores.protocols import (
 )
 from holdfast.stores.wrappers import PrefixStore, is_content
 from holdfast.threads import erase
-
-_LINES = 500  # lines of a log that are read or written at once
 
 Progress = Callable[[int], object]
 _Logs = Callable[[str], Any]
@@ -155,8 +153,8 @@ def check(store: KeyValueStore, progress: Progress | None = None) -> list[str]:
         except StoreError as fault:
             found.append(str(fault))
             continue
-        for first in range(0, length, _LINES):
-            some = range(first, min(first + _LINES, length))
+        for first in range(0, length, LINES):
+            some = range(first, min(first + LINES, length))
             missing = sorted(set(some) - log.read(some).keys())
             if missing:
                 shown = ", ".join(map(str, missing[:20]))
@@ -269,8 +267,8 @@ def _parts(store: KeyValueStore, length: Callable[[str], int]) -> Iterator[KeyBy
         log = whole.log(name)
         end = log.length()
         # start at the last line that the target has too, so that it can be compared
-        for first in range(max(0, min(length(name), end) - 1), end, _LINES):
-            some = range(first, min(first + _LINES, end))
+        for first in range(max(0, min(length(name), end) - 1), end, LINES):
+            some = range(first, min(first + LINES, end))
             found = log.read(some)
             yield Lines(name, first, [found.get(at, Line("")) for at in some])
 
@@ -287,7 +285,7 @@ def _read(lines: Iterable[str]) -> Iterator[KeyBytes | Lines]:
 def _run(numbered: tuple[int, KeyBytes | Lines]) -> object:
     """What consecutive lines of a log have in common, as far as they are written at once."""
     number, part = numbered
-    return number if isinstance(part, KeyBytes) else (part.log, number - part.at, part.at // _LINES)
+    return number if isinstance(part, KeyBytes) else (part.log, number - part.at, part.at // LINES)
 
 
 def _part_of(number: int, text: str) -> KeyBytes | Lines:

@@ -91,3 +91,9 @@ def test_other_texts_are_no_diff(text):
 def test_a_diff_with_carriage_returns_is_read_alike():
     text = real_texts("diff")["svn-diff"].text
     assert shrunk(text.replace("\n", "\r\n"), 100) == shrunk(text, 100)
+
+
+def test_a_diff_between_the_samples_of_a_long_text_does_not_make_it_one():
+    said = [f"Sentence {number} of a long talk about other things." for number in range(9_000)]
+    said[300] = "diff --git a/src/job.py b/src/job.py"
+    assert Diff().fit("\n".join(said)) == 0.0

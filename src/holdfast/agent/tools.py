@@ -280,10 +280,14 @@ _NOTHING = "Nothing in this conversation answers it."
 _WRONG = (
     'error: give an object such as {"query": "which port?"}, or {"message": 12} to read one whole'
 )
-_HITS = 6  # messages in one answer, so that each has room for an excerpt
-_WORTH = 0.2  # a score below this hardly matches the question
-_LEAST = 40  # tokens of an excerpt at least; an answer has twice as many
-_ANSWER = 2_000  # tokens of an answer, unless the caller gives a number
+_HITS = 6  # messages in one answer; each has some 300 of its tokens, an excerpt of ten lines
+_WORTH = 0.2
+"""The least score of a result. Of two dialogues, 50 of 51 messages that answer a question reach it,
+and of the first twelve results of questions about the other one 4.
+"""
+_LEAST = 40  # tokens of an excerpt, two sentences, at least; an answer has twice as many
+ANSWER = 2_000
+"""Tokens of a tool's answer unless the caller gives a number: a quarter of a view of 8,000."""
 
 _REMEMBERED = arguments_schema("text string one fact, decision or instruction, in full", "text")
 _SOUGHT = arguments_schema("""
@@ -317,7 +321,7 @@ def search_tool(
     session: Session,
     provider: ToolProvider = "openai",
     *,
-    most: int = _ANSWER,
+    most: int = ANSWER,
 ) -> FunctionTool:
     """The tool by which a model searches the whole thread, also beyond its view.
 

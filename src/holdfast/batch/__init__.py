@@ -38,7 +38,9 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 CHUNK = 50
-"""Conversations of one chunk, which takes some seconds; an interrupted chunk is done again."""
+"""Conversations of one chunk. A fit takes some tenths of a second, so that an interrupted chunk,
+which is done again, costs some seconds.
+"""
 
 _LINES = (".jsonl", ".ndjson")
 _PARQUET = ".parquet"

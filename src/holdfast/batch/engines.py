@@ -26,11 +26,12 @@ from holdfast.kernel.errors import ConfigError, HoldfastError, MissingExtraError
 T = TypeVar("T")
 R = TypeVar("R")
 
-_DEATHS = 6  # deaths of its process before a piece is given up: a few happen by chance
+# Deaths of its process before a piece is given up. A process may be killed for the memory of
+# others; every further attempt at a piece that kills its process costs a start of one.
+_DEATHS = 6
 _LOADED = ["holdfast.batch.loaded"]
-_AHEAD = 4  # pieces for each worker that are submitted before their results are read
-_WAIT = 60  # seconds for the scheduler of Dask and its workers
-_TRIES = 3  # times that a task is started again: Ray's default
+_AHEAD = 4  # pieces for each worker: one at work, and some so that none waits for the next
+_WAIT = 60  # seconds for the scheduler of Dask and its workers: time to start a machine's process
 
 
 class Processes:
@@ -171,7 +172,7 @@ class Ray(_Cluster):
         tools = self._tools
         self._begin()
         try:
-            task = tools.remote(max_retries=_TRIES)(_done)
+            task = tools.remote(_done)
             room = _AHEAD * max(1, int(tools.cluster_resources().get("CPU", 1)))
 
             def submit(piece: T) -> Future[R]:

@@ -19,7 +19,7 @@ try:
 except ImportError as missing:
     raise MissingExtraError("a file of Parquet", "parquet") from missing
 
-_ROWS = 500  # rows in memory at once
+_ROWS = 500  # rows in memory at once: conversations of 100 kB take 50 MB
 _COLUMN = "messages"
 
 

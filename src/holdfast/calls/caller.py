@@ -68,7 +68,8 @@ def _numbers(row: object) -> Vector:
 
 Call = Callable[[], object]
 
-_SILENT = 8  # failures in a row, retries included, after which the vendor is not called again
+# Failures in a row after which the vendor is not called again: with two retries, nearly three calls
+_SILENT = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +153,7 @@ def _named(fault: BaseException) -> str:
     return fault_line(f"{type(fault).__name__}: {fault}").removesuffix(":")
 
 
-_BATCH = 100  # texts in one request; Gemini accepts no more
+_BATCH = 100  # texts in one request: Gemini accepts no more, and others do
 
 
 @dataclass(slots=True)

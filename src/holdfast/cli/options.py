@@ -234,7 +234,6 @@ def read_tools(file: str | None) -> object:
 
 
 FILE_URL = "sqlite:///"
-_KEY_BYTES = 32  # ``KEY_BYTES`` of ``stores.encrypt``, which needs an optional package
 
 
 STORE_KEY = option(
@@ -296,7 +295,8 @@ def _key_in(file: str) -> bytes | str:
     """The key in a file: 32 bytes, or else a passphrase without its line end."""
     try:
         content = read_whole(file)
-        return content if len(content) == _KEY_BYTES else content.decode().rstrip("\r\n")
+        is_key = len(content) == imported("holdfast.stores.encrypt:KEY_BYTES")
+        return content if is_key else content.decode().rstrip("\r\n")
     except (InputError, UnicodeDecodeError) as fault:
         problem = fault.problem if isinstance(fault, InputError) else "it is not text"
         advice = "name a file with 32 bytes or a passphrase"

@@ -23,8 +23,8 @@ from holdfast.text.visible import visible
 SCREEN = "holdfast.cli.screen"
 """The module that draws with rich, which takes 60 ms to import and is needed by few runs."""
 
-_LONG_WORK = 2_000_000  # characters of input, which take some seconds
-_PAUSE = 0.5  # seconds between two lines of progress
+_LONG_WORK = 2_000_000  # characters of input; to fit so many took 3 s
+_PAUSE = 0.5  # seconds between two lines of progress, so that a person can read them
 
 
 def write(content: str | bytes) -> None:

@@ -31,13 +31,11 @@ from holdfast.kernel.registry import moved_names
 from holdfast.kernel.transcript import Transcript, legal, speaks
 from holdfast.kernel.typed import Fraction
 from holdfast.stream import events_of
-from holdfast.text.fit import Count
+from holdfast.text.fit import SENTENCE, Count
 from holdfast.text.identifiers import find
 from holdfast.text.importance import FAILURE, signals
 from holdfast.text.sentences import sentences
 from holdfast.text.words import READ, stands
-
-_LEAST = 24  # tokens; shorter notes are of no use
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,20 +75,20 @@ class Digest(Configured):
             tokens = sum(sizes[i] for i in going)
             room, share = min(tokens_of(self.max_tokens, tokens), tokens - 1), allowance.target // 2
             # a target too small for any notes is ignored: the caller wants the history folded
-            room = room if share < _LEAST else min(room, share)
+            room = room if share < SENTENCE else min(room, share)
             left = allowance.target - total + tokens
             if not allowance.followed or keep == 0 or (going and room <= left):
                 break
             keep -= 1
             going = _foldable(transcript, keep)
         squeezed = allowance.followed and allowance.writer  # a later step may shorten the notes
-        if left >= _LEAST and not squeezed:
+        if left >= SENTENCE and not squeezed:
             room = min(room, left)
         # nothing but an earlier digest, and what stands beside one so that roles alternate
         old = (transcript.messages[i] for i in going)
         if all(body_of(each) is not None or is_skipped(each) for each in old):
             return Plan.skip("nothing_old", "there is no history that should be folded")
-        if room < _LEAST:
+        if room < SENTENCE:
             return Plan.skip("no_room", f"{max(room, 0):,} tokens are too few for notes")
 
         references, trouble = yield from save_messages(transcript, going, allowance)
@@ -218,8 +216,8 @@ def _brings_results(message: Message) -> bool:
     return message.role == "tool" or bool(message.results)
 
 
-_LONGEST = 200  # characters of a sentence that is taken unchanged
-_DIGITS = 5  # a bare number with so many digits is a reference; shorter ones are amounts and years
+_LONGEST = 200  # characters of a sentence that is taken unchanged: some thirty words
+_DIGITS = 5  # of a bare number that is a reference; shorter ones are amounts and years
 _STATUS = re.compile(
     r"(?:status|code|error|http(?:/\d(?:\.\d)?)?)(?: code)?(?:[:=\s]|was|is){1,5}(\d{3,4})(?!\w)",
     re.IGNORECASE,

@@ -216,10 +216,10 @@ _SOURCES: Mapping[Role, str] = {
 }
 """How a model is told what a text is."""
 
-# The scores of roles and the length of a dense text are MoFA's (M.32).
-_ROLES: Mapping[Role, float] = {"system": 1.0, "assistant": 0.7, "user": 0.5}
-_OTHER_ROLE = 0.3
-_DENSE = 1_000  # characters
+_ROLES: Mapping[Role, float] = {"system": 1.0, "assistant": 0.7, "user": 0.5, "tool": 0.3}
+"""MoFA's scores of roles (M.32), where a tool is any other."""
+
+_DENSE = 1_000  # characters of a dense text, by MoFA (M.32)
 _UNREAD = 0.7  # SelectiveCompression's score of what is new and was never read again (V.14)
 
 _Words = Callable[[int], frozenset[str]]
@@ -256,7 +256,7 @@ def scores(
     asked = frozenset(terms(query))
     factors: Mapping[str, Callable[[int], float]] = {
         "recency": lambda i: (i + 1) / len(messages),
-        "role": lambda i: _ROLES.get(messages[i].role, _OTHER_ROLE),
+        "role": lambda i: _ROLES[messages[i].role],
         "density": lambda i: min(len(texts[i]), _DENSE) / _DENSE,
         "access": lambda _: _UNREAD,
         "semantic": lambda i: _jaccard(said(i), lately(said)),

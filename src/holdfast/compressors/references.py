@@ -18,10 +18,9 @@ REFERENCE = "[original: "
 """The beginning of a reference."""
 
 _REFERENCE = re.compile(r"\[original: ([0-9a-f]{12,64}) [^\]\n]*\]\s*\Z")
-_LONGEST = 2_000  # characters at the end of a text that are searched for a reference
+_LONGEST = 2_000  # characters at the end that are searched for a reference, which has some hundred
 # about as long as a content kind's own note on what it left out
 _USUAL = "1,950 of 2,000 lines; every kind of failure kept"
-_TRIES = 3  # each with less room, since the reference's length is known only afterwards
 _PLAIN = str.maketrans("[]\n", "() ")
 
 
@@ -34,9 +33,7 @@ def referenced(kind: ContentKind, text: str, room: Room, key: str, tool: str = "
     inside = room.tokens - room.count(
         "\n" + note(kind.name, tokens, key, omitted=_USUAL, tool=tool)
     )
-    for _ in range(_TRIES):
-        if inside < 1:
-            return None
+    while inside > 0:  # with less room each time, since the reference's length is known afterwards
         shrunk = kind.shrink(text, replace(room, tokens=inside))
         omitted = "" if shrunk.omitted in shrunk.text else shrunk.omitted
         told = note(kind.name, tokens, key, omitted=omitted, tool=tool)

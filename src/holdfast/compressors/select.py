@@ -87,7 +87,7 @@ class Select(Configured):
         return plan
 
 
-_MOST_SAVED = 0.6  # share of the outputs that lossless forms save at most
+_MOST_SAVED = 0.6  # share of outputs that lossless forms save at most; half and more kept as much
 
 
 def without_loss(transcript: Transcript, allowance: Allowance) -> tuple[Edit, ...]:
@@ -114,11 +114,15 @@ def without_loss(transcript: Transcript, allowance: Allowance) -> tuple[Edit, ..
 
 # what stays in place
 
-_IN_PLACE = 0.5  # share of the recent room above which one part is shortened to pieces
+# share of the recent room above which one part is shortened to pieces; in recorded runs half of it
+# kept as much, and double less
+_IN_PLACE = 0.5
 _NEWEST = 0.65  # share of the recent room that is due to a newest output
-_SHOWN = 0.2  # share of a long one that is told, if the recent room has space
-_SHORT_ANSWER = 64  # tokens of a message that is hard to understand without the message it answers
-_LEAST_TASK = 0.1  # share of the room that a task always has, if it is as long
+_SHOWN = 0.2  # of a long one, if the recent room has space; half and double kept as much
+# tokens of a message that is hard to understand without the message it answers; in recorded runs
+# half kept as much, and double less
+_SHORT_ANSWER = 64
+_LEAST_TASK = 0.1  # of the room for a task, if it is as long; half and double kept as much
 
 
 class Stays:
@@ -294,8 +298,8 @@ class Stays:
 _TASK = "too long for the budget: its middle is left out"
 
 _LEAST_SHOWN = 16  # tokens of the newest output that stay in any room; older messages give way
-_WORTH_NAMING = 4  # times the tokens of its reference that a text has at least
-_REACH = 1.3  # times the room, since estimated costs may be too high
+_WORTH_NAMING = 4  # times the tokens of its reference that a text has, else it is told instead
+_REACH = 1.3  # times the room, since estimated costs may be too high; double kept as much
 
 
 class Selection:

@@ -19,15 +19,15 @@ from holdfast.kernel.messages import ToolCall
 from holdfast.kernel.ports import Room
 from holdfast.kernel.transcript import Transcript
 from holdfast.kernel.typed import check_fields
+from holdfast.text.fit import SENTENCE
 from holdfast.text.memo import Memo
 from holdfast.text.visible import amount
 
 RULES = ("lossless", "repeats", "arguments", "lossy")
 
 _SHARE = 0.25  # of its size, to which each text is cut before any is cut further
-_LEAST = 24  # tokens; no text and no value of arguments is cut below
 _OMISSION = re.compile(r"\[[^\[\]\n]*\bleft out\b[^\[\]\n]*\]\s*\Z")
-_NOTE = 300  # characters at the end of a text that are searched for a note on what was left out
+_NOTE = 300  # characters at the end that are searched for a note on omissions, which has some 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ class _ShrinkWork:
             if (output.position in newest) is not is_newest:
                 continue
             now = rooms.get(output[:2], self._sizes[output[:2]])
-            room = max(_LEAST, int(output.tokens * share), now - left)
+            room = max(SENTENCE, int(output.tokens * share), now - left)
             if room < now:
                 rooms[output[:2]] = room
                 left -= now - room
@@ -186,12 +186,12 @@ class _ShrinkWork:
         """Shorten the longest values of a call's arguments."""
         if REFERENCE in call.text:
             return
-        room = max(_LEAST, int(call.tokens * _SHARE), call.tokens - self._excess)
+        room = max(SENTENCE, int(call.tokens * _SHARE), call.tokens - self._excess)
         if room >= call.tokens:
             return
         key = yield from self.originals.save(call.text, "json")
         reference = self._note(call, "arguments", key) if key else ""
-        text = brief(call.text, room, self._count, _LEAST, reference)
+        text = brief(call.text, room, self._count, SENTENCE, reference)
         if key in text:  # no value has the reference if none was cut
             self._keep(call, text, "arguments of an old call, shortened", key)
 

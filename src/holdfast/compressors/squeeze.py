@@ -22,7 +22,7 @@ from holdfast.kernel.transcript import Transcript
 from holdfast.text.fit import Count
 from holdfast.text.visible import fault_line
 
-_LEAST = 16  # tokens that a model is asked for at least, however small the cap
+_LEAST = 16  # tokens, a clause, that a model is asked for at least, however small the cap
 
 
 @dataclass(frozen=True, slots=True)

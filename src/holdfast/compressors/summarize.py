@@ -29,10 +29,10 @@ from holdfast.kernel.transcript import NOT_ENDED, Transcript, ends_with_user
 from holdfast.kernel.typed import check_fields
 from holdfast.text.visible import fault_line
 
-_OF_THE_MODEL = 0.6  # share of the cap for the model; the rest is for quotations and details
-_ADDED = 0.3  # share of the cap for a text that is added to earlier ones
+_OF_THE_MODEL = 0.6  # share of the cap for the model; quotations and details have a fourth each
+_ADDED = _OF_THE_MODEL / 2  # for a text that is added to earlier ones, which have the other half
 _LEAST = 64  # tokens; a smaller summary is of no use, and less history is not worth a call
-_REACH = 8  # units before and after the wanted end at which a summary may end instead
+_REACH = 8  # units on each side of the wanted end that are tried as an end, each in one step
 
 Speaker = Literal["user", "assistant", "system"]
 

@@ -135,7 +135,6 @@ _SAID = "\n\n## In the user's own words\n"
 _DETAILS = "\n\n## Also mentioned\n"
 _INTRODUCTION = re.compile(r"Summary of ([\d,]{1,12}) earlier messages?[^\n]*:\n")
 _SHARE = 4  # share of the cap, as a divisor, for users' words and for details
-_TRIES = 4  # each with less room, since joined parts may count more than apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,13 +174,12 @@ def composed(summary: Envelope, source: Sequence[Detail], cap: int, count: Count
     """
     room = cap
     told = _within(summary, source, room, count)
-    for _ in range(_TRIES):
-        over = count(told.body) - cap
-        if over <= 0:
-            return told
-        room -= over
-        told = _within(summary, source, max(1, room), count)
-    return replace(told, details=(), body=clip(told.body, cap, count))
+    while (over := count(told.body) - cap) > 0:  # joined parts may count more than apart
+        if room <= 1:
+            return replace(told, details=(), body=clip(told.body, cap, count))
+        room = max(1, room - over)
+        told = _within(summary, source, room, count)
+    return told
 
 
 def parsed(body: str, at: int = 0) -> Envelope:

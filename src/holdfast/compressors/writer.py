@@ -89,10 +89,10 @@ def _told_by(message: Message, tools: Mapping[str, str]) -> Iterator[str]:
             yield f"[{part.kind}]"
 
 
-_LEAST_INPUT = 256  # tokens of material in one call, however small the stated window
-_WORDING = 600  # tokens for the prompts; the longest has some 400
+_LEAST_INPUT = 256  # tokens of material, ten sentences, in a call, however small the stated window
+_WORDING = 600  # tokens for the prompts; the longest has 340 with the system's, and callers add own
 _ERRING = 0.9  # share of a window: the model's own counter may differ from ours
-_ATTEMPTS = 3  # calls that the model may refuse as too long, each with half the material
+_ATTEMPTS = 3  # calls, each with half the material: a stated window may be four times too large
 _CHARACTERS = 8  # characters of a token; no text has longer ones on average
 
 
@@ -312,13 +312,15 @@ _COMMAND = re.compile(
 )
 _MARK = re.compile(r"\s*\[(?:HISTORY_SUMMARY|CONVERSATION_SUMMARY)\b")
 
-_LONGEST = 100  # characters of a line of the list
-_SHARED = 0.8  # share of a constraint's words with which a line repeats it
+_LONGEST = 100  # characters of a line of the list, some fifteen words
+SHARED = 0.8
+"""The share of the words of a statement with which a text repeats it, as in the benchmark."""
+
 # how much an exact thing counts by the role of the message that has it
 _WEIGHTS: dict[Role, float] = {"user": 1.5, "system": 1.5, "assistant": 1.0, "tool": 0.4}
 _CONSTRAINT = 3.0  # a user's constraint counts as this many exact things
 _OWN_WORDS = 0.4  # share of a reply's words that are from the text; a reply off topic has none
-_SPELLED_OUT = 2  # digits of a number that the text may have in words
+_SPELLED_OUT = 2  # digits; up to a hundred is written in words (Chicago Manual of Style, 9.2)
 
 
 def accepted(reply: str, tokens: int, count: Count) -> str:
@@ -446,7 +448,7 @@ def _worth(detail: Detail, uses: Counter[str]) -> float:
 
 def _repeated(line: str, said: Sequence[frozenset[str]]) -> bool:
     wanted = frozenset(terms(line))
-    return any(len(wanted & words) >= _SHARED * len(wanted) for words in said)
+    return any(len(wanted & words) >= SHARED * len(wanted) for words in said)
 
 
 @Memo

@@ -35,7 +35,7 @@ any text.
 """
 
 # characters for each token of the room: five times what fits of plain English, more than any
-# lossless form saves
+# lossless form saves of real outputs
 _HOPELESS = 20
 
 

@@ -10,10 +10,10 @@ from holdfast.text.pieces import Piece, Reading
 
 from .lossy import MOST, LossyKind, sampled
 
-_SAMPLE = 8_000  # characters from the beginning that identify escaped bytes
+_SAMPLE = 8_000  # characters of escaped bytes: 2,000 bytes, more than the marks of a type need
 # colour codes start with \x1b
 _STRANGE = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")
-_STRANGE_SHARE = 0.08  # share of such characters from which a text reads as bytes; none has so many
+_STRANGE_SHARE = 0.08  # share of such characters from which a text reads as bytes; no text has it
 _ESCAPED = re.compile(r"\\x([0-9a-fA-F]{2})")  # bytes as Python and C write them
 _ESCAPED_SHARE = 0.3  # share of the characters in them from which a text reads as bytes
 _DATA_URL = re.compile(r"\s{0,8}data:[\w.+-]{1,60}/[\w.+-]{1,80}[;,]\S*\s*\Z")
@@ -25,8 +25,8 @@ _READABLE = re.compile(r"[A-Za-z0-9][ -~]{7,160}")
 _WORD = re.compile(
     r"(?<![^\W\d_])(?=[a-zA-Z]{0,40}[aeiouAEIOU])(?:[A-Z]?[a-z]{4,40}|[A-Z]{5,40})(?![^\W\d_])"
 )
-_WORDY_SHARE = 0.35  # share of the readable characters that are in words
-_MOST_READABLE = 5_000  # readable parts that are examined
+_WORDY_SHARE = 0.35  # share of the readable characters in words; random letters rarely make some
+_MOST_READABLE = 5_000  # readable parts that are examined, which bounds the time for an archive
 
 
 class Binary(LossyKind):

@@ -68,6 +68,8 @@ class Diff(LossyKind):
     def fit(self, text: str) -> float:
         """The share of the lines from the first file on that belong to files and hunks."""
         parts = [part for part, _ in _typed(sampled(text))]
+        if _Part.FILE not in parts:  # of a long text, the sample may lie beside its files
+            return 0.0
         if _Part.HUNK not in parts and "\ndiff --git" not in f"\n{text}":
             return 0.0
         parts = parts[parts.index(_Part.FILE) :]

@@ -18,17 +18,16 @@ from holdfast.text.importance import TROUBLE, alarm
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import Piece, Reading, clauses
 
-from .lossy import FEWEST, SAMPLE, LossyKind, sampled
+from .lossy import FEWEST, MOSTLY, SAMPLE, LossyKind, sampled
 
-_COLUMNS = 12  # fields at the beginning of a line that may be columns
-_SHARE = 0.9  # share of the lines that must agree on a column
-_BOUND = 0.3  # least share of the lines that begin a record; the others continue one
-_LONGEST = 2_000  # characters of a line that are compared
+_COLUMNS = 12  # fields at the beginning of a line that may be columns; half and double read alike
+_BOUND = 0.3  # least share of lines that begin a record; stack traces are longer than their heads
+_LONGEST = 2_000  # characters of a line that are compared; half and double read real logs alike
 _STATES = 3  # up to so many words at one place are states, not values: each makes a kind of its own
-_FEW = 12  # alternating words at one place that are all shown
-_MOST_LISTED = 90  # characters of them
-_SHORT = 12  # characters of numbers that are listed
-_MOST_GROUPS = 64  # groups, or values at one place, that are compared; others stay by themselves
+_FEW = 12  # alternating words at one place that are all shown; half and double read logs alike
+_MOST_LISTED = 90  # characters of them, so that they and the rest are a line
+_SHORT = 12  # characters of numbers that are listed: three or four, more of which say less
+_MOST_GROUPS = 64  # groups, or values at one place, each compared with the next; others stay alone
 _MORE = "…"
 
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -129,7 +128,7 @@ class Layout:
             self.columns[-1] not in {"time", "level", "tag"}
             or (
                 self.columns[-1] != "time"
-                and sum(len(row) > len(self.columns) for row in rows) <= (1 - _SHARE) * len(rows)
+                and sum(len(row) > len(self.columns) for row in rows) <= (1 - MOSTLY) * len(rows)
             )
         ):
             self.columns.pop()
@@ -152,7 +151,7 @@ class Layout:
 
 def _column(fields: Sequence[str], rows: int) -> str:
     """The class of nearly all fields of a column; empty if the column is part of the message."""
-    least = _SHARE * rows
+    least = MOSTLY * rows
     if not fields or len(fields) < least:
         return ""
     classes = Counter(map(_class_of, fields))

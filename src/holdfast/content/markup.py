@@ -17,7 +17,7 @@ from holdfast.text.words import READ
 from .lossy import FEWEST, MOSTLY, LossyKind, sampled
 from .structured import Pieces
 
-_SPARSEST = 300  # characters per tag; a text with fewer tags only mentions some
+_SPARSEST = 300  # characters per tag, a paragraph; a text with fewer tags only mentions some
 
 _BEGINS = re.compile(
     r"[\s\ufeff]{0,200}<(?:[A-Za-z_][\w.:-]{0,80}(?:\s[^<>]{0,4000})?/?>|!--|!doctype|\?xml)",

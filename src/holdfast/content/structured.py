@@ -182,14 +182,13 @@ def _under(kind: Shape | Many | Same) -> Value:
 
 # records as pieces
 
-# characters of the label before a record, and of its name
-_LONGEST_LABEL, _LONGEST_NAME = 80, 40
+# of the characters of a piece, the label before a record has at most half, and a name half of these
+_LONGEST_LABEL, _LONGEST_NAME = LONGEST // 2, LONGEST // 4
 _LONGEST_PART = 100
 """Characters of the members of a record that stand together. Each has its own key and needs no
 context: in recorded runs longer parts kept less, and in single texts shorter ones too.
 """
-_LEVELS = 8  # of brackets on one line
-_MANY = 8  # records that are shown as rows
+_MANY = 8  # records that are shown as rows; 4 kept less of JSON in the benchmark, and 16 as much
 _UNCLEAR = re.compile(r", |[()\[\]\n]|^ | $|^$")
 _NAMELESS = frozenset({"word", "capitalised", "small_number", "path"})
 """Types of values that do not name a record."""
@@ -359,11 +358,10 @@ def _scalar(value: Cell) -> str:
     return value.value if isinstance(value, Missing) else dump(value)
 
 
-def _inline(value: Value, room: int, named: str = "", levels: int = _LEVELS) -> str | None:
+def _inline(value: Value, room: int, named: str = "") -> str | None:
     """The value on one line, records and lists in brackets; None if it has too many characters.
 
-    It has at most so many ``levels`` of brackets. A value that only repeats the record's name is
-    left out.
+    A value that only repeats the record's name is left out.
     """
     if not isinstance(value, dict | list):
         scalar = _scalar(value)
@@ -375,7 +373,7 @@ def _inline(value: Value, room: int, named: str = "", levels: int = _LEVELS) -> 
     parts: list[str] = []
     for key, child in children:
         room -= len(key) + 2
-        text = _inline(child, room, key, levels - 1) if room > 0 and levels else None
+        text = _inline(child, room, key) if room > 0 else None
         if text is None:
             return None
         if not is_record or text != named:
@@ -433,11 +431,9 @@ Shape: TypeAlias = "dict[str, Shape | Many | Same | None]"
 (which is left out of rows), or anything else.
 """
 
-_DEEPEST = 12  # levels of nesting with columns
-_SHORT_STAYS = 15  # characters of a constant value that still appears in every row
-_FEWEST = 5  # records that prove a value to be constant
-_MOST_SHAPES = 60  # sets of keys that are compared; a record with other keys stays whole
-_SHARED = 0.5  # least share of its keys that a record has in common with the usual ones
+_SHORT_STAYS = 15  # characters, one or two words, of a constant value that may stay in every row
+_MOST_SHAPES = 60  # sets of keys that are compared, each with the others; further ones stay whole
+_SHARED = 0.5  # least share of a record's keys among the usual ones; .25 kept less of recorded runs
 
 
 class Many:
@@ -458,7 +454,7 @@ def shape_of(values: Sequence[Cell], depth: int = 0) -> Shape:
     """The keys that most records among the values share; none if they share too few."""
     records = [value for value in values if type(value) is dict]
     keys = _keys(records)
-    if not keys or depth > _DEEPEST:
+    if not keys or depth > DEEPEST:
         return {}
     fitting = [record for record in records if is_of(record, keys)]
     return {
@@ -484,7 +480,7 @@ def _column(values: Sequence[Cell], depth: int) -> Shape | Many | Same | None:
             shape = shape_of(items, depth)
             return Many(shape) if shape else None
     first = values[0]
-    if len(values) < _FEWEST or len(kinds) > 1 or kinds & {dict, list} or first is MISSING:
+    if len(values) < FEWEST or len(kinds) > 1 or kinds & {dict, list} or first is MISSING:
         return None
     stays = isinstance(first, str) and 0 < len(first) <= _SHORT_STAYS
     return None if stays or values.count(first) < len(values) else Same(first)

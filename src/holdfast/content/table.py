@@ -23,9 +23,12 @@ Style: TypeAlias = OneOf["delimited", "ruled", "aligned"]
 
 _BAR = " | "
 _HEADS = {" ": "a space between cells", _BAR: "a bar between cells"}
-_MOSTLY = 0.8  # share of the lines that must have the marks of aligned columns
-_REGULAR = 0.95  # share of the rows that must have as many cells as the header
-# rows of which one may have other cells: a total, or the end of a truncated text
+# share of the lines with the marks of aligned columns; half of it read all real outputs alike
+_MOSTLY = 0.8
+# share of the rows with as many cells as the header; half of it read all real outputs alike
+_REGULAR = 0.95
+# rows of which one may have other cells, a total or the end of a truncated text: of fewer, one
+# is no exception
 _FEWEST_FOR_ONE = 5
 _MOST_CUT = 2  # lines at the end that a truncated quotation leaves
 _SHORT = 60  # characters of the median cell at most: longer cells are prose with commas

@@ -21,7 +21,7 @@ PATIENCE = 10.0
 """Seconds that a fork waits: an import that itself waits for the forking thread never ends. To load
 every module of the package takes a tenth of them."""
 
-_PACKAGE = __name__.partition(".")[0]
+_PACKAGE = __name__.partition(".")[0]  # this package's own name
 
 
 class ImportsAtFork:

@@ -41,7 +41,9 @@ class Only(NamedTuple):
 
 # ``partial(le, 1)`` asks whether 1 <= the value, and so on; negative numbers are always refused
 Positive = Annotated[int, Only("a whole number of 1 or more", partial(le, 1))]
+# a share may be all
 Fraction = Annotated[float, Only("a share in [0, 1]", partial(ge, 1))]
+# a share that must leave something
 Portion = Annotated[float, Only("a share in [0, 1)", partial(gt, 1))]
 
 _WORDS: Mapping[object, str] = {

@@ -52,10 +52,10 @@ LETTERS = re.compile(r"[^\W\d_]{2,}")
 SPEAKER = re.compile(r"^([^\W\d_][\w.'’ -]{0,40}): ", re.MULTILINE)
 _BEHIND = re.compile(r" ?%|[ -]([^\W\d_][\w'’-]*)")
 _COUNTED = frozenset({"number", "amount"})
-_MOST_WORDS = 8  # words of one name; a longer run of capitalised words is emphasis
-_BETWEEN = 120  # characters between related entities at most
-_LEADING = 5  # words before a number that may say what it is
-_BRIEF = 24  # characters of such a word at most
+_MOST_WORDS = 8  # words of one name; a longer run of capitalised words is a title or emphasis
+_BETWEEN = 120  # characters between related entities at most: a sentence of twenty words
+_LEADING = 5  # words before a number that may say what it is: "the limit of retries is now"
+_BRIEF = 24  # characters of such a word at most; longer ones are paths and identifiers
 _STOPS = (",", ";", ".", "!", "?", ")", "|", '"')  # words before these do not belong to a number
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from holdfast.content import shrink
 from holdfast.kernel.ports import Room
-from holdfast.text.fit import MISSES, Count, choose, fits
+from holdfast.text.fit import MISSES, SENTENCE, Count, choose, fits
 from holdfast.text.memo import Memo
 from holdfast.text.question import Question
 from holdfast.text.sentences import sentences
@@ -21,8 +21,7 @@ from .times import day_name
 OPENING = "From earlier in this conversation:"
 """The first line of the text."""
 
-_LEAST = 20  # tokens of a shortened excerpt at least
-_READ = 60_000  # characters of a text that is read sentence by sentence
+_READ = 60_000  # characters, a chapter, that are read sentence by sentence, in some 3 ms
 _MOST_CUT = 3  # tool outputs that are searched for the answer, each at the cost of a search
 
 
@@ -75,12 +74,12 @@ def pack(
             break
         day = day_name(message.said) if message.said is not None else ""
         left = room - (0 if day in days else count(f"[{day}]\n"))
-        left = min(left, max(budget // 2, _LEAST))
+        left = min(left, max(budget // 2, SENTENCE))
         by, said = name(message), body
         if not fits(body, left, count) or _tokens(by, body, count) > left:
             cut += message.role == "tool"
             within, said = left - count(f"{by}:") - 1, ""
-            if within >= _LEAST and cut <= _MOST_CUT:
+            if within >= SENTENCE and cut <= _MOST_CUT:
                 said = _cut(message, body, Room(within, count, question))
         tokens = _tokens(by, said, count)
         if not said or tokens > left:

@@ -157,8 +157,8 @@ _END = re.compile(
     r"|\w+ ago)\b",
     re.IGNORECASE,
 )
-_LONGEST = 300  # characters of a sentence that is examined
-_MOST_WORDS = 12  # words of a value
+_LONGEST = 300  # characters of a sentence that is examined; longer ones say several things
+_MOST_WORDS = 12  # words of a value; a longer one is a clause
 _EMPTY = frozenset(
     "way lot bit kind sort thing things stuff one ones going trying getting best".split()
 )

@@ -17,7 +17,7 @@ from holdfast.content import recognise
 from holdfast.content.lossy import sampled
 from holdfast.kernel.ports import Ask, Room
 from holdfast.selection import by_worth, evenly, order
-from holdfast.text.fit import MISSES, clip
+from holdfast.text.fit import MISSES, SENTENCE, clip
 from holdfast.text.importance import concludes
 from holdfast.text.pieces import LONGEST, SEAM, clauses, names, things
 from holdfast.text.sentences import sentences
@@ -43,7 +43,6 @@ Said = tuple[str, str]
 SHOWN = 0.5
 """The least share of a shortened output, or of notes, in a form that also lists names."""
 
-_SMALL = 24  # tokens that every form may have; fewer leave no room for a name
 _SAID = 0.25  # least share of what is said in a form that also lists names
 _WINDOWS, _WIDE = 2, 500
 """Samples by which a kind is recognised, and the characters of each: as many as name the kind, and
@@ -105,7 +104,7 @@ class RuleCondenser:
 
 def room_for(size: int, level: int) -> int:
     """The largest size of a form of a text with this size, in tokens."""
-    return max(int(size / FACTORS[level][1]), min(_SMALL, size - 1))
+    return max(int(size / FACTORS[level][1]), min(SENTENCE, size - 1))
 
 
 def _form(text: str, level: int, count: Count) -> str:
@@ -170,7 +169,7 @@ def short_form(of: Short, text: str, level: int, count: Count) -> str:
     """
     size = count(text)
     most, listed = room_for(size, level), count(with_names("", of.named))
-    room = max(int(size / FACTORS[level][0]), min(_SMALL, most))
+    room = max(int(size / FACTORS[level][0]), min(SENTENCE, most))
     if listed > (1 - of.share) * room:
         room = most
     is_scarce = KEPT[level] * listed > (1 - of.share) * room

@@ -65,11 +65,11 @@ for a step and 3 to 8 steps.
 """
 
 _FACTORS = tuple(factor.name for factor in fields(FactorWeights))
-_SLEPT = 60 * DAY  # seconds without a message after which a new conversation begins
+_SLEPT = 60 * DAY  # seconds without a message after which a new talk begins: two months
 _TELLING = 10  # best results that are checked for how much of the question they have
-_SOON = 10  # messages that count as the first or the latest
-_CANDIDATES = 400  # candidates for each of words, meaning and time
-_ALIKE = 0.3  # cosine of unrelated messages; below it the factor is less than 1
+_SOON = 10  # messages that count as the first or the latest: the opening or the end of a talk
+_CANDIDATES = 400  # for each of words, meaning and time; half and double found as much in dialogues
+_ALIKE = 0.3  # cosine of unrelated messages; below it the factor is less than 1; 0.15 found as much
 _BESIDE = "neighbours"
 """The factor of a message that has its score only from its neighbours."""
 
@@ -319,10 +319,12 @@ _WHO = re.compile(
 _ROLES = {"i": "user", "you": "assistant"}
 _LETTERS = re.compile(r"[^\W\d_]+")
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_MOST_BESIDE = 32  # words of a question and its context together; each costs one search
-_BRIEF = 16  # words of a question; a longer one also has names that it does not ask for
-_MOST_NAMED = 8  # identifiers of a question; each costs one search
-_SHORT_NAME = 3  # first letters of a name that stand for the name
+# words of a question and its context together, each a search; half and double found as much in
+# dialogues
+_MOST_BESIDE = 32
+_BRIEF = 16  # words of a question; a longer one has names that it does not ask for, as an email
+_MOST_NAMED = 8  # identifiers of a question, each a search; half and double found the same
+_SHORT_NAME = 3  # first letters of a name that stand for it, as in "Mel"; 1 found as much
 
 
 class Exact(NamedTuple):

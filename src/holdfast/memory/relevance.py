@@ -22,7 +22,7 @@ _OPEN_ENDS = (
     *("pending", "follow up", "not yet", "remind me"),
 )
 _OPEN = re.compile(rf"\b(?:{'|'.join(_OPEN_ENDS)})\b")
-_HALF_LIVES = 8  # half-lives of recency between the oldest and the newest segment
+_HALF_LIVES = 8  # of recency between the oldest and the newest segment, whose ratio is 1 to 256
 
 
 @dataclass(frozen=True, slots=True)

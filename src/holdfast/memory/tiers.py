@@ -25,11 +25,11 @@ from .messages import Remembered
 _USUAL = {level: sum(factors) / len(factors) for level, factors in FACTORS.items()}
 """For each level, the ratio by which a form is expected to be smaller."""
 
-_PAUSE = 3_600.0  # seconds of silence after which a new conversation begins
+_PAUSE = 3_600.0  # seconds of silence after which a new conversation begins: a meal or a meeting
 _AROUND = 4  # sentences on each side of a possible cut that are compared
 _LEAST_SHARE = 0.25  # share of the largest size that a piece has at least
 _LINE_LOSS = 2  # a cut moves to the end of a line unless the piece becomes shorter than 1 / this
-_LONGEST_WORD = 200  # characters that are searched for the end of a word
+_LONGEST_WORD = 200  # characters that are searched for the end of a word; longer runs are data
 _WORDS = (re.compile(r"\s(?=\S)"), re.compile(r"[^\w\s](?=\w)|[。，、；：！？]"))
 """The ends of words; the second for scripts without spaces."""
 

@@ -53,6 +53,7 @@ ORDER = re.compile(
 )
 """Words that ask for the first of several, or for the latest."""
 
+# a ``datetime`` ends with the year 9999
 _LATEST_MOMENT = datetime.max.replace(microsecond=0, tzinfo=UTC).timestamp()
 
 DAY = 86_400.0

@@ -17,10 +17,10 @@ from holdfast.selection import order
 from holdfast.text.sentences import sentences
 from holdfast.text.words import STOP_WORDS, words
 
-_DIMENSIONS = 512  # of a vector; enough that few words of a text meet in one
+_DIMENSIONS = 512  # of a vector; enough that few words of a sentence meet in one
 # Hashing with signs keeps angles: two features that meet in one place cancel as often as they add
 # up (Weinberger et al., "Feature Hashing for Large Scale Multitask Learning", 2009).
-_GRAMS = (3, 4)  # letters of the parts of a word
+_GRAMS = (3, 4)  # letters of the parts of a word; fastText (Bojanowski et al., 2017) takes 3 to 6
 _LONGEST = 48  # letters of a word that are used
 _LETTERS = 0.6  # weight of all parts of a word relative to the word
 _COMMON = 0.2  # weight of a stop word relative to other words

@@ -27,7 +27,7 @@ _PACKAGE = "wordllama"
 _WEIGHTS = Path("weights", "l2_supercat_256.safetensors")
 _TOKENIZER = Path("tokenizers", "l2_supercat_tokenizer_config.json")
 _TENSOR = "embedding.weight"
-_TOKENS_AT_ONCE = 4_096  # of one text: bounds the memory that a long one takes
+_TOKENS_AT_ONCE = 4_096  # of one text: their vectors of 256 numbers take 4 MB
 
 Floats = npt.NDArray[np.float32]
 

@@ -62,7 +62,7 @@ _SIZES = _numbers(
 )
 # tokens that a model may think before it answers, which count as output
 THOUGHT = 4_096
-_LOOKED_AT = 2_000  # characters of a refusal that are searched
+_LOOKED_AT = 2_000  # characters of a refusal that are searched: its type and text come first
 
 
 def refusal(vendor: str, status: int, text: str, headers: Headers) -> ModelError:

@@ -42,8 +42,8 @@ _HOP = frozenset(
 _RECODED = frozenset({b"content-encoding"})
 _OWN = OWN.encode()
 _AUTOMATIC = ("user-agent", "accept", "accept-encoding", "content-type")
-_REFUSAL = 1_000_000  # bytes of a refusal that are read
-_CONNECT = 15.0  # seconds to connect to a provider
+_REFUSAL = 1_000_000  # bytes of a refusal that are held in memory, to find in them what did not fit
+_CONNECT = 15.0  # seconds to connect to a provider; the packages of OpenAI and Anthropic wait 5
 
 
 class Proxy:

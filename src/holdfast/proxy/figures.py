@@ -25,7 +25,7 @@ _FIGURE = re.compile(
     rb"\s{0,4}(?P<tokens>\d{1,12})"
 )
 _MARK = b"oken"  # part of the names of all figures
-_TAIL = 64  # bytes at the end of a chunk that may begin a figure
+_TAIL = 64  # bytes at the end of a chunk that may begin a figure: name and number have some 40
 
 
 @dataclass(slots=True)
@@ -53,8 +53,8 @@ CACHED = 0.1
 their current models.
 """
 
-_REPORTS = 10  # the newest reports, which are kept
-_THREADS = 500  # threads whose figures are kept
+_REPORTS = 10  # the newest reports, which are kept: each has its conversation twice
+_THREADS = 500  # threads whose figures are kept; a request of a forgotten one counts as its first
 # seconds, upper bounds of the histogram: those of Prometheus's Go client, but from 1 ms to 5 s
 _LATENCIES = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 

@@ -27,7 +27,7 @@ from holdfast.names import ToolProvider
 from holdfast.options import Options
 from holdfast.recovery import recall_tool
 
-_ROUNDS = 5  # recalls for one request, after which the model must answer
+_ROUNDS = 5  # recalls for one request, each a call of the model for which the client waits
 _EVENT = "text/event-stream"
 
 

@@ -20,8 +20,8 @@ from holdfast.reports.text import (
 )
 from holdfast.text.visible import amount, one_line, plain
 
-_HEIGHT = 26  # pixels of one bar
-_DENSE = 120  # messages; with more, edges are not drawn
+_HEIGHT = 26  # pixels of one bar; WCAG 2.2 asks for 24 of what a pointer must meet (2.5.8)
+_DENSE = 120  # messages; a bar of 1,000 pixels has 8 for each, of which edges would take 2
 
 
 def anchor(entry: MessageAccount) -> str:
@@ -84,7 +84,7 @@ def message_bar(entry: MessageAccount, largest: int) -> str:
     )
 
 
-_MOST = 40_000  # characters of a text in the page
+_MOST = 40_000  # characters of a text in the page, some ten screens of a person who reads
 
 
 def html_report(account: Account) -> str:

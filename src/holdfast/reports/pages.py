@@ -12,7 +12,7 @@ from string import Template
 from holdfast.text.visible import visible
 
 PREVIEW = 160
-"""Cells of a text that a page shows in one line."""
+"""Cells of a text that a page shows in one line, as a wide window shows it."""
 
 
 def asset(*path: str) -> str:

@@ -17,7 +17,7 @@ from holdfast.result import CompressionResult, Step, touched
 from holdfast.text.visible import amount, clip, one_line, pad, plain, visible
 
 Kind = Literal["same", "gone", "new", "left_out"]
-# characters; if less of a line is unchanged, the whole line is shown as changed
+# characters, most of a terminal's line; if less of one is unchanged, the whole is shown as changed
 _WORTH_SHOWING = 80
 
 
@@ -125,10 +125,10 @@ def _shared_start(a: str, b: str) -> int:
     return low
 
 
-WIDTH = 110  # cells of a report that is not shown on a terminal
-_LONGEST_NAME = 40  # cells of the name of a step
-_LONGEST_DETAIL = 200  # cells of the reason or detail of a step
-_SHORTEST = 20  # cells that a preview has at least
+WIDTH = 110  # cells of a report that is not shown on a terminal: a line of an editor
+_LONGEST_NAME = 40  # cells of the name of a step; callers' own names may be long
+_LONGEST_DETAIL = 200  # cells of the reason or detail of a step: two lines
+_SHORTEST = 20  # cells that a preview has at least, also on a narrow terminal: three words
 _SIGNS = {"gone": "- ", "new": "+ ", "same": "  ", "left_out": "  ... "}
 
 

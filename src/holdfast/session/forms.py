@@ -34,7 +34,7 @@ RECONSTRUCTED = (
 
 _PROMPTS = {LIGHT: "light", HEAVY: "heavy"}
 _LEAST = 12  # tokens of a form; for fewer, a model is not better than the rules, and not asked
-_EXPANSION = 4  # times the size of a note that its reconstruction may have
+_EXPANSION = 4  # times the size of a note for its reconstruction: the ratio of a warm form
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,11 +127,11 @@ def own_id(message: object) -> str:
     return found if isinstance(found, str) else ""
 
 
-_HELD = 16_000_000  # characters of messages that an open thread keeps in memory at most
-_SNAPSHOT = 256  # lines after which the state is saved again
-LINES = 512  # lines that are read or copied at once
-NEAR = 64  # messages on one side of a position that are read at once
-NEWEST = 8  # newest messages that show the current work
+_HELD = 16_000_000  # characters of messages in memory: 16 MB of English, some 4,000,000 tokens
+_SNAPSHOT = 256  # lines after which the state is saved again; opening reads at most so many
+LINES = 512  # lines that are read or copied at once: some MB, and few trips to a server
+NEAR = 64  # messages on one side of a position that are read at once, more than most turns have
+NEWEST = 8  # newest messages that show the current work: a few calls and their results
 STATE = "session:"
 """The key of a thread's saved state begins with it, and ends with the thread's name."""
 

@@ -159,10 +159,10 @@ class FormRequests:
 
 
 _BREATH = 0.001  # seconds between two portions, so that a waiting thread gets the turn
-_ROUNDS = 4  # of requests in the background, after each maintenance of the tiers
-_TRIES = 2  # rounds in which a form is requested before the one by rules is kept
-_LONGEST_PAUSE = 16  # maintenance runs without a request while the model does not answer
-_FAULTS = 10  # failures in memory
+_ROUNDS = 4  # of requests in the background after each maintenance, so that none runs for long
+_TRIES = 2  # rounds for a form before the one by rules is kept: a second reply may be better
+_LONGEST_PAUSE = 16  # runs without a request while the model is silent, after pauses that double
+_FAULTS = 10  # failures in memory, the newest, for a person who reads the statistics
 
 
 class Patience:

@@ -48,7 +48,7 @@ _MOST_IDLE, _MOST_ONWARD = 14, 2
 """Words of an input that only asks to go on, and how many of them may say with what, as in
 "continue with the next endpoint".
 """
-_UNKNOWN = 0.1  # share of an input's words that the view may lack
+_UNKNOWN = 0.1  # share of an input's words that the view may lack; half and double gave equal views
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +120,11 @@ _TERMS: Memo[str, frozenset[str]] = Memo(_terms)
 """Cached, since most messages of a view are in the next view too."""
 
 # Each candidate is read with its neighbours; those of a long thread are read from the store.
-_CANDIDATES = 60  # messages with words of the question
+_CANDIDATES = 60  # messages with words of the question; in dialogues half and double found as much
 _LONG, _FEWER = 5_000, 30  # messages of a thread above which there are fewer candidates
-_HITS = 200  # results that ``pack`` chooses from
+_HITS = 200  # results that ``pack`` chooses from; in dialogues half and double told the same
 _ANSWERS = 0.1  # score below which only the question itself was found
-_EXPLAINED = 8  # messages with factors in the event of a recall; the view has the factors of all
+_EXPLAINED = 8  # messages with factors in the event of a recall, as many as a report tells of one
 
 Chosen = tuple[int, float, Mapping[str, float]]
 """The position of a recalled message, its score, and each factor's share of it."""
@@ -314,8 +314,10 @@ class _Source:
 _BLOCK = 4_096  # messages whose vectors are stored under one key
 _BLOCKS = 2  # newest blocks that are searched: about 8 MB of vectors
 _AT_ONCE = 2_000  # messages that one search adds, which takes about 0.3 s
-_EMBEDDED = 400  # characters of one message, all of which is found by its words
-_NEAREST = 40  # nearest messages, each of which is read with its neighbours
+_EMBEDDED = 400  # characters, some sentences, of one message, which its words find whole
+# nearest messages, each of which is read with its neighbours; in dialogues half found less, and
+# double more by 0.005
+_NEAREST = 40
 
 
 @cache

@@ -141,7 +141,7 @@ def marked_message(thread: Thread, text: str) -> Message:
 
 
 _IN_MIND = "To be kept in mind:"
-_IN_MIND_SHARE = 0.4  # share of the budget at most, to leave room for the current work
+_IN_MIND_SHARE = 0.4  # share of the budget at most, so that the current work has the larger part
 
 
 def notes_text(thread: Thread, options: SessionOptions, limit: int) -> str:
@@ -162,12 +162,16 @@ _FAR = 12.0
 """Times the room. What is farther from the end of a thread is searched only for the user's
 questions.
 """
-_INPUT = 0.125  # share of the room up to which the user's newest input is kept whole
+# share of the room up to which the user's newest input is kept whole; in recorded runs half and
+# double kept as much
+_INPUT = 0.125
 _LOOKED_AT, _CHEAP = 2, 16_000
 """Messages that the last part dropped are tried again up to so many times the room, or to so many
 tokens, which are read in a few milliseconds.
 """
-_TALK = 0.65  # share of words in the characters of the newest messages that makes them a talk
+# share of words in the characters of the newest messages that makes them a talk; half and more
+# kept as much of recorded runs
+_TALK = 0.65
 
 
 class Scope(NamedTuple):

@@ -130,10 +130,10 @@ def stats_of(thread: Thread, tiers: ThreadTiers, faults: Sequence[str], last_fit
 
 
 BEHIND = "some messages are in no tier yet: tiers() puts them there"
-MOST_SHOWN = 200  # recalls, and other events of a kind, on a page
-MOST_TOLD = 8  # messages of one recall
-_NEWEST = 10  # events of a kind in the text; the page shows more
-_PREVIEW = 90  # cells
+MOST_SHOWN = 200  # recalls, and other events of a kind, on a page: some screens of a person
+MOST_TOLD = 8  # messages of one recall, so that several recalls are seen at once
+_NEWEST = 10  # events of a kind in the text, so that all kinds fit a screen; the page shows more
+_PREVIEW = 90  # cells: with what stands before it, a line of ``WIDTH``
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +276,7 @@ def best(event: Event, most: int) -> list[Any]:
 
 
 _WIDTH, _HEIGHT = 1_000, 180  # of a chart, in its own units
-_FEW = 5  # compactions that a page shows at once
+_FEW = 5  # compactions that a page shows at once; the others are folded
 
 Point = tuple[float, float]
 

@@ -74,8 +74,8 @@ tier to another, ``forms`` is a request for a model's forms, and ``fault`` a fai
 DERIVED = frozenset({"compaction", "shrink", "recall", "tiers", "forms", "fault"})
 """Events of the session itself, which it would repeat; they need not wait for the disk."""
 
-_SPEAKERS = 64  # names of speakers that are remembered, the first ones
-_FOUND = 1_000  # messages found since the tiers were last maintained; earlier ones are forgotten
+_SPEAKERS = 64  # names of speakers, the first ones: more than talk with each other in a thread
+_FOUND = 1_000  # messages found since the tiers were last maintained, and more are not recent
 REWORDING = frozenset({"edit", "revert", "delete", "keep"})
 """Events that change messages, or which ones there are."""
 

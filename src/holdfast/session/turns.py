@@ -90,7 +90,7 @@ def calls_of(thread: Thread, at: int) -> list[ToolCall]:
 _ROLES: dict[str, Role] = {"User": "user", "Assistant": "assistant", "System": "system"}
 _CALL, _RESULT = "Call", "Result"
 _BLOCK = re.compile(rf"^({'|'.join((*_ROLES, _CALL, _RESULT))}): ", re.MULTILINE)
-_SHORT = 55  # characters of a call's arguments
+_SHORT = 55  # characters of a call's arguments: with its name and outcome, a line
 _CALLED = re.compile(r"(?P<name>[^(\n]{1,200})\((?P<arguments>.*?)\)?", re.DOTALL)
 """A call; a shortened one has no closing bracket."""
 

@@ -90,8 +90,10 @@ def copied(value: Any) -> Any:
     return list(map(copied, value)) if kind is list else value
 
 
-_ASKED_RECENT = 0.1  # share of the budget for recent turns if there is a question
-_PAST = 0.15  # share for the past if there is a question
+# share of the budget for recent turns if there is a question; in dialogues half and double of it
+# left as much of what answers
+_ASKED_RECENT = 0.1
+_PAST = 0.15  # for the past if there is a question; in dialogues half and double told the same
 _GROWTH = 0.3
 """Share that a new view leaves free, so that it can grow at its end.
 
@@ -103,13 +105,15 @@ _WORTH_FREE = 6
 With this and the 16,000 tokens of ``recent``, views of twenty recorded runs with 30% of their size
 had 0.859 of what was used later, without them 0.823.
 """
-_ROOMIER = 1.25  # times the budget of a view above which it is made again
+_ROOMIER = 1.25  # times the budget of a view above which it is made again: room for some more turns
 _RECALL = {True: 0.5, False: 0.15}
 """Largest share for the past without a question, in a talk and in an agent's work, of the room that
 the newest exchange leaves: that exchange is what is being worked on.
 """
-_NEWEST = 0.15  # share of the newest messages, which are in the view anyway
-_WORTH = 0.25  # score above which the past is worth its tokens without a question
+_NEWEST = 0.15  # share of the newest messages, in the view anyway; half and double gave equal views
+# score above which the past is worth its tokens without a question: of two dialogues, all but one
+# of 51 messages that answer reach it, and of twelve results of questions about the other 2
+_WORTH = 0.25
 _ATTEMPTS = 8  # to find a view that fits with what ``repair`` adds; 2 are nearly always enough
 _OUTGREW = "the recent turns outgrew their share of the budget"
 _WIDER = "the budget has room for more of the recent turns"

@@ -35,7 +35,7 @@ _WRITTEN = re.compile(r"=([0-9a-f]{2})")
 _LONGEST = 200  # bytes of one part of a path: file systems allow 255
 _MOST = 800  # bytes of a path: S3 allows 1,024, including the store's prefix
 _LONG = "=long"
-_KEY_LENGTH = 4  # bytes that hold the length of a key
+_KEY_LENGTH = 4  # bytes of the length of a key, as in other formats: no key has 4 GB
 
 
 _OBSTORE = cast("Any", obstore)  # may return Arrow tables, for which it has no types

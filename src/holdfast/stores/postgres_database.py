@@ -28,7 +28,9 @@ __all__ = ["Connection", "Database", "Row"]
 T = TypeVar("T")
 Row = tuple[Any, ...]
 
-_PAUSE, _LONGEST_PAUSE = 0.05, 1.0  # seconds before a lost connection is tried again
+# seconds before a lost connection is tried again: a server that was restarted is found at once,
+# and one that stays away is not asked more than once a second
+_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
 _PASSING = frozenset({"57P01", "57P02", "57P03", "53300"})  # the server ends, starts or is full
 _LOST = (OperationalError, InterfaceError)
 _MIGRATION = 0x486F6C64  # the advisory lock for changes of the schema: "Hold"

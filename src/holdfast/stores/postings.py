@@ -27,7 +27,7 @@ from holdfast.text.similarity import (
 from holdfast.text.words import terms
 
 _MOST_TERMS = 200
-"""Words of a question that are searched; of a long question, the first."""
+"""Words of a question that are searched; of one that is a pasted page, the first."""
 _MOST_WEIGHED = 24  # rarest terms that a search uses; the others change almost nothing
 _LONGEST = 64  # bytes of a term; a longer one is replaced by its hash, since index keys are limited
 

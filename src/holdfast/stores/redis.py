@@ -34,10 +34,11 @@ except ImportError as missing:
     raise MissingExtraError("a Redis store", "redis") from missing
 
 _PREFIX = "holdfast:"
-# attempts after a lost connection, and most seconds between them: about half a minute together
+# attempts after a lost connection, and most seconds between them: about half a minute together, as
+# stores on PostgreSQL wait
 _TRIES, _LONGEST_PAUSE = 30, 1.0
-_REMEMBERED = 600  # seconds for which the server remembers the answer of an append
-_BLOCK = 1_024  # lines whose postings of one term are stored together
+_REMEMBERED = 600  # seconds for which an append may be repeated: many times what attempts take
+_BLOCK = 1_024  # lines whose postings of one term are stored together: up to 10 kB in a field
 
 _ENTRY, _LINES, _IDS, _TIMES, _WORDS, _DONE = (b"e:", b"l:", b"i:", b"t:", b"w:", b"n:")
 """Prefixes of the keys of an entry, of the four parts of a log, and of an append."""

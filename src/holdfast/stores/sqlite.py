@@ -40,7 +40,7 @@ SPAN = 1 << 32
 # file format says
 _BLOCK = 900
 _LOST = 4_096  # lines at the end that one damaged page can affect: no page has more bytes
-_GAP = 4  # unwanted lines that are read too, to save one query
+_GAP = 4  # unwanted lines that are read too, which takes less than another query
 
 _LOG = (
     "SELECT id, coalesce(CAST(length AS INTEGER), -1), name, (SELECT max(number) FROM lines "

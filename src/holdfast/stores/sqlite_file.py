@@ -210,7 +210,7 @@ _DAMAGED = (UnicodeDecodeError, DecodeError, JSONDecodeError, struct.error)
 
 # SQLite's message if it may not create files next to the database
 _CLOSED = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
-_PAUSE = 0.01  # seconds before a refused change of the log mode is tried again
+_PAUSE = 0.01  # seconds before another process may have made its change of the log mode
 
 
 class DatabaseFile:

@@ -19,17 +19,23 @@ Render = Callable[[Sequence[int]], str]
 """Makes the text of the chosen pieces, given by ascending numbers."""
 
 FIRST_GUESS = 4.0  # characters a token of plain English, as OpenAI's help says
+SENTENCE = 24
+"""Tokens of a short sentence: no text is cut below it, and notes that are shorter tell nothing."""
+
 LONG_TOKEN = 8  # characters; a text with a longer mean is counted
-_SEAM = 16  # tokens that a beginning may have more than the whole, since its last word is cut
+# tokens that a beginning may have more than the whole, since its last word is cut; half and double
+# cut real outputs alike
+_SEAM = 16
 _CLOSE_ENOUGH = 0.985  # share of the tokens from which no better cut is tried
-_GUESSES = 6  # cuts by interpolation; the others are by halving
-MISSES = 12  # pieces in a row that may be tried though they do not fit
-_FASTEST_GROWTH = 16  # times the last size, so that one cheap part does not overshoot
+_GUESSES = 6  # cuts by interpolation, then by halving; half and double cut real outputs alike
+MISSES = 12  # pieces in a row that may be tried though they do not fit, each in one count of tokens
+# times the last size, so that one cheap part does not overshoot; half and double cut alike
+_FASTEST_GROWTH = 16
 # tokens beside the marker from which a head and a tail are better than a head alone
 _SMALLEST_SHARE = 16
-_HEAD = 0.6  # the beginning's share of a head and a tail
-_LINE_LOSS = 3  # a cut moves to a line's end unless that loses more than a third
-_LONGEST_JOINT = 16  # characters that are searched for the start of a combined character
+_HEAD = 0.6  # the beginning's share of a head and a tail; a text says first what it is about
+_LINE_LOSS = 3  # a cut moves to a line's end, for those who read it, unless that loses a third
+_LONGEST_JOINT = 16  # characters of a combined one that are searched for its start; emoji have 10
 _JOINERS = frozenset("\u200d\ufe0e\ufe0f\u20e3\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
 
 

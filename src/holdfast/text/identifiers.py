@@ -33,7 +33,7 @@ _PART = r"[^\s\"'`<>(){}\[\],;|“”‘’«»。，、；：！？（）【】
 # The group is not possessive: Python 3.11.2 drops what such a group matched last.
 _CHUNK = re.compile(rf"{_PART}(?:(?<=\d),(?=\d{{3}}){_PART})*")
 _SHORT = 80  # characters of a chunk whose judgement is cached
-_NAMES = 8  # before a value, as in a=b=1
+_NAMES = 8  # before a value, as in a=b=1; each is a call of this function
 _EDGES = ".:!?-=+&~"
 # a chunk without one of these is a plain word
 _TELLING = re.compile(  # begins with one set, so that the search can skip to it
@@ -46,7 +46,7 @@ _QUOTED = re.compile(  # begins with one set, so that the search can skip to it
     r"[\"`“«](?:(?:(?<=\")(?<!\w\")(?!\s)[^\"\n]{2,120}+(?<!\s)\"|(?<=`)(?<!\w`)(?!\s)"
     r"[^`\n]{2,120}+(?<!\s)`)(?!\w)|(?<=“)[^”\n]{2,120}+”|(?<=«)[^»\n]{2,120}+»)"
 )
-_DIGITS = 30  # digits of a number at most
+_DIGITS = 30  # of a number at most: 64 bits have 20, and a longer run is data
 _AMOUNT = re.compile(  # groups: a sign before the number; the rest of a time, and a unit
     r"[+-]?([^\w\s]?)\d[\d.,]{0,60}+((?::[\d.:]{1,30}+)?(?:%|°?[^\W\d_]{1,4})?)"
 )

@@ -15,10 +15,11 @@ _MARK = re.compile(rf"{_STRING}|[\[\]{{}},]", re.DOTALL)
 _START = re.compile(r"^[ \t]*[\[{]|\{\s*\"|\[\s*[\[{]", re.MULTILINE)
 """Where a value may begin inside other text."""
 
-_TRIES = 100_000  # characters that may be read in vain, plus as many as the text has
+# characters that may be read in vain, plus as many as the text has: some milliseconds
+_TRIES = 100_000
 _REACH = 1_000  # characters of a value that are read first; then four times as many, and so on
 _LONGEST = 16  # the words and escapes of JSON (RFC 8259) are shorter: a cut one is near the end
-DEEPEST = 60  # levels that are read; what lies deeper stays text
+DEEPEST = 60  # levels that are read, each some calls of Python's 1,000; what lies deeper stays text
 _TOO_DEEP = 10_000  # characters, about, that the scanner reads before it reports too deep nesting
 
 

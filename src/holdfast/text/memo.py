@@ -14,12 +14,12 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 MOST_BYTES = 64_000_000
-"""The bound on all caches of a process together, in bytes."""
+"""The bound on all caches of a process together, in bytes: those of a few long conversations."""
 
 # bytes of an entry beside its characters, measured for a text and a number in a dictionary
 _ENTRY = 200
 _TEXTS, _COLLECTIONS, _NUMBERS = (str, bytes), (tuple, list, set, frozenset), (int, float)
-_ITEM = 64  # bytes of an item in a list or a tuple: a short text or a few references
+_ITEM = 64  # bytes of an item in a list or a tuple, such as CPython's object of a short text
 _READ = 2  # items that are measured; further ones count as these do
 
 

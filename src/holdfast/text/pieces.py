@@ -23,7 +23,7 @@ SEAM = 8
 """Characters that a piece costs besides its text: a line break and sometimes a gap mark."""
 _NUMBER = re.compile(r"\s{0,8}(\d{1,7})(?:[:|│→-]\t?|\t| {2})")
 _IN_FRONT = re.compile(r"^\d+ ?", re.MULTILINE)
-_INDENT = 4  # columns of one level of indentation
+_INDENT = 4  # columns of one level of indentation, as PEP 8 has it
 _CLAUSE = re.compile(r"[.;!?。！？,)}\]](?=\s)")
 _SPACE = re.compile(r"\s")
 
@@ -187,8 +187,10 @@ STOP = frozenset(
 )
 """Words that mean nothing by themselves."""
 
-_FEW_DIGITS = 3  # digits; a shorter number is rarely a name
-_DIGITS_OF_AN_ID = 0.2  # share of digits that makes a mixture of letters and digits an id
+_FEW_DIGITS = 3  # digits; a shorter number is rarely a name, since there are only a hundred
+# share of digits that makes a mixture of letters and digits an id; "utf8" and "sha256" have more,
+# words with a number at their end less
+_DIGITS_OF_AN_ID = 0.2
 
 
 names = _THING.findall

@@ -153,8 +153,8 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_SHORTEST = 12  # characters of a key or token that only its name reveals
-_LONG = 20  # characters of one that follows a name without a sign between them
+_SHORTEST = 12  # characters of a key that only its name reveals; shorter values are often words
+_LONG = 20  # characters of one that follows a name without a sign between them: as AWS key ids have
 _RUN = re.compile(r"[A-Za-z0-9]+")
 # fewer characters do not tell a random key from a name
 _LONG_RUN = re.compile(r"[A-Za-z0-9]{10,}")

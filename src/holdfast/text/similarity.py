@@ -18,8 +18,7 @@ _JOINED = re.compile(r"(?<![^\W_])[^\W_]++(?:[-_./:@#][^\W_]++)+")
 
 # The defaults of Lucene. Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and
 # Beyond" (2009): k1 between 1.2 and 2, b between 0.5 and 0.8 work for most collections.
-_K1 = 1.2
-_B = 0.75
+_K1, _B = 1.2, 0.75
 
 
 MOST_HOLDERS = 5_000

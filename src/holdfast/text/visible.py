@@ -24,10 +24,12 @@ def _escape(found: re.Match[str]) -> str:
 
 
 GLANCE = 300
-"""Characters of a message, a question or another program's error that show what it is about."""
+"""Characters of a message, a question or another program's error that show what it is about: three
+lines of a terminal.
+"""
 
 LISTED = 20
-"""Names or numbers that one message of an error lists."""
+"""Names or numbers that one message of an error lists; more would fill a screen."""
 
 
 def fault_line(fault: object) -> str:

@@ -93,8 +93,8 @@ _VOWELS = frozenset("aeiouy")
 _KEPT_DOUBLE = frozenset(
     "lsz"
 )  # fall, pass and buzz keep both letters; stopp, runn and plann lose one
-_SHORTEST = 3  # letters of the shortest stem
-_LONGEST = 40  # letters of the longest word that is stemmed
+_SHORTEST = 3  # letters of the shortest stem; of two letters, most are endings or articles
+_LONGEST = 40  # letters of a word that is stemmed; longer ones are identifiers or data
 
 
 def words(text: str) -> list[str]:

@@ -55,8 +55,8 @@ No piece of either vocabulary reaches across any other line break, and none look
 """
 
 _ESTIMATE_ERROR = 0.1  # relative, as ``estimate`` measured it
-_LONG = 2_000  # characters from which a text is looked up by line
-_SAMPLE = 8  # lines that are tried before all are
+_LONG = 2_000  # characters; shorter texts are counted in half a millisecond, without their lines
+_SAMPLE = 8  # lines that are tried before all are looked up; most of them must be known
 
 
 def counter_for(spec: str | TokenCounter | Callable[[str], int] | None = None) -> TokenCounter:

@@ -22,7 +22,7 @@ from holdfast.tokens.families import first
 if TYPE_CHECKING:
     from holdfast.kernel.messages import Media
 
-_BYTES_A_PAGE = 50_000  # of a document whose pages cannot be counted
+_BYTES_A_PAGE = 50_000  # of a document whose pages cannot be counted: text with a font or a picture
 _A_SECOND = {"audio": 32, "video": 263}
 """Tokens a second, from Gemini's guide "Understand and count tokens"; OpenAI takes 10 for sound."""
 _BYTES_A_SECOND = {"audio": 16_000, "video": 250_000}
@@ -262,7 +262,9 @@ _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _PAGE = re.compile(rb"/Type\s*/Page(?![A-Za-z])")
 _LINEARIZED_PAGES = re.compile(rb"/Linearized\b[^>]{0,500}?/N\s+(\d{1,6})")
 _STREAMS, _INFLATED = 2_000, 1 << 20
-"""The number of object streams of a PDF that are read, and the bytes of each."""
+"""The number of object streams of a PDF that are read, and the bytes of each: producers put some
+hundred objects into one, and a damaged file may claim any number.
+"""
 
 
 def image_size(data: bytes) -> tuple[int, int] | None:
