@@ -259,7 +259,8 @@ def _opened(
 Rate = Callable[[StreamEvent], float]
 
 TOKENS_A_CHARACTER = 0.3  # until it is measured; plain English has 0.25
-IDLE = 0.1  # share of the room; of more, what comes later has it. Half and double kept as much
+IDLE = 0.05  # share of the room; of more, what comes later has it
+REACH = 2  # times the room: candidates that cost less than estimated may fill it
 _NEARLY_ALL = 0.8  # share of the tokens of all candidates that are of one text; 0.9 kept as much
 
 
@@ -391,7 +392,8 @@ class Candidates:
         chosen, spent = beginning(rest, costs, cost, room, room - spent)
         if chosen:
             chosen, spent = _extended(chosen, spent, rest, costs, cost, room)
-            chosen = filled(chosen, spent, rest, costs, cost, room, room * (1 - IDLE))
+            following = rest[rest.index(chosen[-1]) + 1 :]
+            chosen = filled(chosen, spent, following, costs, cost, room, room * (1 - IDLE))
         best = max(rest, key=values.__getitem__, default=None)
         outweighs = best is not None and values[best] > sum(map(values.__getitem__, chosen))
         if best is not None and outweighs and cost([best]) <= room:
@@ -497,7 +499,6 @@ SAID = "What the user said:"
 DONE = "What was said and done, step by step:"
 GAP = "…"
 _OURS = ("- ", "> ", SAID, DONE)
-_REACH = 2  # times the room: candidates that cost less than estimated may fill it
 
 
 class Notes:
@@ -514,7 +515,7 @@ class Notes:
         self._candidates = Candidates(
             events, everything, lambda _: TOKENS_A_CHARACTER, room=max(tokens, 1)
         )
-        self._order = self._candidates.order(tokens * _REACH)
+        self._order = self._candidates.order(tokens * REACH)
         self._count, self._heading = count, heading
 
     def within(self, tokens: int) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from holdfast.compressors.notes import HEADING, IDLE, Candidates, rates, written
+from holdfast.compressors.notes import HEADING, IDLE, REACH, Candidates, rates, written
 from holdfast.compressors.references import Place, note, save_messages
 from holdfast.compressors.summaries import Placed, WorkingStore, body_of, concealed, mark, placed
 from holdfast.compressors.tool_outputs import SHORTER_FORM, texts
@@ -24,7 +24,7 @@ from holdfast.kernel.transcript import Transcript, legal, unit_of
 from holdfast.kernel.typed import Fraction
 from holdfast.selection import table, writer
 from holdfast.stream import StreamEvent, events_of, passages_of
-from holdfast.text.fit import head_tail, water_level
+from holdfast.text.fit import filled, head_tail, water_level
 
 TOLD, LEFT_OUT = "in the notes", "not in the notes"
 """The reason of a drop: notes have pieces of the message, or none of its whole exchange."""
@@ -299,7 +299,7 @@ _TASK = "too long for the budget: its middle is left out"
 
 _LEAST_SHOWN = 16  # tokens of the newest output that stay in any room; older messages give way
 _WORTH_NAMING = 4  # times the tokens of its reference that a text has, else it is told instead
-_REACH = 1.3  # times the room, since estimated costs may be too high; double kept as much
+_LEAST_RANKED = 512  # tokens of candidates that are ranked: of the first few, none may fit
 
 
 class Selection:
@@ -346,13 +346,16 @@ class Selection:
         task = self._shorter_task()
         room = self.allowance.target - self._fixed(task)
         if self._order is None:  # references come later: they only make the room smaller
-            self._order = self.candidates.order(max(room, 0) * _REACH)
+            self._order = self.candidates.order(max(room * REACH, _LEAST_RANKED))
             self._best = self._best_by_output(self._order)
         draft = Draft(self, tail, place)
         first = self._floors(draft, room)
         chosen = self.candidates.choose(self._order, room, draft.tokens, first)
-        spare = room - draft.tokens(chosen) if task else 0
-        if spare > self.stays.room * IDLE:
+        spare = room - draft.tokens(chosen)
+        if spare > room * IDLE:  # it may be too little for notes
+            chosen = self._longer_in_place(chosen, room, draft)
+            spare = room - draft.tokens(chosen)
+        if task and spare > self.stays.room * IDLE:
             task = self._shorter_task(int(spare * (1 - IDLE)))
         edits = tuple(draft.edits(chosen, task))
         return (
@@ -424,6 +427,18 @@ class Selection:
         newest = next((pair for pair in numbered if pair[1].is_users_words), None)
         going = newest is not None and newest[1].message in self.stays.going
         return newest[0] if newest is not None and going else None
+
+    def _longer_in_place(self, chosen: Sequence[int], room: int, draft: Draft) -> list[int]:
+        """The chosen candidates, and others of what stays in place, if they fit the room."""
+        candidates, known = self.candidates, set(chosen)
+        rest = [
+            number
+            for number, candidate in enumerate(candidates.found)
+            if candidate.event in self.in_place and number not in known
+        ]
+        best = candidates.best_first(rest, room) if rest else ()
+        spent = draft.tokens(chosen)
+        return filled(chosen, spent, best, candidates.costs, draft.tokens, room, room)
 
     def _more(self, opening: int, event: int | None, mine: Iterable[int]) -> Iterator[int]:
         """What follows the opening of an event, up to the size that it is due; of notes nothing."""

@@ -130,33 +130,36 @@ def choose(
     if not first:
         return None
     enough = tokens * _CLOSE_ENOUGH
-    return picked(filled(first, spent, order, sizes, cost, tokens, enough, FIRST_GUESS))
+    following = order[order.index(first[-1]) + 1 :]
+    return picked(filled(first, spent, following, sizes, cost, tokens, enough, FIRST_GUESS))
 
 
 def filled(
     first: Sequence[int],
     spent: float,
-    order: Sequence[int],
+    following: Iterable[int],
     sizes: Sequence[float],
     cost: Callable[[Sequence[int]], int],
     room: int,
     enough: float,
     rate: float = 1.0,
 ) -> list[int]:
-    """The ``first`` pieces, which cost ``spent``, with next ones of the order that still fit.
+    """The ``first`` pieces, which cost ``spent``, with those of the ``following`` that still fit.
 
     It ends when they cost ``enough`` together. ``rate`` is the size that one token may have.
     """
     chosen = list(first)
-    following = order.index(chosen[-1]) + 1
-    for piece in order[following : following + MISSES]:
-        if spent >= enough:
+    misses = 0
+    for piece in following:
+        if spent >= enough or misses == MISSES:
             break
         if sizes[piece] <= (room - spent) * rate:
             taken = cost([*chosen, piece])
             if taken <= room:
                 chosen.append(piece)
                 spent = taken
+            else:
+                misses += 1
     return chosen
 
 
@@ -172,7 +175,12 @@ def beginning(
     A larger room has a longer beginning, so it keeps what a smaller one keeps. First pieces that do
     not even fit alone are passed over.
     """
-    for start in range(min(len(order), MISSES)):
+    misses = 0
+    for start, first in enumerate(order):
+        if misses == MISSES:
+            break
+        if start and sizes[first] > allowed:
+            continue
         reach = list(accumulate(sizes[piece] for piece in order[start:]))
 
         def cost_of(size: int, start: int = start) -> int:
@@ -181,6 +189,7 @@ def beginning(
         kept, spent = longest(reach, cost_of, room, allowed)
         if kept:
             return order[start : start + kept], spent
+        misses += 1
     return (), 0
 
 
