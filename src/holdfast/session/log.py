@@ -160,6 +160,7 @@ class Thread:
         self.damaged: dict[LineKind, set[int]] = {"message": set(), "event": set()}
         """The lines that cannot be read, which are passed over."""
         self._unsaved = 0
+        self._glances = store if isinstance(store, Glances) else None
         self._named = None if form is None else named(form)
         self.state = State()
         lengths: Sequence[int] = ()
@@ -202,8 +203,8 @@ class Thread:
 
     def _glance(self, keys: Sequence[str]) -> tuple[Sequence[str | None], Sequence[int]]:
         """The values of the keys and the lengths of both logs, if possible in one round trip."""
-        if isinstance(self.store, Glances):
-            return settled(self.store.glance(keys, [MESSAGES + self.name, EVENTS + self.name]))
+        if self._glances is not None:
+            return settled(self._glances.glance(keys, [MESSAGES + self.name, EVENTS + self.name]))
         values = [settled(self.store.get(key)) for key in keys]
         return values, [settled(log.length()) for log in self._logs.values()]
 

@@ -76,6 +76,9 @@ class LastFit:
     overhead: int = 0
     """Tokens of the request besides its messages, which are included in the part's tokens."""
 
+    accepted: frozenset[Message] = frozenset()
+    """The messages of the last view that the format accepts by themselves, without the newest."""
+
     past_message: PastMessage | None = None
     searched_for: int | None = None
     """The user's input for which the past was last searched."""

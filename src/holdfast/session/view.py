@@ -85,9 +85,15 @@ class View:
 def copied(value: Any) -> Any:
     """A copy of a message or of a part of it, which the caller may change."""
     kind: object = value.__class__  # what is kept is JSON
-    if kind is dict:
-        return {name: part if type(part) is str else copied(part) for name, part in value.items()}
-    return list(map(copied, value)) if kind is list else value
+    if kind is list:
+        return list(map(copied, value))
+    if kind is not dict:
+        return value
+    made = value.copy()
+    for name, part in value.items():
+        if type(part) is not str:
+            made[name] = copied(part)
+    return made
 
 
 # share of the budget for recent turns if there is a question; in dialogues half and double of it
@@ -421,13 +427,21 @@ class ViewMaker:
         return fit.view(), fit.messages
 
     def _is_refused(self, messages: Sequence[Message]) -> bool:
-        """Whether the thread's format refuses the messages of a view for their order.
+        """Whether the thread's format refuses the messages of a view.
 
-        Calls at its end that still wait for results are no reason.
+        Calls at its end that still wait for results are no reason. A message of the last view is
+        not checked by itself again, only its order.
         """
-        under_way = _under_way(messages, self.thread.state.waiting)
+        under_way = {*_under_way(messages, self.thread.state.waiting)}
         rest = [message for i, message in enumerate(messages) if i not in under_way]
-        return bool(violations(self.thread.wire.rules, rest))
+        fresh = [message for message in rest if message not in self.last_fit.accepted]
+        rules = self.thread.wire.rules
+        alone = [rule for rule in rules if rule.alone]
+        together = [rule for rule in rules if not rule.alone]
+        if violations(together, rest) or violations(alone, fresh):
+            return True
+        self.last_fit.accepted = frozenset(rest[:-1])  # rules expect less of a last message
+        return False
 
     def _paired(self, view: View) -> View:
         """The view after ``repair``; calls at its end that still wait for results stay."""
@@ -445,7 +459,7 @@ def _under_way(messages: Sequence[Message], waiting: Sequence[str]) -> list[int]
     for begun in range(len(messages) - 1 if waiting else -1, -1, -1):
         made = {call.id for call in messages[begun].calls}
         if made.intersection(waiting):
-            results = [{result.call_id for result in message.results} for message in messages]
             after = range(begun + 1, len(messages))
+            results = {i: {result.call_id for result in messages[i].results} for i in after}
             return [begun, *(i for i in after if results[i] and results[i] <= made)]
     return []

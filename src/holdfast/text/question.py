@@ -11,6 +11,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
+from holdfast.text.memo import Memo
 from holdfast.text.words import READ, STOP_WORDS, has_unspaced, stem, words
 
 MOST_TERMS = 48  # the heaviest of a long question; each costs about 40 ns a line
@@ -78,7 +79,6 @@ class Question:
         lows = [text.lower() for text in texts] if self.terms else []
         together = "\n".join(lows)  # most terms do not occur at all; no needle spans a line
         ends = list(accumulate([len(low) + 1 for low in lows]))
-        stems: dict[int, frozenset[str]] = {}
         below = [(place, above) for place, above in enumerate(under) if above >= 0]
         for term in self.terms if texts else ():
             held: dict[int, None] = {}
@@ -86,9 +86,7 @@ class Question:
             at = together.find(term.needle)
             while at >= 0:
                 place = bisect_right(ends, at)
-                if not whole and place not in stems:
-                    stems[place] = _stems(texts[place])
-                if whole.search(lows[place]) if whole else term.needle in stems[place]:
+                if whole.search(lows[place]) if whole else term.needle in _STEMS[texts[place]]:
                     held[place] = None
                 at = together.find(term.needle, ends[place])
             if not held:
@@ -195,6 +193,10 @@ def _stems(text: str) -> frozenset[str]:
     """The stems of all words of a text, and of those within its identifiers."""
     pieces = map(str.lower, _CAMEL_PIECE.findall(text))
     return frozenset(map(stem, {*words(text), *pieces}))
+
+
+_STEMS: Memo[str, frozenset[str]] = Memo(_stems)
+"""Cached, since a growing conversation is asked at each call."""
 
 
 @lru_cache(maxsize=1 << 10)
