@@ -472,8 +472,8 @@ def _with_answers(said: Sequence[tuple[str, str]], syntaxes: frozenset[Syntax]) 
     if not syntaxes:
         return protocol
     returned = {ending(act)[0] for act, text in exchanges if protocol.may_be_returned(text)}
-    said_only = {ending(act)[0] for act, _ in exchanges} - returned if returned else set()
-    return protocol._replace(syntaxes=syntaxes - said_only)
+    only_said = {ending(act)[0] for act, _ in exchanges} - returned
+    return protocol._replace(syntaxes=syntaxes - only_said) if returned else protocol
 
 
 def _is_command(text: str) -> bool:
