@@ -236,6 +236,25 @@ def test_what_a_record_holds_has_the_name_of_the_record():
     assert told[-1] == "A-7719: paid true"
 
 
+def test_a_few_short_records_are_rows_under_their_keys():
+    flights = [
+        {"from": one, "to": to, "number": f"DY{n}04", "day": f"2024-05-0{n}", "price": 90 + n}
+        for n, (one, to) in enumerate([("OSL", "BGO"), ("BGO", "New York"), ("TRD", "OSL")], 1)
+    ]
+    legs = [{"number": "DY104", "gate": "B7"}, {"number": "DY204", "gate": "C1"}]
+    text = json.dumps({"order": "A-7719", "flights": flights, "legs": legs, "paid": True})
+    told = Json().read(text).pieces
+    assert [piece.text for piece in told] == [
+        "order A-7719",
+        "A-7719 flights (from, to, number, day, price):",
+        "OSL BGO DY104 2024-05-01 91",
+        "BGO, New York, DY204 2024-05-02 92",
+        "TRD OSL DY304 2024-05-03 93",
+        "A-7719: legs [(number DY104, gate B7), (number DY204, gate C1)], paid true",
+    ]
+    assert [piece.under for piece in told] == [-1, -1, 1, 1, 1, -1]
+
+
 def test_the_name_of_a_short_record_is_not_told_again_in_it():
     cards = {name: {"source": "bank", "id": name} for name in ("card_11873", "card_20411")}
     told = [piece.text for piece in Json().read(json.dumps(cards)).pieces]

@@ -182,7 +182,8 @@ def _under(kind: Shape | Many | Same) -> Value:
 
 # records as pieces
 
-# of the characters of a piece, the label before a record has at most half, and a name half of these
+# of the characters of a piece, the label before a record or the keys of rows have at most half, and
+# the name or value of a record half of these
 _LONGEST_LABEL, _LONGEST_NAME = LONGEST // 2, LONGEST // 4
 _LONGEST_PART = 100
 """Characters of the members of a record that stand together. Each has its own key and needs no
@@ -230,7 +231,9 @@ class Pieces:
         return len(self._pieces) - 1
 
     def _value(self, label: str, value: Value, record: int, depth: int) -> None:
-        short = _inline(value, LONGEST, label.rpartition(" ")[2])
+        may_be_rows = isinstance(value, list) and _shared_keys(value)
+        most = _LONGEST_PART if may_be_rows else LONGEST
+        short = _inline(value, most, label.rpartition(" ")[2])
         if short is not None or depth > DEEPEST:
             bare = value and isinstance(value, dict | list) and short
             parts = clauses(dump(value)) if short is None else [short[1:-1] if bare else short]
@@ -251,6 +254,8 @@ class Pieces:
         )
         if len(shape) > 1:
             self._rows(label, cast("Sequence[Record]", values), shape, record, depth)
+        elif keys := _shared_keys(values):
+            self._few(f"{label} ({keys}):".lstrip(), cast("Sequence[Record]", values), record)
         else:
             self._members(label, label, (("", value) for value in values), record, depth)
 
@@ -276,6 +281,15 @@ class Pieces:
         if held:
             self._put(", ".join(held), record, label)
 
+    def _few(self, columns: str, records: Sequence[Record], at: int) -> None:
+        """Add the columns, and under them each record as a row."""
+        is_inside = at < self._records
+        header = self._put(columns, at)
+        self._pieces[header] = self._pieces[header]._replace(units=int(is_inside))
+        for record in records:
+            row = _beside([_scalar(cast("Cell", cell)) for cell in record.values()])
+            self._put(row, self._next(), under=header)
+
     def _rows(
         self, label: str, records: Sequence[Record], shape: Shape, at: int, depth: int
     ) -> None:
@@ -294,6 +308,26 @@ class Pieces:
             for part in row:
                 put = self._put(part, number, "", above, facts(part, alike))
                 above = put if above == header else above
+
+
+def _shared_keys(values: Sequence[Value]) -> str:
+    """The keys of a few records that all have the same ones, and short values; empty for others.
+
+    Such records are shorter as rows: their keys are written once.
+    """
+    if not 1 < len(values) < _MANY or not isinstance(values[0], dict) or len(values[0]) < 2:
+        return ""
+    keys = list(values[0])
+    columns = ", ".join(keys)
+    are_rows = all(isinstance(each, dict) and _is_row(each, keys) for each in values)
+    return columns if are_rows and len(columns) <= _LONGEST_LABEL else ""
+
+
+def _is_row(record: Record, keys: Sequence[str]) -> bool:
+    return list(record) == keys and all(
+        _inline(value, _LONGEST_NAME) is not None and not isinstance(value, dict | list)
+        for value in record.values()
+    )
 
 
 def facts(text: str, record: int) -> tuple[str, ...]:

@@ -151,7 +151,7 @@ def filled(
     chosen = list(first)
     misses = 0
     for piece in following:
-        if spent >= enough or misses == MISSES:
+        if spent >= enough or misses >= MISSES:
             break
         if sizes[piece] <= (room - spent) * rate:
             taken = cost([*chosen, piece])
@@ -177,7 +177,7 @@ def beginning(
     """
     misses = 0
     for start, first in enumerate(order):
-        if misses == MISSES:
+        if misses >= MISSES:
             break
         if start and sizes[first] > allowed:
             continue
