@@ -117,7 +117,7 @@ def without_loss(transcript: Transcript, allowance: Allowance) -> tuple[Edit, ..
 # share of the recent room above which one part is shortened to pieces; in recorded runs half of it
 # kept as much, and double less
 _IN_PLACE = 0.5
-_NEWEST = 0.65  # share of the recent room that is due to a newest output
+_NEWEST = 0.65  # of the recent room, due to a newest output; half and more kept as much
 _SHOWN = 0.2  # of a long one, if the recent room has space; half and double kept as much
 # tokens of a message that is hard to understand without the message it answers; in recorded runs
 # half kept as much, and double less
@@ -297,7 +297,9 @@ class Stays:
 
 _TASK = "too long for the budget: its middle is left out"
 
-_LEAST_SHOWN = 16  # tokens of the newest output that stay in any room; older messages give way
+# tokens of the newest output that stay in any room; older messages give way. Half and double kept
+# the same of recorded runs
+_LEAST_SHOWN = 16
 _WORTH_NAMING = 4  # times the tokens of its reference that a text has, else it is told instead
 _LEAST_RANKED = 512  # tokens of candidates that are ranked: of the first few, none may fit
 

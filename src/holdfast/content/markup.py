@@ -17,7 +17,9 @@ from holdfast.text.words import READ
 from .lossy import FEWEST, MOSTLY, LossyKind, sampled
 from .structured import Pieces
 
-_SPARSEST = 300  # characters per tag, a paragraph; a text with fewer tags only mentions some
+# characters per tag, a paragraph; a text with fewer tags only mentions some. Half and double read
+# recorded runs alike
+_SPARSEST = 300
 
 _BEGINS = re.compile(
     r"[\s\ufeff]{0,200}<(?:[A-Za-z_][\w.:-]{0,80}(?:\s[^<>]{0,4000})?/?>|!--|!doctype|\?xml)",

@@ -30,8 +30,10 @@ _REGULAR = 0.95
 # rows of which one may have other cells, a total or the end of a truncated text: of fewer, one
 # is no exception
 _FEWEST_FOR_ONE = 5
-_MOST_CUT = 2  # lines at the end that a truncated quotation leaves
-_SHORT = 60  # characters of the median cell at most: longer cells are prose with commas
+_MOST_CUT = 2  # lines at the end that a truncated quotation leaves; 1 and 4 read runs alike
+# characters of the median cell at most: longer cells are prose with commas; half and double read
+# recorded runs alike
+_SHORT = 60
 _DELIMITERS = "\t,;|"
 _RULE = re.compile(r"[\s|+\-=:─━═│┃┼╋┬┴├┤┌┐└┘╭╮╰╯╞╡╪┏┓┗┛┠┨┡┩╇╈]+")
 _STROKES = frozenset("-=─━═")

@@ -323,7 +323,7 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 # dialogues
 _MOST_BESIDE = 32
 _BRIEF = 16  # words of a question; a longer one has names that it does not ask for, as an email
-_MOST_NAMED = 8  # identifiers of a question, each a search; half and double found the same
+_MOST_NAMED = 8  # identifiers of a question, each in a search of its own
 _SHORT_NAME = 3  # first letters of a name that stand for it, as in "Mel"; 1 found as much
 
 
