@@ -226,88 +226,112 @@ def ordered(
 ) -> list[int]:
     """The indices of the pieces, the best first, until they cost ``enough`` together.
 
-    ``tells`` are the things in each piece, ``worth`` is the value of a thing at its first
+    ``tells`` are the things in each piece, ``worth`` is the value of each thing at its first
     appearance; each repetition has the share ``again`` of the last value. ``told`` counts what
     already appears elsewhere. Of pieces of one of the ``forms``, such as the rows of a listing, the
     n-th chosen one has an n-th of its value. ``bonus`` is the value of a piece besides its things.
     """
     extra = bonus or [0.0] * len(pieces)
-    left = dict.fromkeys(chain.from_iterable(tells), 0.0) | dict(worth)
-    for thing, times in (told or {}).items():
-        if thing in left:
-            left[thing] *= again**times
+    left = _left(worth, told or {}, again)
     value = left.__getitem__
-    kinds = [each or None for each in forms] or [None] * len(pieces)
-    alike: dict[Form | int | None, int] = dict.fromkeys(kinds, 1)
+    kinds = _numbered([*forms] or [()] * len(pieces))
+    alike = [1] * len(pieces)
 
-    def gain(number: int) -> float:  # of a piece that waits with others of its form: as the first
-        shared = alike[kinds[number]] if extra[number] else 1
-        fresh = fsum(map(value, tells[number])) / shared
-        return (fresh + extra[number]) / (costs[number] or 1.0)  # a counter may return 0 for a word
+    def loss(number: int) -> float:
+        """The negative gain of a piece; of one that waits with others of its form: as the first."""
+        fresh, more = fsum(map(value, tells[number])), extra[number]
+        if more:
+            fresh /= alike[kinds[number]]
+        return -(fresh + more) / (costs[number] or 1.0)  # a counter may return 0 for a word
 
-    together = [None if more else kind for kind, more in zip(kinds, extra, strict=True)]
-    queues = _queues(together, gain)
+    queues = _queues(kinds, extra, loss)
     firsts = [(*queue[0], key) for key, queue in queues.items()]
     heapq.heapify(firsts)
     chosen: dict[int, None] = {}
     spent = 0.0
     while firsts and spent < enough:
-        *_, key = firsts[0]
-        first = _first(queues[key], chosen, gain)
+        *before, key = firsts[0]
+        first = _first(queues[key], chosen, loss)
         if first is None:
             heapq.heappop(firsts)
             continue
-        now = (first[0] / alike.get(key, 1), first[1], key)
-        if len(firsts) > 1 and now > min(firsts[1:3]):
-            heapq.heapreplace(firsts, now)
-            continue
-        for each in with_context(pieces, now[1]):
+        now, number = first
+        if key < 0:
+            now /= alike[~key]
+        if [now, number] > before:
+            heapq.heapreplace(firsts, (now, number, key))
+            if firsts[0][2] != key:
+                continue
+        for each in with_context(pieces, number):
             if each not in chosen:
                 chosen[each] = None
                 spent += costs[each]
-                alike[kinds[each]] += kinds[each] is not None
-                for thing in tells[each]:
-                    less = left[thing] * again
-                    left[thing] = less if less > _LEAST else 0.0
+                alike[kinds[each]] += 1
+                _lower(left, tells[each], again)
     return list(chosen)
+
+
+def _left(worth: Mapping[str, float], told: Mapping[str, int], again: float) -> dict[str, float]:
+    """The values of the things, some of which were ``told`` so many times."""
+    left = dict(worth)
+    for thing, times in told.items():
+        if thing in left:
+            left[thing] *= again**times
+    return left
+
+
+def _numbered(forms: Iterable[Form]) -> list[int]:
+    """The number of each form: the same for equal ones, and another for each empty one."""
+    numbers: dict[Form | int, int] = {}
+    return [numbers.setdefault(each or place, len(numbers)) for place, each in enumerate(forms)]
+
+
+def _lower(left: dict[str, float], told: Iterable[str], again: float) -> None:
+    """Lower the values of things that are told once more."""
+    for thing in told:
+        less = left[thing] * again
+        left[thing] = less if less > _LEAST else 0.0
 
 
 _Queue = list[tuple[float, int]]
 """A heap of numbers of pieces, each after its negative gain, as it once was."""
 
 
-def _queues(kinds: Sequence[Form | None], gain: Callable[[int], float]) -> dict[Form | int, _Queue]:
-    """A queue for each form, and for each piece without one.
+def _queues(
+    kinds: Sequence[int], extra: Sequence[float], loss: Callable[[int], float]
+) -> dict[int, _Queue]:
+    """A queue for each form, under ``~kind``, and for each piece with a value besides its things.
 
     Pieces of one form lose value together and keep their order, so that only the first competes
-    with other queues.
+    with other queues. The key of a piece is its number.
     """
-    queues: dict[Form | int, _Queue] = {}
-    for number, kind in enumerate(kinds):
-        queues.setdefault(number if kind is None else kind, []).append((-gain(number), number))
+    queues: dict[int, _Queue] = {}
+    for number, (kind, more) in enumerate(zip(kinds, extra, strict=True)):
+        key = number if more else ~kind
+        queues.setdefault(key, []).append((loss(number), number))
     for queue in queues.values():
         heapq.heapify(queue)
     return queues
 
 
 def _first(
-    queue: _Queue, chosen: Container[int], gain: Callable[[int], float]
+    queue: _Queue, chosen: Container[int], loss: Callable[[int], float]
 ) -> tuple[float, int] | None:
-    """The first entry that is not ``chosen``, with its gain as it is now; None if there is none.
+    """The first entry that is not ``chosen``, with its loss as it is now; None if there is none.
 
     Gains only fall, so that a piece need not be weighed again before it comes first.
     """
     while queue:
-        _, number = queue[0]
+        before, number = queue[0]
         if number in chosen:
             heapq.heappop(queue)
             continue
-        now = (-gain(number), number)
-        if len(queue) > 1 and now > min(queue[1:3]):
-            heapq.heapreplace(queue, now)
-            continue
-        queue[0] = now
-        return now
+        now = loss(number)
+        if now > before:
+            heapq.heapreplace(queue, (now, number))
+            if queue[0][1] != number:
+                continue
+        return queue[0]
     return None
 
 
@@ -431,6 +455,8 @@ def valued(
     holders = Counter(term for terms in answers for term in terms)
     few = max(_FEW, _RARE * len(pieces))
     for number, (told, terms) in enumerate(zip(tells, answers, strict=True)):
+        if not terms:
+            continue
         of = told[-1] if told else number
         said = {
             f"{t} in {of if holders[t] <= few else 'many'}": share * part

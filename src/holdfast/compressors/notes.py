@@ -45,8 +45,8 @@ class Telling(NamedTuple):
     """The pieces of an event (``reading``); ``numbers`` are those that may be chosen, ascending.
 
     Of these, ``tells`` are the things in each, ``forms`` its form, and ``costs`` its characters, as
-    ``Piece.cost`` counts them. ``names`` counts the pieces that have each name; ``crowd`` is the
-    number of all things.
+    ``Piece.cost`` counts them. ``names`` counts the pieces that have each name, ``ids`` are those
+    that are no plain words, and ``crowd`` is the number of all things.
     """
 
     reading: Reading
@@ -55,6 +55,7 @@ class Telling(NamedTuple):
     forms: tuple[Form, ...]
     costs: tuple[int, ...]
     names: Mapping[str, int]
+    ids: frozenset[str]
     crowd: int
     quoted: frozenset[str]
 
@@ -100,6 +101,7 @@ def _make_telling(key: tuple[str, str, str, Closely]) -> Telling:
         tuple(map(form, named)),
         tuple([piece.cost for piece in pieces]),
         names,
+        frozenset([name for name in names if shape(name) not in WORDS]),
         len(names) + crowd,
         frozenset(quoted(text) if how != "act" else ()),
     )
@@ -215,16 +217,15 @@ def _note_what_is_next(
     for number, (event, telling) in enumerate(zip(events, tellings, strict=True)):
         if event.function == "act":
             continue
-        from_here = {t for t in opened.keys() & telling.names.keys() if opened[t] > number}
+        from_here = {t for t in opened.keys() & telling.ids if opened[t] > number}
         for told in telling.tells if from_here else ():
             here = from_here.intersection(told)
             if not here:
                 continue
-            looks = list(map(look, told))
-            all_alike, taken = Counter(looks), Counter(map(look, here))
+            looks, taken = list(map(look, told)), list(map(look, here))
             for thing, like in zip(told, looks, strict=True):
                 if like in taken and (use := uses.get(thing)) and not use.by_agent:
-                    use.taken = max(use.taken, taken[like] / (all_alike[like] - 1))
+                    use.taken = max(use.taken, taken.count(like) / (looks.count(like) - 1))
 
 
 def _opened(
@@ -234,8 +235,8 @@ def _opened(
     opened: dict[str, int] = {}
     for now, (event, telling) in enumerate(zip(events, tellings, strict=True)):
         if event.function == "act" and telling.tells:
-            for thing in telling.tells[0]:
-                if shape(thing) not in WORDS and uses[thing].first < now:
+            for thing in telling.ids.intersection(telling.tells[0]):
+                if uses[thing].first < now:
                     opened.setdefault(thing, now)
     return opened
 
@@ -316,8 +317,7 @@ class Candidates:
             for mine, more in zip(self._tells, answers.tells, strict=True)
         ]
         self._bonus = [own + near for own, near in zip(said, answers.bonus, strict=True)]
-        worth = worth_of(uses, max(len(events), 1)) | answers.worth
-        self._worth = dict.fromkeys(chain.from_iterable(self._tells), 0.0) | worth
+        self._worth = worth_of(uses, max(len(events), 1)) | answers.worth
         self.values = [
             fsum(map(self._worth.__getitem__, told)) + bonus
             for told, bonus in zip(self._tells, self._bonus, strict=True)

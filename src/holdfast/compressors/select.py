@@ -344,8 +344,8 @@ class Selection:
         if self._order is None:  # references come later: they only make the room smaller
             self._order = self.candidates.order(max(room, 0) * _REACH)
             self._best = self._best_by_output(self._order)
-        draft = Draft(self, tail, place)
-        first = self._floors(draft, room)
+        first, ends = self._floors(Draft(self, tail, place, {}), room)
+        draft = Draft(self, tail, place, ends)
         chosen = self.candidates.choose(self._order, room, draft.tokens, first)
         spare = room - draft.tokens(chosen) if task else 0
         if spare > self.stays.room * IDLE:
@@ -355,13 +355,13 @@ class Selection:
             Plan(edits, reason="history_folded", detail=trouble) if edits else Plan.skip("no_room")
         )
 
-    def _floors(self, draft: Draft, room: int) -> list[int]:
-        """The candidates that come before the others.
+    def _floors(self, draft: Draft, room: int) -> tuple[list[int], dict[int, str]]:
+        """The candidates that come before the others, and what events say that have none.
 
         They are the best of each shortened output of the newest exchange, what the user answers
         included, and the best of the notes. In a small room each has an equal share, so that all
-        say something. Of an output without a candidate that fits its share, the draft shows the
-        beginning and the end.
+        say something. An output without a candidate that fits its share says its beginning and its
+        end.
         """
         costs, count = self.candidates.costs, self._meter.text
         floors: list[Iterable[int]] = []
@@ -381,8 +381,7 @@ class Selection:
                 ends[event] = head_tail(shown, share + count(ASIDE), count).rstrip()
                 left -= count(ends[event]) - count(ASIDE)
         turns = zip_longest(*floors)  # else a large newest output takes all
-        draft.ends = ends
-        return [number for turn in turns for number in turn if number is not None]
+        return [number for turn in turns for number in turn if number is not None], ends
 
     def _best_by_output(self, order: Sequence[int]) -> list[tuple[int | None, Sequence[int]]]:
         """The candidates of each shortened output of the newest exchange, and of the notes (None).
@@ -493,11 +492,20 @@ class Reference(NamedTuple):
 class Draft:
     """What a plan says, once the pieces are chosen."""
 
-    def __init__(self, of: Selection, tail: tuple[str, ...], place: Placed | None) -> None:
-        """``tail`` are the last lines of the notes; ``place`` is None if nothing goes."""
-        self._of, self._tail, self._place = of, tail, place
-        self.ends: Mapping[int, str] = {}
-        """The beginning and end of shortened events, in case no piece of them is chosen."""
+    def __init__(
+        self,
+        of: Selection,
+        tail: tuple[str, ...],
+        place: Placed | None,
+        ends: Mapping[int, str],
+    ) -> None:
+        """``tail`` are the last lines of the notes; ``place`` is None if nothing goes.
+
+        ``ends`` are the beginning and end of shortened events, in case no piece of them is chosen.
+        """
+        self._of, self._tail, self._place, self._ends = of, tail, place, ends
+        self._known: dict[tuple[int, ...], tuple[str, dict[int, str]]] = {}
+        """What was written for choices: the one that is kept was counted before."""
 
     def tokens(self, chosen: Sequence[int]) -> int:
         """Tokens of the chosen pieces, in notes and in place."""
@@ -532,10 +540,16 @@ class Draft:
 
     def _written(self, chosen: Sequence[int]) -> tuple[str, dict[int, str]]:
         """The notes, and the new text of each shortened event that stays in place."""
+        known = self._known.get(key := tuple(chosen))
+        if known is None:
+            known = self._known[key] = self._write(chosen)
+        return known
+
+    def _write(self, chosen: Sequence[int]) -> tuple[str, dict[int, str]]:
         candidates, in_place = self._of.candidates, self._of.in_place
         found = candidates.runs(chosen)
         told = candidates.told(found, in_place)
-        texts = {number: self.ends.get(number, ASIDE) for number in sorted(in_place)}
+        texts = {number: self._ends.get(number, ASIDE) for number in sorted(in_place)}
         for number, pieces in found:
             if number in in_place:
                 reading = candidates.tellings[number].reading
