@@ -127,7 +127,9 @@ _CLOSED = 0.35
 # least share of lines in wrapped prose that have no room for the next word; half of it read real
 # outputs alike
 _WRAPPED_SHARE = 0.65
+_WIDEST = 120  # characters of the longest line of wrapped prose: the widest usual margin
 _FEWEST_WORDS = 4  # least mean number of words in a line of prose; lists of paths have one or two
+_NEXT_WORD = 12  # characters of the next word at most; longer ones are often paths
 _GUTTER = re.compile(r"\S(?: {2,}|\t)\S")  # a gap between columns
 
 
@@ -147,8 +149,10 @@ def _is_wrapped(lines: list[str]) -> bool:
     """Whether most lines end where the next word would have been too long."""
     lengths = sorted(len(line) for line in lines if line)
     width = lengths[len(lengths) * 9 // 10]
-    if sum(len(line.split()) for line in lines) < _FEWEST_WORDS * len(lengths):
+    if width > _WIDEST or sum(len(line.split()) for line in lines) < _FEWEST_WORDS * len(lengths):
         return False
     pairs = [(one, other) for one, other in pairwise(lines) if one and other]
-    full = sum(len(one) + 1 + len(other.split(None, 1)[0]) > width for one, other in pairs)
+    full = sum(
+        len(one) + 1 + min(len(other.split(None, 1)[0]), _NEXT_WORD) > width for one, other in pairs
+    )
     return bool(pairs) and full >= _WRAPPED_SHARE * len(pairs)
