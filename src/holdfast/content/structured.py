@@ -189,6 +189,7 @@ _LONGEST_PART = 100
 """Characters of the members of a record that stand together. Each has its own key and needs no
 context: in recorded runs longer parts kept less, and in single texts shorter ones too.
 """
+_LEVELS = 8  # of brackets on one line: else lists in lists are read again for each level
 _MANY = 8  # records that are shown as rows; 4 kept less of JSON in the benchmark, and 16 as much
 _UNCLEAR = re.compile(r", |[()\[\]\n]|^ | $|^$")
 _NAMELESS = frozenset({"word", "capitalised", "small_number", "path"})
@@ -392,10 +393,11 @@ def _scalar(value: Cell) -> str:
     return value.value if isinstance(value, Missing) else dump(value)
 
 
-def _inline(value: Value, room: int, named: str = "") -> str | None:
+def _inline(value: Value, room: int, named: str = "", levels: int = _LEVELS) -> str | None:
     """The value on one line, records and lists in brackets; None if it has too many characters.
 
-    A value that only repeats the record's name is left out.
+    It has at most so many ``levels`` of brackets. A value that only repeats the record's name is
+    left out.
     """
     if not isinstance(value, dict | list):
         scalar = _scalar(value)
@@ -407,7 +409,7 @@ def _inline(value: Value, room: int, named: str = "") -> str | None:
     parts: list[str] = []
     for key, child in children:
         room -= len(key) + 2
-        text = _inline(child, room, key) if room > 0 else None
+        text = _inline(child, room, key, levels - 1) if room > 0 and levels else None
         if text is None:
             return None
         if not is_record or text != named:
