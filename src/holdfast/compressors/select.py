@@ -383,7 +383,8 @@ class Selection:
             cost = draft.tokens([opening]) - empty if opening is not None else 0
             if opening is not None and cost <= min(share, left):
                 left -= cost
-                floors.append([opening, *self._more(opening, event, mine)])
+                more = self._more(opening, event, mine) if event in self.in_place else ()
+                floors.append([opening, *more])
             elif event in self.in_place and (place == 0 or share <= left):
                 shown = self.stays.events[event].text
                 ends[event] = head_tail(shown, share + count(ASIDE), count).rstrip()
@@ -441,27 +442,16 @@ class Selection:
         spent = draft.tokens(chosen)
         return filled(chosen, spent, best, candidates.costs, draft.tokens, room, room)
 
-    def _more(self, opening: int, event: int | None, mine: Iterable[int]) -> Iterator[int]:
-        """What follows the opening of an event, up to the size that it is due; of notes nothing."""
+    def _more(self, opening: int, event: int, mine: Iterable[int]) -> Iterator[int]:
+        """What follows the opening of a newest output, up to the size that it is due."""
         costs = self.candidates.costs
-        left = self._due(event) - costs[opening]
+        left = self.stays.due_to(self.stays.events[event]) - costs[opening]
         for number in mine:
             if left <= 0:
                 break
             if number != opening:
                 yield number
                 left -= costs[number]
-
-    def _due(self, event: int | None) -> float:
-        """The tokens that are due to a newest output or to the newest request, if they fit."""
-        if event is None:
-            return 0.0
-        stays = self.stays
-        return (
-            stays.due_to(stays.events[event])
-            if event in self.in_place
-            else stays.room * _LEAST_TASK
-        )
 
     def _fixed(self, task: dict[Place, str]) -> int:
         """Tokens of everything that does not depend on the chosen pieces."""
