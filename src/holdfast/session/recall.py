@@ -316,8 +316,8 @@ _BLOCKS = 2  # newest blocks that are searched: about 8 MB of vectors
 _AT_ONCE = 2_000  # messages that one search adds, which takes about 0.3 s
 _EMBEDDED = 400  # characters, some sentences, of one message, which its words find whole
 # nearest messages, each of which is read with its neighbours; in dialogues half found less, and
-# double more by 0.005
-_NEAREST = 40
+# 120 no more
+_NEAREST = 80
 
 
 @cache
