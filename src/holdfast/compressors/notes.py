@@ -16,9 +16,8 @@ from holdfast.kernel.budget import Meter
 from holdfast.kernel.messages import Message
 from holdfast.selection import MOST, Use, ordered, picked, shortlist, table, valued, worth_of
 from holdfast.stream import UNCLEAR, StreamEvent, unfenced
-from holdfast.text.elements import calls_in
+from holdfast.text.acts import calls_of
 from holdfast.text.fit import beginning, filled
-from holdfast.text.json_values import Value, dump, values_in
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import (
     WORDS,
@@ -119,31 +118,12 @@ def _act(name: str, text: str) -> Iterator[Piece]:
     Without a short argument, the first passage stands on the line: a bare name says nothing.
     """
     above = 0
-    for label, fields in _calls(name, text):
+    for label, fields in calls_of(name, unfenced(text)):
         at = above
         for piece in _call(label, fields):
             yield piece._replace(under=above if at > above else -1)
             at += 1
         above = at
-
-
-def _calls(name: str, text: str) -> list[tuple[str, list[tuple[str, str]]]]:
-    """The calls of an act, each with its arguments: the JSON objects of which most of it consists.
-
-    If the act is written as text, what stands before an object says what is called. Without such
-    objects, the elements are the calls, and without these it is one call with one argument.
-    """
-    bare = unfenced(text)
-    found: list[tuple[str, list[tuple[str, str]]]] = []
-    label, covered = name, 0
-    for part, values in values_in(bare):
-        for value in values:
-            found.append((" ".join(label.split()), list(_fields(value))))
-            covered += len(part)
-        label = "" if values else f"{label} {part}"
-    if found and 2 * covered >= len(bare):
-        return found
-    return (calls_in(bare) if not name else []) or [(name, [("", bare)])]
 
 
 def _call(name: str, fields: Sequence[tuple[str, str]]) -> Iterator[Piece]:
@@ -165,29 +145,9 @@ def _labelled(key: str, value: str) -> str:
     return f"{key}: {value}" if key else value
 
 
-def _fields(value: Value, key: str = "") -> Iterator[tuple[str, str]]:
-    """The values inside a value that are no objects, as text, each with its key.
-
-    A key that alone holds an object, ``{"click": {"index": 17}}``, is the name of what is done.
-    """
-    if isinstance(value, dict):
-        for name, each in value.items():
-            above = name if len(value) == 1 and isinstance(each, dict) else ""
-            if above and not each:
-                yield name, dump(each)
-            for inner, text in _fields(each, name):
-                yield f"{above} {inner}".strip(), text
-                above = ""
-    elif isinstance(value, list) and any(isinstance(each, dict) for each in value):
-        for each in value:
-            yield from _fields(each, key)
-    else:
-        yield key, str(value) if isinstance(value, str) else dump(value)
-
-
 def called(name: str, arguments: str) -> str:
     """The call's name with its arguments, or the beginning of long ones."""
-    ((label, fields), *_) = _calls(name, arguments)
+    ((label, fields), *_) = calls_of(name, unfenced(arguments))
     told = ", ".join(f"{key} {value}".strip() for key, value in fields)
     name = name or (label if len(label) <= _ARGUMENT else "")
     return f"{name}({told if len(told) <= _ARGUMENT else f'{told[:_ARGUMENT]}…'})"

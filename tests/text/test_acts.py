@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.text.elements import calls_in
+from holdfast.text.acts import calls_in
 
 
 def test_calls_within_one_element_are_several():

@@ -1,0 +1,89 @@
+"""The calls of an act, which are JSON objects or elements with tags, each with its arguments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .json_values import Value, dump, values_in
+
+_OPENING = re.compile(r"\s*<([A-Za-z][\w.-]*)((?:[=\s][^<>]{0,200})?)>")
+_NAMED = re.compile(r"(?:\s+name)?\s*=\s*[\"']?([^\"'\s]+)[\"']?\s*\Z")
+
+
+Call = tuple[str, list[tuple[str, str]]]
+"""A name, and the arguments, each with its key."""
+
+
+def calls_of(name: str, text: str) -> list[Call]:
+    """The calls of an act, each with its arguments: the JSON objects of which most of it consists.
+
+    If the act is written as text, what stands before an object says what is called. Without such
+    objects, the elements are the calls, and without these it is one call with one argument.
+    """
+    found: list[Call] = []
+    label, covered = name, 0
+    for part, values in values_in(text):
+        for value in values:
+            found.append((" ".join(label.split()), list(_fields(value))))
+            covered += len(part)
+        label = "" if values else f"{label} {part}"
+    if found and 2 * covered >= len(text):
+        return found
+    return (calls_in(text) if not name else []) or [(name, [("", text)])]
+
+
+def _fields(value: Value, key: str = "") -> Iterator[tuple[str, str]]:
+    """The values inside a value that are no objects, as text, each with its key.
+
+    A key that alone holds an object, ``{"click": {"index": 17}}``, is the name of what is done.
+    """
+    if isinstance(value, dict):
+        for name, each in value.items():
+            above = name if len(value) == 1 and isinstance(each, dict) else ""
+            if above and not each:
+                yield name, dump(each)
+            for inner, text in _fields(each, name):
+                yield f"{above} {inner}".strip(), text
+                above = ""
+    elif isinstance(value, list) and any(isinstance(each, dict) for each in value):
+        for each in value:
+            yield from _fields(each, key)
+    else:
+        yield key, str(value) if isinstance(value, str) else dump(value)
+
+
+def calls_in(text: str) -> list[Call]:
+    """The calls that a text consists of, each with its arguments; empty if it has other parts.
+
+    An element is a call: what it holds is its argument, or each element in it is one. An element
+    that holds nothing but such calls has no meaning of its own.
+    """
+    found: list[Call] = []
+    for name, inner in _elements(text):
+        fields = _elements(inner)
+        nested = [_elements(value) for _, value in fields]
+        if nested and all(nested):
+            found += [
+                (label, arguments) for (label, _), arguments in zip(fields, nested, strict=True)
+            ]
+        else:
+            found.append((name, fields or [("", inner)]))
+    return found
+
+
+def _elements(text: str) -> list[tuple[str, str]]:
+    """The names and contents of the elements in a row that a text consists of, or none."""
+    found: list[tuple[str, str]] = []
+    at, end = 0, len(text.rstrip())
+    while at < end:
+        opening = _OPENING.match(text, at)
+        close = f"</{opening[1]}>" if opening else ""
+        stop = text.find(close, opening.end()) if opening else -1
+        if opening is None or stop < 0:
+            return []
+        named = _NAMED.match(opening[2])
+        name = named[1] if named else f"{opening[1]}{opening[2]}"
+        found.append((name, text[opening.end() : stop].strip()))
+        at = stop + len(close)
+    return found
