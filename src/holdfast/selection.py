@@ -37,6 +37,7 @@ from holdfast.text.pieces import (
     quoted,
     shape,
     things,
+    writer,
 )
 from holdfast.text.question import Question, Term
 from holdfast.text.words import DIGITS
@@ -522,36 +523,6 @@ def excerpt(reading: Reading, room: Room) -> fit.Pick | None:
 
     choice = fit.choose(order, costs, text, room.tokens, room.count)
     return choice and fit.Pick([some[place] for place in choice.pieces], choice.text)
-
-
-def writer(reading: Reading) -> Callable[[Sequence[int]], str]:
-    """Return a function that joins chosen pieces, with a note for each gap.
-
-    A gap is filled instead if the missing text is no longer than the note.
-    """
-    pieces, unit = reading.pieces, reading.unit
-
-    def between(start: int, end: int, units: int) -> list[str]:
-        if not unit or (start == end and units <= 0):
-            return []
-        named = f"… {units:,} {unit}{'s' if units > 1 else ''} …" if units > 0 else "…"
-        if end - start == 1 and len(pieces[start].text) <= len(named):
-            return [pieces[start].text]
-        return [named]
-
-    def written(chosen: Sequence[int]) -> str:
-        lines: list[str] = []
-        following = reached = 0
-        for number in chosen:
-            piece = pieces[number]
-            if piece.continues and number == following:
-                lines[-1] += f" {piece.text}"
-            else:
-                lines += [*between(following, number, piece.at - reached), piece.text]
-            following, reached = number + 1, max(reached, piece.at + piece.units)
-        return "\n".join([*lines, *between(following, len(pieces), reading.total - reached)])
-
-    return written
 
 
 def _ranked(

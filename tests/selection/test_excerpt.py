@@ -11,8 +11,8 @@ import pytest
 
 import holdfast
 from holdfast.kernel.ports import Room
-from holdfast.selection import excerpt, ordered, writer
-from holdfast.text.pieces import Piece, Reading
+from holdfast.selection import excerpt, ordered
+from holdfast.text.pieces import Piece, Reading, writer
 
 
 @pytest.mark.parametrize("names", list(permutations("abc")))

@@ -22,9 +22,10 @@ from holdfast.kernel.edits import Drop, Edit, Offload, Replace
 from holdfast.kernel.messages import Text, ToolResult
 from holdfast.kernel.transcript import Transcript, legal, unit_of
 from holdfast.kernel.typed import Fraction
-from holdfast.selection import table, writer
+from holdfast.selection import table
 from holdfast.stream import StreamEvent, events_of, passages_of
 from holdfast.text.fit import filled, head_tail, water_level
+from holdfast.text.pieces import writer
 
 TOLD, LEFT_OUT = "in the notes", "not in the notes"
 """The reason of a drop: notes have pieces of the message, or none of its whole exchange."""

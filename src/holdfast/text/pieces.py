@@ -6,7 +6,7 @@ Things are names, paths, numbers, ids and content words, all found by one patter
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from string import ascii_lowercase, ascii_uppercase, digits
@@ -149,6 +149,36 @@ def clauses(line: str, longest: int = LONGEST) -> list[str]:
         start += cut
     parts.append(line[start:].strip())
     return [part for part in parts if part]
+
+
+def writer(reading: Reading) -> Callable[[Sequence[int]], str]:
+    """Return a function that joins chosen pieces, with a note for each gap.
+
+    A gap is filled instead if the missing text is no longer than the note.
+    """
+    pieces, unit = reading.pieces, reading.unit
+
+    def between(start: int, end: int, units: int) -> list[str]:
+        if not unit or (start == end and units <= 0):
+            return []
+        named = f"… {units:,} {unit}{'s' if units > 1 else ''} …" if units > 0 else "…"
+        if end - start == 1 and len(pieces[start].text) <= len(named):
+            return [pieces[start].text]
+        return [named]
+
+    def written(chosen: Sequence[int]) -> str:
+        lines: list[str] = []
+        following = reached = 0
+        for number in chosen:
+            piece = pieces[number]
+            if piece.continues and number == following:
+                lines[-1] += f" {piece.text}"
+            else:
+                lines += [*between(following, number, piece.at - reached), piece.text]
+            following, reached = number + 1, max(reached, piece.at + piece.units)
+        return "\n".join([*lines, *between(following, len(pieces), reading.total - reached)])
+
+    return written
 
 
 # things
