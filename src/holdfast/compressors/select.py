@@ -14,7 +14,7 @@ from typing import NamedTuple
 from holdfast.compressors.notes import HEADING, IDLE, REACH, Candidates, rates, written
 from holdfast.compressors.references import Place, note, save_messages
 from holdfast.compressors.summaries import Placed, WorkingStore, body_of, concealed, mark, placed
-from holdfast.compressors.tool_outputs import SHORTER_FORM, texts
+from holdfast.compressors.tool_outputs import without_loss
 from holdfast.content import recognise
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Configured, Flow, Plan
@@ -63,8 +63,8 @@ class Select(Configured):
         """A Drop of older messages, an Insert of notes on them, a Replace of shortened outputs."""
         if allowance.meter.total(transcript) <= allowance.target:
             return Plan.skip("within_budget", "it fits already")
-        edits = without_loss(transcript, allowance)
-        if edits:
+        is_talk = all(message.is_speech for message in transcript.messages)
+        if not is_talk and (edits := without_loss(transcript, allowance)):
             return Plan(edits, reason="lossless")
         view = Selection(self, transcript, allowance)
         if not view.may_shrink:
@@ -86,31 +86,6 @@ class Select(Configured):
                     view.name_original(place, kind, key)
             plan = view.plan(references if store.works else (), store.trouble)
         return plan
-
-
-_MOST_SAVED = 0.6  # share of outputs that lossless forms save at most; half and more kept as much
-
-
-def without_loss(transcript: Transcript, allowance: Allowance) -> tuple[Edit, ...]:
-    """Lossless shorter forms of outputs, the oldest first, if together they meet the target."""
-    if all(message.is_speech for message in transcript.messages):
-        return ()  # no tool has returned anything
-    count = allowance.meter.text
-    excess = allowance.meter.total(transcript) - allowance.target
-    found = [one for one in texts(transcript, allowance) if one.position not in transcript.pinned]
-    if excess > _MOST_SAVED * sum(output.tokens for output in found):
-        return ()
-    edits: list[Edit] = []
-    for output in reversed(found):
-        kind = recognise(output.text)
-        short = kind.compact(output.text)
-        saved = 0 if short is None else output.tokens - count(short)
-        if short is not None and saved > 0:
-            edits.append(output.replaced(short, reason=f"{kind.name}: {SHORTER_FORM}"))
-            excess -= saved
-            if excess <= 0:
-                return tuple(edits)
-    return ()
 
 
 # what stays in place

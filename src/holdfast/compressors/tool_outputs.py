@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
+from holdfast.content import recognise
 from holdfast.kernel.budget import Allowance
-from holdfast.kernel.edits import Offload, Replace
+from holdfast.kernel.edits import Edit, Offload, Replace
 from holdfast.kernel.messages import Text, ToolResult
 from holdfast.kernel.transcript import Transcript
 from holdfast.text.fit import Count, head_tail
@@ -62,6 +63,29 @@ def texts(transcript: Transcript, allowance: Allowance) -> Iterator[Output]:
         part = transcript.messages[output.position].parts[output.part]
         if not getattr(part, "media", ()):
             yield output._replace(tokens=allowance.meter.text(output.text))
+
+
+_MOST_SAVED = 0.6  # share of outputs that lossless forms save at most; half and more kept as much
+
+
+def without_loss(transcript: Transcript, allowance: Allowance) -> tuple[Edit, ...]:
+    """Lossless shorter forms of outputs, the oldest first, if together they meet the target."""
+    count = allowance.meter.text
+    excess = allowance.meter.total(transcript) - allowance.target
+    found = [one for one in texts(transcript, allowance) if one.position not in transcript.pinned]
+    if excess > _MOST_SAVED * sum(output.tokens for output in found):
+        return ()
+    edits: list[Edit] = []
+    for output in reversed(found):
+        kind = recognise(output.text)
+        short = kind.compact(output.text)
+        saved = 0 if short is None else output.tokens - count(short)
+        if short is not None and saved > 0:
+            edits.append(output.replaced(short, reason=f"{kind.name}: {SHORTER_FORM}"))
+            excess -= saved
+            if excess <= 0:
+                return tuple(edits)
+    return ()
 
 
 def is_chosen(tool: str, wanted: Sequence[str], kept: Sequence[str]) -> bool:
