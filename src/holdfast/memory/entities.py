@@ -272,10 +272,8 @@ def _places(named: Sequence[Name], found: Sequence[Identifier]) -> tuple[tuple[i
 
 def _phrases(text: str) -> list[tuple[str, int]]:
     """Pairs of meaningful words that appear together more than once."""
-    told = words(text)
-    again = {word for word, times in Counter(told).items() if times > 1} - _COMMON
-    near = [pair for pair in pairwise(told) if pair[0] in again and pair[1] in again]
-    if len(set(near)) == len(near):
+    near = Counter(pairwise(words(text)))
+    if not any(times > 1 and _COMMON.isdisjoint(pair) for pair, times in near.items()):
         return []
     pairs = Counter[tuple[str, str]](_PAIR.findall(text))
     return [

@@ -18,9 +18,14 @@ MOST_BYTES = 64_000_000
 
 # bytes of an entry beside its characters, measured for a text and a number in a dictionary
 _ENTRY = 200
-_TEXTS, _COLLECTIONS, _NUMBERS = (str, bytes), (tuple, list, set, frozenset), (int, float)
+_TEXTS, _COLLECTIONS = (str, bytes), frozenset({tuple, list, set, frozenset})
+_UNHELD = frozenset({int, float, bool, range, type(None)})  # types of values that hold no text
 _ITEM = 64  # bytes of an item in a list or a tuple, such as CPython's object of a short text
 _READ = 2  # items that are measured; further ones count as these do
+# of so many new values one is measured, and the others count as it does: measuring each took a
+# tenth of the time of short forms
+_EACH = 7
+_LONG = 2_000  # characters of a key whose value is always measured: that is little beside making it
 
 
 class Memo(dict[K, V]):
@@ -30,12 +35,15 @@ class Memo(dict[K, V]):
     it is found without a lock and without a Python call.
     """
 
-    __slots__ = ("__weakref__", "_make", "_old")
+    __slots__ = ("__weakref__", "_made", "_make", "_old", "_usual")
 
     def __init__(self, make: Callable[[K], V]) -> None:
         super().__init__()
         self._make = make
         self._old: dict[K, V] = {}
+        self._made = 0
+        self._usual = 0.0
+        """The characters that the value last measured has for each of its key."""
         _ROOM.share(self)
 
     def __call__(self, key: K) -> V:
@@ -45,7 +53,11 @@ class Memo(dict[K, V]):
     def __missing__(self, key: K) -> V:
         old = self._old
         value = old[key] if key in old else self._make(key)
-        size = _ENTRY + int((_length(key) + _length(value)) * _width(key))
+        size = _length(key)
+        if self._made % _EACH == 0 or size > _LONG:
+            self._usual = _length(value) / max(1, size)
+        self._made += 1
+        size = _ENTRY + int(size * (1 + self._usual) * _width(key))
         with _ROOM.lock:
             if _ROOM.has(size):
                 self[key] = value
@@ -93,17 +105,15 @@ def _length(value: object) -> int:
     """About the number of characters that a key or a value takes."""
     if isinstance(value, _TEXTS):
         return len(value)
-    if isinstance(value, _COLLECTIONS):
+    if type(value) in _COLLECTIONS:
         some = cast("tuple[object, ...]", value)
         read = min(len(some), _READ)
-        size = read * _ITEM
-        for each in islice(some, read):
-            size += len(each) if isinstance(each, str) else _length(each)
-        return size * len(some) // max(1, read)
-    if isinstance(value, _NUMBERS):
+        return len(some) * (_ITEM + sum(map(_length, islice(some, read))) // max(1, read))
+    if isinstance(value, tuple):  # one with names, whose fields differ
+        return sum(map(_length, cast("tuple[object, ...]", value)))
+    if type(value) in _UNHELD:
         return 0
-    held = cast("dict[str, object]", getattr(value, "__dict__", {}))
-    return sum(map(_length, held.values()))
+    return sum(map(_length, cast("dict[str, object]", getattr(value, "__dict__", {})).values()))
 
 
 def _width(key: object) -> float:

@@ -86,7 +86,9 @@ class Question:
             at = together.find(term.needle)
             while at >= 0:
                 place = bisect_right(ends, at)
-                if whole.search(lows[place]) if whole else term.needle in _STEMS[texts[place]]:
+                low = lows[place]
+                start = at - ends[place] + len(low) + 1
+                if whole.search(low) if whole else _has_word(term.needle, texts[place], low, start):
                     held[place] = None
                 at = together.find(term.needle, ends[place])
             if not held:
@@ -187,6 +189,25 @@ def _is_identifier(token: str) -> bool:
 def _spread(token: str) -> str:
     """The identifier with spaces between its words."""
     return _CAMEL_PIECE.sub(lambda piece: f" {piece.group()} ", token)
+
+
+def _has_word(needle: str, text: str, low: str, at: int) -> bool:
+    """Whether the needle, which stands in ``low`` at this place, is the stem of a word from there.
+
+    Only the words with the needle are read. ``low`` is the text in lower case.
+    """
+    if not needle.isascii() or len(low) != len(text):
+        return needle in _STEMS[text]
+    while at >= 0:
+        start, end = at, at + len(needle)
+        while start and low[start - 1].isalnum():
+            start -= 1
+        while end < len(low) and low[end].isalnum():
+            end += 1
+        if needle in _STEMS[text[start:end]]:
+            return True
+        at = low.find(needle, end)
+    return False
 
 
 def _stems(text: str) -> frozenset[str]:
