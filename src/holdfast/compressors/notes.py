@@ -293,10 +293,6 @@ class Candidates:
         ]
         self._bonus = [own + near for own, near in zip(said, answers.bonus, strict=True)]
         self._worth = worth_of(uses, max(len(events), 1)) | answers.worth
-        self.values = [
-            fsum(map(self._worth.__getitem__, told)) + bonus
-            for told, bonus in zip(self._tells, self._bonus, strict=True)
-        ]
 
     def order(self, enough: float) -> list[int]:
         """The candidates' numbers, the best first, until together they cost ``enough`` tokens."""
@@ -338,7 +334,7 @@ class Candidates:
         ``tokens`` counts a choice exactly. One piece with a higher value than the whole beginning
         replaces it: otherwise trifles would fill a small room (Khuller, Moss and Naor 1999).
         """
-        costs, values = self.costs, self.values
+        costs = self.costs
         firm: list[int] = []
         for number in first:
             if tokens([*firm, number]) <= room:
@@ -354,11 +350,16 @@ class Candidates:
             chosen, spent = _extended(chosen, spent, rest, costs, cost, room)
             following = rest[rest.index(chosen[-1]) + 1 :]
             chosen = filled(chosen, spent, following, costs, cost, room, room * (1 - IDLE))
+        values = {number: self._value(number) for number in rest}
         best = max(rest, key=values.__getitem__, default=None)
         outweighs = best is not None and values[best] > sum(map(values.__getitem__, chosen))
         if best is not None and outweighs and cost([best]) <= room:
             chosen = [best]
         return [*firm, *chosen]
+
+    def _value(self, number: int) -> float:
+        """The value of a candidate by itself."""
+        return fsum(map(self._worth.__getitem__, self._tells[number])) + self._bonus[number]
 
     def runs(self, chosen: Sequence[int]) -> list[Run]:
         """The chosen candidates by event, in the order of the events."""
