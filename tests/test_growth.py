@@ -12,10 +12,10 @@ import pytest
 import holdfast
 from holdfast.content.logs import Log
 from holdfast.selection import ordered
-from holdfast.stream import passages_of
 from holdfast.text.identifiers import find
 from holdfast.text.json_values import values_in
 from holdfast.text.pieces import Piece
+from holdfast.text.words import passages_of
 from tests.work import calls_of
 
 pytestmark = pytest.mark.usefixtures("room_for_memos")

@@ -204,6 +204,61 @@ def test_acts_and_outputs_of_other_forms_are_known(act, returned):
     ] * len(OUTPUTS)
 
 
+def test_code_with_words_behind_it_is_an_act_where_a_program_answers_it():
+    messages = [{"role": "user", "content": "Why do the totals differ? Please look."}]
+    for number, output in enumerate(OUTPUTS):
+        code = f"I read it.\n```py\nprint(open('{number}.txt').read())\n```\nThis prints the file."
+        messages += [
+            {"role": "assistant", "content": code},
+            {"role": "user", "content": f"status: 0 (done)\nprinted:\n{output}"},
+            {"role": "assistant", "content": "That is one of them. Shall I go on?"},
+            {"role": "user", "content": f"Yes. Leave part {number} of the west alone."},
+        ]
+    step = ["words", "act", "words", "outcome", "words", "words"]
+    assert [each for each, _ in functions(messages)[1:]] == step * len(OUTPUTS)
+
+
+def test_code_with_words_behind_it_is_no_act_where_a_person_answers_it():
+    messages = []
+    for number, output in enumerate(OUTPUTS * 2):
+        messages += [
+            {"role": "user", "content": f"I get this now, what is wrong?\n\n{output}\n"},
+            {"role": "assistant", "content": f"Try:\n```py\nn = {number}\n```\nThen run it again."},
+        ]
+    assert not [each for each in functions(messages) if each[0] in ("act", "outcome")]
+
+
+def test_outputs_are_known_by_what_they_end_with():
+    messages = [{"role": "user", "content": "Why do the totals differ? Please look."}]
+    answers = [*OUTPUTS, "The edit was made. Please look whether it is right."]
+    for number, output in enumerate(answers):
+        messages += [
+            {"role": "assistant", "content": f"Now part {number}.\n```\nopen {number}.txt\n```"},
+            {"role": "user", "content": f"{output}\n(folder: /srv/totals)\nshell>"},
+        ]
+    assert functions(messages).count(("outcome", "tool")) == len(answers)
+
+
+def test_an_answer_without_the_form_of_others_is_an_output_too_if_nobody_types_it():
+    messages = as_text("```sh\ncat part{}.txt\n```", "[stdout]\nrow {}")
+    messages[-1]["content"] = OUTPUTS[3]
+    assert functions(messages)[-1] == ("outcome", "tool")
+
+
+def test_a_long_sentence_that_answers_acts_again_and_again_gives_no_order():
+    again = "The worker could not finish what it was told, so please write another instruction."
+    messages = as_text("```sh\ncat part{}.txt\n```", again)
+    assert (
+        functions(messages)[1:]
+        == [
+            ("words", "assistant"),
+            ("act", ""),
+            ("words", "reply"),
+        ]
+        * 5
+    )
+
+
 def test_what_all_outputs_begin_with_is_no_content():
     returned = "Observation: id,sum\n{0},81{0}\n"
     _, _, transcript = read(as_text("Action: open part{}", returned), "openai", None)

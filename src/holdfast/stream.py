@@ -14,8 +14,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from os.path import commonprefix
 from sys import maxunicode
@@ -23,8 +22,19 @@ from typing import Literal, NamedTuple
 
 from holdfast.kernel.messages import Media, Message, Part, Text, ToolCall, ToolResult
 from holdfast.text.importance import TROUBLE, alarm
-from holdfast.text.memo import Memo
-from holdfast.text.words import DIGITS, AnyScript
+from holdfast.text.words import (
+    DIGITS,
+    FENCES,
+    SENTENCE_ENDS,
+    has_unworded_ends,
+    is_all_words,
+    is_sentence,
+    is_unworded,
+    may_be_typed,
+    passages_of,
+    reads_as_words,
+    without_numbers,
+)
 
 UNCLEAR = "reply"
 """The speaker of words that a person or a program may have written in answer to an act.
@@ -83,7 +93,7 @@ def events_of(
     the ``envelope`` comes first, as where it is a message.
     """
     protocol = protocol_of(messages)
-    elsewhere = protocol._replace(is_bare=False)  # an output without an opening follows its act
+    elsewhere = protocol._replace(answers_act=False)
     system = [part.text for part in envelope if isinstance(part, Text)]
     found = [StreamEvent("instruction", "system", text, BESIDE, 0) for text in system]
     calls: dict[str, int] = {}
@@ -130,11 +140,11 @@ def _of_text(
         opening = protocol.opening(text)
         yield StreamEvent("outcome", "tool", text, at, number, last_act, failed, opening)
     elif role == "assistant":
-        words, act = protocol.parted(text)
-        for is_material, passage in passages_of(words) if words else ():
-            yield StreamEvent("material" if is_material else "words", role, passage, at, number)
+        before, act, behind = protocol.parted(text)
+        yield from _said(before, role, at, number)
         if act:
             yield StreamEvent("act", "", act, at, number)
+        yield from _said(behind, role, at, number)
     else:
         is_unclear = last_act >= 0 and protocol.is_unclear(text)
         by, answered = (UNCLEAR, last_act) if is_unclear else (role, -1)
@@ -143,6 +153,11 @@ def _of_text(
             function: Function = "material" if is_material else "words"
             yield StreamEvent(function, by, passage, at, number, answered, opening=opening)
             opening = 0
+
+
+def _said(text: str, role: str, at: int, number: int) -> Iterator[StreamEvent]:
+    for is_material, passage in passages_of(text) if text else ():
+        yield StreamEvent("material" if is_material else "words", role, passage, at, number)
 
 
 def _reports_failure(text: str) -> bool:
@@ -154,142 +169,6 @@ def _reports_failure(text: str) -> bool:
 def _shown(result: ToolResult) -> str:
     media = " ".join(f"[{medium.kind}]" for medium in result.media)
     return f"{result.text} {media}".strip() if media else result.text
-
-
-# words and material
-
-_FENCES = ("```", "~~~")
-# characters that lines of a log have in common at their start; half kept as much of recorded runs
-_LOG_OPENING = 12
-_ENDS = tuple(".!?:,。！？：")
-_TYPED = 800  # characters; few people type more. Half and double kept as much of recorded runs
-_SAYING = 5  # words; fewer say little beside what they open with. Half and double kept as much
-# lines in a row that are not sentences; fewer may be a list, an address, a poem. In recorded runs
-# half and double kept less
-_RUN = 6
-
-
-def _passages(text: str) -> Iterator[tuple[bool, str]]:
-    held: list[str] = []
-    kind = False
-    for is_material, line in _lines(text):
-        if held and is_material != kind:
-            yield kind, "\n".join(held)
-            held = []
-        kind = is_material
-        held.append(line)
-    if held:
-        yield kind, "\n".join(held)
-
-
-passages_of: Memo[str, Sequence[tuple[bool, str]]] = Memo(lambda text: tuple(_passages(text)))
-"""The passages of a text in order, and whether each is material.
-
-Cached, since a growing conversation is read at each call.
-"""
-
-
-def _lines(text: str) -> Iterator[tuple[bool, str]]:
-    """Each line, and whether it is in a fence, a quotation or a long run that no person types.
-
-    Many lines that all begin with the same characters and a number, as in a log, are such a run.
-    """
-    lines = text.split("\n")
-    marks = [False] * len(lines)
-    fenced = False
-    unworded: list[int] = []
-    alike: list[int] = []
-    before = ""
-    for number, line in enumerate(lines):
-        bare = line.lstrip()
-        opens = bare.startswith(_FENCES)
-        if fenced or opens:
-            marks[number] = True
-            fenced = fenced != opens
-            continue
-        if bare.startswith(">"):
-            marks[number] = True
-        elif bare:
-            opens_as = without_numbers(bare, _LOG_OPENING)
-            if reads_as_words(line):
-                unworded.clear()
-            else:
-                unworded.append(number)
-            if opens_as != before or "0" not in opens_as:
-                alike.clear()
-            alike.append(number)
-            before = opens_as
-            for run in (unworded, alike):
-                for each in run if len(run) == _RUN else run[-1:] if len(run) > _RUN else ():
-                    marks[each] = True
-    return zip(marks, lines, strict=True)
-
-
-def without_numbers(text: str, most: int) -> str:
-    """The first characters of a text, each number as 0."""
-    return DIGITS.sub("0", text.lstrip()[:most])
-
-
-def is_all_words(text: str) -> bool:
-    """Whether each line reads as words."""
-    return all(reads_as_words(line) for line in text.split("\n") if line)
-
-
-def has_unworded_ends(text: str) -> bool:
-    """Whether neither the first nor the last line reads as words; a person says what is pasted."""
-    lines = text.strip().split("\n")
-    return not reads_as_words(lines[0]) and not reads_as_words(lines[-1])
-
-
-def is_pasted(text: str) -> bool:
-    """Whether a text has material, and no sentence before or after it that a person would type."""
-    lines = text.strip().split("\n")
-    has_material = any(is_material for is_material, _ in passages_of(text))
-    return has_material and not _is_sentence(lines[0]) and not _is_sentence(lines[-1])
-
-
-def _is_unworded(text: str) -> bool:
-    """Whether hardly a person typed a text: it begins and ends with no words, or is pasted."""
-    return has_unworded_ends(text) or is_pasted(text)
-
-
-def may_be_typed(text: str) -> bool:
-    """Whether a person may have typed a text: some words, or anything and a last sentence."""
-    is_of_typed_length = len(text) <= _TYPED and len(text.split()) >= _SAYING
-    last = text.strip().rpartition("\n")[2]
-    return is_of_typed_length and (is_all_words(text) or _is_sentence(last))
-
-
-def _is_sentence(line: str) -> bool:
-    ends = line.rstrip().endswith(_ENDS)
-    return ends and line[0].isalpha() and len(line.split()) > 1 and reads_as_words(line)
-
-
-_SPOKEN = AnyScript(  # the ranges are nearly [^\W\d_], in half the time
-    lambda beyond: rf"\s[A-Za-z{beyond}]{{2,}}+(?:['’][a-z]+)?[,.!?;:]?(?!\S)",
-    r"À-ÖØ-öø-\u1fff\u3040-\ud7ff",
-)
-# share of words in a line from which it reads as a sentence; in recorded runs .3 and .8 kept less
-_SENTENCE = 0.6
-
-
-@cache
-def _unspaced() -> re.Pattern[str]:
-    """Chinese and Japanese with their punctuation, which have no spaces between words."""
-    return re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\uffef]+")
-
-
-def reads_as_words(line: str) -> bool:
-    """Whether most tokens of the line are plain words; of unspaced script, two characters are one.
-
-    So many have most words of Chinese and Japanese.
-    """
-    unspaced = 0
-    if not line.isascii():
-        unspaced = sum((len(run) + 1) // 2 for run in _unspaced().findall(line))
-        line = _unspaced().sub(" ", line)
-    spoken, tokens = len(_SPOKEN.findall(f" {line}")), len(line.split())
-    return spoken + unspaced >= _SENTENCE * (tokens + unspaced)
 
 
 # acts and outputs that are written as text
@@ -333,6 +212,8 @@ a line.
 """
 
 _BARE_COMMAND: Syntax = "command"
+_BLOCK: Syntax = "block"
+"""A fence with words behind it, as in most answers about code: an act only if programs answer."""
 _FEWEST_COMMANDS = 4  # without any mark, three may be chance
 _ANSWERED = ("assistant", "user")
 
@@ -341,23 +222,27 @@ class Protocol(NamedTuple):
     """The regular forms in a conversation: how acts are written, and how outcomes begin."""
 
     syntaxes: frozenset[Syntax]
-    openings: tuple[str, ...]
+    openings: tuple[str, ...] = ()
+    closings: tuple[str, ...] = ()
+    """How outcomes end, backwards, as with the prompt of a shell."""
     unclear: tuple[str, ...] = ()
     """Openings of a program's form before what a person may have typed, as in ``Question 3:``."""
     is_bare: bool = False
-    """Whether outputs have no common opening, so that what answers an act may be one."""
+    """Whether most outputs have neither, so that anything that answers an act may be one."""
+    answers_act: bool = True
+    """Whether a text is judged as the answer to an act."""
 
     def is_outcome(self, text: str) -> bool:
         """Whether a user message is an output."""
         if _BARE_COMMAND in self.syntaxes:
             return not may_be_typed(text)
-        return without_numbers(text, _OPENING).startswith(self.openings) or (
-            self.is_bare and _is_unworded(text)
-        )
+        has_form = _start(text).startswith(self.openings) or _end(text).startswith(self.closings)
+        are_known = self.is_bare or self.openings or self.closings
+        return has_form or bool(self.answers_act and are_known and is_unworded(text))
 
     def is_unclear(self, text: str) -> bool:
         """Whether a user message that answers an act may be an output or a person's."""
-        return self.is_bare or without_numbers(text, _OPENING).startswith(self.unclear)
+        return (self.answers_act and self.is_bare) or _start(text).startswith(self.unclear)
 
     def may_be_returned(self, text: str) -> bool:
         """Whether a user message is an output, or may be one."""
@@ -366,7 +251,7 @@ class Protocol(NamedTuple):
     def returned(self, text: str) -> str:
         """An output without its first line, if that is only an opening."""
         first, _, rest = text.lstrip().partition("\n")
-        start = without_numbers(first, _OPENING)
+        start = _start(first)
         return rest if any(opening.startswith(start) for opening in self.openings) else text
 
     def opening(self, text: str) -> int:
@@ -388,17 +273,31 @@ class Protocol(NamedTuple):
             return 0
         return len(text) - len(bare) + signed.end()
 
-    def parted(self, text: str) -> tuple[str, str]:
-        """Split a message into the agent's words and the act at its end, which may be empty."""
+    def parted(self, text: str) -> tuple[str, str, str]:
+        """Split a message into the act and the words before and behind it; each may be empty."""
         if _BARE_COMMAND in self.syntaxes:
-            return ("", text.strip()) if _may_be_command(text) else (text, "")
+            return ("", text.strip(), "") if _may_be_command(text) else (text, "", "")
+        syntax, start, end = self.act_in(text)
+        if not syntax:
+            return text, "", ""
+        return text[:start].rstrip(), text[start:end].strip(), text[end:].strip()
+
+    def act_in(self, text: str) -> tuple[Syntax, int, int]:
+        """The syntax of the act in a message, its start and its end; empty if there is none."""
         syntax, start = ending(text)
-        if syntax not in self.syntaxes:
-            return text, ""
-        return text[:start].rstrip(), text[start:].strip()
+        if syntax in self.syntaxes:
+            return syntax, start, len(text)
+        marks = (
+            [found.start() for found in _FENCE.finditer(text)] if _BLOCK in self.syntaxes else []
+        )
+        if len(marks) < 2:
+            return "", len(text), len(text)
+        opened, closed = marks[len(marks) // 2 * 2 - 2 :][:2]
+        line_end = text.find("\n", closed)
+        return _BLOCK, opened, line_end if line_end >= 0 else len(text)
 
 
-NATIVE = Protocol(frozenset(), ())
+NATIVE = Protocol(frozenset())
 """A conversation without acts as text."""
 
 
@@ -419,8 +318,21 @@ def protocol_of(messages: Sequence[Message]) -> Protocol:
     repeated = frozenset(syntax for syntax, times in ends.items() if syntax and times >= _FEWEST)
     is_regular = sum(ends[syntax] for syntax in repeated) >= max(_FEWEST, ends.total() / 2)
     if not is_regular and _are_commands(said):
-        return Protocol(frozenset((_BARE_COMMAND,)), (), is_bare=True)
-    return _with_answers(said, repeated if is_regular else frozenset())
+        return Protocol(frozenset((_BARE_COMMAND,)), is_bare=True)
+    known = _with_answers(said, repeated if is_regular else frozenset())
+    if known.openings or known.closings or known.is_bare:
+        return known
+    return _with_blocks(said) or known
+
+
+def _start(text: str) -> str:
+    """What the openings of outputs are compared with."""
+    return without_numbers(text, _OPENING)
+
+
+def _end(text: str) -> str:
+    """What the closings of outputs are compared with: the end of the text, backwards."""
+    return DIGITS.sub("0", text.rstrip()[-_OPENING:])[::-1]
 
 
 def _are_commands(said: Sequence[tuple[str, str]]) -> bool:
@@ -439,14 +351,14 @@ def _are_commands(said: Sequence[tuple[str, str]]) -> bool:
         and 2 * sum(act in repeated for act in acts) >= len(acts)
         and len(repeated) >= _FEWEST
         and 2 * sum(map(may_be_typed, answers)) <= len(answers)
-        and sum(map(_is_unworded, answers)) >= _BARE * len(answers)
+        and sum(map(is_unworded, answers)) >= _BARE * len(answers)
     )
 
 
 def _may_be_command(text: str) -> bool:
     """Whether a text has one paragraph that does not end like a sentence."""
     bare = text.strip()
-    return bool(bare) and "\n\n" not in bare and not bare.endswith(_ENDS)
+    return bool(bare) and "\n\n" not in bare and not bare.endswith(SENTENCE_ENDS)
 
 
 def _with_answers(said: Sequence[tuple[str, str]], syntaxes: frozenset[Syntax]) -> Protocol:
@@ -454,26 +366,50 @@ def _with_answers(said: Sequence[tuple[str, str]], syntaxes: frozenset[Syntax]) 
 
     What ends in one of these forms and only people answer, as ``Final answer:``, is no act.
     """
-    exchanges = [
-        (text, answer)
-        for (role, text), (next_role, answer) in pairwise(said)
-        if role == "assistant" and next_role == "user"
-        if not syntaxes or ending(text)[0] in syntaxes
-    ]
+    exchanges = _exchanges(said, syntaxes)
     answers = [answer for _, answer in exchanges]
     openings, unclear = _openings(answers, have_acts=bool(syntaxes))
-    others = [text for text in answers if not without_numbers(text, _OPENING).startswith(openings)]
-    untyped = [text for text in others if text.count("\n") >= _LINES and has_unworded_ends(text)]
-    is_bare = bool(syntaxes) and (
-        len(untyped) >= max(_FEWEST, _BARE * len(answers))
-        or sum(_is_command(act) for act, _ in exchanges) >= _NEARLY_ALL * len(exchanges)
-    )
-    protocol = Protocol(syntaxes, openings, unclear, is_bare)
+    protocol = Protocol(syntaxes, openings, _closings(answers) if syntaxes else (), unclear)
     if not syntaxes:
         return protocol
-    returned = {ending(act)[0] for act, text in exchanges if protocol.may_be_returned(text)}
-    only_said = {ending(act)[0] for act, _ in exchanges} - returned
+    formless = protocol._replace(answers_act=False)
+    others = [text for text in answers if not formless.is_outcome(text)]
+    untyped = [text for text in others if text.count("\n") >= _LINES and has_unworded_ends(text)]
+    is_bare = len(untyped) >= max(_FEWEST, _BARE * len(answers)) or sum(
+        _is_command(act) for act, _ in exchanges
+    ) >= _NEARLY_ALL * len(exchanges)
+    protocol = protocol._replace(is_bare=is_bare)
+    returned = {
+        protocol.act_in(act)[0] for act, text in exchanges if protocol.may_be_returned(text)
+    }
+    only_said = {protocol.act_in(act)[0] for act, _ in exchanges} - returned
     return protocol._replace(syntaxes=syntaxes - only_said) if returned else protocol
+
+
+def _with_blocks(said: Sequence[tuple[str, str]]) -> Protocol | None:
+    """The protocol with code between words as acts; None if people may answer it.
+
+    Most answers begin with the same line, which does not read as words: ``exit code: 0 (done)``.
+    """
+    syntaxes = frozenset(("fence", _BLOCK))
+    answers = [answer for _, answer in _exchanges(said, syntaxes)]
+    found, _ = _openings(answers, have_acts=True)
+    openings = tuple(each for each in found if not reads_as_words(each.partition("\n")[0]))
+    protocol = Protocol(syntaxes, openings, _closings(answers), answers_act=False)
+    returned = sum(map(protocol.is_outcome, answers))
+    return protocol._replace(answers_act=True) if 2 * returned > len(answers) else None
+
+
+def _exchanges(
+    said: Sequence[tuple[str, str]], syntaxes: frozenset[Syntax]
+) -> list[tuple[str, str]]:
+    """The messages of the assistant with an act, if any are known, and the user's answers."""
+    act_in = Protocol(syntaxes).act_in
+    return [
+        (text, answer)
+        for (role, text), (next_role, answer) in pairwise(said)
+        if (role, next_role) == _ANSWERED and (not syntaxes or act_in(text)[0])
+    ]
 
 
 def _is_command(text: str) -> bool:
@@ -486,22 +422,18 @@ def _openings(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The openings that several answers have in common, of programs and of either.
 
-    Such answers are neighbours when they are sorted. A group that people may have typed is theirs,
-    unless acts are known and its opening has a program's sign: then it is unclear.
+    A group that people may have typed is theirs, unless acts are known and its opening has a
+    program's sign, or is long: then it is unclear.
     """
-    texts = sorted((without_numbers(text, _OPENING), text) for text in answers)
-    starts = [start for start, _ in texts]
-    pairs = zip(starts, starts[_FEWEST - 1 :], strict=False)
     programs: list[str] = []
     unclear: list[str] = []
     seen = ""
-    for opening in sorted({commonprefix(pair) for pair in pairs}):  # noqa: RUF071
+    for opening, group in _alike(answers, _start):
         if seen and opening.startswith(seen):
             continue
-        end = bisect_right(starts, opening + chr(maxunicode))
-        group = [text for _, text in texts[bisect_left(starts, opening) : end]]
-        has_sign = have_acts and (_SIGN.search(opening) is not None or _has_picture(opening))
-        is_a_line = have_acts and "\n" in opening and 2 * len(group) >= len(texts)
+        is_long = len(opening) == _OPENING
+        has_sign = have_acts and bool(_SIGN.search(opening) or _has_picture(opening) or is_long)
+        is_a_line = have_acts and "\n" in opening and 2 * len(group) >= len(answers)
         if not (has_sign or is_a_line if have_acts else _is_of_programs(opening)):
             continue
         seen = opening
@@ -511,6 +443,34 @@ def _openings(
         elif has_sign:
             unclear.append(opening)
     return tuple(programs), tuple(unclear)
+
+
+def _closings(answers: Sequence[str]) -> tuple[str, ...]:
+    """The lines of a program's form, backwards, with which several answers end."""
+    found: list[str] = []
+    for closing, group in _alike(answers, _end):
+        if found and closing.startswith(found[-1]):
+            continue
+        line, is_whole, _ = closing.partition("\n")
+        has_sign = _SIGN.search(line) is not None and any(map(str.isalnum, line))
+        if is_whole and has_sign and 2 * sum(map(may_be_typed, group)) <= len(group):
+            found.append(closing)
+    return tuple(found)
+
+
+def _alike(
+    answers: Sequence[str], edge: Callable[[str], str]
+) -> Iterator[tuple[str, Sequence[str]]]:
+    """What the edges of several answers have in common, shorter first, and these answers.
+
+    Such answers are neighbours when they are sorted.
+    """
+    texts = sorted((edge(text), text) for text in answers)
+    edges = [each for each, _ in texts]
+    pairs = zip(edges, edges[_FEWEST - 1 :], strict=False)
+    for common in sorted({commonprefix(pair) for pair in pairs}):  # noqa: RUF071
+        end = bisect_right(edges, common + chr(maxunicode))
+        yield common, [text for _, text in texts[bisect_left(edges, common) : end]]
 
 
 def _has_picture(opening: str) -> bool:
@@ -527,7 +487,7 @@ def _is_of_programs(opening: str) -> bool:
 def ending(text: str) -> tuple[Syntax, int]:
     """The syntax of the act at the end of a text and its start; empty if there is none."""
     stripped = text.rstrip()
-    if stripped.endswith(_FENCES):
+    if stripped.endswith(FENCES):
         fences = [found.start() for found in _FENCE.finditer(stripped)]
         opened = fences[-2] if len(fences) > 1 else stripped.rfind(stripped[-3:], 0, -3)
         return ("fence", opened) if opened >= 0 else ("", len(text))
@@ -540,7 +500,8 @@ def ending(text: str) -> tuple[Syntax, int]:
         if opened or stripped.startswith("{"):
             return "object", opened
     paragraph = stripped.rfind("\n\n") + 2 if "\n\n" in stripped else 0
-    labels = list(_LABEL.finditer(stripped, paragraph))
+    behind = max(map(stripped.rfind, FENCES)) + 1  # a fence: its lines are no labels
+    labels = list(_LABEL.finditer(stripped, max(paragraph, behind)))
     if labels:
         label = labels[-1].group()
         is_call = label.isidentifier() and stripped.endswith(")")
@@ -560,13 +521,6 @@ def _after_sentences(text: str, labels: Sequence[re.Match[str]]) -> int:
     """
     for label, following in pairwise(labels):
         said = text[label.start() : following.start()].strip()
-        if not _is_sentence(said.removeprefix(label[1] or "")):
+        if not is_sentence(said.removeprefix(label[1] or "")):
             return label.start()
     return labels[-1].start()
-
-
-def unfenced(act: str) -> str:
-    """The act without the fence around it."""
-    lines = act.split("\n")
-    is_fenced = len(lines) > 2 and lines[0].startswith(_FENCES) and lines[-1] in _FENCES
-    return "\n".join(lines[1:-1]) if is_fenced else act

@@ -15,7 +15,7 @@ from holdfast.content import taken_apart
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.messages import Message
 from holdfast.selection import MOST, Use, ordered, picked, shortlist, table, valued, worth_of
-from holdfast.stream import UNCLEAR, StreamEvent, unfenced
+from holdfast.stream import UNCLEAR, StreamEvent
 from holdfast.text.acts import calls_of
 from holdfast.text.fit import beginning, filled
 from holdfast.text.memo import Memo
@@ -118,7 +118,7 @@ def _act(name: str, text: str) -> Iterator[Piece]:
     Without a short argument, the first passage stands on the line: a bare name says nothing.
     """
     above = 0
-    for label, fields in calls_of(name, unfenced(text)):
+    for label, fields in calls_of(name, text):
         at = above
         for piece in _call(label, fields):
             yield piece._replace(under=above if at > above else -1)
@@ -147,7 +147,7 @@ def _labelled(key: str, value: str) -> str:
 
 def called(name: str, arguments: str) -> str:
     """The call's name with its arguments, or the beginning of long ones."""
-    ((label, fields), *_) = calls_of(name, unfenced(arguments))
+    ((label, fields), *_) = calls_of(name, arguments)
     told = ", ".join(f"{key} {value}".strip() for key, value in fields)
     name = name or (label if len(label) <= _ARGUMENT else "")
     return f"{name}({told if len(told) <= _ARGUMENT else f'{told[:_ARGUMENT]}…'})"

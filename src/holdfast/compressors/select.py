@@ -6,7 +6,7 @@ and ``Draft`` writes the notes and the shortened parts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from holdfast.compressors.notes import HEADING, IDLE, REACH, Candidates, rates, written
 from holdfast.compressors.references import Place, note, save_messages
 from holdfast.compressors.summaries import Placed, WorkingStore, body_of, concealed, mark, placed
-from holdfast.compressors.tool_outputs import without_loss
+from holdfast.compressors.tool_outputs import material_cut_first, without_loss
 from holdfast.content import recognise
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Configured, Flow, Plan
@@ -23,7 +23,7 @@ from holdfast.kernel.messages import Text, ToolResult
 from holdfast.kernel.transcript import Transcript, legal, unit_of
 from holdfast.kernel.typed import Fraction
 from holdfast.selection import table
-from holdfast.stream import StreamEvent, events_of, passages_of
+from holdfast.stream import StreamEvent, events_of
 from holdfast.text.fit import filled, head_tail, water_level
 from holdfast.text.pieces import writer
 
@@ -459,7 +459,7 @@ class Selection:
         lengths = {number: count(text) for number, text in texts.items()}
         level = water_level(lengths.values(), most - size + sum(lengths.values()))
         return {
-            (task, number): _material_first(text, level, count).rstrip()
+            (task, number): material_cut_first(text, level, count).rstrip()
             for number, text in texts.items()
             if lengths[number] > level > 0
         }
@@ -492,23 +492,6 @@ class Selection:
     def text_at(self, at: Place) -> str:
         """The whole text of a part."""
         return self.transcript.messages[at[0]].parts[at[1]].text
-
-
-def _material_first(text: str, tokens: int, count: Callable[[str], int]) -> str:
-    """The beginning and the end of a text, or of each material in it if its words fit whole."""
-    passages = passages_of(text)
-    sizes = [count(passage) for is_material, passage in passages if is_material]
-    words = count(text) - sum(sizes)
-    level = water_level(sizes, tokens - words - len(sizes))  # a token for each line break
-    cut = [
-        passage
-        if not is_material
-        else head_tail(passage, level, count)
-        if level >= _LEAST_SHOWN
-        else ASIDE
-        for is_material, passage in passages
-    ]
-    return head_tail("\n".join(cut) if words else text, tokens, count)
 
 
 class Reference(NamedTuple):

@@ -1,4 +1,4 @@
-"""Tool outputs of a conversation, and shorter forms of the arguments of calls."""
+"""Tool outputs of a conversation, and shorter forms of them, of calls and of pasted texts."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from holdfast.kernel.budget import Allowance
 from holdfast.kernel.edits import Edit, Offload, Replace
 from holdfast.kernel.messages import Text, ToolResult
 from holdfast.kernel.transcript import Transcript
-from holdfast.text.fit import Count, head_tail
+from holdfast.text.fit import Count, head_tail, water_level
 from holdfast.text.json_values import dump, parse
+from holdfast.text.words import passages_of
 
 SHORTER_FORM = "the same value in a shorter form"
 """The reason for a lossless change."""
@@ -142,3 +143,15 @@ def cut(text: str, tokens: int, count: Count) -> str:
     """
     short = head_tail(text, tokens, count) if tokens > 0 else ""
     return short.rstrip() if "…" in short or short == text else "…"
+
+
+def material_cut_first(text: str, tokens: int, count: Count) -> str:
+    """The start and end of a text, or of each material in it if its words fit whole."""
+    passages = passages_of(text)
+    sizes = [count(passage) for is_material, passage in passages if is_material]
+    words = count(text) - sum(sizes)
+    level = water_level(sizes, tokens - words - len(sizes))  # a token for each line break
+    shown = [
+        cut(passage, level, count) if is_material else passage for is_material, passage in passages
+    ]
+    return head_tail("\n".join(shown) if words else text, tokens, count)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from .json_values import Value, dump, values_in
+from .words import FENCES
 
 _OPENING = re.compile(r"\s*<([A-Za-z][\w.-]*)((?:[=\s][^<>]{0,200})?)>")
 _NAMED = re.compile(r"(?:\s+name)?\s*=\s*[\"']?([^\"'\s]+)[\"']?\s*\Z")
@@ -19,8 +20,10 @@ def calls_of(name: str, text: str) -> list[Call]:
     """The calls of an act, each with its arguments: the JSON objects of which most of it consists.
 
     If the act is written as text, what stands before an object says what is called. Without such
-    objects, the elements are the calls, and without these it is one call with one argument.
+    objects, the elements are the calls, and without these it is one call with one argument. A fence
+    around the act is left out.
     """
+    text = _unfenced(text)
     found: list[Call] = []
     label, covered = name, 0
     for part, values in values_in(text):
@@ -31,6 +34,12 @@ def calls_of(name: str, text: str) -> list[Call]:
     if found and 2 * covered >= len(text):
         return found
     return (calls_in(text) if not name else []) or [(name, [("", text)])]
+
+
+def _unfenced(act: str) -> str:
+    lines = act.split("\n")
+    is_fenced = len(lines) > 2 and lines[0].startswith(FENCES) and lines[-1] in FENCES
+    return "\n".join(lines[1:-1]) if is_fenced else act
 
 
 def _fields(value: Value, key: str = "") -> Iterator[tuple[str, str]]:

@@ -1,11 +1,13 @@
-"""Words of a text in any script, their stems, and stop words."""
+"""Words of a text in any script, their stems, stop words, and what reads as words."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
+
+from .memo import Memo
 
 # Scripts without spaces, in which each pair of neighbouring characters counts as a word.
 UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -175,3 +177,140 @@ def _without_derivation(word: str) -> str:
             word = word[: -len(suffix)]
             break
     return word[:-2] if word.endswith("ur") and len(word) > 5 else word
+
+
+# what a person says, and material within it
+
+FENCES = ("```", "~~~")
+"""The marks of a fenced block in Markdown."""
+
+SENTENCE_ENDS = tuple(".!?:,。！？：")
+_TYPED = 800  # characters; few people type more. Half and double kept as much of recorded runs
+_SAYING = 5  # words; fewer say little beside what they open with. Half and double kept as much
+_SPOKEN = AnyScript(  # the ranges are nearly [^\W\d_], in half the time
+    lambda beyond: rf"\s[A-Za-z{beyond}]{{2,}}+(?:['’][a-z]+)?[,.!?;:]?(?!\S)",
+    r"À-ÖØ-öø-\u1fff\u3040-\ud7ff",
+)
+# share of words in a line from which it reads as a sentence; in recorded runs .3 and .8 kept less
+_SENTENCE = 0.6
+# characters that lines of a log have in common at their start; half kept as much of recorded runs
+_LOG_OPENING = 12
+# lines in a row that are not sentences; fewer may be a list, an address, a poem. In recorded runs
+# half and double kept less
+_RUN = 6
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    """Chinese and Japanese with their punctuation, which have no spaces between words."""
+    return re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\uffef]+")
+
+
+def reads_as_words(line: str) -> bool:
+    """Whether most tokens of the line are plain words; of unspaced script, two characters are one.
+
+    So many have most words of Chinese and Japanese.
+    """
+    unspaced = 0
+    if not line.isascii():
+        unspaced = sum((len(run) + 1) // 2 for run in _unspaced().findall(line))
+        line = _unspaced().sub(" ", line)
+    spoken, tokens = len(_SPOKEN.findall(f" {line}")), len(line.split())
+    return spoken + unspaced >= _SENTENCE * (tokens + unspaced)
+
+
+def is_all_words(text: str) -> bool:
+    """Whether each line reads as words."""
+    return all(reads_as_words(line) for line in text.split("\n") if line)
+
+
+def has_unworded_ends(text: str) -> bool:
+    """Whether neither the first nor the last line reads as words; a person says what is pasted."""
+    lines = text.strip().split("\n")
+    return not reads_as_words(lines[0]) and not reads_as_words(lines[-1])
+
+
+def may_be_typed(text: str) -> bool:
+    """Whether a person may have typed a text: some words, or anything and a last sentence."""
+    is_of_typed_length = len(text) <= _TYPED and len(text.split()) >= _SAYING
+    last = text.strip().rpartition("\n")[2]
+    return is_of_typed_length and (is_all_words(text) or is_sentence(last))
+
+
+def is_sentence(line: str) -> bool:
+    """Whether a line of several words begins and ends like a sentence."""
+    ends = line.rstrip().endswith(SENTENCE_ENDS)
+    return ends and line[0].isalpha() and len(line.split()) > 1 and reads_as_words(line)
+
+
+def _passages(text: str) -> Iterator[tuple[bool, str]]:
+    held: list[str] = []
+    kind = False
+    for is_material, line in _lines(text):
+        if held and is_material != kind:
+            yield kind, "\n".join(held)
+            held = []
+        kind = is_material
+        held.append(line)
+    if held:
+        yield kind, "\n".join(held)
+
+
+passages_of: Memo[str, Sequence[tuple[bool, str]]] = Memo(lambda text: tuple(_passages(text)))
+"""The passages of a text in order, and whether each is material.
+
+Cached, since a growing conversation is read at each call.
+"""
+
+
+def _lines(text: str) -> Iterator[tuple[bool, str]]:
+    """Each line, and whether it is in a fence, a quotation or a long run that no person types.
+
+    Many lines that all begin with the same characters and a number, as in a log, are such a run.
+    """
+    lines = text.split("\n")
+    marks = [False] * len(lines)
+    fenced = False
+    unworded: list[int] = []
+    alike: list[int] = []
+    before = ""
+    for number, line in enumerate(lines):
+        bare = line.lstrip()
+        opens = bare.startswith(FENCES)
+        if fenced or opens:
+            marks[number] = True
+            fenced = fenced != opens
+            continue
+        if bare.startswith(">"):
+            marks[number] = True
+        elif bare:
+            opens_as = without_numbers(bare, _LOG_OPENING)
+            if reads_as_words(line):
+                unworded.clear()
+            else:
+                unworded.append(number)
+            if opens_as != before or "0" not in opens_as:
+                alike.clear()
+            alike.append(number)
+            before = opens_as
+            for run in (unworded, alike):
+                for each in run if len(run) == _RUN else run[-1:] if len(run) > _RUN else ():
+                    marks[each] = True
+    return zip(marks, lines, strict=True)
+
+
+def without_numbers(text: str, most: int) -> str:
+    """The first characters of a text, each number as 0."""
+    return DIGITS.sub("0", text.lstrip()[:most])
+
+
+def is_pasted(text: str) -> bool:
+    """Whether a text has material, and no sentence before or after it that a person would type."""
+    lines = text.strip().split("\n")
+    has_material = any(is_material for is_material, _ in passages_of(text))
+    return has_material and not is_sentence(lines[0]) and not is_sentence(lines[-1])
+
+
+def is_unworded(text: str) -> bool:
+    """Whether hardly a person typed a text: it begins and ends with no words, or is pasted."""
+    return has_unworded_ends(text) or is_pasted(text)
