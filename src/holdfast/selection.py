@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from holdfast.kernel.ports import Room
 from holdfast.text import fit
-from holdfast.text.importance import alarm, signals
+from holdfast.text.importance import alarm, alarms, signals
 from holdfast.text.pieces import (
     SEAM,
     STOP,
@@ -32,8 +32,8 @@ from holdfast.text.pieces import (
     Piece,
     Reading,
     Shape,
+    finder,
     form,
-    names,
     quoted,
     shape,
     things,
@@ -372,22 +372,24 @@ def shortlist(
     ``used`` are names that appear elsewhere. The context of a chosen piece is chosen too.
     """
     texts = [piece.text for piece in pieces]
-    if sum(map(len, texts)) <= most:
+    sizes = list(map(len, texts))
+    if sum(sizes) <= most:
         return range(len(pieces))
     kinds = [piece.things or (pattern(piece),) for piece in pieces]
     if used:
+        found = finder("".join(texts))
         kinds = [
-            (*mine, *used.intersection(names(t))) for mine, t in zip(kinds, texts, strict=True)
+            (*mine, *used.intersection(found(t))) for mine, t in zip(kinds, texts, strict=True)
         ]
     times = Counter(chain.from_iterable(kinds))
-    answers = Question.of(question).answers(texts, [piece.under for piece in pieces])
+    answers = Question.of(question).scores(texts, [piece.under for piece in pieces])
     rarity = {name: 1 / count for name, count in times.items()}.__getitem__
     own = [
-        (sum(terms.values()) if terms else 0) + alarm(text) + sum(map(rarity, mine))
-        for text, terms, mine in zip(texts, answers, kinds, strict=True)
+        answer + bad + sum(map(rarity, mine))
+        for answer, bad, mine in zip(answers, alarms(texts), kinds, strict=True)
     ]
-    beside = (_BESIDE * near for near in map(max, [0.0, *own], [*own[1:], 0.0]))
-    less = [-worth for worth in map(max, own, beside)]
+    beside = [_BESIDE * each for each in own]
+    less = [-worth for worth in map(max, own, [0.0, *beside], [*beside[1:], 0.0])]
     spread = evenly(len(pieces))
     chosen: set[int] = set()
     left = most
@@ -398,7 +400,7 @@ def shortlist(
             for each in with_context(pieces, number):
                 if each not in chosen:
                     chosen.add(each)
-                    left -= len(texts[each])
+                    left -= sizes[each]
     return sorted(chosen)
 
 
@@ -407,8 +409,8 @@ def picked(pieces: Sequence[Piece], numbers: Sequence[int]) -> Sequence[Piece]:
     if len(numbers) == len(pieces):
         return pieces
     places = {number: place for place, number in enumerate(numbers)} | {-1: -1}
-    some = (pieces[number] for number in numbers)
-    return [piece._replace(under=places.get(piece.under, -1)) for piece in some]
+    some = [(piece, places.get(piece.under, -1)) for piece in map(pieces.__getitem__, numbers)]
+    return [piece if piece.under == under else piece._replace(under=under) for piece, under in some]
 
 
 # excerpts of one text

@@ -7,7 +7,7 @@ Words are matched whole. A word that is part of a name (``error_handler.py``) or
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
@@ -171,6 +171,14 @@ def alarm(text: str) -> float:
     """How bad the news is: 0.0 for none, ``WARNING`` a warning, from ``TROUBLE`` on a problem."""
     low = text.lower()
     return _alarm(text, low, _TELLING.intersection(_WORD.findall(low)))
+
+
+def alarms(texts: Sequence[str]) -> list[float]:
+    """The ``alarm`` of each text."""
+    lows = [text.lower() for text in texts]
+    found = _WORD.finder("".join(lows))
+    spoken = [_TELLING.intersection(found(low)) for low in lows]
+    return list(map(_alarm, texts, lows, spoken))
 
 
 class Signals(NamedTuple):

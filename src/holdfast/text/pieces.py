@@ -223,8 +223,8 @@ _FEW_DIGITS = 3  # digits; a shorter number is rarely a name, since there are on
 _DIGITS_OF_AN_ID = 0.2
 
 
-names = _THING.findall
-"""All that ``things`` may find, with repeats."""
+names, finder = _THING.findall, _THING.finder
+"""All that ``things`` may find, with repeats; and the function that finds it in parts of a text."""
 
 
 def things(text: str) -> tuple[str, ...]:
@@ -252,10 +252,10 @@ def shape(thing: str) -> Shape:
         return "word"
     if "/" in thing:
         return "path"
-    digits = len(_DIGITS.findall(thing))
-    if digits == len(thing):
+    digits, size = len(_DIGITS.findall(thing)), len(thing)
+    if digits == size:
         return "small_number" if digits < _FEW_DIGITS else "number"
-    if digits >= _DIGITS_OF_AN_ID * len(thing):
+    if digits >= _DIGITS_OF_AN_ID * size:
         return "id"
     if thing[0].isupper() and _LETTERS.fullmatch(thing, 1):
         return "capitalised"

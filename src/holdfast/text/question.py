@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate
@@ -76,6 +76,23 @@ class Question:
         too.
         """
         found: list[dict[Term, float]] = [{} for _ in texts]
+        for term, worth, held in self._held(texts, under):
+            for place in held:
+                found[place][term] = worth
+        return found
+
+    def scores(self, texts: Sequence[str], under: Sequence[int] = ()) -> list[float]:
+        """The score of each text: the summed weights of its terms in ``answers``."""
+        found = [0.0] * len(texts)
+        for _, worth, held in self._held(texts, under):
+            for place in held:
+                found[place] += worth
+        return found
+
+    def _held(
+        self, texts: Sequence[str], under: Sequence[int]
+    ) -> Iterator[tuple[Term, float, Iterable[int]]]:
+        """Each term that a text has, its weight, and the indices of these texts."""
         lows = [text.lower() for text in texts] if self.terms else []
         together = "\n".join(lows)  # most terms do not occur at all; no needle spans a line
         ends = list(accumulate([len(low) + 1 for low in lows]))
@@ -91,20 +108,12 @@ class Question:
                 if whole.search(low) if whole else _has_word(term.needle, texts[place], low, start):
                     held[place] = None
                 at = together.find(term.needle, ends[place])
-            if not held:
-                continue
-            for place, above in below:
-                if above in held:
-                    held[place] = None
-            rarity = math.log((len(texts) + 1) / len(held)) / math.log(len(texts) + 1)
-            worth = term.weight * rarity
-            for place in held:
-                found[place][term] = worth
-        return found
-
-    def scores(self, texts: Sequence[str]) -> list[float]:
-        """The score of each text: the summed weights of its terms in ``answers``."""
-        return [sum(terms.values()) for terms in self.answers(texts)]
+            if held:
+                for place, above in below:
+                    if above in held:
+                        held[place] = None
+                rarity = math.log((len(texts) + 1) / len(held)) / math.log(len(texts) + 1)
+                yield term, term.weight * rarity, held
 
 
 _Said = tuple[str, float, bool]
@@ -196,13 +205,14 @@ def _has_word(needle: str, text: str, low: str, at: int) -> bool:
 
     Only the words with the needle are read. ``low`` is the text in lower case.
     """
-    if not needle.isascii() or len(low) != len(text):
+    size = len(low)
+    if size != len(text) or not needle.isascii():
         return needle in _STEMS[text]
     while at >= 0:
         start, end = at, at + len(needle)
         while start and low[start - 1].isalnum():
             start -= 1
-        while end < len(low) and low[end].isalnum():
+        while end < size and low[end].isalnum():
             end += 1
         if needle in _STEMS[text[start:end]]:
             return True

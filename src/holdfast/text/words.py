@@ -35,11 +35,15 @@ class AnyScript:
 
     def findall(self, text: str) -> list[str]:
         """All that it matches."""
+        return self.finder(text)(text)
+
+    def finder(self, text: str) -> Callable[[str], list[str]]:
+        """The function that finds all that it matches in any part of the text."""
         if text.isascii():
-            return self._in_ascii(text)
+            return self._in_ascii
         if self._in_any is None:
             self._in_any = re.compile(self._pattern(self._beyond)).findall
-        return self._in_any(text)
+        return self._in_any
 
 
 @cache
