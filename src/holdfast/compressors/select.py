@@ -44,8 +44,9 @@ class Select(Configured):
     names the next steps are likely to use and no kept piece has yet.
     """
 
-    recent: Fraction = 0.15
-    """Share of the room for the newest exchanges that stay unchanged."""
+    recent: Fraction = 0.05
+    """Share of the room for exchanges before the newest that stay unchanged. With three times as
+    much, less is kept of recorded runs: their best pieces compete with those of older ones."""
 
     task: Fraction = 0.4
     """Share of the room for the user's first message; the middle of a longer one is cut out."""
@@ -90,11 +91,12 @@ class Select(Configured):
 
 # what stays in place
 
-# share of the recent room above which one part is shortened to pieces; in recorded runs half of it
-# kept as much, and double less
-_IN_PLACE = 0.5
-_NEWEST = 0.65  # of the recent room, due to a newest output; half and more kept as much
-_SHOWN = 0.2  # of a long one, if the recent room has space; half and double kept as much
+# share of the room above which one part is shortened to pieces; in recorded runs half of it kept as
+# much, and double less
+_IN_PLACE = 0.075
+_NEWEST = 0.1  # share of the room that is due to a newest output; half and more kept as much
+_SHOWN = 0.2  # of a long one, if its share has space; half and double kept as much
+_MOST_SHOWN = 0.15  # share of the room that a long one may have; half and double kept as much
 # tokens of a message that is hard to understand without the message it answers; in recorded runs
 # half kept as much, and double less
 _SHORT_ANSWER = 64
@@ -120,12 +122,13 @@ class Stays:
         overhead = self.meter.overhead(transcript.envelope)
         self.room = allowance.target - overhead - sum(self.sizes[i] for i in self.firm)
         """What is left beside the messages that always stay whole."""
-        self.longest = max(1, int(self.room * knobs.recent * _IN_PLACE))
+        self.longest = max(1, int(self.room * _IN_PLACE))
         """The size above which a part that stays is shortened to its best pieces."""
         self.task = self._task()
         """The position of the user's first message."""
         staying = self.firm if self.task is None else self.firm | {self.task}
-        self._due = max(self.longest, int(self._recent_room(staying) * _NEWEST))
+        spare = self._recent_room(staying) * _NEWEST / _MOST_SHOWN
+        self._due = max(self.longest, int(self.room * _NEWEST), int(spare))
         """The size that is due to an output of the newest exchange."""
         self._longest_newest = max(self.longest, self._level_of_newest())
         """The size above which such an output is shortened."""
@@ -156,8 +159,8 @@ class Stays:
 
     def due_to(self, event: StreamEvent) -> float:
         """The tokens that a shortened output of the newest exchange has at least, if they fit."""
-        size, recent = self.meter.text(event.text), self.room * self._knobs.recent
-        return max(self._due, min(size * _SHOWN, recent))
+        shown = min(self.meter.text(event.text) * _SHOWN, self.room * _MOST_SHOWN)
+        return max(self._due, shown)
 
     def _level_of_newest(self) -> int:
         """The size up to which an output of the newest exchange stays whole.
