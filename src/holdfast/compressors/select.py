@@ -44,7 +44,7 @@ class Select(Configured):
     names the next steps are likely to use and no kept piece has yet.
     """
 
-    recent: Fraction = 0.05
+    recent: Fraction = 0.06
     """Share of the room for exchanges before the newest that stay unchanged. With three times as
     much, less is kept of recorded runs: their best pieces compete with those of older ones."""
 
@@ -94,9 +94,11 @@ class Select(Configured):
 # share of the room above which one part is shortened to pieces; in recorded runs half of it kept as
 # much, and double less
 _IN_PLACE = 0.075
-_NEWEST = 0.1  # share of the room that is due to a newest output; half and more kept as much
-_SHOWN = 0.2  # of a long one, if its share has space; half and double kept as much
-_MOST_SHOWN = 0.15  # share of the room that a long one may have; half and double kept as much
+# share of the room for the newest outputs; half of it keeps more of what older messages say, but
+# less of what the next step reads
+_NEAR = 0.15
+_NEWEST = 0.65  # of that room, due to a newest output; half and more kept as much
+_SHOWN = 0.2  # of a long one, if that room has space; half and double kept as much
 # tokens of a message that is hard to understand without the message it answers; in recorded runs
 # half kept as much, and double less
 _SHORT_ANSWER = 64
@@ -127,8 +129,8 @@ class Stays:
         self.task = self._task()
         """The position of the user's first message."""
         staying = self.firm if self.task is None else self.firm | {self.task}
-        spare = self._recent_room(staying) * _NEWEST / _MOST_SHOWN
-        self._due = max(self.longest, int(self.room * _NEWEST), int(spare))
+        near = max(self._recent_room(staying), self.room * _NEAR)
+        self._due = max(self.longest, int(near * _NEWEST))
         """The size that is due to an output of the newest exchange."""
         self._longest_newest = max(self.longest, self._level_of_newest())
         """The size above which such an output is shortened."""
@@ -159,7 +161,7 @@ class Stays:
 
     def due_to(self, event: StreamEvent) -> float:
         """The tokens that a shortened output of the newest exchange has at least, if they fit."""
-        shown = min(self.meter.text(event.text) * _SHOWN, self.room * _MOST_SHOWN)
+        shown = min(self.meter.text(event.text) * _SHOWN, self.room * _NEAR)
         return max(self._due, shown)
 
     def _level_of_newest(self) -> int:
