@@ -287,14 +287,7 @@ class Protocol(NamedTuple):
         syntax, start = ending(text)
         if syntax in self.syntaxes:
             return syntax, start, len(text)
-        marks = (
-            [found.start() for found in _FENCE.finditer(text)] if _BLOCK in self.syntaxes else []
-        )
-        if len(marks) < 2:
-            return "", len(text), len(text)
-        opened, closed = marks[len(marks) // 2 * 2 - 2 :][:2]
-        line_end = text.find("\n", closed)
-        return _BLOCK, opened, line_end if line_end >= 0 else len(text)
+        return _block_in(text) if _BLOCK in self.syntaxes else ("", len(text), len(text))
 
 
 NATIVE = Protocol(frozenset())
@@ -323,6 +316,16 @@ def protocol_of(messages: Sequence[Message]) -> Protocol:
     if known.openings or known.closings or known.is_bare:
         return known
     return _with_blocks(said) or known
+
+
+def _block_in(text: str) -> tuple[Syntax, int, int]:
+    """The last fence with its text, which may stand between words."""
+    marks = [found.start() for found in _FENCE.finditer(text)]
+    if len(marks) < 2:
+        return "", len(text), len(text)
+    opened, closed = marks[len(marks) // 2 * 2 - 2 :][:2]
+    line_end = text.find("\n", closed)
+    return _BLOCK, opened, line_end if line_end >= 0 else len(text)
 
 
 def _start(text: str) -> str:
