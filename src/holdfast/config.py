@@ -212,7 +212,9 @@ _OBJECTS = frozenset({"condenser", "clock"})
 _VIEWS = frozenset({"background", "recall_messages", "recall_score", "segmentation", "vectors"})
 """Options that only a session has."""
 
-_NEARLY = 0.75  # similarity by difflib; "modle" and "model" have 0.8
+# similarity by difflib; "modle" and "model" have 0.8. Its usual 0.6 takes "host", "user" and
+# "server" for misspelled keys
+_NEARLY = 0.75
 
 
 def load_config(

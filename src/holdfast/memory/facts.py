@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from holdfast.text.sentences import sentences
+from holdfast.text.visible import GLANCE
 from holdfast.text.words import STOP_WORDS, words
 
 from .messages import Remembered
@@ -157,7 +158,6 @@ _END = re.compile(
     r"|\w+ ago)\b",
     re.IGNORECASE,
 )
-_LONGEST = 300  # characters of a sentence that is examined; longer ones say several things
 _MOST_WORDS = 12  # words of a value; a longer one is a clause
 _EMPTY = frozenset(
     "way lot bit kind sort thing things stuff one ones going trying getting best".split()
@@ -198,7 +198,7 @@ def facts_in(message: Remembered) -> list[Fact]:
     plain = (
         sentence.strip()
         for sentence in sentences(_QUOTED.sub("…", message.body))
-        if len(sentence) <= _LONGEST
+        if len(sentence) <= GLANCE  # a longer one says several things
         and not _UNSURE.search(sentence)
         and not _REPORTED.search(sentence)
     )

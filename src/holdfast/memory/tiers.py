@@ -29,7 +29,6 @@ _PAUSE = 3_600.0  # seconds of silence after which a new conversation begins: a 
 _AROUND = 4  # sentences on each side of a possible cut that are compared
 _LEAST_SHARE = 0.25  # share of the largest size that a piece has at least
 _LINE_LOSS = 2  # a cut moves to the end of a line unless the piece becomes shorter than 1 / this
-_LONGEST_WORD = 200  # characters that are searched for the end of a word; longer runs are data
 _WORDS = (re.compile(r"\s(?=\S)"), re.compile(r"[^\w\s](?=\w)|[。，、；：！？]"))
 """The ends of words; the second for scripts without spaces."""
 
@@ -164,7 +163,7 @@ def _no_longer(text: str, most: int, count: Count, rate: float) -> list[str]:
     if len(text.encode("utf-8", "replace")) <= most:  # a token has at least one byte
         return [text]
     parts: list[str] = []
-    at, reach = 0, LONG_TOKEN * most + _LONGEST_WORD
+    at, reach = 0, LONG_TOKEN * most
     while at < len(text):
         rest = text[at : at + reach]
         head = clip(rest, most, count, rate=rate) or rest[:1]
@@ -182,9 +181,8 @@ def _joint(text: str, size: int) -> int:
         return line
     if text[size : size + 1].isspace():
         return size
-    least = max(line, size - _LONGEST_WORD)
     for end in _WORDS:
-        found = [word.end() for word in end.finditer(text, least, size + 1) if word.end() <= size]
+        found = [word.end() for word in end.finditer(text, line, size + 1) if word.end() <= size]
         if found:
             return found[-1]
     return line or size

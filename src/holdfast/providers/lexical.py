@@ -15,13 +15,13 @@ from math import log, sqrt
 
 from holdfast.selection import order
 from holdfast.text.sentences import sentences
+from holdfast.text.visible import GLANCE
 from holdfast.text.words import STOP_WORDS, words
 
 _DIMENSIONS = 512  # of a vector; enough that few words of a sentence meet in one
 # Hashing with signs keeps angles: two features that meet in one place cancel as often as they add
 # up (Weinberger et al., "Feature Hashing for Large Scale Multitask Learning", 2009).
 _GRAMS = (3, 4)  # letters of the parts of a word; fastText (Bojanowski et al., 2017) takes 3 to 6
-_LONGEST = 48  # letters of a word that are used
 _LETTERS = 0.6  # weight of all parts of a word relative to the word
 _COMMON = 0.2  # weight of a stop word relative to other words
 
@@ -51,7 +51,7 @@ def _vector(text: str) -> list[float]:
 @lru_cache(maxsize=1 << 15)
 def _features(word: str) -> tuple[tuple[int, float], ...]:
     """The dimensions of the word and of its parts, each with the value to add."""
-    framed = f"^{word[:_LONGEST]}$"
+    framed = f"^{word}$"
     runs = sorted(
         {framed[at : at + size] for size in _GRAMS for at in range(len(framed) - size + 1)}
     )
@@ -69,8 +69,6 @@ def _placed(feature: str, weight: float) -> tuple[int, float]:
 _QUOTED = "| "
 # fewer than in most texts, so that the reply keeps to its token limit
 _CHARACTERS_A_TOKEN = 3
-_LONGEST_READ = 300  # characters of a sentence; a longer one is cut at the end
-_SHORTEST = 12  # characters; shorter sentences say nothing by themselves
 
 
 class Extractive:
@@ -99,7 +97,7 @@ class Extractive:
 def _pieces(prompt: str) -> Sequence[str]:
     """The sentences of the material, each once; long ones are cut."""
     said = (sentence.strip() for text in _texts(prompt) for sentence in sentences(text))
-    return list(dict.fromkeys(_cut(piece) for piece in said if len(piece) >= _SHORTEST))
+    return list(dict.fromkeys(_cut(piece) for piece in said if piece))
 
 
 def _texts(prompt: str) -> Sequence[str]:
@@ -114,7 +112,7 @@ def _texts(prompt: str) -> Sequence[str]:
 
 
 def _cut(piece: str) -> str:
-    if len(piece) <= _LONGEST_READ:
+    if len(piece) <= GLANCE:
         return piece
-    start = piece[:_LONGEST_READ]
-    return f"{start[: start.rfind(' ') + 1 or _LONGEST_READ].rstrip()} …"
+    start = piece[:GLANCE]
+    return f"{start[: start.rfind(' ') + 1 or GLANCE].rstrip()} …"

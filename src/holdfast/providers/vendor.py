@@ -13,6 +13,7 @@ from typing import Any, ParamSpec, TypedDict, TypeVar, cast
 
 from holdfast.kernel.errors import ConfigError, ContextOverflowError, HoldfastError, ModelError
 from holdfast.text.visible import fault_line
+from holdfast.text.words import READ
 
 
 class TransientError(ModelError):
@@ -62,12 +63,11 @@ _SIZES = _numbers(
 )
 # tokens that a model may think before it answers, which count as output
 THOUGHT = 4_096
-_LOOKED_AT = 2_000  # characters of a refusal that are searched: its type and text come first
 
 
 def refusal(vendor: str, status: int, text: str, headers: Headers) -> ModelError:
     """The error for a response with an error status, chosen by its text and headers."""
-    seen = text[:_LOOKED_AT]
+    seen = text[:READ]
     line = fault_line(seen)
     if status in REFUSED and _TOO_LONG.search(seen):
         return ContextOverflowError(
