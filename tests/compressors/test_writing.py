@@ -42,10 +42,8 @@ def test_everything_goes_in_one_call_where_no_window_is_known():
 
 def test_parts_are_read_together_and_merged_in_rounds():
     blocks = [quoted(f"message {n} " + "word " * 100) for n in range(60)]
-    plan, asked = noted(
-        WritingTask("summarize", 50, 1_000, words), blocks, lambda _: "Notes. " * 30
-    )
-    assert all(words(request.prompt) <= 1_000 for request in asked)
+    plan, asked = noted(WritingTask("summarize", 50, 600, words), blocks, lambda _: "Notes. " * 30)
+    assert all(words(request.prompt) <= 600 for request in asked)
     assert sum("Make one set of notes" in request.prompt for request in asked) > 1
     for n in range(60):
         assert sum(f"message {n} " in request.prompt for request in asked) == 1

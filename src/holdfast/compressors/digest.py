@@ -35,6 +35,7 @@ from holdfast.text.fit import SENTENCE, Count
 from holdfast.text.identifiers import find
 from holdfast.text.importance import FAILURE, signals
 from holdfast.text.sentences import sentences
+from holdfast.text.visible import GLANCE
 from holdfast.text.words import READ, stands
 
 
@@ -216,8 +217,7 @@ def _brings_results(message: Message) -> bool:
     return message.role == "tool" or bool(message.results)
 
 
-_LONGEST = 200  # characters of a sentence that is taken unchanged: some thirty words
-_DIGITS = 5  # of a bare number that is a reference; shorter ones are amounts and years
+_DIGITS = 5  # of a bare number that is a reference: a year has four
 _STATUS = re.compile(
     r"(?:status|code|error|http(?:/\d(?:\.\d)?)?)(?: code)?(?:[:=\s]|was|is){1,5}(\d{3,4})(?!\w)",
     re.IGNORECASE,
@@ -321,7 +321,7 @@ def _read(text: str, found: _Found) -> None:
     _read_names(text, found)
     for sentence in sentences(text[:READ]):
         said = " ".join(sentence.split())
-        if not 0 < len(said) <= _LONGEST:
+        if not 0 < len(said) <= GLANCE:
             continue
         tells = signals(said)
         if tells.decides:

@@ -17,6 +17,7 @@ from holdfast.kernel.errors import ConfigError, HoldfastError, ModelError
 from holdfast.kernel.messages import Role, Text, ToolResult
 from holdfast.kernel.transcript import Transcript, legal, newest
 from holdfast.kernel.typed import Fraction, check_fields
+from holdfast.text.fit import SENTENCE
 from holdfast.text.identifiers import named
 from holdfast.text.importance import PRESETS, Weights, has_importance_marker
 from holdfast.text.sentences import sentences
@@ -24,8 +25,6 @@ from holdfast.text.visible import amount
 from holdfast.text.words import terms
 
 MARK = "[Compressed] "
-LEAST = 32
-"""The smallest room for a condensed text, in tokens; shorter texts are not worth a call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +146,7 @@ class _Ranking:
                     role: Role = message.role if isinstance(part, Text) else "tool"
                     single = Single(part.text, role, index, _SOURCES[role])
                     longest = _LongText(at, single, tokens)
-        if longest is None or longest.tokens <= LEAST or longest.single.text.startswith(MARK):
+        if longest is None or longest.tokens <= SENTENCE or longest.single.text.startswith(MARK):
             return None
         return None if body_of(message) else longest
 
@@ -161,10 +160,10 @@ class _Ranking:
         important = [u for u in self._units if self._score(u) > self._knobs.condense_above]
         long = {i: one for u in important for i in u if (one := self._long(i)) is not None}
         wanted = self._filled(
-            {i: one.tokens - LEAST for i, one in long.items()}, self._knobs.condense_most
+            {i: one.tokens - SENTENCE for i, one in long.items()}, self._knobs.condense_most
         )
         places = sorted(wanted.condensed)
-        share = min(LEAST + wanted.left // max(1, len(places)), self._knobs.summary_tokens)
+        share = min(SENTENCE + wanted.left // max(1, len(places)), self._knobs.summary_tokens)
         room = max(1, share - count(MARK))
         answers = yield from together(
             [message_summary(long[i].single, room, allowance) for i in places]

@@ -18,7 +18,15 @@ from holdfast.compressors.summary_memory import (
     settled,
     shortened,
 )
-from holdfast.compressors.writer import WritingTask, details, hash_of, rendered, wording, written
+from holdfast.compressors.writer import (
+    LISTED,
+    WritingTask,
+    details,
+    hash_of,
+    rendered,
+    wording,
+    written,
+)
 from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Asking, Configured, Flow, Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
@@ -27,12 +35,12 @@ from holdfast.kernel.messages import Message, Messages
 from holdfast.kernel.registry import moved_names
 from holdfast.kernel.transcript import NOT_ENDED, Transcript, ends_with_user
 from holdfast.kernel.typed import check_fields
+from holdfast.text.fit import SENTENCE
 from holdfast.text.visible import fault_line
 
-_OF_THE_MODEL = 0.6  # share of the cap for the model; quotations and details have a fourth each
+_OF_THE_MODEL = 1 - 2 * LISTED  # share of the cap that quotations and details leave
+_LEAST = 3 * SENTENCE  # of a summary: its introduction, as long as a sentence, and two more
 _ADDED = _OF_THE_MODEL / 2  # for a text that is added to earlier ones, which have the other half
-_LEAST = 64  # tokens; a smaller summary is of no use, and less history is not worth a call
-_REACH = 8  # units on each side of the wanted end that are tried as an end, each in one step
 
 Speaker = Literal["user", "assistant", "system"]
 
@@ -270,7 +278,7 @@ class _Telling:
         target = self.history.allowance.target
         room = target - self.history.total + self.history.size(self._gone(upto))
         room -= self._message_tokens("") - self.history.allowance.meter.text("")
-        return min(self.most, max(_LEAST // 4, room))
+        return min(self.most, max(1, room))
 
     def _envelope(
         self, known: Known | None, new: list[int], texts: tuple[str, ...], cap: int
@@ -340,9 +348,9 @@ class _Telling:
         units = self.history.transcript.units
         ends = [u.stop - 1 for u in units if u.start > after and u.start in places]
         earlier = [end for end in reversed(ends) if end <= wanted]
-        yield from earlier[:_REACH]
+        yield from earlier
         if earlier and after < 0:
-            yield from [end for end in ends if end > wanted][:_REACH]
+            yield from [end for end in ends if end > wanted]
 
     def _spoken(self, upto: int) -> _Telling | None:
         """This summary with a valid place and role, the wanted one first; None without one."""

@@ -26,7 +26,7 @@ from holdfast.compressors.summaries import (
     ranges_key,
     summary_key,
 )
-from holdfast.compressors.writer import Detail, bullets, chosen, listed, missing
+from holdfast.compressors.writer import LISTED, Detail, bullets, chosen, listed, missing
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Asking
 from holdfast.kernel.forks import cached_property
@@ -39,7 +39,6 @@ from holdfast.text.fit import Count, choose, clip, fits
 from holdfast.text.importance import signals
 from holdfast.text.sentences import sentences
 
-_AGEING = 0.8  # share of its value that a sentence keeps with each later text
 _HEADING = "#"
 _FENCE = "```"
 _LEFT_OUT = "[… "
@@ -71,7 +70,7 @@ def shortened(texts: Sequence[str], room: int, count: Count) -> str:
     if fits(whole, room, count):
         return whole
     pieces = _pieces(texts)
-    ranked = order([piece.text for piece in pieces], weights=[_AGEING**p.age for p in pieces])
+    ranked = order([piece.text for piece in pieces], weights=[1 / (1 + p.age) for p in pieces])
     sizes = [len(piece.text) + len(piece.heading) // 2 for piece in pieces]
     choice = choose(ranked, sizes, lambda chosen: _under_headings(pieces, chosen), room, count)
     return (
@@ -134,7 +133,6 @@ def _under_headings(pieces: Sequence[_Note], chosen: Sequence[int]) -> str:
 _SAID = "\n\n## In the user's own words\n"
 _DETAILS = "\n\n## Also mentioned\n"
 _INTRODUCTION = re.compile(r"Summary of ([\d,]{1,12}) earlier messages?[^\n]*:\n")
-_SHARE = 4  # share of the cap, as a divisor, for users' words and for details
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,10 +207,10 @@ def parsed(body: str, at: int = 0) -> Envelope:
 
 
 def _within(parts: Envelope, source: Sequence[Detail], room: int, count: Count) -> Envelope:
-    said = chosen_words(parts.said, room // _SHARE, count)
+    said = chosen_words(parts.said, int(room * LISTED), count)
     words = _SAID + _quotations(said) if said else ""
     text = shortened(parts.texts, room - (count(words) if words else 0), count)
-    left = max(room // _SHARE, room - count(text + words + _DETAILS))
+    left = max(int(room * LISTED), room - count(text + words + _DETAILS))
     new = listed(missing(source, f"{text}\n{words}"), left, count)
     left -= count(bullets(new)) if new else 0
     # as many earlier details as fit: constraints before others, newer before older

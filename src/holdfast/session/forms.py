@@ -26,6 +26,7 @@ from holdfast.memory.forms import (
     room_for,
 )
 from holdfast.memory.tiers import Segment, expansion, verbatim
+from holdfast.text.fit import SENTENCE
 
 RECONSTRUCTED = (
     "[reconstructed by a model from a shorter note of it: these are not the original words]"
@@ -33,8 +34,6 @@ RECONSTRUCTED = (
 """The first line of a text that a model reconstructed."""
 
 _PROMPTS = {LIGHT: "light", HEAVY: "heavy"}
-_LEAST = 12  # tokens of a form; for fewer, a model is not better than the rules, and not asked
-_EXPANSION = 4  # times the size of a note for its reconstruction: the ratio of a warm form
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,7 @@ class ModelCondenser:
     def asking(self, text: str, level: int, count: Count) -> Generator[Ask[object], Any, Form]:
         """The model's form, followed by the names in the text that the model left out."""
         aimed = int(count(text) / FACTORS[level][0])
-        if aimed < _LEAST:
+        if aimed < SENTENCE:
             return Form(self.condense(text, level, count), asked=False)
         named, room = named_in(text), room_for(count(text), level)
         reply = yield from _written(_PROMPTS[level], text, named, aimed)
@@ -74,7 +73,7 @@ def expanded(segment: Segment, count: Count, now: float) -> Generator[Ask[object
     for callers that ask for it: ``recalled`` returns the original if there is one.
     """
     note, named = segment.content, named_in(segment.content)
-    text = yield from _written("expand", note, named, segment.tokens * _EXPANSION)
+    text = yield from _written("expand", note, named, int(segment.tokens * FACTORS[LIGHT][0]))
     reason = unfounded(text, note)
     missing = [name for name in named if not all(word in text for word in name.split())]
     if not reason and missing:

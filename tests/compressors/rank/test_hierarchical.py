@@ -88,7 +88,7 @@ def test_an_important_message_that_does_not_fit_is_condensed_by_the_model():
 
 
 def test_a_message_that_is_too_long_for_the_model_is_condensed_in_parts():
-    model = Scripted("They spoke of many things.", window=1_000)
+    model = Scripted("They spoke of many things.", window=500)
     result = ranked(TALK, 190, model, KNOBS)
     assert "[Compressed] They spoke of many things." in contents(result)
     assert len(model.calls) == 3  # two parts, and the notes of both as one
