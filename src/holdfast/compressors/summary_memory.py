@@ -42,7 +42,6 @@ from holdfast.text.sentences import sentences
 _HEADING = "#"
 _FENCE = "```"
 _LEFT_OUT = "[… "
-_MOST = 8  # texts that are kept apart; older ones are merged
 
 
 class _Note(NamedTuple):
@@ -82,9 +81,8 @@ def shortened(texts: Sequence[str], room: int, count: Count) -> str:
 
 def settled(texts: Sequence[str], room: int, count: Count) -> tuple[str, ...]:
     """The texts to store: the newest unchanged, older ones as one of at most ``room`` tokens."""
-    if len(texts) <= _MOST:
-        return tuple(texts)
-    return shortened(texts[: 1 - _MOST], room, count), *texts[1 - _MOST :]
+    *earlier, newest = texts
+    return (shortened(earlier, room, count), newest) if earlier else (newest,)
 
 
 def _pieces(texts: Sequence[str]) -> list[_Note]:
@@ -358,12 +356,16 @@ class Range:
     key: str
 
 
-_SPARE = 2  # shorter ranges that are kept, in case messages at the end of the newest are edited
+# shorter ranges that are kept, in case messages at the end of the newest are edited; with one, a
+# thread of 60 messages that is compressed again in another process calls the model again
+_SPARE = 2
 _OPENING = "summary:opening:"
 """Prefix of the key of a list of ranges without a thread, before the hash of its first messages."""
 _MARK = "summary:mark:"
 """Prefix of the key under which the key of a list is found by the mark of a summary."""
-_MOST_RANGES = 500  # the newest of a list; older summaries are written again when needed
+# the newest of a list, some 100 kB that each summary reads and writes; older ones are written again
+# when needed
+_MOST_RANGES = 500
 
 
 def ranges_of(value: str | None) -> list[Range]:

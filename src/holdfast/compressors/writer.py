@@ -31,7 +31,7 @@ from holdfast.text.fit import LONG_TOKEN, Count, choose, clip, fits
 from holdfast.text.identifiers import Identifier, find
 from holdfast.text.importance import signals
 from holdfast.text.memo import Memo
-from holdfast.text.pieces import SEAM, clauses
+from holdfast.text.pieces import LONGEST, SEAM, clauses
 from holdfast.text.sentences import sentences
 from holdfast.text.visible import GLANCE, encodable
 from holdfast.text.words import READ, stands, terms
@@ -314,7 +314,6 @@ _COMMAND = re.compile(
 )
 _MARK = re.compile(r"\s*\[(?:HISTORY_SUMMARY|CONVERSATION_SUMMARY)\b")
 
-_LONGEST = 100  # characters of a line of the list, some fifteen words
 SHARED = 0.8
 """The share of the words of a statement with which a text repeats it, as in the benchmark."""
 
@@ -459,7 +458,7 @@ def _details(key: tuple[Role, str]) -> tuple[Detail, ...]:
     lines = text[:READ].splitlines() if role == "tool" else [text]
     whole = (sentence for line in lines for sentence in sentences(line))
     found: list[Detail] = []
-    for clause in (clause for sentence in whole for clause in clauses(sentence, _LONGEST)):
+    for clause in (clause for sentence in whole for clause in clauses(sentence, LONGEST)):
         things = tuple(one.text for one in find(clause) if _is_telling(one, role))
         constrains = role == "user" and signals(clause).constrains
         if things or constrains:
@@ -471,7 +470,7 @@ def _details(key: tuple[Role, str]) -> tuple[Detail, ...]:
 def _is_telling(one: Identifier, role: Role) -> bool:
     """Whether it may be needed again; in a tool's output, only if it is surely an identifier."""
     digits = sum(character.isdigit() for character in one.text)
-    if one.kind == "quoted" or len(one.text) > _LONGEST:
+    if one.kind == "quoted" or len(one.text) > LONGEST:
         return False
     if one.kind == "number":
         return digits >= (4 if role == "tool" else 2)
