@@ -17,7 +17,7 @@ from holdfast.kernel.messages import Message
 from holdfast.selection import MOST, Use, ordered, picked, shortlist, table, valued, worth_of
 from holdfast.stream import UNCLEAR, StreamEvent
 from holdfast.text.acts import calls_of
-from holdfast.text.fit import beginning, filled
+from holdfast.text.fit import FIRST_GUESS, beginning, filled
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import (
     WORDS,
@@ -219,7 +219,6 @@ def _opened(
 
 Rate = Callable[[StreamEvent], float]
 
-TOKENS_A_CHARACTER = 0.3  # until it is measured; plain English has 0.25
 IDLE = 0.05  # share of the room; of more, what comes later has it
 REACH = 2  # times the room: candidates that cost less than estimated may fill it
 _NEARLY_ALL = 0.8  # share of the tokens of all candidates that are of one text; 0.9 kept as much
@@ -429,7 +428,7 @@ def rates(messages: Sequence[Message], meter: Meter) -> Rate:
 
     def rate(event: StreamEvent) -> float:
         text = messages[event.message].parts[event.part].text
-        return meter.text(text) / len(text) if text else TOKENS_A_CHARACTER
+        return meter.text(text) / len(text) if text else 1 / FIRST_GUESS
 
     return rate
 
@@ -474,7 +473,7 @@ class Notes:
     ) -> None:
         everything = range(len(events))
         self._candidates = Candidates(
-            events, everything, lambda _: TOKENS_A_CHARACTER, room=max(tokens, 1)
+            events, everything, lambda _: 1 / FIRST_GUESS, room=max(tokens, 1)
         )
         self._order = self._candidates.order(tokens * REACH)
         self._count, self._heading = count, heading

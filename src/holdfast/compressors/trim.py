@@ -23,17 +23,20 @@ from holdfast.kernel.transcript import (
     oldest_first,
     unit_of,
 )
-from holdfast.text.fit import Count, water_level
+from holdfast.text.fit import SENTENCE, Count, water_level
 from holdfast.text.visible import amount
 
-# Shares of the target, as divisors: found by experiments on recorded conversations.
-_OVERSIZE = 2  # the middle of a longer message is cut out before anything is dropped for it
-_STEPS = 16  # its length is a multiple of this share, so that it seldom changes between calls
-_HISTORY = 4  # left for older messages when the rest must stay
-_FLOOR = 8  # no text is cut below this share while something else can be cut or dropped,
-# Tokens.
-_LEAST = 64  # nor below this;
-_LAST = 16  # a mark and a few words: the rest of a text if the budget cannot be met
+# Shares of the target, as divisors.
+# The middle of a longer message is cut out before anything is dropped for it: a fourth kept .511 of
+# recorded runs, and half .486. As much is left for older messages when the rest must stay; half and
+# double of that kept .485.
+_LARGE = 4
+# Lengths of cut texts are multiples of it, so that they seldom change between calls, and no text is
+# cut below it while something else can be cut or dropped. Half and double kept as much.
+_SMALL = 16
+# tokens of a mark and a few words: the rest of a text if the budget cannot be met; half and double
+# kept as much
+_LAST = 16
 
 _MIDDLE = "too long for the budget: its middle is left out"
 _WORDS = "the words of a user are too long for the budget: their middle is left out"
@@ -122,12 +125,12 @@ class _TrimWork:
         everything.
         """
         kept = firm | preferred(self.transcript)
-        floor, half = max(_LEAST, self.target // _FLOOR), self.target // _OVERSIZE
-        oversize = self.clampable(i for i, size in enumerate(self.sizes) if size > half)
-        step = max(1, self.target // _STEPS)
-        self.clamp(oversize, self.staying, self.target, max(floor, half), step)
+        floor, most = max(SENTENCE, self.target // _SMALL), self.target // _LARGE
+        oversize = self.clampable(i for i, size in enumerate(self.sizes) if size > most)
+        step = max(1, self.target // _SMALL)
+        self.clamp(oversize, self.staying, self.target, max(floor, most), step)
         history = sum(size for i, size in enumerate(self.sizes) if i not in kept)
-        room = self.target - min(self.target // _HISTORY, history)
+        room = self.target - min(self.target // _LARGE, history)
         self.clamp(self.clampable(kept), kept, room, floor)
         self.drop_oldest(kept)
         if self.excess > 0:

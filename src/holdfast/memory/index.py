@@ -66,8 +66,9 @@ for a step and 3 to 8 steps.
 
 _FACTORS = tuple(factor.name for factor in fields(FactorWeights))
 _SLEPT = 60 * DAY  # seconds without a message after which a new talk begins: two months
-_TELLING = 10  # best results that are checked for how much of the question they have
-_SOON = 10  # messages that count as the first or the latest: the opening or the end of a talk
+# the best results, which are checked for how much of the question they have, and the messages that
+# count as the first or the latest: as many as V.18 finds at most. Half and double found as much
+_FIRST = 10
 _CANDIDATES = 400  # for each of words, meaning and time; half and double found as much in dialogues
 _ALIKE = 0.3  # cosine of unrelated messages; below it the factor is less than 1; 0.15 found as much
 _BESIDE = "neighbours"
@@ -163,7 +164,7 @@ class Retrieval:
         """
         found = self.answers(question, now, apart=apart)
         ranked, scores = found.focused(), found.ranked()
-        sure = found.certainty(islice(ranked, _TELLING))
+        sure = found.certainty(islice(ranked, _FIRST))
         hits: list[Hit] = []
         for position, score in islice(ranked.items(), limit):
             share = sure * score / scores[position] if score else 0.0
@@ -280,7 +281,7 @@ class Retrieval:
         if asked.period is not None:
             return self.messages.between(asked.period.first, asked.period.reach, _CANDIDATES)
         if asked.order_alone:
-            return range(_SOON) if asked.direction < 0 else self.messages.newest(_SOON)
+            return range(_FIRST) if asked.direction < 0 else self.messages.newest(_FIRST)
         return ()
 
 
@@ -322,8 +323,6 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 # words of a question and its context together, each a search; half and double found as much in
 # dialogues
 _MOST_BESIDE = 32
-_BRIEF = 16  # words of a question; a longer one has names that it does not ask for, as an email
-_MOST_NAMED = 8  # identifiers of a question, each in a search of its own
 _SHORT_NAME = 3  # first letters of a name that stand for it, as in "Mel"; 1 found as much
 
 
@@ -394,7 +393,7 @@ class Asked:
             order_alone=bool(ordered)
             and period is None
             and not _telling(words(ORDER.sub(" ", plain)), names),
-            things=_exact(plain, days) if len(terms) <= _BRIEF else (),
+            things=_exact(plain, days),
             plain=plain,
         )
 
@@ -457,7 +456,7 @@ def _names(text: str, speakers: Sequence[str]) -> dict[str, set[str]]:
 
 
 def _exact(plain: str, days: Sequence[str]) -> tuple[Exact, ...]:
-    """The quoted phrases, identifiers and dates of a question, at most eight, by weight."""
+    """The quoted phrases, identifiers and dates of a question, by weight."""
     found: dict[str, Exact] = {}
     for term in Question.of(plain).terms:
         if not term.plain and term.weight >= IDENTIFIER:
@@ -468,7 +467,7 @@ def _exact(plain: str, days: Sequence[str]) -> tuple[Exact, ...]:
             if quoted or _is_name(needle):
                 found[needle] = Exact(needle, tuple(words(needle)), quoted=quoted)
     dated = [Exact(day.lower(), tuple(words(day)), quoted=True) for day in days]
-    return tuple([*found.values(), *dated][:_MOST_NAMED])
+    return (*found.values(), *dated)
 
 
 def _is_name(needle: str) -> bool:

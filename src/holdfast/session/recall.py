@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from holdfast.memory.facts import Fact, Ledger
     from holdfast.memory.vectors import WordEmbedder, WordVectors
 
-_COMMON, _LEAST_HOLDERS, _COMMON_AT = 0.2, 4, 60
-"""A word is common if this share of the messages has it, but at least 4 and at most 60."""
+_COMMON = 0.2
+"""A word is common if this share of the messages has it; half gave equal views."""
 _ONWARD = COURTESY | frozenset(
     """
     again ahead another carry continue continues correct done following forward keep next proceed
@@ -44,9 +44,9 @@ _ONWARD = COURTESY | frozenset(
     """.split()
 )
 """Words of greetings, thanks, agreement and requests to go on."""
-_MOST_IDLE, _MOST_ONWARD = 14, 2
-"""Words of an input that only asks to go on, and how many of them may say with what, as in
-"continue with the next endpoint".
+_MOST_ONWARD = 2
+"""Words of an input that only asks to go on which may say with what, as in "continue with the next
+endpoint"; with half of it, views were equal.
 """
 _UNKNOWN = 0.1  # share of an input's words that the view may lack; half and double gave equal views
 
@@ -80,13 +80,13 @@ def of_the_newest(thread: Thread) -> Inquiry:
 def is_idle(thread: Thread) -> bool:
     """Whether the newest user message needs no search, such as "ok thanks"."""
     spoken = words(_newest_input(thread)[:GLANCE])
-    if thread.state.spoke is None or len(spoken) > _MOST_IDLE or not all(map(str.isalpha, spoken)):
+    if thread.state.spoke is None or not all(map(str.isalpha, spoken)):
         return False
     telling = [word for word in spoken if word not in STOP_WORDS]
     left = [word for word in telling if word not in _ONWARD]
     if left and not (len(left) <= _MOST_ONWARD and len(left) < len(telling)):
         return False
-    common = min(_COMMON_AT, max(_LEAST_HOLDERS, int(thread.state.messages * _COMMON)))
+    common = int(thread.state.messages * _COMMON)
     return all(len(thread.search([word], common)) >= common for word in left)
 
 
@@ -314,7 +314,6 @@ class _Source:
 _BLOCK = 4_096  # messages whose vectors are stored under one key
 _BLOCKS = 2  # newest blocks that are searched: about 8 MB of vectors
 _AT_ONCE = 2_000  # messages that one search adds, which takes about 0.3 s
-_EMBEDDED = 400  # characters, some sentences, of one message, which its words find whole
 # nearest messages, each of which is read with its neighbours; in dialogues half found less, and
 # 120 no more
 _NEAREST = 80
@@ -414,7 +413,7 @@ class MessageVectors:
 
 def _brief(kept: Kept) -> Remembered:
     """The message with the beginning that is embedded."""
-    return replace(kept.remembered, text=kept.remembered.text[:_EMBEDDED])
+    return replace(kept.remembered, text=kept.remembered.text[:GLANCE])
 
 
 class FactReader:
