@@ -280,7 +280,7 @@ _NOTHING = "Nothing in this conversation answers it."
 _WRONG = (
     'error: give an object such as {"query": "which port?"}, or {"message": 12} to read one whole'
 )
-_HITS = 6  # messages in one answer; each has some 300 of its tokens, an excerpt of ten lines
+_HITS = 6  # messages in one answer: of its 2,000 tokens each has some 300, an excerpt of ten lines
 _WORTH = 0.2
 """The least score of a result. Of two dialogues, 50 of 51 messages that answer a question reach it,
 and of the first twelve results of questions about the other one 4.

@@ -31,7 +31,9 @@ R = TypeVar("R")
 _DEATHS = 6
 _LOADED = ["holdfast.batch.loaded"]
 _AHEAD = 4  # pieces for each worker: one at work, and some so that none waits for the next
-_WAIT = 60  # seconds for the scheduler of Dask and its workers: time to start a machine's process
+# seconds for the scheduler of Dask and its workers: twice what Dask's own default is for a
+# connection, time to start a machine's process
+_WAIT = 60
 
 
 class Processes:

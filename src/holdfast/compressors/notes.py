@@ -219,8 +219,12 @@ def _opened(
 
 Rate = Callable[[StreamEvent], float]
 
-IDLE = 0.05  # share of the room; of more, what comes later has it
-REACH = 2  # times the room: candidates that cost less than estimated may fill it
+# share of the room; of more, what comes later has it. With half, .723 of recorded runs at 15% were
+# kept instead of .721, and with double as much
+IDLE = 0.05
+# times the room: candidates that cost less than estimated may fill it; with half, .881 of recorded
+# runs were kept instead of .887
+REACH = 2
 _NEARLY_ALL = 0.8  # share of the tokens of all candidates that are of one text; 0.9 kept as much
 
 

@@ -26,6 +26,7 @@ from holdfast.kernel.messages import Message, Part, Role, Text, ToolResult
 from holdfast.kernel.transcript import Transcript
 from holdfast.kernel.typed import check_fields
 from holdfast.text.sentences import sentences
+from holdfast.text.visible import GLANCE
 
 Span = tuple[int, int]
 
@@ -178,7 +179,6 @@ _TIMES = re.compile(r"\[×\d{1,9}\]\s?")
 _EDGES = ".!?…,;: \t\r\n"
 _FEWEST_WORDS = 2  # a sentence of one word, such as "Yes.", may be repeated
 _INITIAL = re.compile(r"(?<!\w)[^\W\d_]\.\s+(?=[A-Z])")
-_LONGEST = 400  # characters; longer sentences are not split at initials
 
 
 def without_repeats(text: str) -> str:
@@ -194,7 +194,7 @@ def without_repeats(text: str) -> str:
     pieces = [
         part
         for piece in pieces
-        for part in (_parted(piece, whole) if len(piece) <= _LONGEST else (piece,))
+        for part in (_parted(piece, whole) if len(piece) <= GLANCE else (piece,))
     ]
     places = accumulate(map(len, pieces), initial=0)
     spans = standing(text)

@@ -21,13 +21,13 @@ from holdfast.kernel.transcript import Transcript
 from holdfast.kernel.typed import check_fields
 from holdfast.text.fit import SENTENCE
 from holdfast.text.memo import Memo
-from holdfast.text.visible import amount
+from holdfast.text.visible import GLANCE, amount
 
 RULES = ("lossless", "repeats", "arguments", "lossy")
 
-_SHARE = 0.25  # of its size, to which each text is cut before any is cut further
+# of its size, to which each text is cut before any is cut further: as a warm form is (V.2)
+_SHARE = 0.25
 _OMISSION = re.compile(r"\[[^\[\]\n]*\bleft out\b[^\[\]\n]*\]\s*\Z")
-_NOTE = 300  # characters at the end that are searched for a note on omissions, which has some 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class _ShrinkWork:
         if not is_chosen(text.tool, self._knobs.tools, self._knobs.keep_tools):
             return False
         known = key_in(text.text, self._transcript.seal) is not None
-        return not known and _OMISSION.search(text.text[-_NOTE:]) is None
+        return not known and _OMISSION.search(text.text[-GLANCE:]) is None
 
     def done(self) -> Asking[None]:
         """Run the steps in order until the target is met."""

@@ -21,15 +21,23 @@ from holdfast.text.pieces import Piece, Reading, clauses
 from .lossy import FEWEST, MOSTLY, SAMPLE, LossyKind, sampled
 
 _COLUMNS = 12  # fields at the beginning of a line that may be columns; half and double read alike
-_BOUND = 0.3  # least share of lines that begin a record; stack traces are longer than their heads
+# least share of lines that begin a record; stack traces are longer than their heads. Half and
+# double kept as much of real logs
+_BOUND = 0.3
 _LONGEST = 2_000  # characters of a line that are compared; half and double read real logs alike
 # up to so many words at one place are states, not values: each makes a kind of its own. Of logs, 1
 # and 6 kept as much
 _STATES = 3
 _FEW = 12  # alternating words at one place that are all shown; half and double read logs alike
-_MOST_LISTED = 90  # characters of them, so that they and the rest are a line
-_SHORT = 12  # characters of numbers that are listed: three or four, more of which say less
-_MOST_GROUPS = 64  # groups, or values at one place, each compared with the next; others stay alone
+# characters of them, so that they and the rest are a line; half and double kept as much of real
+# logs
+_MOST_LISTED = 90
+# characters of numbers that are listed: three or four, more of which say less; half and double kept
+# as much of real logs
+_SHORT = 12
+# groups, or values at one place, each compared with the next; others stay alone. Half and double
+# read real logs alike
+_MOST_GROUPS = 64
 _MORE = "…"
 
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -431,7 +439,9 @@ def lines_of(text: str) -> list[str]:
 
 _SHORT_FORM = "[log: ″n stands for the first n words of the line above, ×n for n more of that line]"
 _DITTO, _TIMES = "″", "×"
-_LEAST_SAVING = 0.1  # share of the text that the short form must save: it is harder to read
+# share of the text that the short form must save: it is harder to read; half and double read real
+# logs alike
+_LEAST_SAVING = 0.1
 
 
 def _shortened(lines: Sequence[str]) -> Iterator[str]:

@@ -189,7 +189,9 @@ _LONGEST_PART = 100
 """Characters of the members of a record that stand together. Each has its own key and needs no
 context: in recorded runs longer parts kept less, and in single texts shorter ones too.
 """
-_LEVELS = 8  # of brackets on one line: else lists in lists are read again for each level
+# of brackets on one line: else lists in lists are read again for each level; half and double kept
+# as much of real texts
+_LEVELS = 8
 _MANY = 8  # records that are shown as rows; 4 kept less of JSON in the benchmark, and 16 as much
 _UNCLEAR = re.compile(r", |[()\[\]\n]|^ | $|^$")
 _NAMELESS = frozenset({"word", "capitalised", "small_number", "path"})
@@ -467,8 +469,12 @@ Shape: TypeAlias = "dict[str, Shape | Many | Same | None]"
 (which is left out of rows), or anything else.
 """
 
-_SHORT_STAYS = 15  # characters, one or two words, of a constant value that may stay in every row
-_MOST_SHAPES = 60  # sets of keys that are compared, each with the others; further ones stay whole
+# characters, one or two words, of a constant value that may stay in every row; half and double kept
+# as much of real texts
+_SHORT_STAYS = 15
+# sets of keys that are compared, each with the others; further ones stay whole. Half and double
+# read real texts alike
+_MOST_SHAPES = 60
 _SHARED = 0.5  # least share of a record's keys among the usual ones; .25 kept less of recorded runs
 
 

@@ -27,8 +27,8 @@ _HEADS = {" ": "a space between cells", _BAR: "a bar between cells"}
 _MOSTLY = 0.8
 # share of the rows with as many cells as the header; half of it read all real outputs alike
 _REGULAR = 0.95
-# rows of which one may have other cells, a total or the end of a truncated text: of fewer, one
-# is no exception
+# rows of which one may have other cells, a total or the end of a truncated text: of fewer, one is
+# no exception; half and double read real tables alike
 _FEWEST_FOR_ONE = 5
 _MOST_CUT = 2  # lines at the end that a truncated quotation leaves; 1 and 4 read runs alike
 # characters of the median cell at most: longer cells are prose with commas; half and double read

@@ -158,7 +158,9 @@ _END = re.compile(
     r"|\w+ ago)\b",
     re.IGNORECASE,
 )
-_MOST_WORDS = 12  # words of a value; a longer one is a clause
+# words of a value; a longer one is a clause. In dialogues, half found 38 facts instead of 45, and
+# double 49
+_MOST_WORDS = 12
 _EMPTY = frozenset(
     "way lot bit kind sort thing things stuff one ones going trying getting best".split()
 )

@@ -25,10 +25,11 @@ from .messages import Remembered
 _USUAL = {level: sum(factors) / len(factors) for level, factors in FACTORS.items()}
 """For each level, the ratio by which a form is expected to be smaller."""
 
-_PAUSE = 3_600.0  # seconds of silence after which a new conversation begins: a meal or a meeting
+# seconds of silence after which a new conversation begins: about an hour, in "User Session
+# Identification Based on Strong Regularities in Inter-activity Time" (Halfaker et al., 2015)
+_PAUSE = 3_600.0
 _AROUND = 4  # sentences on each side of a possible cut that are compared
 _LEAST_SHARE = 0.25  # share of the largest size that a piece has at least
-_LINE_LOSS = 2  # a cut moves to the end of a line unless the piece becomes shorter than 1 / this
 _WORDS = (re.compile(r"\s(?=\S)"), re.compile(r"[^\w\s](?=\w)|[。，、；：！？]"))
 """The ends of words; the second for scripts without spaces."""
 
@@ -177,7 +178,7 @@ def _no_longer(text: str, most: int, count: Count, rate: float) -> list[str]:
 def _joint(text: str, size: int) -> int:
     """Where to cut within ``size`` characters: after the last line, else after the last word."""
     line = text.rfind("\n", 0, size) + 1
-    if line * _LINE_LOSS >= size:
+    if line * 2 >= size:  # half of the piece is left
         return line
     if text[size : size + 1].isspace():
         return size

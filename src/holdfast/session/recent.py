@@ -144,11 +144,10 @@ def marked_message(thread: Thread, text: str) -> Message:
 
 
 _IN_MIND = "To be kept in mind:"
-_IN_MIND_SHARE = 0.4  # share of the budget at most, so that the current work has the larger part
 
 
 def notes_text(thread: Thread, options: SessionOptions, limit: int) -> str:
-    """The notes of ``remember``; the middle of the longest is cut out if they are too long.
+    """The notes of ``remember``, at most half of the budget; the middle of the longest is cut out.
 
     Secrets may be masked.
     """
@@ -156,7 +155,7 @@ def notes_text(thread: Thread, options: SessionOptions, limit: int) -> str:
         return ""
     tells, count = concealing(redacts=options.redacts), options.meter.text
     notes = [tells(note) for note in thread.state.notes.values()]
-    level = max(1, water_level(map(count, notes), int(limit * _IN_MIND_SHARE)))
+    level = max(1, water_level(map(count, notes), limit // 2))
     told = (note if count(note) <= level else head_tail(note, level, count) for note in notes)
     return "\n".join([_IN_MIND, *(f"- {note}" for note in told), ""])
 

@@ -119,7 +119,9 @@ _REPLY_WORDS = frozenset(
 _LEVELS = {"E", "F"}
 _KLOG_LEVEL = re.compile(r"[EF]\d{4} \d\d:")
 _LOGCAT_LEVEL = re.compile(r"\d [EF] \w{2,40}\s{0,4}:|\d [EF] [A-Z]\w")
-_NEAR = 24  # characters around a word that are searched for a negation
+# characters around a word that are searched for a negation, of which the longest have 22:
+# "without", another word, and spaces
+_NEAR = 24
 
 _CONSTRAINTS = _Sayings(
     """
