@@ -26,11 +26,12 @@ from holdfast.kernel.errors import ConfigError, HoldfastError, MissingExtraError
 T = TypeVar("T")
 R = TypeVar("R")
 
-# Deaths of its process before a piece is given up. A process may be killed for the memory of
-# others; every further attempt at a piece that kills its process costs a start of one.
-_DEATHS = 6
+# Deaths of its process before a piece is given up, as many as Spark allows a task. A process may be
+# killed for the memory of others.
+_DEATHS = 4
 _LOADED = ["holdfast.batch.loaded"]
-_AHEAD = 4  # pieces for each worker: one at work, and some so that none waits for the next
+# pieces for each worker: one at work and one that waits, as in the process pools of Python
+_AHEAD = 2
 # seconds for the scheduler of Dask and its workers: twice what Dask's own default is for a
 # connection, time to start a machine's process
 _WAIT = 60

@@ -68,8 +68,7 @@ def _numbers(row: object) -> Vector:
 
 Call = Callable[[], object]
 
-# Failures in a row after which the vendor is not called again: with two retries, nearly three calls
-_SILENT = 8
+_SILENT = 8  # calls in a row without an answer: as many as are under way at once by default
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from holdfast.kernel.transcript import Transcript
 from holdfast.kernel.typed import Fraction, check_fields
 
 ROUNDS = 32
-"""How often a missed target is tried again. Each round saves tokens, so this only bounds the
-time.
+"""How often a missed target is tried again. Each round saves tokens, so this only bounds the time;
+two are enough for all conversations of the tests.
 """
 
 

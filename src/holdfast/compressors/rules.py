@@ -265,7 +265,8 @@ def shortened(text: str) -> str:
     return f"{pieces[0].rstrip()}{_OPENING}{len(pieces) - 2} sentences]... {pieces[-1]}"
 
 
-# an edit can make another one possible; a text that still changes after this many is left alone
+# an edit can make another one possible; a text that still changes after this many is left alone.
+# Half and double change the texts of the tests alike
 _MOST_PASSES = 4
 
 

@@ -41,7 +41,10 @@ COURTESY = frozenset(
 )
 """Words of courtesy: they are not names, and mean nothing by themselves."""
 
-_PLACES = 4, 300  # places of a long segment that are read, and the characters of each
+PLACES = 2, 500
+"""Samples of a long segment that are read, and the characters of each: as many as name the kind of
+a text, and in recorded runs forms keep more names than with 4 of 300.
+"""
 _NAME = re.compile(r"[^\W\d_][\w'’&-]*")
 _NUMBERED = re.compile(r"(?:,? \d{1,9}(?:[.:]\d{1,9})*+(?![\w%])){1,2}")
 """Behind a name: ``Python 3.11``, ``August 31, 2020``."""
@@ -52,7 +55,9 @@ LETTERS = re.compile(r"[^\W\d_]{2,}")
 SPEAKER = re.compile(r"^([^\W\d_][\w.'’ -]{0,40}): ", re.MULTILINE)
 _BEHIND = re.compile(r" ?%|[ -]([^\W\d_][\w'’-]*)")
 _COUNTED = frozenset({"number", "amount"})
-_MOST_WORDS = 8  # words of one name; a longer run of capitalised words is a title or emphasis
+# words of one name; a longer run of capitalised words is a title or emphasis. Without a limit forms
+# name as much
+_MOST_WORDS = 8
 _BETWEEN = 120  # characters between related entities at most: a sentence of twenty words
 _LEADING = 5  # words before a number that may say what it is: "the limit of retries is now"
 _BRIEF = 24  # characters of such a word at most; longer ones are paths and identifiers
@@ -168,7 +173,7 @@ def entities(text: str, most: int | None = MOST_ENTITIES) -> list[Entity]:
 
 def glimpsed(text: str) -> str:
     """The part of a segment in which entities are looked for: all, or lines from a few places."""
-    return sampled(text, *_PLACES)
+    return sampled(text, *PLACES)
 
 
 def _said(text: str) -> str:

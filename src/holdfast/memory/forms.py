@@ -22,7 +22,17 @@ from holdfast.text.importance import concludes
 from holdfast.text.pieces import LONGEST, SEAM, clauses, names, things
 from holdfast.text.sentences import sentences
 
-from .entities import HEAD, LETTERS, SPEAKER, add_names, codes, named_in, telling, with_names
+from .entities import (
+    HEAD,
+    LETTERS,
+    PLACES,
+    SPEAKER,
+    add_names,
+    codes,
+    named_in,
+    telling,
+    with_names,
+)
 
 VERBATIM, LIGHT, HEAVY = 0, 1, 2
 """Levels of compression (V.3): the original, the warm form, and the cold form."""
@@ -48,10 +58,6 @@ many names."""
 # forms of recorded runs instead of .697, but .42 of the decisions instead of .54, and double .661
 # and .73
 _SAID = 0.25
-_WINDOWS, _WIDE = 2, 500
-"""Samples by which a kind is recognised, and the characters of each: as many as name the kind, and
-in recorded runs more names are kept than with 4 of 300.
-"""
 # times the room of a form: so much of a long text is read closely, and at least the characters
 # below. Half kept .641 of the names in cold forms of recorded runs instead of .697, and double .654
 _CLOSELY = 4
@@ -123,7 +129,7 @@ def _form(text: str, level: int, count: Count) -> str:
     start = head.end() if head else 0
     size = count(text)
     if len(text) > _OUTPUT and not HEAD.search(text, start):
-        kind = recognise(sampled(text[start:], _WINDOWS, _WIDE))
+        kind = recognise(sampled(text[start:], *PLACES))
         if kind.name != "prose":
             room, named = room_for(size, level), codes(things(text))
             shown = max(int(SHOWN * room), room - count(with_names("", named)))
