@@ -59,7 +59,9 @@ _COUNTED = frozenset({"number", "amount"})
 # name as much
 _MOST_WORDS = 8
 _BETWEEN = 120  # characters between related entities at most: a sentence of twenty words
-_LEADING = 5  # words before a number that may say what it is: "the limit of retries is now"
+# words before a number that may say what it is: "the limit of retries is now". With half of this
+# and of the last, forms keep .699 of the names instead of .697
+_LEADING = 5
 _BRIEF = 24  # characters of such a word at most; longer ones are paths and identifiers
 _STOPS = (",", ";", ".", "!", "?", ")", "|", '"')  # words before these do not belong to a number
 

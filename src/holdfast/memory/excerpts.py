@@ -22,7 +22,9 @@ OPENING = "From earlier in this conversation:"
 """The first line of the text."""
 
 _READ = 60_000  # characters, a chapter, that are read sentence by sentence, in some 3 ms
-_MOST_CUT = 3  # tool outputs that are searched for the answer, each at the cost of a search
+# tool outputs that are searched for the answer, each at the cost of a search; dialogues, which have
+# none, tell the same with any number
+_MOST_CUT = 3
 
 
 class Excerpt(NamedTuple):

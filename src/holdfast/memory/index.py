@@ -65,7 +65,9 @@ for a step and 3 to 8 steps.
 """
 
 _FACTORS = tuple(factor.name for factor in fields(FactorWeights))
-_SLEPT = 60 * DAY  # seconds without a message after which a new talk begins: two months
+# seconds without a message after which a new talk begins: two months; half and double found as much
+# in dialogues
+_SLEPT = 60 * DAY
 # the best results, which are checked for how much of the question they have, and the messages that
 # count as the first or the latest: as many as V.18 finds at most. Half and double found as much
 _FIRST = 10

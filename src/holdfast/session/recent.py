@@ -162,7 +162,7 @@ def notes_text(thread: Thread, options: SessionOptions, limit: int) -> str:
 
 _FAR = 12.0
 """Times the room. What is farther from the end of a thread is searched only for the user's
-questions.
+questions; half and double kept as much of dialogues and airline sessions.
 """
 # share of the room up to which the user's newest input is kept whole; in recorded runs half and
 # double kept as much

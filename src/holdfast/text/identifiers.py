@@ -28,12 +28,15 @@ class Identifier(NamedTuple):
     start: int
 
 
-_LONGEST = 2_000  # characters; a longer run without spaces is data
+# characters; a longer run without spaces is data; half and ten times of it read real texts alike
+_LONGEST = 2_000
 _PART = r"[^\s\"'`<>(){}\[\],;|“”‘’«»。，、；：！？（）【】「」…*]++"
 # The group is not possessive: Python 3.11.2 drops what such a group matched last.
 _CHUNK = re.compile(rf"{_PART}(?:(?<=\d),(?=\d{{3}}){_PART})*")
 _SHORT = 80  # characters of a chunk whose judgement is cached
-_NAMES = 8  # before a value, as in a=b=1; each is a call of this function
+# before a value, as in a=b=1; each is a call of this function; half and double read real texts
+# alike
+_NAMES = 8
 _EDGES = ".:!?-=+&~"
 # a chunk without one of these is a plain word
 _TELLING = re.compile(  # begins with one set, so that the search can skip to it
