@@ -284,7 +284,9 @@ _LEAST_SHOWN = 16
 # times the tokens of its reference that a text has, else it is told instead; half kept as much of
 # recorded runs
 _WORTH_NAMING = 4
-_LEAST_RANKED = 512  # tokens of candidates that are ranked: of the first few, none may fit
+# tokens of candidates that are ranked: of the first few, none may fit; without it, as much of
+# recorded runs is kept
+_LEAST_RANKED = 512
 
 
 class Selection:

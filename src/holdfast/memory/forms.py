@@ -73,7 +73,7 @@ _BRIEF = 20
 # share of the tokens of a form that an estimate of them has; .8 and .95 kept as many names
 _NEARLY = 0.9
 # words of a row, and the value of a row of numbers without its table; half and double kept as much
-# of dialogues and recorded runs
+# of dialogues
 _ROW, _UNSPOKEN = 4, 0.3
 _FENCED = re.compile(
     r"^[ \t]{0,3}```[^\n]*\n(.*?)(?:^[ \t]{0,3}```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
