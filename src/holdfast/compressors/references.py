@@ -13,11 +13,13 @@ from holdfast.kernel.messages import Message, Messages
 from holdfast.kernel.ports import ContentKind, Room, Shrunk
 from holdfast.kernel.transcript import Seal, Transcript
 from holdfast.text.visible import amount
-from holdfast.text.words import READ
 
 REFERENCE = "[original: "
 """The beginning of a reference."""
 
+# characters at the end that are searched for a reference, which has some hundred; a forged text of
+# their beginnings takes the square of it
+_LONGEST = 2_000
 _REFERENCE = re.compile(r"\[original: ([0-9a-f]{12,64}) [^\]\n]*\]\s*\Z")
 # about as long as a content kind's own note on what it left out
 _USUAL = "1,950 of 2,000 lines; every kind of failure kept"
@@ -66,7 +68,7 @@ def parted(text: str, seal: Seal | None) -> tuple[str, str]:
 
 
 def _found(text: str, seal: Seal | None) -> re.Match[str] | None:
-    end = text[-READ:]
+    end = text[-_LONGEST:]
     found = _REFERENCE.search(end) if REFERENCE in end else None
     return found if found and (seal is None or seal.knows(found[1])) else None
 

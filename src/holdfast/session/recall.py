@@ -34,8 +34,10 @@ if TYPE_CHECKING:
     from holdfast.memory.facts import Fact, Ledger
     from holdfast.memory.vectors import WordEmbedder, WordVectors
 
-_COMMON = 0.2
-"""A word is common if this share of the messages has it; half gave equal views."""
+_COMMON, _LEAST_HOLDERS, _COMMON_AT = 0.2, 4, 60
+"""A word is common if this share of the messages has it, but at least 4, of which fewer are an
+exchange or two, and at most 60, so that a search in a long thread ends; half gave equal views.
+"""
 _ONWARD = COURTESY | frozenset(
     """
     again ahead another carry continue continues correct done following forward keep next proceed
@@ -86,7 +88,7 @@ def is_idle(thread: Thread) -> bool:
     left = [word for word in telling if word not in _ONWARD]
     if left and not (len(left) <= _MOST_ONWARD and len(left) < len(telling)):
         return False
-    common = int(thread.state.messages * _COMMON)
+    common = min(_COMMON_AT, max(_LEAST_HOLDERS, int(thread.state.messages * _COMMON)))
     return all(len(thread.search([word], common)) >= common for word in left)
 
 
