@@ -348,8 +348,7 @@ MOST = 64
 """Characters for each token of the room that are looked at closely, some sixteen times what fits.
 In the benchmarks as much is kept of logs of twenty times the room."""
 
-# of the worth of a piece is that of its neighbours; half kept as much, and all of it .998 of logs
-# instead of all
+# of its neighbours' worth, which a piece has at least; all of it kept .998 of logs instead of all
 _BESIDE = 0.5
 # Its multiples, without their whole part, are evenly spread (Knuth, "The Art of Computer
 # Programming", volume 3, section 6.4).
@@ -411,24 +410,18 @@ def picked(pieces: Sequence[Piece], numbers: Sequence[int]) -> Sequence[Piece]:
     if len(numbers) == len(pieces):
         return pieces
     places = {number: place for place, number in enumerate(numbers)} | {-1: -1}
-    some = [(piece, places.get(piece.under, -1)) for piece in map(pieces.__getitem__, numbers)]
-    return [piece if piece.under == under else piece._replace(under=under) for piece, under in some]
+    some = (pieces[number] for number in numbers)
+    return [piece._replace(under=places.get(piece.under, -1)) for piece in some]
 
 
 # excerpts of one text
 
-# characters per token of the candidates that are ranked, twice those of plain English; with half,
-# recorded runs and real texts kept as much
-_RANKED = 2 * fit.FIRST_GUESS
-# pieces with a term of the question; if more have it, it does not distinguish them. With half and
-# double, .902 and .878 of the airline sessions are kept instead of .889, and of JSON as much
+_RANKED = 2 * fit.FIRST_GUESS  # characters per token of those that are ranked; half kept as much
+# pieces with a term of the question; if more have it, it does not distinguish them. Double kept
+# .878 of airline sessions instead of .889
 _FEW = 12
-# share of many pieces that are few, too; without it, .883 of recorded runs at 30% were kept instead
-# of .887, and .725 at 15% instead of .721
-_RARE = 0.03
-# share of the best answer; below it, a piece adds nothing to its neighbours. With 0 real texts keep
-# two facts more, but a long log takes 2.5 times as long
-_TELLING = 0.1
+_RARE = 0.03  # share of many pieces that are few, too; without it, less was kept of recorded runs
+_TELLING = 0.1  # share of the best answer that is worth a look around; with 0 logs take 2.5 times
 _NEAR = 30  # pieces before and after an answer; half and double kept 4 facts fewer of real texts
 # share of the value of being near an answer that is left in another block; half kept .912 of single
 # outputs instead of .935, and double 11 facts fewer of real texts
@@ -512,11 +505,10 @@ def _beside(
 ) -> list[float]:
     """The value of being near the few pieces that answer, most of all in the same block."""
     worth = [0.0] * len(pieces)
-    roots = [with_context(pieces, at)[0] for at in range(len(pieces))]
-    for at, terms in enumerate(answers):
-        own = sum(part / holders[term] for term, part in terms.items())
-        if own < _TELLING:
-            continue
+    owns = [sum(part / holders[term] for term, part in terms.items()) for terms in answers]
+    telling = [(at, own) for at, own in enumerate(owns) if own >= _TELLING]
+    roots = [with_context(pieces, at)[0] for at in range(len(pieces) if telling else 0)]
+    for at, own in telling:
         for other in range(max(0, at - _NEAR), min(len(pieces), at + _NEAR + 1)):
             near = own * (1 - abs(other - at) / _NEAR)
             worth[other] = max(worth[other], near if roots[other] == roots[at] else _APART * near)

@@ -281,11 +281,9 @@ _TASK = "too long for the budget: its middle is left out"
 # tokens of the newest output that stay in any room; older messages give way. Half and double kept
 # the same of recorded runs
 _LEAST_SHOWN = 16
-# times the tokens of its reference that a text has, else it is told instead; half kept as much of
-# recorded runs
+# times the tokens of its reference that a text has, else it is told instead; half kept as much
 _WORTH_NAMING = 4
-# tokens of candidates that are ranked: of the first few, none may fit; without it, as much of
-# recorded runs is kept
+# tokens of candidates that are ranked: of the first few, none may fit, and the room stays unused
 _LEAST_RANKED = 512
 
 
