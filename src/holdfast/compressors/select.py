@@ -44,9 +44,9 @@ class Select(Configured):
     names the next steps are likely to use and no kept piece has yet.
     """
 
-    recent: Fraction = 0.06
-    """Share of the room for exchanges before the newest that stay unchanged. With three times as
-    much, less is kept of recorded runs: their best pieces compete with those of older ones."""
+    recent: Fraction = 0.08
+    """Share of the room for exchanges before the newest that stay unchanged. With double, less is
+    kept of recorded runs: their best pieces compete with those of older exchanges."""
 
     task: Fraction = 0.4
     """Share of the room for the user's first message; the middle of a longer one is cut out."""
@@ -227,14 +227,15 @@ class Stays:
             staying.update(before)
         if self.task is not None:
             staying.add(self.task)
-        left = self._recent_room(staying)
+        room, spent = self._recent_room(staying), 0
         for unit in reversed(self.transcript.units):
             if not staying.issuperset(unit):
-                size = self._least if unit.start >= asked else self.sizes.__getitem__
-                cost = sum(size(i) for i in unit if i not in staying)
-                if cost > left or not self._bodies.keys().isdisjoint(unit):
+                is_asked = unit.start >= asked
+                size = self._least if is_asked else self.sizes.__getitem__
+                spent += sum(size(i) for i in unit if i not in staying)
+                most = max(room, self.room * _NEAR) if is_asked else room
+                if spent > most or not self._bodies.keys().isdisjoint(unit):
                     break
-                left -= cost
             staying.update(unit)
         return staying
 
