@@ -228,6 +228,34 @@ def test_code_with_words_behind_it_is_no_act_where_a_person_answers_it():
     assert not [each for each in functions(messages) if each[0] in ("act", "outcome")]
 
 
+def test_a_named_person_who_pastes_code_is_heard_as_a_person_whatever_code_answers():
+    messages = []
+    for number, output in enumerate(OUTPUTS * 2):
+        pasted = f"Ana (10:{number + 10}): it fails again, see:\n```\n{output}\n```"
+        messages += [
+            {"role": "user", "content": pasted},
+            {"role": "assistant", "content": f"Try:\n```py\nn = {number}\n```\nThen run it."},
+        ]
+    assert not [each for each in functions(messages) if each[0] in ("act", "outcome")]
+
+
+def test_what_people_sign_with_is_no_end_of_an_output():
+    messages = []
+    asked = (
+        "Make it faster, please.",
+        "faster plz",
+        "Leave the tests of it alone.",
+        "And the docs?",
+    )
+    for number, text in enumerate(asked * 2):
+        messages += [
+            {"role": "user", "content": f"{text}\n(sent from my phone)"},
+            {"role": "assistant", "content": f"Done.\n```py\nn = {number}\n```"},
+        ]
+    assert {by for function, by in functions(messages) if function == "words"} >= {"user"}
+    assert not [each for each in functions(messages) if each[0] == "outcome"]
+
+
 def test_outputs_are_known_by_what_they_end_with():
     messages = [{"role": "user", "content": "Why do the totals differ? Please look."}]
     answers = [*OUTPUTS, "The edit was made. Please look whether it is right."]

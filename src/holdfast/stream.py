@@ -392,15 +392,16 @@ def _with_answers(said: Sequence[tuple[str, str]], syntaxes: frozenset[Syntax]) 
 def _with_blocks(said: Sequence[tuple[str, str]]) -> Protocol | None:
     """The protocol with code between words as acts; None if people may answer it.
 
-    Most answers begin with the same line, which does not read as words: ``exit code: 0 (done)``.
+    Most answers begin alike, in a first line that does not read as words: ``exit code: 0 (done)``.
     """
     syntaxes = frozenset(("fence", _BLOCK))
     answers = [answer for _, answer in _exchanges(said, syntaxes)]
-    found, _ = _openings(answers, have_acts=True)
-    openings = tuple(each for each in found if not reads_as_words(each.partition("\n")[0]))
-    protocol = Protocol(syntaxes, openings, _closings(answers), answers_act=False)
-    returned = sum(map(protocol.is_outcome, answers))
-    return protocol._replace(answers_act=True) if 2 * returned > len(answers) else None
+    openings, _ = _openings(answers, have_acts=True)
+    protocol = Protocol(syntaxes, openings, answers_act=False)
+    returned = [text for text in answers if protocol.is_outcome(text)]
+    spoken = sum(reads_as_words(text.lstrip().partition("\n")[0]) for text in returned)
+    are_programs = 2 * len(returned) > len(answers) and 2 * spoken < len(returned)
+    return protocol._replace(answers_act=True) if are_programs else None
 
 
 def _exchanges(
@@ -426,7 +427,7 @@ def _openings(
     """The openings that several answers have in common, of programs and of either.
 
     A group that people may have typed is theirs, unless acts are known and its opening has a
-    program's sign, or is long: then it is unclear.
+    program's sign: then it is unclear, as is one with a long opening without a sign.
     """
     programs: list[str] = []
     unclear: list[str] = []
@@ -434,16 +435,17 @@ def _openings(
     for opening, group in _alike(answers, _start):
         if seen and opening.startswith(seen):
             continue
-        is_long = len(opening) == _OPENING
-        has_sign = have_acts and bool(_SIGN.search(opening) or _has_picture(opening) or is_long)
+        has_sign = have_acts and (_SIGN.search(opening) is not None or _has_picture(opening))
         is_a_line = have_acts and "\n" in opening and 2 * len(group) >= len(answers)
-        if not (has_sign or is_a_line if have_acts else _is_of_programs(opening)):
+        is_long = have_acts and len(opening) == _OPENING
+        has_form = has_sign or is_a_line if have_acts else _is_of_programs(opening)
+        if not (has_form or is_long):
             continue
         seen = opening
         is_typed = may_be_typed if has_sign else is_all_words
-        if 2 * sum(map(is_typed, group)) <= len(group):
+        if has_form and 2 * sum(map(is_typed, group)) <= len(group):
             programs.append(opening)
-        elif has_sign:
+        elif has_sign or is_long:
             unclear.append(opening)
     return tuple(programs), tuple(unclear)
 
@@ -456,7 +458,9 @@ def _closings(answers: Sequence[str]) -> tuple[str, ...]:
             continue
         line, is_whole, _ = closing.partition("\n")
         has_sign = _SIGN.search(line) is not None and any(map(str.isalnum, line))
-        if is_whole and has_sign and 2 * sum(map(may_be_typed, group)) <= len(group):
+        rests = [text.rstrip().rpartition("\n")[0] for text in group]
+        typed = sum(is_all_words(rest) or may_be_typed(rest) for rest in rests)
+        if is_whole and has_sign and 2 * typed <= len(group):
             found.append(closing)
     return tuple(found)
 
