@@ -19,8 +19,12 @@ from holdfast.kernel.edits import Replace
 from holdfast.kernel.errors import HoldfastError, ModelError
 from holdfast.kernel.messages import Role
 from holdfast.kernel.transcript import Transcript
-from holdfast.text.fit import SENTENCE, Count
+from holdfast.text.fit import Count
 from holdfast.text.visible import fault_line
+
+# tokens, a clause, that a model is asked for at least, however small the cap; with a sentence, a
+# result over its budget would change when it is compressed again
+_LEAST = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +50,14 @@ class Squeeze(Configured):
         cap = tokens_of(self.cap_tokens, allowance.target)
         whole = sum(count(text) for text, _ in found.values())
         left = whole + allowance.target - allowance.meter.total(transcript)
-        if left >= SENTENCE:
+        if left >= _LEAST:
             cap = min(cap, left)
         if whole <= cap:
             return Plan.skip("within_cap", f"summaries take {whole:,} tokens, {cap:,} are the cap")
         if not allowance.writer:
             return Plan.skip("no_model", "no model was given; pass llm=")
         given = {
-            i: max(SENTENCE, min(count(text) // 2, cap * count(text) // whole))
+            i: max(_LEAST, min(count(text) // 2, cap * count(text) // whole))
             for i, (text, _) in found.items()
         }
         # what is as short as a model may be asked for is not asked for again
