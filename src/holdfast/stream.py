@@ -15,7 +15,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from os.path import commonprefix
 from sys import maxunicode
 from typing import Literal, NamedTuple
@@ -115,6 +115,7 @@ def events_of(
 def _of_message(
     message: Message, at: int, protocol: Protocol, calls: Mapping[str, int], last_act: int
 ) -> Iterator[StreamEvent]:
+    returned = False
     for number, part in enumerate(message.parts):
         if isinstance(part, ToolCall):
             yield StreamEvent("act", part.name, part.arguments, at, number)
@@ -125,7 +126,11 @@ def _of_message(
         elif isinstance(part, Media):
             yield StreamEvent("material", message.role, f"[{part.kind}]", at, number)
         elif isinstance(part, Text) and part.text:
-            yield from _of_text(part.text, message, at, number, protocol, last_act)
+            found = list(_of_text(part.text, message, at, number, protocol, last_act))
+            if returned and found[0].by == "user":  # an output may go on in the next part
+                found = [each._replace(by=UNCLEAR, act=last_act) for each in found]
+            returned = returned or any(each.function == "outcome" for each in found)
+            yield from found
 
 
 def _of_text(
@@ -238,7 +243,7 @@ class Protocol(NamedTuple):
             return not may_be_typed(text)
         has_form = _start(text).startswith(self.openings) or _end(text).startswith(self.closings)
         are_known = self.is_bare or self.openings or self.closings
-        return has_form or bool(self.answers_act and are_known and is_unworded(text))
+        return has_form or bool(self.answers_act and are_known and has_unworded_ends(text))
 
     def is_unclear(self, text: str) -> bool:
         """Whether a user message that answers an act may be an output or a person's."""
@@ -371,10 +376,11 @@ def _with_answers(said: Sequence[tuple[str, str]], syntaxes: frozenset[Syntax]) 
     """
     exchanges = _exchanges(said, syntaxes)
     answers = [answer for _, answer in exchanges]
-    openings, unclear = _openings(answers, have_acts=bool(syntaxes))
-    protocol = Protocol(syntaxes, openings, _closings(answers) if syntaxes else (), unclear)
+    openings, unclear = _openings(answers, _before_answers(said), have_acts=bool(syntaxes))
+    protocol = Protocol(syntaxes, openings, unclear=unclear)
     if not syntaxes:
         return protocol
+    protocol = protocol._replace(closings=_closings(answers))
     formless = protocol._replace(answers_act=False)
     others = [text for text in answers if not formless.is_outcome(text)]
     untyped = [text for text in others if text.count("\n") >= _LINES and has_unworded_ends(text)]
@@ -396,7 +402,7 @@ def _with_blocks(said: Sequence[tuple[str, str]]) -> Protocol | None:
     """
     syntaxes = frozenset(("fence", _BLOCK))
     answers = [answer for _, answer in _exchanges(said, syntaxes)]
-    openings, _ = _openings(answers, have_acts=True)
+    openings, _ = _openings(answers, _before_answers(said), have_acts=True)
     protocol = Protocol(syntaxes, openings, answers_act=False)
     returned = [text for text in answers if protocol.is_outcome(text)]
     spoken = sum(reads_as_words(text.lstrip().partition("\n")[0]) for text in returned)
@@ -421,10 +427,18 @@ def _is_command(text: str) -> bool:
     return "\n" not in text.strip() and _COMMAND.match(text) is not None
 
 
+def _before_answers(said: Sequence[tuple[str, str]]) -> list[str]:
+    """What the user said before the assistant said anything: no output, but in the same frame."""
+    return [text for _, text in takewhile(lambda each: each[0] == "user", said)]
+
+
 def _openings(
-    answers: Sequence[str], *, have_acts: bool
+    answers: Sequence[str], firsts: Sequence[str], *, have_acts: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The openings that several answers have in common, of programs and of either.
+
+    One that the ``firsts`` have too is of all that a user sends, such as a name or a time: it is a
+    program's only before what nobody types.
 
     A group that people may have typed is theirs, unless acts are known and its opening has a
     program's sign: then it is unclear, as is one with a long opening without a sign.
@@ -435,15 +449,23 @@ def _openings(
     for opening, group in _alike(answers, _start):
         if seen and opening.startswith(seen):
             continue
-        has_sign = have_acts and (_SIGN.search(opening) is not None or _has_picture(opening))
+        behind = opening.lstrip("0.) ")  # the number of an item in a list is no sign
+        has_sign = have_acts and (_SIGN.search(behind) is not None or _has_picture(opening))
         is_a_line = have_acts and "\n" in opening and 2 * len(group) >= len(answers)
         is_long = have_acts and len(opening) == _OPENING
         has_form = has_sign or is_a_line if have_acts else _is_of_programs(opening)
         if not (has_form or is_long):
             continue
         seen = opening
-        is_typed = may_be_typed if has_sign else is_all_words
-        if has_form and 2 * sum(map(is_typed, group)) <= len(group):
+        is_frame = any(_start(text).startswith(opening) for text in firsts)
+        if is_frame and not (have_acts and 2 * sum(map(has_unworded_ends, group)) > len(group)):
+            continue
+        typed = sum(
+            (may_be_typed(text) and (has_sign or not have_acts))
+            or (is_all_words(text) and not has_sign)
+            for text in group
+        )
+        if has_form and 2 * typed <= len(group):
             programs.append(opening)
         elif has_sign or is_long:
             unclear.append(opening)

@@ -235,8 +235,12 @@ def has_unworded_ends(text: str) -> bool:
 
 
 def may_be_typed(text: str) -> bool:
-    """Whether a person may have typed a text: some words, or anything and a last sentence."""
-    is_of_typed_length = len(text) <= _TYPED and len(text.split()) >= _SAYING
+    """Whether a person may have typed a text: some words, or anything and a last sentence.
+
+    What is pasted within it is not typed.
+    """
+    said = "".join(passage for is_material, passage in passages_of(text) if not is_material)
+    is_of_typed_length = len(said) <= _TYPED and len(text.split()) >= _SAYING
     last = text.strip().rpartition("\n")[2]
     return is_of_typed_length and (is_all_words(text) or is_sentence(last))
 
