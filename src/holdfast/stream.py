@@ -15,7 +15,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from os.path import commonprefix
 from sys import maxunicode
 from typing import Literal, NamedTuple
@@ -376,7 +376,7 @@ def _with_answers(said: Sequence[tuple[str, str]], syntaxes: frozenset[Syntax]) 
     """
     exchanges = _exchanges(said, syntaxes)
     answers = [answer for _, answer in exchanges]
-    openings, unclear = _openings(answers, _before_answers(said), have_acts=bool(syntaxes))
+    openings, unclear = _openings(answers, _first(said), have_acts=bool(syntaxes))
     protocol = Protocol(syntaxes, openings, unclear=unclear)
     if not syntaxes:
         return protocol
@@ -402,7 +402,7 @@ def _with_blocks(said: Sequence[tuple[str, str]]) -> Protocol | None:
     """
     syntaxes = frozenset(("fence", _BLOCK))
     answers = [answer for _, answer in _exchanges(said, syntaxes)]
-    openings, _ = _openings(answers, _before_answers(said), have_acts=True)
+    openings, _ = _openings(answers, _first(said), have_acts=True)
     protocol = Protocol(syntaxes, openings, answers_act=False)
     returned = [text for text in answers if protocol.is_outcome(text)]
     spoken = sum(reads_as_words(text.lstrip().partition("\n")[0]) for text in returned)
@@ -427,18 +427,19 @@ def _is_command(text: str) -> bool:
     return "\n" not in text.strip() and _COMMAND.match(text) is not None
 
 
-def _before_answers(said: Sequence[tuple[str, str]]) -> list[str]:
-    """What the user said before the assistant said anything: no output, but in the same frame."""
-    return [text for _, text in takewhile(lambda each: each[0] == "user", said)]
+def _first(said: Sequence[tuple[str, str]]) -> str:
+    """What the user said first of all, which no program returned; empty if an assistant began."""
+    role, text = said[0]
+    return _start(text) if role == "user" else ""
 
 
 def _openings(
-    answers: Sequence[str], firsts: Sequence[str], *, have_acts: bool
+    answers: Sequence[str], first: str, *, have_acts: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The openings that several answers have in common, of programs and of either.
 
-    One that the ``firsts`` have too is of all that a user sends, such as a name or a time: it is a
-    program's only before what nobody types.
+    One that the ``first`` message has too is of all that a user sends, such as a name or a time: it
+    is a program's only before what nobody types.
 
     A group that people may have typed is theirs, unless acts are known and its opening has a
     program's sign: then it is unclear, as is one with a long opening without a sign.
@@ -457,7 +458,7 @@ def _openings(
         if not (has_form or is_long):
             continue
         seen = opening
-        is_frame = any(_start(text).startswith(opening) for text in firsts)
+        is_frame = first.startswith(opening)
         if is_frame and not (have_acts and 2 * sum(map(has_unworded_ends, group)) > len(group)):
             continue
         typed = sum(
