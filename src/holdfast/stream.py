@@ -98,11 +98,14 @@ def events_of(
     found = [StreamEvent("instruction", "system", text, BESIDE, 0) for text in system]
     calls: dict[str, int] = {}
     last_act = -1
+    first = next((at for at, message in enumerate(messages) if message.role == "user"), -1)
     for at, message in enumerate(messages):
         if at in notes:
             found.append(StreamEvent("notes", message.role, notes[at], at, 0))
             continue
         known = protocol if last_act == len(found) - 1 >= 0 else elsewhere
+        if at == first:  # nothing was done before that could return it
+            known = NATIVE
         for event in _of_message(message, at, known, calls, last_act):
             if event.function == "act":
                 last_act = len(found)
@@ -137,10 +140,9 @@ def _of_text(
     text: str, message: Message, at: int, number: int, protocol: Protocol, last_act: int
 ) -> Iterator[StreamEvent]:
     role = message.role
-    may_be_outcome = last_act >= 0 or not protocol.syntaxes  # before the first act, it is the task
     if role == "system":
         yield StreamEvent("instruction", role, text, at, number)
-    elif role == "tool" or (role == "user" and protocol.is_outcome(text) and may_be_outcome):
+    elif role == "tool" or (role == "user" and protocol.is_outcome(text)):
         failed = _reports_failure(protocol.returned(text))
         opening = protocol.opening(text)
         yield StreamEvent("outcome", "tool", text, at, number, last_act, failed, opening)
