@@ -291,7 +291,7 @@ class Protocol(NamedTuple):
 
     def act_in(self, text: str) -> tuple[Syntax, int, int]:
         """The syntax of the act in a message, its start and its end; empty if there is none."""
-        syntax, start = ending(text)
+        syntax, start = ending(text) if self.syntaxes else ("", len(text))
         if syntax in self.syntaxes:
             return syntax, start, len(text)
         return _block_in(text) if _BLOCK in self.syntaxes else ("", len(text), len(text))
@@ -377,7 +377,7 @@ def _with_answers(said: Sequence[tuple[str, str]], syntaxes: frozenset[Syntax]) 
     What ends in one of these forms and only people answer, as ``Final answer:``, is no act.
     """
     exchanges = _exchanges(said, syntaxes)
-    answers = [answer for _, answer in exchanges]
+    answers = [answer for _, _, answer in exchanges]
     openings, unclear = _openings(answers, _first(said), have_acts=bool(syntaxes))
     protocol = Protocol(syntaxes, openings, unclear=unclear)
     if not syntaxes:
@@ -387,13 +387,11 @@ def _with_answers(said: Sequence[tuple[str, str]], syntaxes: frozenset[Syntax]) 
     others = [text for text in answers if not formless.is_outcome(text)]
     untyped = [text for text in others if text.count("\n") >= _LINES and has_unworded_ends(text)]
     is_bare = len(untyped) >= max(_FEWEST, _BARE * len(answers)) or sum(
-        _is_command(act) for act, _ in exchanges
+        _is_command(act) for _, act, _ in exchanges
     ) >= _NEARLY_ALL * len(exchanges)
     protocol = protocol._replace(is_bare=is_bare)
-    returned = {
-        protocol.act_in(act)[0] for act, text in exchanges if protocol.may_be_returned(text)
-    }
-    only_said = {protocol.act_in(act)[0] for act, _ in exchanges} - returned
+    returned = {syntax for syntax, _, text in exchanges if protocol.may_be_returned(text)}
+    only_said = {syntax for syntax, _, _ in exchanges} - returned
     return protocol._replace(syntaxes=syntaxes - only_said) if returned else protocol
 
 
@@ -402,8 +400,11 @@ def _with_blocks(said: Sequence[tuple[str, str]]) -> Protocol | None:
 
     Most answers begin alike, in a first line that does not read as words: ``exit code: 0 (done)``.
     """
+    fenced = sum(role == "assistant" and any(map(text.__contains__, FENCES)) for role, text in said)
+    if fenced < _FEWEST:
+        return None
     syntaxes = frozenset(("fence", _BLOCK))
-    answers = [answer for _, answer in _exchanges(said, syntaxes)]
+    answers = [answer for _, _, answer in _exchanges(said, syntaxes)]
     openings, _ = _openings(answers, _first(said), have_acts=True)
     protocol = Protocol(syntaxes, openings, answers_act=False)
     returned = [text for text in answers if protocol.is_outcome(text)]
@@ -414,14 +415,15 @@ def _with_blocks(said: Sequence[tuple[str, str]]) -> Protocol | None:
 
 def _exchanges(
     said: Sequence[tuple[str, str]], syntaxes: frozenset[Syntax]
-) -> list[tuple[str, str]]:
-    """The messages of the assistant with an act, if any are known, and the user's answers."""
+) -> list[tuple[Syntax, str, str]]:
+    """The syntax of each act, its message and the user's answer; all messages if none are known."""
     act_in = Protocol(syntaxes).act_in
-    return [
-        (text, answer)
+    found = [
+        (act_in(text)[0], text, answer)
         for (role, text), (next_role, answer) in pairwise(said)
-        if (role, next_role) == _ANSWERED and (not syntaxes or act_in(text)[0])
+        if (role, next_role) == _ANSWERED
     ]
+    return [each for each in found if each[0] or not syntaxes]
 
 
 def _is_command(text: str) -> bool:
@@ -463,12 +465,8 @@ def _openings(
         is_frame = first.startswith(opening)
         if is_frame and not (have_acts and 2 * sum(map(has_unworded_ends, group)) > len(group)):
             continue
-        typed = sum(
-            (may_be_typed(text) and (has_sign or not have_acts))
-            or (is_all_words(text) and not has_sign)
-            for text in group
-        )
-        if has_form and 2 * typed <= len(group):
+        is_typed = may_be_typed if has_sign else is_all_words if have_acts else _may_be_said
+        if has_form and 2 * sum(map(is_typed, group)) <= len(group):
             programs.append(opening)
         elif has_sign or is_long:
             unclear.append(opening)
@@ -484,10 +482,14 @@ def _closings(answers: Sequence[str]) -> tuple[str, ...]:
         line, is_whole, _ = closing.partition("\n")
         has_sign = _SIGN.search(line) is not None and any(map(str.isalnum, line))
         rests = [text.rstrip().rpartition("\n")[0] for text in group]
-        typed = sum(is_all_words(rest) or may_be_typed(rest) for rest in rests)
-        if is_whole and has_sign and 2 * typed <= len(group):
+        if is_whole and has_sign and 2 * sum(map(_may_be_said, rests)) <= len(group):
             found.append(closing)
     return tuple(found)
+
+
+def _may_be_said(text: str) -> bool:
+    """Whether a person may have written a text, however short it is."""
+    return is_all_words(text) or may_be_typed(text)
 
 
 def _alike(

@@ -30,7 +30,7 @@ R = TypeVar("R")
 # killed for the memory of others.
 _DEATHS = 4
 _LOADED = ["holdfast.batch.loaded"]
-# pieces for each worker: one at work and one that waits, as in the process pools of Python
+# pieces for each worker: one at work and one that waits, so that none is idle while one is sent
 _AHEAD = 2
 # seconds for the scheduler of Dask and its workers: twice what Dask's own default is for a
 # connection, time to start a machine's process
