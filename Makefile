@@ -73,13 +73,13 @@ DOORS := -p no:cacheprovider -o filterwarnings=default::UserWarning
 
 .venv-doors/.installed: pyproject.toml
 	$(PYTHON) -m venv .venv-doors
-	.venv-doors/bin/python -m pip install --quiet --disable-pip-version-check -e '.[proxy,mcp,langchain,openai,anthropic,gemini]' langchain-openai pytest hypothesis
+	.venv-doors/bin/python -m pip install --quiet --disable-pip-version-check -e '.[proxy,mcp,langchain,openai,anthropic,gemini]' langchain-openai pytest pytest-timeout hypothesis
 	.venv-doors/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --ignore-requires-python ctok regex
 	@touch $@
 
 .venv-litellm/.installed: pyproject.toml # which pins older packages of the vendors
 	$(PYTHON) -m venv .venv-litellm
-	.venv-litellm/bin/python -m pip install --quiet --disable-pip-version-check -e '.[proxy]' litellm fastapi httpx2 mcp pytest hypothesis
+	.venv-litellm/bin/python -m pip install --quiet --disable-pip-version-check -e '.[proxy]' litellm fastapi httpx2 mcp pytest pytest-timeout hypothesis
 	@touch $@
 
 .node/.installed:

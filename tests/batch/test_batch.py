@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import signal
 import threading
@@ -243,6 +244,22 @@ def test_where_processes_are_killed_from_outside_each_result_comes_once():
             os.kill(process, signal.SIGKILL)
     assert killed
     assert sorted(found) == list(range(60))
+
+
+def much_of(piece):
+    return piece, os.getpid(), bytes(4_000_000)  # more than a pipe holds
+
+
+def test_a_process_that_is_killed_amid_a_result_ends_no_other():
+    found = []
+    for _, (piece, process, _) in Processes(2).map(much_of, range(8)):
+        found.append(piece)
+        if len(found) <= 3:
+            time.sleep(0.2)  # the other one waits amid its result, which nobody reads meanwhile
+            for other in multiprocessing.active_children():
+                if other.pid != process:
+                    os.kill(other.pid, signal.SIGKILL)
+    assert sorted(found) == list(range(8))
 
 
 def test_the_processes_end_with_the_one_that_started_them():

@@ -6,18 +6,19 @@ The machines of a cluster have Holdfast too.
 from __future__ import annotations
 
 import os
+import signal
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, suppress
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import ExitStack, closing, suppress
 from functools import partial
 from importlib import import_module
 from itertools import islice
-from multiprocessing import get_all_start_methods, get_context
+from multiprocessing import connection, get_all_start_methods, get_context
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnContext
 from threading import Thread
+from traceback import format_exc
 from typing import Any, ClassVar, Self, TypeVar, cast
 from urllib.parse import parse_qs, urlsplit
 
@@ -64,31 +65,31 @@ class Processes:
         method = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
         context = cast("SpawnContext", get_context(method))
         context.set_forkserver_preload(_LOADED)  # imported once, for all processes
-        # each process has a pool of its own, so that its death breaks nothing but its own piece
         todo, again = enumerate(pieces), deque[tuple[int, T]]()
-        idle: list[ProcessPoolExecutor] = []
-        at_work: dict[Future[R], tuple[ProcessPoolExecutor, int, T]] = {}
+        idle: list[_Process] = []
+        at_work: dict[Connection, tuple[_Process, int, T]] = {}
         deaths, worked, done = Counter[int](), False, list[tuple[T, R | None]]()
         theirs, ours = context.Pipe(duplex=False)
-        with ExitStack() as pools, theirs, ours:  # the pipe is closed first, which ends all work
-            begin = partial(ProcessPoolExecutor, 1, context, _watch, (theirs,))
+        with ExitStack() as begun, theirs, ours:  # the pipe is closed first, which ends all work
+            begin = partial(_Process, context, work, theirs)
             while True:
                 while len(at_work) < self._number and (
                     following := again.popleft() if again else next(todo, None)
                 ):
-                    pool = idle.pop() if idle else pools.enter_context(begin())
-                    at_work[pool.submit(work, following[1])] = (pool, *following)
+                    process = idle.pop() if idle else begun.enter_context(closing(begin()))
+                    process.give(following[1])
+                    at_work[process.pipe] = (process, *following)
                 yield from done  # when the processes have their next pieces
                 done.clear()
                 if not at_work:
                     return
-                for future in wait(at_work, return_when=FIRST_COMPLETED).done:
-                    pool, number, piece = at_work.pop(future)
+                for ready in cast("list[Connection]", connection.wait(at_work)):
+                    process, number, piece = at_work.pop(ready)
                     try:
-                        done.append((piece, future.result()))
-                        idle.append(pool)
+                        done.append((piece, process.result()))
+                        idle.append(process)
                         worked = True
-                    except BrokenProcessPool as fault:
+                    except _DiedError as fault:
                         deaths[number] += 1
                         if deaths[number] < _DEATHS:
                             again.append((number, piece))
@@ -99,12 +100,62 @@ class Processes:
                             raise HoldfastError(f"{problem}; see its output") from fault
 
 
-def _watch(parent: Connection) -> None:
-    """End this process when the parent closes its end of the pipe, or ends, even if killed."""
+class _DiedError(Exception):
+    """A process died at its piece."""
+
+
+class _Process:
+    """A process at the other end of a pipe that no third one holds.
+
+    So the pipe ends where the process is killed, even amid a message, and no other process waits.
+    """
+
+    def __init__(
+        self, context: SpawnContext, work: Callable[[Any], Any], parent: Connection
+    ) -> None:
+        self.pipe, theirs = context.Pipe()
+        with theirs:
+            self._process = context.Process(target=_serve, args=(work, theirs, parent))
+            self._process.start()
+
+    def give(self, piece: Any) -> None:
+        with suppress(OSError):  # it has died, as ``result`` tells
+            self.pipe.send(piece)
+
+    def result(self) -> Any:
+        """Raises what the work raised, or _DiedError."""
+        try:
+            result, fault = self.pipe.recv()
+        except (EOFError, OSError) as end:
+            raise _DiedError from end
+        if fault is not None:
+            raise fault
+        return result
+
+    def close(self) -> None:
+        self.pipe.close()
+        self._process.join()
+
+
+def _serve(work: Callable[[Any], Any], pipe: Connection, parent: Connection) -> None:
+    """Do the work on each piece that comes, until there are no more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted too, and ends this
     Thread(target=_end_with, args=(parent,), daemon=True).start()
+    with suppress(EOFError):
+        while True:
+            pipe.send(_outcome(work, pipe.recv()))
+
+
+def _outcome(work: Callable[[Any], Any], piece: Any) -> tuple[Any, Exception | None]:
+    try:
+        return work(piece), None
+    except Exception as fault:  # noqa: BLE001 - the parent raises it
+        fault.add_note(format_exc())
+        return None, fault
 
 
 def _end_with(parent: Connection) -> None:
+    """End this process when the parent closes its end of the pipe, or ends, even if killed."""
     parent.poll(None)
     os._exit(1)
 
