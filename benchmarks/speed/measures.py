@@ -13,6 +13,7 @@ from benchmarks.speed.peers import PEERS
 from benchmarks.speed.plain import encoder
 from benchmarks.speed.timing import Row, timed
 from holdfast.profiles import profile_names
+from holdfast.text.memo import MOST_BYTES
 from holdfast.tokens import count_memo, counter_for
 
 CALLS = 520
@@ -131,18 +132,17 @@ def import_time() -> Iterator[Row]:
 
 
 def memo_memory() -> Iterator[Row]:
-    """Three times as much text as the memo may hold goes through it."""
-    bound = 4_000_000
-    memo = count_memo(counter_for("floor4"), characters=bound)
+    """Three times as much text as all caches together may hold goes through one."""
+    memo, size = count_memo(counter_for("floor4")), 4_000
     tracemalloc.start()
-    for n in range(3_000):
-        memo(f"{n} " + "x" * 4_000)
+    for n in range(3 * MOST_BYTES // size):
+        memo(f"{n} " + "x" * size)
     held = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
     yield (
-        "count memo after 12 MB of text",
-        f"{memo.characters:,} characters, {held:,} bytes",
-        f"at most {bound:,} characters",
+        f"caches after {3 * MOST_BYTES / 1e6:,.0f} MB of text",
+        f"{held:,} bytes",
+        f"at most {MOST_BYTES:,} bytes",
     )
 
 
