@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from holdfast.text.importance import TROUBLE, alarm
@@ -191,7 +191,7 @@ class Sort:
 def _kinds(shapes: Sequence[str], layout: Layout) -> list[Sort]:
     rows_of: dict[str, list[int]] = {}
     for row, shape in enumerate(shapes):
-        rows_of.setdefault(shape[:_LONGEST], []).append(row)
+        rows_of.setdefault(shape, []).append(row)
     kinds: dict[tuple[object, ...], Sort] = {}
     for shape, rows in rows_of.items():
         head = layout.head(shape)
@@ -355,7 +355,20 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
     return next((at for at, (mine, its) in pairs if mine != its), min(len(one), len(other)))
 
 
-_LAYOUTS: Memo[str, Layout] = Memo(lambda text: Layout(lines_of(text)))
+class _LaidOut:
+    """The lines of a text, and their columns."""
+
+    def __init__(self, text: str) -> None:
+        self.lines = lines_of(text)
+        self.layout = Layout(self.lines)
+
+    @cached_property
+    def shapes(self) -> Sequence[str]:
+        """The lines with their numbers alike; most texts are no logs, and do not need them."""
+        return _masked([line[:_LONGEST] for line in self.lines])
+
+
+_LAID_OUT = Memo(_LaidOut)
 """By text, since a log is recognised before it is read."""
 
 
@@ -369,15 +382,13 @@ class Log(LossyKind):
     def fit(self, text: str) -> float:
         """The share of the lines that begin like a log's, or continue such a line."""
         looked_at = sampled(text)
-        lines = [line for line in lines_of(looked_at) if line.strip()]
-        if len(lines) < FEWEST:
-            return 0.0
-        layout = _LAYOUTS[looked_at]
-        if {"time", "level"}.isdisjoint(layout.columns[:5]):
+        found = _LAID_OUT[looked_at]
+        lines, layout = [line for line in found.lines if line.strip()], found.layout
+        if len(lines) < FEWEST or {"time", "level"}.isdisjoint(layout.columns[:5]):
             return 0.0
         begun = sum(
             layout.head(shape).fields > 0 or _class_of(line.split(None, 1)[0]) == "level"
-            for line, shape in zip(lines, _masked([line[:_LONGEST] for line in lines]), strict=True)
+            for line, shape in zip(lines, filter(str.strip, found.shapes), strict=True)
         )
         own = sum(not line[0].isspace() for line in lines)  # indented lines continue a record
         least = 0.6 if "time" in layout.columns else 0.8
@@ -398,8 +409,8 @@ class Log(LossyKind):
 
     def read(self, text: str) -> Reading:
         """Each kind of event with its count, by component, and under it the lines."""
-        lines = lines_of(text)
-        kinds = _kinds(_masked(lines), _LAYOUTS[text])
+        found = _LAID_OUT[text]
+        lines, kinds = found.lines, _kinds(found.shapes, found.layout)
         levels = Counter[str]()
         for kind in kinds:
             levels[kind.level] += len(kind.rows)
