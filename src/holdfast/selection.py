@@ -186,13 +186,12 @@ def _curves() -> tuple[tuple[float, ...], ...]:
 def worth_in_one_text(found: Iterable[str], in_quotes: set[str], crowd: int) -> dict[str, float]:
     """The value of the things in a text without context, by their form alone."""
     return {
-        thing: _worth_alone(shape(thing), len(thing), crowd, is_quoted=thing in in_quotes)
-        for thing in found
+        thing: _worth_alone(shape(thing), len(thing), crowd, thing in in_quotes) for thing in found
     }
 
 
 @lru_cache(maxsize=1 << 14)
-def _worth_alone(looks: Shape, length: int, crowd: int, *, is_quoted: bool = False) -> float:
+def _worth_alone(looks: Shape, length: int, crowd: int, is_quoted: bool = False) -> float:
     use = Use(crowd)
     use.events = use.pieces = 1
     use.is_quoted = is_quoted

@@ -11,7 +11,9 @@ from typing import TypeAlias
 _SPACE = " \t\r\n"
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _TOKEN = re.compile(rf'{_STRING}|[^\s"]+', re.DOTALL)
-_MARK = re.compile(rf"{_STRING}|[\[\]{{}},]", re.DOTALL)
+# up to the next bracket or comma outside strings
+_BRACKET = re.compile(rf'(?:{_STRING}|[^"\[\]{{}}]++)*+([\[\]{{}}])', re.DOTALL)
+_COMMA_AHEAD = re.compile(rf'(?:{_STRING}|[^",]++)*+,', re.DOTALL)
 _START = re.compile(r"^[ \t]*[\[{]|\{\s*\"|\[\s*[\[{]", re.MULTILINE)
 """Where a value may begin inside other text."""
 
@@ -123,15 +125,15 @@ def _as_far_as_it_goes(text: str, start: int, decoder: json.JSONDecoder) -> tupl
         part, stop = error.doc, max(error.pos, 1)
     open_marks: list[str] = []
     whole = 0
-    for mark in _MARK.finditer(part, 0, stop):
-        sign = mark.group()
-        if sign[0] == '"':
-            continue
+    while mark := _BRACKET.match(part, whole, stop):
+        sign, whole = mark[1], mark.end()
         if sign in "[{":
             open_marks.append("]" if sign == "[" else "}")
-        elif sign != "," and open_marks:
+        elif open_marks:
             open_marks.pop()
-        whole = mark.start() if sign == "," else mark.end()
+    at = whole
+    while comma := _COMMA_AHEAD.match(part, at, stop):
+        at, whole = comma.end(), comma.end() - 1
     try:
         value, _ = decoder.raw_decode(part[:whole] + "".join(open_marks[::-1]))
     except (ValueError, RecursionError):
