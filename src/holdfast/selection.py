@@ -540,8 +540,8 @@ def _ranked(
     weights = table()
     told = valued(pieces, question, weights.asked)
     named = [things(piece.names) for piece in pieces]
-    marked = set[str]().union(*(quoted(piece.text) for piece in pieces))
-    found = dict.fromkeys(name for mine in named for name in mine)
+    marked = quoted("\n".join([piece.text for piece in pieces]))
+    found = dict.fromkeys(chain.from_iterable(named))
     return ordered(
         pieces,
         [[*mine, *more] for mine, more in zip(named, told.tells, strict=True)],

@@ -198,3 +198,24 @@ def test_cells_behind_a_comma_and_a_space_are_a_table_where_a_column_has_numbers
     assert not Table().recognises(
         "\n".join(["Well, then, so", *(f"a{n}, green, and more" for n in range(9))])
     )
+
+
+def test_rows_without_a_header_are_a_table_where_a_column_has_numbers():
+    rows = [f"{n * 7},item-{n},{'paid' if n % 5 else 'refused'}" for n in range(40)]
+    text = "\n".join(rows)
+    assert Table().recognises(text)
+    made = shrink(text, 60, "what was refused?")
+    assert "35,item-5,refused" in made
+    assert all(line in rows or line.startswith("… ") for line in made.splitlines())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n".join(f"{n}\tvalue = compute({n})" for n in range(20)),
+        "\n".join(f"{n * 3}, and so on" for n in range(20)),
+        "\n".join(f"red{n},green{n},blue{n}" for n in range(20)).replace("red0,", "1,"),
+    ],
+)
+def test_numbered_lines_and_words_with_commas_are_no_rows(text):
+    assert not Table().recognises(text)

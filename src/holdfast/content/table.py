@@ -15,7 +15,7 @@ from typing import TypeAlias, TypeVar
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import Piece, Reading, clauses, passages
 
-from .lossy import FEWEST, SAMPLE, LossyKind, enough
+from .lossy import FEWEST, MOSTLY, SAMPLE, LossyKind, enough
 from .structured import facts
 
 T = TypeVar("T")
@@ -48,37 +48,38 @@ _WORD = re.compile(r"\S+")
 
 
 class Table(LossyKind):
-    """A header and rows."""
+    """Rows, mostly under a header."""
 
     name = "table"
     takes_apart = True
     least = _MOSTLY
 
     def fit(self, text: str) -> float:
-        """The share of rows with as many cells as the header; 0 without a header or rows."""
+        """The share of rows with as many cells as the header; 0 without rows.
+
+        It is less without a header, so that another kind that fits as well comes first.
+        """
         found = grid(text)
-        return (
-            sum(len(row) == len(found.header) for row in found.rows) / len(found.rows)
-            if found
-            else 0.0
-        )
+        if found is None:
+            return 0.0
+        width = len(found.header or found.rows[0])
+        share = sum(len(row) == width for row in found.rows) / len(found.rows)
+        return share if found.header else MOSTLY * share
 
     def compact(self, text: str) -> str | None:
         """The table without padding; None if that saves no tokens."""
         found = grid(text)
-        between = _between(found) if found else ""
-        if (
-            not found
-            or found.style == "delimited"
-            or (between == _BAR and found.style == "aligned")
-        ):
+        if found is None or found.style == "delimited":
+            return None
+        between = _between(found)
+        if between == _BAR and found.style == "aligned":
             return None  # a bar is one token, and so is a run of spaces
         lines = "\n".join(between.join(row) for row in (found.header, *found.rows))
         compacted = f"[{len(found.rows):,} rows, {_HEADS[between]}]\n{lines}"
         return compacted if len(compacted) < len(text) else None
 
     def read(self, text: str) -> Reading:
-        """The header, and under it each row; further parts of a long row are under its first."""
+        """The header, if any, and under it each row; parts of a long row are under its first."""
         found = grid(text)
         if found is None:
             return passages(text)
@@ -86,17 +87,21 @@ class Table(LossyKind):
 
 
 def _pieces(found: Grid) -> Iterator[Piece]:
-    between = _between(found)
-    plain = found.style == "delimited"
-    yield Piece(found.head if plain else between.join(found.header), 0, 0)
-    number = 1
+    head, lines = found.head, found.raw
+    if found.style != "delimited":
+        between = _between(found)
+        head, lines = between.join(found.header), [between.join(row) for row in found.rows]
+    number, header = 0, -1
+    if head:
+        yield Piece(head, 0, 0)
+        number, header = 1, 0
     first: dict[str, int] = {}
-    for place, (raw, row) in enumerate(zip(found.raw, found.rows, strict=True)):
-        above, line = 0, raw if plain else between.join(row)
+    for place, line in enumerate(lines):
+        above = header
         alike = first.setdefault(line, place)
         for part in clauses(line):
             yield Piece(part, place, 1, facts(part, alike), above)
-            above = above or number
+            above = number if above == header else above
             number += 1
 
 
@@ -111,7 +116,7 @@ def _between(found: Grid) -> str:
 
 @dataclass(frozen=True)
 class Grid:
-    """A header, the rows under it, and the original line of each row."""
+    """A header, empty if there is none, the rows under it, and the original line of each."""
 
     style: Style
     header: list[str]
@@ -137,6 +142,7 @@ def grid(text: str) -> Grid | None:
         or _delimited(lines, sample)
         or _announced(lines, sample)
         or _aligned(lines)
+        or _delimited(lines, sample, headed=False)
     )
 
 
@@ -163,12 +169,14 @@ def _barred(line: str) -> list[str]:
     return cells[1:-1] if framed and len(cells) > 2 and not cells[-1] else cells
 
 
-def _delimited(lines: Sequence[str], sample: Sequence[str]) -> Grid | None:
+def _delimited(lines: Sequence[str], sample: Sequence[str], *, headed: bool = True) -> Grid | None:
+    """Cells between delimiters; without a header, a column must be of numbers."""
     for delimiter in _DELIMITERS:
         if sample[0].count(delimiter) and (likely := _plausible(sample, delimiter)) is not None:
-            found = _read(lines, delimiter)
+            found = _read(lines, delimiter, headed=headed)
             columns = zip(*found.rows[:SAMPLE], strict=False) if found else ()
-            if found and (likely or any(_mostly(each, _number, _REGULAR) for each in columns)):
+            sure = likely and headed
+            if found and (sure or any(_mostly(each, _number, _REGULAR) for each in columns)):
                 return found
     return None
 
@@ -205,7 +213,7 @@ def _plausible(sample: Sequence[str], delimiter: str) -> bool | None:
     return delimiter == "\t" or usual > 2 or spaced * 2 < usual * len(sample)
 
 
-def _read(lines: Sequence[str], delimiter: str) -> Grid | None:
+def _read(lines: Sequence[str], delimiter: str, *, headed: bool) -> Grid | None:
     cells: list[list[str]] = []
     raw: list[str] = []
     reader = csv.reader((line + "\n" for line in lines), delimiter=delimiter, strict=True)
@@ -213,7 +221,7 @@ def _read(lines: Sequence[str], delimiter: str) -> Grid | None:
     try:
         for row in reader:
             if row:
-                if not cells and not _is_header(row):
+                if headed and not cells and not _is_header(row):
                     return None
                 cells.append(row)
                 raw.append("\n".join(lines[start : reader.line_num]))
@@ -225,6 +233,8 @@ def _read(lines: Sequence[str], delimiter: str) -> Grid | None:
         raw.append("\n".join(lines[start:]))
     if len(cells) < FEWEST or not _regular(cells):
         return None
+    if not headed:  # two cells may be the number and the text of a line
+        return Grid("delimited", [], cells, raw, "") if len(cells[0]) > 2 else None
     return Grid("delimited", cells[0], cells[1:], raw[1:], raw[0])
 
 

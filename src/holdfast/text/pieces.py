@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import filterfalse, pairwise
 from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Literal, NamedTuple
 
@@ -229,9 +229,7 @@ names, finder = _THING.findall, _THING.finder
 
 def things(text: str) -> tuple[str, ...]:
     """The distinct things in order of appearance; a path's last component is one too."""
-    found = dict.fromkeys(_THING.findall(text))
-    for word in STOP & found.keys():
-        del found[word]
+    found = dict.fromkeys(filterfalse(STOP.__contains__, _THING.findall(text)))
     if "/" in text:
         for path in [thing for thing in found if "/" in thing]:
             last = path.rpartition("/")[2]
