@@ -157,6 +157,12 @@ def test_an_engine_that_nobody_knows_is_told(source, tmp_path):
     assert open_engine("processes://3")._number == 3
 
 
+@pytest.mark.parametrize("url", ["processes://x", "processes://0", "dask://local?workers=x"])
+def test_an_engine_with_a_wrong_number_is_told(url):
+    with pytest.raises(ConfigError, match="says no number"):
+        open_engine(url)
+
+
 def test_an_installed_package_brings_an_engine_that_the_command_line_names(
     source, tmp_path, monkeypatch
 ):

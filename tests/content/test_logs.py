@@ -225,3 +225,14 @@ def test_the_llm4s_preset_keeps_eighty_and_forty_lines():
 def test_the_llm4s_preset_leaves_120_lines_and_counts_repeats():
     assert llm4s_log("\n".join(["same"] * 120)) == "\n".join(["same"] * 120)
     assert llm4s_log("\n".join(["same"] * 121)) == "same ×121"
+
+
+def test_events_are_one_thing_in_two_logs_if_they_say_the_same():
+    def tags(*kinds):
+        lines = [f"2026-01-01 10:00:{n:02} {kinds[n % len(kinds)]}" for n in range(12)]
+        return {tag for piece in Log().reading("\n".join(lines)).pieces for tag in piece.things}
+
+    first = tags("INFO cache warm", "INFO pool ready")
+    second = tags("ERROR payment refused", "INFO pool ready")
+    assert len(first) == len(second) == 4
+    assert first & second == {tag for tag in first if "pool ready" in tag}

@@ -53,9 +53,7 @@ class Processes:
     def from_url(cls, url: str) -> Processes:
         """``processes://4``; without a number, one for each processor."""
         number = url.partition("://")[2]
-        if number and not (number.isdecimal() and int(number)):
-            raise ConfigError(f"{url!r} says no number", place="engine", advice="processes://4")
-        return cls(int(number) if number else None)
+        return cls(_number(number, url, "processes://4") if number else None)
 
     def map(self, work: Callable[[T], R], pieces: Iterable[T]) -> Iterator[tuple[T, R | None]]:
         """Yield each piece with its result, in any order; None if its process died each time.
@@ -69,9 +67,9 @@ class Processes:
         idle: list[_Process] = []
         at_work: dict[Connection, tuple[_Process, int, T]] = {}
         deaths, worked, done = Counter[int](), False, list[tuple[T, R | None]]()
-        theirs, ours = context.Pipe(duplex=False)
-        with ExitStack() as begun, theirs, ours:  # the pipe is closed first, which ends all work
-            begin = partial(_Process, context, work, theirs)
+        lifeline, held = context.Pipe(duplex=False)
+        with ExitStack() as begun, lifeline, held:  # it is closed first, which ends all work
+            begin = partial(_Process, context, work, lifeline)
             while True:
                 while len(at_work) < self._number and (
                     following := again.popleft() if again else next(todo, None)
@@ -100,6 +98,13 @@ class Processes:
                             raise HoldfastError(f"{problem}; see its output") from fault
 
 
+def _number(given: str, url: str, example: str) -> int:
+    """The positive number in a URL. Raises ConfigError for anything else."""
+    if not (given.isdecimal() and int(given)):
+        raise ConfigError(f"{url!r} says no number", place="engine", advice=example)
+    return int(given)
+
+
 class _DiedError(Exception):
     """A process died at its piece."""
 
@@ -111,11 +116,11 @@ class _Process:
     """
 
     def __init__(
-        self, context: SpawnContext, work: Callable[[Any], Any], parent: Connection
+        self, context: SpawnContext, work: Callable[[Any], Any], lifeline: Connection
     ) -> None:
         self.pipe, theirs = context.Pipe()
         with theirs:
-            self._process = context.Process(target=_serve, args=(work, theirs, parent))
+            self._process = context.Process(target=_serve, args=(work, theirs, lifeline))
             self._process.start()
 
     def give(self, piece: Any) -> None:
@@ -137,10 +142,10 @@ class _Process:
         self._process.join()
 
 
-def _serve(work: Callable[[Any], Any], pipe: Connection, parent: Connection) -> None:
+def _serve(work: Callable[[Any], Any], pipe: Connection, lifeline: Connection) -> None:
     """Do the work on each piece that comes, until there are no more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted too, and ends this
-    Thread(target=_end_with, args=(parent,), daemon=True).start()
+    Thread(target=_end_with, args=(lifeline,), daemon=True).start()
     with suppress(EOFError):
         while True:
             pipe.send(_outcome(work, pipe.recv()))
@@ -154,9 +159,9 @@ def _outcome(work: Callable[[Any], Any], piece: Any) -> tuple[Any, Exception | N
         return None, fault
 
 
-def _end_with(parent: Connection) -> None:
+def _end_with(lifeline: Connection) -> None:
     """End this process when the parent closes its end of the pipe, or ends, even if killed."""
-    parent.poll(None)
+    lifeline.poll(None)
     os._exit(1)
 
 
@@ -176,10 +181,11 @@ class _Cluster:
 
     @classmethod
     def from_url(cls, url: str) -> Self:
-        """``dask://scheduler:8786``, or ``dask://local?workers=2`` for local processes."""
+        """An address as in ``dask://scheduler:8786``, or ``local`` for processes started here."""
         parts = urlsplit(url)
         if parts.netloc in ("", "local"):
-            return cls(workers=int(parse_qs(parts.query).get("workers", ["2"])[0]))
+            workers = parse_qs(parts.query).get("workers", ["2"])[0]
+            return cls(workers=_number(workers, url, f"{parts.scheme}://local?workers=2"))
         return cls(url)
 
 

@@ -272,6 +272,8 @@ def _tells(word: str) -> bool:
 class Report(NamedTuple):
     """The summary of one kind of event, its component and its lines."""
 
+    name: str
+    """Its level, its masked words, and how it ended: the same in every log."""
     text: str
     tag: str
     rows: Sequence[int]
@@ -288,7 +290,7 @@ def _events(kind: Sort, lines: Sequence[str], usual_level: str) -> Iterator[Repo
     tag = "|".join([*tags[:_STATES], *([_MORE] if len(tags) > _STATES else [])])
     failed = _failures(said)
     others = set(range(len(said))).difference(failed)
-    for part in (failed, sorted(others)):
+    for ending, part in (("failed", failed), ("", sorted(others))):
         if part:
             columns = map(dict.fromkeys, zip(*[said[n] for n in part], strict=True))
             words = [_joint_form(list(values)) for values in columns]
@@ -298,7 +300,8 @@ def _events(kind: Sort, lines: Sequence[str], usual_level: str) -> Iterator[Repo
             first = zip(words, said[part[0]], strict=True)
             more = max((word.count("|") - own.count("|") for word, own in first), default=0)
             rows = [kind.rows[n][0] for n in part]
-            yield Report(text, tag, rows, max(0, more) + 1)
+            name = " ".join(filter(None, (kind.level, *kind.words, ending)))
+            yield Report(name, text, tag, rows, max(0, more) + 1)
 
 
 def _failures(said: Sequence[Sequence[str]]) -> Sequence[int]:
@@ -433,13 +436,14 @@ def _pieces(lines: Sequence[str], events: Sequence[Report]) -> Iterator[Piece]:
             under, lead, at = at, " ", at + 1
         for number in numbers:
             event = events[number]
-            kinds = [f"kind {number}.{word}" for word in range(event.words)]
-            yield Piece(lead + event.text, 0, len(event.rows), (*kinds, f"event {number}"), under)
+            kinds = [f"kind {word} of {event.name}" for word in range(event.words)]
+            told = (*kinds, f"event {event.name}")
+            yield Piece(lead + event.text, 0, len(event.rows), told, under)
             at += 1
-    event_of = {row: number for number, event in enumerate(events) for row in event.rows}
+    event_of = {row: (f"event {event.name}",) for event in events for row in event.rows}
     for row, line in enumerate(lines):
         for part in clauses(line):
-            yield Piece(part, row, 0, (f"event {event_of[row]}",) if row in event_of else ())
+            yield Piece(part, row, 0, event_of.get(row, ()))
 
 
 def lines_of(text: str) -> list[str]:

@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TypeAlias, cast
+from zlib import crc32
 
 from holdfast.content.lossy import FEWEST, LossyKind
 from holdfast.kernel.registry import moved_names
@@ -299,17 +300,15 @@ class Pieces:
         """Add the columns, and under them each record; its other parts are under its first."""
         header = self._put(f"{len(records):,} records, a row each: {_columns(shape)}", at, label)
         self._pieces[header] = self._pieces[header]._replace(units=0)
-        first: dict[tuple[str, ...], int] = {}
         for record in records:
             number = self._next()
             if not is_of(record, shape):
                 self._value(label, record, number, depth + 1)
                 continue
-            row = tuple(_packed(_cells(record, shape)))
-            alike = first.setdefault(row, number)
-            above = header
+            row = list(_packed(_cells(record, shape)))
+            whole, above = "".join(row), header
             for part in row:
-                put = self._put(part, number, "", above, facts(part, alike))
+                put = self._put(part, number, "", above, facts(part, whole))
                 above = put if above == header else above
 
 
@@ -333,14 +332,13 @@ def _is_row(record: Record, keys: Sequence[str]) -> bool:
     )
 
 
-def facts(text: str, record: int) -> tuple[str, ...]:
-    """The things in one row, which count as new even if a different row has the same words.
+def facts(text: str, row: str) -> tuple[str, ...]:
+    """The things in a part of a row, which count as new even if another row has the same words.
 
-    Equal rows have the number of the first ``record`` of them: all say one thing.
+    Equal rows say one thing, in whichever table they are.
     """
-    return tuple(
-        [f"{word} of {record}" for word in text.replace(",", " ").replace(";", " ").split()]
-    )
+    name = crc32(row.encode("utf-8", "surrogatepass"))  # short, since there is one for each word
+    return tuple([f"{word} of {name}" for word in text.replace(",", " ").replace(";", " ").split()])
 
 
 def _packed(cells: Iterable[tuple[str, bool]]) -> Iterator[str]:

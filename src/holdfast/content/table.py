@@ -95,12 +95,10 @@ def _pieces(found: Grid) -> Iterator[Piece]:
     if head:
         yield Piece(head, 0, 0)
         number, header = 1, 0
-    first: dict[str, int] = {}
     for place, line in enumerate(lines):
         above = header
-        alike = first.setdefault(line, place)
         for part in clauses(line):
-            yield Piece(part, place, 1, facts(part, alike), above)
+            yield Piece(part, place, 1, facts(part, line), above)
             above = number if above == header else above
             number += 1
 
