@@ -87,7 +87,12 @@ class Use:
 
 
 class WeightTable(NamedTuple):
-    """The learned weights: one for each form, two for each feature (its value and square)."""
+    """What pieces and things are worth.
+
+    ``shapes``, ``quoted`` and ``features`` are learned: a weight for each form, and two for each
+    feature, of its value and its square, in the order of ``features()``. The other numbers are
+    chosen by what the recorded runs keep.
+    """
 
     shapes: Mapping[str, float]
     quoted: float
@@ -114,7 +119,7 @@ class WeightTable(NamedTuple):
     named: float
     """The value of a thing that a content kind names, such as a kind of event."""
     failure: float
-    """The value of either if it reports a failure."""
+    """The value of a pattern or a named thing whose line reports a failure."""
 
 
 @cache

@@ -447,8 +447,8 @@ def _extended(
 ) -> tuple[Sequence[int], int]:
     """A beginning of the order up to the first piece that does not fit, and what it costs.
 
-    The search for a beginning ends close enough to the room, where that of a smaller room may have
-    found a longer one.
+    ``beginning`` stops when nearly all of the room is used. Without this step a larger room could
+    keep a piece less than a smaller one.
     """
     for number in order[order.index(chosen[-1]) + 1 :]:
         if spent + costs[number] > room or (taken := cost([*chosen, number])) > room:

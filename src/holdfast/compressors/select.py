@@ -32,7 +32,7 @@ TOLD, LEFT_OUT = "in the notes", "not in the notes"
 IN_PART = "shortened"
 """The reason for a new text of a part that stays."""
 ASIDE = "[…]"
-"""Stands for a text of which no piece is kept; it is not the mark of a skipped turn."""
+"""Stands for a text of which no piece is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,9 @@ class Select(Configured):
     """
 
     recent: Fraction = 0.08
-    """Share of the room for exchanges before the newest that stay unchanged. With double, less is
-    kept of recorded runs: their best pieces compete with those of older exchanges."""
+    """Share of the room for exchanges before the newest that stay in place; long outputs in them
+    are shortened. With double, less is kept of recorded runs: their best pieces compete with those
+    of older exchanges."""
 
     task: Fraction = 0.4
     """Share of the room for the user's first message; the middle of a longer one is cut out."""
@@ -56,7 +57,7 @@ class Select(Configured):
 
     told: Fraction = 0.5
     """Share of the tokens of older messages that notes may have. Room beyond it keeps more
-    exchanges unchanged, so that a conversation just over its budget changes little."""
+    exchanges in place, so that a conversation just over its budget changes little."""
 
     name = "select"
 
@@ -216,8 +217,8 @@ class Stays:
     def _staying(self) -> set[int]:
         """The positions that stay in place: protected ones, the task, and the newest exchanges.
 
-        They stay whole. Only those that a user's newest message may ask about, of the turn before
-        it, can be shortened.
+        They count with all their tokens. Those that a user's newest message may ask about, of the
+        turn before it, count with their long outputs shortened, so that more of them stay.
         """
         turns = self.transcript.turns[-2:]
         asked = turns[0].start if self._user_speaks_last else len(self.transcript)
@@ -282,7 +283,8 @@ _TASK = "too long for the budget: its middle is left out"
 # tokens of the newest output that stay in any room; older messages give way. Half and double kept
 # the same of recorded runs
 _LEAST_SHOWN = 16
-# times the tokens of its reference that a text has, else it is told instead; half kept as much
+# times the tokens of its reference that a text has, else its original is saved and not named; half
+# kept as much
 _WORTH_NAMING = 4
 # tokens of candidates that are ranked: of the first few, none may fit, and the room stays unused
 _LEAST_RANKED = 512
@@ -349,7 +351,7 @@ class Selection:
         )
 
     def _floors(self, draft: Draft, room: int) -> tuple[list[int], dict[int, str]]:
-        """The candidates that come before the others, and what events say that have none.
+        """The candidates that come before the others, and the ends of outputs that have none.
 
         They are the best of each shortened output of the newest exchange, what the user answers
         included, the user's newest request, and the best of the notes. In a small room each has an

@@ -108,7 +108,7 @@ def brief(
 ) -> str:
     """The JSON object of a call's arguments with its longest values cut, under the same keys.
 
-    No value is cut below ``least`` tokens. A value that is not text is cut as its JSON. The
+    Values of at most ``least`` tokens stay. A value that is not text is cut as its JSON. The
     reference is the last line of the longest value, if that is cut. Empty if the arguments are not
     a JSON object, or an empty one.
     """
@@ -131,6 +131,7 @@ def brief(
                 now[key] = f"{text}\n{reference}" if reference and key == longest else text
         return dump(now)
 
+    # the first level whose object is too large follows the one that is wanted
     levels = range(least, max(tokens, least) + 1)
     more = bisect_right(levels[1:], tokens, key=lambda level: count(shortened_to(level)))
     return shortened_to(levels[more])

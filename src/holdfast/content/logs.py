@@ -316,7 +316,7 @@ def _failures(said: Sequence[Sequence[str]]) -> Sequence[int]:
 
 
 def _as_words(words: list[str], number: int) -> list[str]:
-    """The words of a line, with runs of values cut to two if it has more words than its kind."""
+    """The words of a line, the values of a run after its first two joined as in its kind."""
     if len(words) == number:
         return words
     joined = list[str]()
@@ -383,7 +383,10 @@ class Log(LossyKind):
     least = _BOUND
 
     def fit(self, text: str) -> float:
-        """The share of the lines that begin like a log's, or continue such a line."""
+        """The share of the lines that begin like a log's.
+
+        It is 0 if too few of the lines that are not indented do: indented ones continue others.
+        """
         looked_at = sampled(text)
         found = _LAID_OUT[looked_at]
         lines, layout = [line for line in found.lines if line.strip()], found.layout

@@ -23,7 +23,7 @@ Style: TypeAlias = OneOf["delimited", "ruled", "aligned"]
 
 _BAR = " | "
 _HEADS = {" ": "a space between cells", _BAR: "a bar between cells"}
-# share of the lines with the marks of aligned columns; half of it read all real outputs alike
+# share of the rows or lines that read as those of a table; half of it read all real outputs alike
 _MOSTLY = 0.8
 # share of the rows with as many cells as the header; half of it read all real outputs alike
 _REGULAR = 0.95
@@ -67,7 +67,7 @@ class Table(LossyKind):
         return share if found.header else MOSTLY * share
 
     def compact(self, text: str) -> str | None:
-        """The table without padding; None if that saves no tokens."""
+        """The table without padding; None for delimited cells, and if that saves nothing."""
         found = grid(text)
         if found is None or found.style == "delimited":
             return None
