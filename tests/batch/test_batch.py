@@ -4,8 +4,11 @@ import json
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
+from itertools import count
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -234,6 +237,47 @@ def ends_always(piece):
 def test_where_no_process_can_work_it_is_told():
     with pytest.raises(holdfast.HoldfastError, match="no process could do any work"):
         list(Processes(2).map(ends_always, range(3)))
+
+
+def first_ends_its_process(piece):
+    if piece == 0:
+        os._exit(9)
+    time.sleep(0.2)
+    return piece
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_first_piece_that_ends_its_process_keeps_no_other_from_being_done(number):
+    found = dict(Processes(number).map(first_ends_its_process, range(4)))
+    assert found == {0: None, 1: 1, 2: 2, 3: 3}
+
+
+def test_where_no_process_can_work_endless_pieces_are_not_tried_for_ever():
+    with pytest.raises(holdfast.HoldfastError, match="no process could do any work"):
+        list(Processes(2).map(ends_always, count()))
+
+
+def gives_a_function(piece):
+    return (lambda: piece) if piece == 3 else piece
+
+
+def test_a_result_that_cannot_be_sent_is_told():
+    with pytest.raises(holdfast.HoldfastError, match="the result cannot be sent"):
+        list(Processes(2).map(gives_a_function, range(6)))
+
+
+def test_a_program_ends_amid_a_batch(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "from holdfast.batch.engines import Processes\n"
+        "import time\n"
+        "if __name__ == '__main__':\n"
+        "    results = Processes(2).map(time.sleep, [0.1] * 50)\n"
+        "    print(next(results)[0])\n"
+    )
+    run = [sys.executable, str(program)]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "0.1\n"
 
 
 def name_of_process(piece):

@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 import signal
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from importlib import import_module
 from itertools import islice
@@ -65,37 +65,42 @@ class Processes:
         context.set_forkserver_preload(_LOADED)  # imported once, for all processes
         todo, again = enumerate(pieces), deque[tuple[int, T]]()
         idle: list[_Process] = []
-        at_work: dict[Connection, tuple[_Process, int, T]] = {}
-        deaths, worked, done = Counter[int](), False, list[tuple[T, R | None]]()
+        at_work: dict[_Process, tuple[int, T]] = {}
+        deaths, worked = Counter[int](), False
+        done, lost = list[tuple[T, R | None]](), list[tuple[T, None]]()
         lifeline, held = context.Pipe(duplex=False)
-        with ExitStack() as begun, lifeline, held:  # it is closed first, which ends all work
-            begin = partial(_Process, context, work, lifeline)
+        with ExitStack() as begun, lifeline, held:
+            begun.callback(lambda: _close_all([*idle, *at_work]))
             while True:
                 while len(at_work) < self._number and (
-                    following := again.popleft() if again else next(todo, None)
+                    task := next(todo, None) or (again.popleft() if again else None)
                 ):
-                    process = idle.pop() if idle else begun.enter_context(closing(begin()))
-                    process.give(following[1])
-                    at_work[process.pipe] = (process, *following)
+                    process = idle.pop() if idle else _Process(context, work, lifeline)
+                    at_work[process] = task
+                    process.give(task[1])
                 yield from done  # when the processes have their next pieces
                 done.clear()
                 if not at_work:
-                    return
-                for ready in cast("list[Connection]", connection.wait(at_work)):
-                    process, number, piece = at_work.pop(ready)
+                    break
+                for process in _ready(at_work):
+                    number, piece = at_work[process]
                     try:
                         done.append((piece, process.result()))
                         idle.append(process)
                         worked = True
-                    except _DiedError as fault:
+                    except _DiedError:
+                        process.close()
                         deaths[number] += 1
                         if deaths[number] < _DEATHS:
                             again.append((number, piece))
-                        elif worked:
-                            done.append((piece, None))
                         else:
-                            problem = "no process could do any work: each ended by itself"
-                            raise HoldfastError(f"{problem}; see its output") from fault
+                            lost.append((piece, None))
+                    del at_work[process]
+                is_over = lost and not (at_work or again)  # new pieces come before those
+                if not worked and (is_over or deaths.total() >= _DEATHS**2):
+                    problem = "no process could do any work: each ended by itself"
+                    raise HoldfastError(f"{problem}; see its output")
+            yield from lost
 
 
 def _number(given: str, url: str, example: str) -> int:
@@ -119,9 +124,13 @@ class _Process:
         self, context: SpawnContext, work: Callable[[Any], Any], lifeline: Connection
     ) -> None:
         self.pipe, theirs = context.Pipe()
+        arguments = (work, theirs, lifeline)
+        # as a daemon it does not keep a program that ends amid a batch
+        self._process = context.Process(target=_serve, args=arguments, daemon=True)
         with theirs:
-            self._process = context.Process(target=_serve, args=(work, theirs, lifeline))
             self._process.start()
+        self.sentinel = self._process.sentinel
+        """Ready when it has ended, also where another process took a copy of the pipe's end."""
 
     def give(self, piece: Any) -> None:
         with suppress(OSError):  # it has died, as ``result`` tells
@@ -130,6 +139,8 @@ class _Process:
     def result(self) -> Any:
         """Raises what the work raised, or _DiedError."""
         try:
+            if not self.pipe.poll():
+                raise _DiedError
             result, fault = self.pipe.recv()
         except (EOFError, OSError) as end:
             raise _DiedError from end
@@ -138,17 +149,37 @@ class _Process:
         return result
 
     def close(self) -> None:
+        """End it at once: what it works at is done again."""
         self.pipe.close()
+        self._process.kill()
         self._process.join()
+        self._process.close()
+
+
+def _close_all(processes: Iterable[_Process]) -> None:
+    for process in processes:
+        process.close()
+
+
+def _ready(processes: Collection[_Process]) -> list[_Process]:
+    """Those that have a result or have ended; waits for one."""
+    found = connection.wait([source for each in processes for source in (each.pipe, each.sentinel)])
+    return [each for each in processes if each.pipe in found or each.sentinel in found]
 
 
 def _serve(work: Callable[[Any], Any], pipe: Connection, lifeline: Connection) -> None:
     """Do the work on each piece that comes, until there are no more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted too, and ends this
     Thread(target=_end_with, args=(lifeline,), daemon=True).start()
-    with suppress(EOFError):
+    with suppress(EOFError, OSError):  # the parent has gone
         while True:
-            pipe.send(_outcome(work, pipe.recv()))
+            outcome = _outcome(work, pipe.recv())
+            try:
+                pipe.send(outcome)
+            except OSError:
+                raise
+            except Exception as fault:  # noqa: BLE001 - whatever pickling it raises
+                pipe.send((None, HoldfastError(f"the result cannot be sent: {fault}")))
 
 
 def _outcome(work: Callable[[Any], Any], piece: Any) -> tuple[Any, Exception | None]:
