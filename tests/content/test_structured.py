@@ -401,3 +401,26 @@ def test_equal_records_tell_one_thing():
     rows = Json().read(json.dumps([equal] * 9 + [other])).pieces[1:]
     assert len(rows) == 10
     assert len({row.things for row in rows}) == 2
+
+
+def test_no_value_begins_in_a_string_without_an_end():
+    broken = '{"a": 1, "code": "x = [{}, [2], {\'k\': 3}'
+    assert [values for _, values in values_in(broken)] == [[], [{"a": "1"}], []]
+    assert [values for _, values in values_in('{"text": "see [[1, 2], [3, 4]] and')] == [[]]
+
+
+class Reader(json.JSONDecoder):
+    """Counts the characters that it is given."""
+
+    read = 0
+
+    def raw_decode(self, s, idx=0):
+        self.read += len(s) - idx
+        return super().raw_decode(s, idx)
+
+
+@pytest.mark.parametrize("tail", ["[" * 3_000, '{"a' * 500, '"[{' * 500])
+def test_what_was_read_in_vain_is_not_read_again(tail):
+    text, reader = "[" * 400 + '{"a":1},' * 20_000 + tail, Reader()
+    assert "".join(part for part, _ in values_in(text, reader)) == text
+    assert reader.read < 10 * len(text)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.text.fit import beginning, choose, clip, clip_end, fits, gap, head_tail
+from holdfast.text.fit import beginning, choose, clip, clip_end, filled, fits, gap, head_tail
 from holdfast.tokens import counter_for
 
 count = counter_for("o200k_base").count
@@ -146,3 +146,21 @@ def test_a_choice_fits_and_is_in_order(sizes, tokens):
         assert list(choice.pieces) == sorted(choice.pieces)
     else:
         assert min(sizes) > tokens or sizes[0] > tokens
+
+
+def test_pieces_that_fit_are_added_in_few_counts_and_as_one_by_one():
+    sizes = [1 + number * 7 % 5 for number in range(2_000)]
+    counted: list[int] = []
+
+    def cost(some):
+        counted.append(len(some))
+        return sum(sizes[piece] for piece in some)
+
+    chosen = filled([], 0, range(2_000), sizes, cost, 1_501, 1_501)
+    one_by_one, left = [], 1_501
+    for piece, size in enumerate(sizes):
+        if size <= left:
+            one_by_one.append(piece)
+            left -= size
+    assert chosen == one_by_one
+    assert len(counted) < 40

@@ -154,21 +154,46 @@ def filled(
 ) -> list[int]:
     """The ``first`` pieces, which cost ``spent``, with those of the ``following`` that still fit.
 
-    It ends when they cost ``enough`` together. ``rate`` is the size that one token may have.
+    It ends when they cost ``enough`` together. ``rate`` is the size that one token may have. Where
+    pieces fit, the next twice as many are counted at once; where they do not, half as many.
     """
-    chosen = list(first)
-    misses = 0
-    for piece in following:
-        if spent >= enough or misses >= MISSES:
-            break
-        if sizes[piece] <= (room - spent) * rate:
-            taken = cost([*chosen, piece])
-            if taken <= room:
-                chosen.append(piece)
-                spent = taken
-            else:
-                misses += 1
+    chosen, waiting = list(first), list(following)
+    at, step, misses = 0, 1, 0
+    while at < len(waiting) and spent < enough and misses < MISSES:
+        some, end = _next(waiting, at, step, sizes, (room - spent) * rate, (enough - spent) * rate)
+        taken = cost([*chosen, *some]) if some else spent
+        if taken <= room:
+            chosen += some
+            at, step, spent = end, 2 * step, taken
+        elif len(some) > 1:
+            step = len(some) // 2
+        else:
+            at, misses = end, misses + 1
     return chosen
+
+
+def _next(
+    waiting: Sequence[int],
+    at: int,
+    most: int,
+    sizes: Sequence[float],
+    room: float,
+    enough: float,
+) -> tuple[list[int], int]:
+    """The next pieces from ``at`` on that may fit together, and where those behind them begin.
+
+    What is too large even alone is passed over.
+    """
+    some: list[int] = []
+    size = 0.0
+    for place in range(at, len(waiting)):
+        own = sizes[waiting[place]]
+        if some and (len(some) == most or size >= enough or size + own > room):
+            return some, place
+        if own <= room:
+            some.append(waiting[place])
+            size += own
+    return some, len(waiting)
 
 
 def beginning(

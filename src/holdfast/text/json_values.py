@@ -17,12 +17,10 @@ _COMMA_AHEAD = re.compile(rf'(?:{_STRING}|[^",]++)*+,', re.DOTALL)
 _START = re.compile(r"^[ \t]*[\[{]|\{\s*\"|\[\s*[\[{]", re.MULTILINE)
 """Where a value may begin inside other text."""
 
-# characters that may be read in vain, plus as many as the text has: some milliseconds
-_TRIES = 100_000
 _REACH = 1_000  # characters of a value that are read first; then four times as many, and so on
 _LONGEST = 16  # the words and escapes of JSON (RFC 8259) are shorter: a cut one is near the end
 DEEPEST = 60  # levels that are read, each some calls of Python's 1,000; what lies deeper stays text
-_TOO_DEEP = 10_000  # characters, about, that the scanner reads before it reports too deep nesting
+_UNENDED = "Unterminated string"  # how the scanner says so
 
 
 class Literal(str):
@@ -101,13 +99,12 @@ def values_in(text: str, decoder: json.JSONDecoder = DECODER) -> Iterator[tuple[
     if whole:
         yield text, whole
         return
-    told, at, tries = 0, 0, len(text) + _TRIES
-    while tries > 0 and (found := _START.search(text, at)):
+    told, at = 0, 0
+    while found := _START.search(text, at):
         start = found.end() - 1 if found.group().lstrip() in ("{", "[") else found.start()
         value, end = _as_far_as_it_goes(text, start, decoder)
-        if value is None:
-            tries -= end - start
-            at = found.end()
+        if value is None:  # nothing in what was read is a value: it is read once
+            at = max(found.end(), end)
             continue
         yield text[told:start], []
         yield text[start:end], [value]
@@ -116,13 +113,15 @@ def values_in(text: str, decoder: json.JSONDecoder = DECODER) -> Iterator[tuple[
 
 
 def _as_far_as_it_goes(text: str, start: int, decoder: json.JSONDecoder) -> tuple[Value, int]:
-    """The value at the start without its broken end, or None; and the position after it."""
+    """The value at the start without its broken end, or None; and the position after it.
+
+    A string without an end has all that follows: no value begins in it.
+    """
     try:
         return _decoded(text, start, decoder)
-    except RecursionError:
-        return None, start + _TOO_DEEP
     except json.JSONDecodeError as error:
         part, stop = error.doc, max(error.pos, 1)
+        end = len(text) if error.msg.startswith(_UNENDED) else start + stop
     open_marks: list[str] = []
     whole = 0
     while mark := _BRACKET.match(part, whole, stop):
@@ -138,11 +137,11 @@ def _as_far_as_it_goes(text: str, start: int, decoder: json.JSONDecoder) -> tupl
         value, _ = decoder.raw_decode(part[:whole] + "".join(open_marks[::-1]))
     except (ValueError, RecursionError):
         value = None
-    return value or None, start + stop
+    return value or None, end
 
 
 def _decoded(text: str, start: int, decoder: json.JSONDecoder) -> tuple[Value, int]:
-    """What ``raw_decode`` returns or raises for a part of the text that is long enough.
+    """What ``raw_decode`` returns or raises for a part of the text that is long enough, or None.
 
     Its error counts all lines before it, so with the whole text many errors would take quadratic
     time.
@@ -152,9 +151,11 @@ def _decoded(text: str, start: int, decoder: json.JSONDecoder) -> tuple[Value, i
         try:
             value, size = decoder.raw_decode(text[start : start + reach])
         except json.JSONDecodeError as error:
-            is_cut = error.pos > reach - _LONGEST or error.msg.startswith("Unterminated")
+            is_cut = error.pos > reach - _LONGEST or error.msg.startswith(_UNENDED)
             if not is_cut or start + reach >= len(text):
                 raise
+        except RecursionError:  # too deep for any reader
+            return None, start + reach
         else:
             return value, start + size
         reach *= 4
