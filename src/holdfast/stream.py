@@ -30,6 +30,7 @@ from holdfast.text.words import (
     is_all_words,
     is_sentence,
     is_unworded,
+    may_be_said,
     may_be_typed,
     passages_of,
     reads_as_words,
@@ -99,14 +100,18 @@ def events_of(
     calls: dict[str, int] = {}
     last_act = -1
     first = next((at for at, message in enumerate(messages) if message.role == "user"), -1)
+    goes_on = False
     for at, message in enumerate(messages):
         if at in notes:
             found.append(StreamEvent("notes", message.role, notes[at], at, 0))
             continue
         known = protocol if last_act == len(found) - 1 >= 0 else elsewhere
-        if at == first:  # nothing was done before that could return it
+        if at == first and last_act < 0:  # nothing was done before that could return it
             known = NATIVE
-        for event in _of_message(message, at, known, calls, last_act):
+        events = _of_message(message, at, known, calls, last_act, goes_on=goes_on)
+        goes_on = False
+        for event in events:
+            goes_on = goes_on or (event.function == "outcome" and bool(protocol.syntaxes))
             if event.function == "act":
                 last_act = len(found)
                 if isinstance(part := message.parts[event.part], ToolCall):
@@ -116,9 +121,15 @@ def events_of(
 
 
 def _of_message(
-    message: Message, at: int, protocol: Protocol, calls: Mapping[str, int], last_act: int
+    message: Message,
+    at: int,
+    protocol: Protocol,
+    calls: Mapping[str, int],
+    last_act: int,
+    *,
+    goes_on: bool,
 ) -> Iterator[StreamEvent]:
-    returned = False
+    """The events of a message; ``goes_on``: it may be the rest of an output before it."""
     for number, part in enumerate(message.parts):
         if isinstance(part, ToolCall):
             yield StreamEvent("act", part.name, part.arguments, at, number)
@@ -130,9 +141,10 @@ def _of_message(
             yield StreamEvent("material", message.role, f"[{part.kind}]", at, number)
         elif isinstance(part, Text) and part.text:
             found = list(_of_text(part.text, message, at, number, protocol, last_act))
-            if returned and found[0].by == "user":  # an output may go on in the next part
+            if goes_on and found[0].by == "user":  # an output may go on in the next text
                 found = [each._replace(by=UNCLEAR, act=last_act) for each in found]
-            returned = returned or any(each.function == "outcome" for each in found)
+            is_returned = any(each.function == "outcome" for each in found)
+            goes_on = goes_on or (is_returned and bool(protocol.syntaxes))
             yield from found
 
 
@@ -302,9 +314,11 @@ NATIVE = Protocol(frozenset())
 
 
 def protocol_of(messages: Sequence[Message]) -> Protocol:
-    """The regular forms in these messages; an agent with tool calls writes no acts as text."""
-    if any(isinstance(part, ToolCall) for message in messages for part in message.parts):
-        return NATIVE
+    """The regular forms in these messages.
+
+    An agent with tool calls writes no acts as text, unless it has changed from one to the other.
+    What its user messages have beside results may be a program's too, as reminders are.
+    """
     said = [
         (message.role, part.text)
         for message in messages
@@ -312,6 +326,30 @@ def protocol_of(messages: Sequence[Message]) -> Protocol:
         for part in message.parts
         if isinstance(part, Text) and part.text
     ]
+    calls = sum(isinstance(part, ToolCall) for message in messages for part in message.parts)
+    if calls:
+        beside = _with_results(messages, said)
+        written = _written(said) if 2 * calls < len(said) else NATIVE
+        acts = sum(bool(written.parted(text)[1]) for role, text in said if role == "assistant")
+        return written if acts > calls else beside
+    return _written(said)
+
+
+def _with_results(messages: Sequence[Message], said: Sequence[tuple[str, str]]) -> Protocol:
+    """The openings of a program's form that several texts beside tool results have."""
+    texts = [
+        part.text
+        for message in messages
+        if message.role == "user" and any(isinstance(part, ToolResult) for part in message.parts)
+        for part in message.parts
+        if isinstance(part, Text)
+    ]
+    openings = _openings(texts, _first(said), have_acts=False)[0] if said else ()
+    return NATIVE._replace(openings=openings, answers_act=False)
+
+
+def _written(said: Sequence[tuple[str, str]]) -> Protocol:
+    """The regular forms of acts that are written as text, and of their outputs."""
     ends = Counter(ending(text)[0] for role, text in said if role == "assistant")
     if ends.total() < _FEWEST:
         return NATIVE
@@ -417,9 +455,8 @@ def _exchanges(
     said: Sequence[tuple[str, str]], syntaxes: frozenset[Syntax]
 ) -> list[tuple[Syntax, str, str]]:
     """The syntax of each act, its message and the user's answer; all messages if none are known."""
-    act_in = Protocol(syntaxes).act_in
     found = [
-        (act_in(text)[0], text, answer)
+        (Protocol(syntaxes).act_in(text)[0], text, answer)
         for (role, text), (next_role, answer) in pairwise(said)
         if (role, next_role) == _ANSWERED
     ]
@@ -457,20 +494,28 @@ def _openings(
         behind = opening.lstrip("0.) ")  # the number of an item in a list is no sign
         has_sign = have_acts and (_SIGN.search(behind) is not None or _has_picture(opening))
         is_a_line = have_acts and "\n" in opening and 2 * len(group) >= len(answers)
-        is_long = have_acts and len(opening) == _OPENING
+        is_common = len(opening) >= _LONG and len(group) >= _NEARLY_ALL * len(answers)
+        is_long = have_acts and (len(opening) == _OPENING or is_common)
         has_form = has_sign or is_a_line if have_acts else _is_of_programs(opening)
         if not (has_form or is_long):
             continue
         seen = opening
         is_frame = first.startswith(opening)
-        if is_frame and not (have_acts and 2 * sum(map(has_unworded_ends, group)) > len(group)):
+        if is_frame and not (have_acts and _frames_outputs(opening, group)):
             continue
-        is_typed = may_be_typed if has_sign else is_all_words if have_acts else _may_be_said
+        is_typed = may_be_typed if has_sign else is_all_words if have_acts else may_be_said
         if has_form and 2 * sum(map(is_typed, group)) <= len(group):
             programs.append(opening)
         elif has_sign or is_long:
             unclear.append(opening)
     return tuple(programs), tuple(unclear)
+
+
+def _frames_outputs(opening: str, group: Sequence[str]) -> bool:
+    """Whether most of these texts have nothing behind their opening that a person would type."""
+    pattern = re.escape(opening).replace("0", r"\d+")
+    rests = [re.sub(pattern, "", text, count=1) for text in group]
+    return 2 * sum(map(has_unworded_ends, rests)) > len(group)
 
 
 def _closings(answers: Sequence[str]) -> tuple[str, ...]:
@@ -482,14 +527,9 @@ def _closings(answers: Sequence[str]) -> tuple[str, ...]:
         line, is_whole, _ = closing.partition("\n")
         has_sign = _SIGN.search(line) is not None and any(map(str.isalnum, line))
         rests = [text.rstrip().rpartition("\n")[0] for text in group]
-        if is_whole and has_sign and 2 * sum(map(_may_be_said, rests)) <= len(group):
+        if is_whole and has_sign and 2 * sum(map(may_be_said, rests)) <= len(group):
             found.append(closing)
     return tuple(found)
-
-
-def _may_be_said(text: str) -> bool:
-    """Whether a person may have written a text, however short it is."""
-    return is_all_words(text) or may_be_typed(text)
 
 
 def _alike(

@@ -176,7 +176,10 @@ class Stays:
 
     def _task(self) -> int | None:
         users = [i for i in self.transcript.user_positions if i not in self._bodies]
-        return users[0] if users and "task" in self.transcript.prefers else None
+        if not users or "task" not in self.transcript.prefers:
+            return None
+        is_returned = any(event.function == "outcome" for event in self._by_message[users[0]])
+        return None if is_returned else users[0]
 
     def _before_users_newest(self) -> range:
         newest = self.transcript.newest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -21,12 +21,13 @@ from holdfast.memory.messages import Remembered, VectorSource
 from holdfast.providers import has_local_vectors, open_embedder
 from holdfast.redact import concealing
 from holdfast.stores.protocols import GetsBytes, SetsBytes, settled
+from holdfast.stream import protocol_of
 from holdfast.text.memo import Memo
 from holdfast.text.similarity import best_of
 from holdfast.text.visible import GLANCE
 from holdfast.text.words import STOP_WORDS, stem, words
 
-from .log import LINES, NEWEST, Kept, Thread, words_of
+from .log import LINES, NEAR, NEWEST, Kept, Thread, words_of
 from .state import Span, holds
 from .turns import all_remembered, as_remembered, author, bear_names, with_authors
 
@@ -258,6 +259,8 @@ class Past:
         if self._tells is not str:
             masked = {place: self._tells(messages[place].text) for place in hits}
             messages = {place: replace(messages[place], text=masked[place]) for place in hits}
+        for place in self._returned([place for place in hits if messages[place].role == "user"]):
+            messages = {**messages, place: replace(messages[place], role="tool", speaker="")}
         name = partial(author, self._thread, tells=self._tells)
         count = self._thread.meter.text
         excerpts = pack(hits, messages, room, count, question=asked.brief, whole=whole, name=name)
@@ -267,6 +270,20 @@ class Past:
             why = answers.why(place)
             chosen.append(Recalled(place, scores[place], each.text, why, seen.role, seen.said))
         return Recollection(written(excerpts), tuple(chosen))
+
+    def _returned(self, said: Sequence[int]) -> Iterator[int]:
+        """Those of these user messages that are outputs of acts written as text.
+
+        The newest messages show the forms of acts and outputs.
+        """
+        thread, end = self._thread, self._thread.state.messages
+        newest = thread.read(range(max(0, end - NEAR), end) if said else ()).values()
+        protocol = protocol_of([kept.message for kept in newest])
+        for place in said if protocol.syntaxes else ():
+            texts = self.texts([place - 1, place])
+            _, act, _ = protocol.parted(texts.get(place - 1, ""))
+            if protocol._replace(answers_act=bool(act)).may_be_returned(texts[place]):
+                yield place
 
 
 class _Source:

@@ -245,6 +245,11 @@ def may_be_typed(text: str) -> bool:
     return is_of_typed_length and (is_all_words(text) or is_sentence(last))
 
 
+def may_be_said(text: str) -> bool:
+    """Whether a person may have written a text, however short it is."""
+    return is_all_words(text) or may_be_typed(text)
+
+
 def is_sentence(line: str) -> bool:
     """Whether a line of several words begins and ends like a sentence."""
     ends = line.rstrip().endswith(SENTENCE_ENDS)
