@@ -27,7 +27,7 @@ from holdfast.stream import events_of
 from holdfast.text.fit import head_tail, water_level
 
 from .arguments import SessionOptions
-from .log import NEAR, Kept, Thread, with_calls
+from .log import LINES, Kept, Thread, with_calls
 from .state import Made
 
 
@@ -257,7 +257,7 @@ class RecentTurns:
     def is_talk(self) -> bool:
         """Whether the newest messages are mostly words, not calls and results."""
         end = self._thread.state.messages
-        kept = self._thread.read(range(max(0, end - NEAR), end))
+        kept = self._thread.read(range(max(0, end - LINES), end))
         events = events_of([_bare(each) for each in kept.values()], {})
         said = sum(len(each.text) for each in events if each.function == "words")
         told = sum(len(each.text) for each in events if each.function != "instruction")

@@ -22,7 +22,7 @@ from holdfast.validity import repair
 
 from .arguments import SessionOptions
 from .log import NEWEST, Kept, Thread
-from .recall import Inquiry, Past, Recalled, Recollection, is_idle, is_known, of_the_newest
+from .recall import WORTH, Inquiry, Past, Recalled, Recollection, is_idle, is_known, of_the_newest
 from .recent import (
     Frame,
     LastFit,
@@ -116,9 +116,6 @@ _RECALL = {True: 0.5, False: 0.15}
 the newest exchange leaves: that exchange is what is being worked on.
 """
 _NEWEST = 0.15  # share of the newest messages, in the view anyway; half and double gave equal views
-# score above which the past is worth its tokens without a question: of two dialogues, all but one
-# of 51 messages that answer reach it, and of twelve results of questions about the other 2
-_WORTH = 0.25
 _OUTGREW = "the recent turns outgrew their share of the budget"
 _WIDER = "the budget has room for more of the recent turns"
 
@@ -317,7 +314,7 @@ class Fit:
         """
         if not shown.start:
             return Recollection()
-        return self._recollect(asked, room, {*shown, *self._answered()}, _WORTH)
+        return self._recollect(asked, room, {*shown, *self._answered()}, WORTH)
 
     def _with_recalled(self, asked: Inquiry, past: Recollection, view: View) -> View:
         """The view, with its recalled messages recorded, which stay until the next input."""
