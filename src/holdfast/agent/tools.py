@@ -281,8 +281,10 @@ _NOTHING = "Nothing in this conversation answers it."
 _WRONG = (
     'error: give an object such as {"query": "which port?"}, or {"message": 12} to read one whole'
 )
+# tokens of an excerpt at least; an answer has twice as many. Excerpts of an answer of the usual
+# length are longer, so that half and double give the same
+_LEAST = 40
 _HITS = 6  # messages in one answer: of its 2,000 tokens each has some 300, an excerpt of ten lines
-_LEAST = 40  # tokens of an excerpt, two sentences, at least; an answer has twice as many
 ANSWER = 2_000
 """Tokens of a tool's answer unless the caller gives a number: a quarter of a view of 8,000."""
 

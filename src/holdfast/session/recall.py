@@ -128,7 +128,9 @@ _HITS = 200  # results that ``pack`` chooses from; in dialogues half and double 
 # score above which a message is worth its tokens: of two dialogues, all but one of 51 messages that
 # answer a question reach it, and of twelve results of questions about the other dialogue 2
 WORTH = 0.25
-_EXPLAINED = 8  # messages with factors in the event of a recall, as many as a report tells of one
+# messages with factors in the event of a recall, and told by a report, so that several recalls are
+# seen at once
+EXPLAINED = 8
 
 Chosen = tuple[int, float, Mapping[str, float]]
 """The position of a recalled message, its score, and each factor's share of it."""
@@ -159,7 +161,7 @@ class Recollection:
 
     def for_event(self) -> list[Chosen]:
         """What an event records: positions, scores, and factors of the best; no texts."""
-        best = nlargest(_EXPLAINED, self.chosen, key=lambda each: (each.score, -each.position))
+        best = nlargest(EXPLAINED, self.chosen, key=lambda each: (each.score, -each.position))
         told: list[Chosen] = []
         for each in self.chosen:
             why = each.why.items() if each in best else ()
