@@ -46,10 +46,9 @@ _ONWARD = COURTESY | frozenset(
     """.split()
 )
 """Words of greetings, thanks, agreement and requests to go on."""
+# words of an input that only asks to go on which may say with what, as in "continue with the next
+# endpoint"; with half of it, views were equal
 _MOST_ONWARD = 2
-"""Words of an input that only asks to go on which may say with what, as in "continue with the next
-endpoint"; with half of it, views were equal.
-"""
 _UNKNOWN = 0.1  # share of an input's words that the view may lack; half and double gave equal views
 
 

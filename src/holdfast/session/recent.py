@@ -160,10 +160,9 @@ def notes_text(thread: Thread, options: SessionOptions, limit: int) -> str:
     return "\n".join([_IN_MIND, *(f"- {note}" for note in told), ""])
 
 
+# times the room. What is farther from the end of a thread is searched only for the user's
+# questions; half and double kept as much of dialogues and airline sessions
 _FAR = 12.0
-"""Times the room. What is farther from the end of a thread is searched only for the user's
-questions; half and double kept as much of dialogues and airline sessions.
-"""
 # share of the room up to which the user's newest input is kept whole; in recorded runs half and
 # double kept as much
 _INPUT = 0.125
