@@ -211,10 +211,9 @@ def worth_of_form(thing: str) -> float:
 
 # the order of pieces
 
+# A thing of less value has none: a sum of doubles near 1 loses what is below 1.1e-16. Otherwise
+# many pieces with the same few things would be weighed again after each choice
 _LEAST = 1e-16
-"""A thing of less value has none: a sum of doubles near 1 loses what is below 1.1e-16. Otherwise
-many pieces with the same few things would be weighed again after each choice.
-"""
 
 
 def ordered(

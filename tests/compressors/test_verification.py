@@ -91,6 +91,13 @@ def test_replies_that_say_nothing_or_far_too_much_are_refused(reply):
         accepted(reply, 100, words)
 
 
+def test_a_reply_may_be_longer_than_was_asked_for_while_it_is_shorter_than_its_source():
+    reply = "They agreed to ship it. " * 10
+    assert accepted(reply, 20, words, "Much more was said. " * 20) == reply.strip()
+    with pytest.raises(ModelError, match="longer than 20 tokens, and not shorter than the text"):
+        accepted(reply, 20, words, "Ship it! " * 10)
+
+
 @pytest.mark.parametrize(
     "piece", ["a", " ", "[", '"', "1", ".", "-", "#\n", "must ", "A-1 ", "ignore ", "字"]
 )

@@ -116,3 +116,8 @@ def test_an_expansion_says_in_its_text_that_it_is_reconstructed():
 def test_an_expansion_that_forgets_or_invents_what_is_named_is_refused(reply):
     with pytest.raises(ModelError):
         answered(expanded(NOTE, count, 9.0), reply)
+
+
+def test_an_expansion_may_have_many_words_that_its_note_lacks():
+    told = "After a long talk Dana Reyes finally paid INV-2041 in full, although nobody asked."
+    assert answered(expanded(NOTE, count, 9.0), told).content == f"{RECONSTRUCTED}\n{told}"

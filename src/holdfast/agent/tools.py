@@ -35,6 +35,7 @@ from holdfast.memory.times import day_name
 from holdfast.names import ToolProvider
 from holdfast.redact import concealing
 from holdfast.session import Session
+from holdfast.session.recall import WORTH
 from holdfast.text.opaque import media_type
 from holdfast.text.visible import amount
 
@@ -280,12 +281,10 @@ _NOTHING = "Nothing in this conversation answers it."
 _WRONG = (
     'error: give an object such as {"query": "which port?"}, or {"message": 12} to read one whole'
 )
+# tokens of an excerpt at least; an answer has twice as many. Excerpts of an answer of the usual
+# length are longer, so that half and double give the same
+_LEAST = 40
 _HITS = 6  # messages in one answer: of its 2,000 tokens each has some 300, an excerpt of ten lines
-_WORTH = 0.2
-"""The least score of a result. Of two dialogues, 50 of 51 messages that answer a question reach it,
-and of the first twelve results of questions about the other one 4.
-"""
-_LEAST = 40  # tokens of an excerpt, two sentences, at least; an answer has twice as many
 ANSWER = 2_000
 """Tokens of a tool's answer unless the caller gives a number: a quarter of a view of 8,000."""
 
@@ -367,7 +366,7 @@ def _message_answer(session: Session, asked: Object, most: int) -> str:
 def _search_answer(session: Session, query: str, most: int) -> str:
     """The best messages, each with its number; they share the remaining tokens equally."""
     count = session.meter.text
-    found = (hit for hit in session.search(query, 2 * _HITS) if hit.score >= _WORTH)
+    found = (hit for hit in session.search(query, 2 * _HITS) if hit.score >= WORTH)
     # the results of earlier searches are left out
     hits = [hit for hit in found if not hit.text.startswith(_OPENING)][:_HITS]
     lines, left = [_OPENING], most - count(f"{_OPENING}\n")

@@ -24,7 +24,7 @@ SCREEN = "holdfast.cli.screen"
 """The module that draws with rich, which takes 60 ms to import and is needed by few runs."""
 
 _LONG_WORK = 2_000_000  # characters of input; to fit so many took 3 s
-_PAUSE = 0.5  # seconds between two lines of progress, so that a person can read them
+_PAUSE = 1.0  # seconds between two lines of progress, as in git's
 
 
 def write(content: str | bytes) -> None:
@@ -86,7 +86,7 @@ def waiting(size: int) -> AbstractContextManager[object]:
 
 
 def progress(line: Callable[[int], str]) -> Callable[[int], None] | None:
-    """A function that shows ``line(done)`` at most twice a second; None without a terminal."""
+    """A function that shows ``line(done)`` at most once a second; None without a terminal."""
     if not sys.stderr.isatty():
         return None
     last = 0.0

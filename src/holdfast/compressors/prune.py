@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 PLACEHOLDER = "[Old tool result content cleared]"
 _CLEARED = re.compile(r"\[Old output of [^\n]* cleared: [\d,]+ lines?, [\d,]+ tokens\]")
 _SUMMARY = re.compile(r"\[Summary of an old output[^\n]*, [\d,]+ tokens\]\n")
-_BESIDE = 100  # tokens of the first line of a summary and of the reference at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +120,7 @@ class Prune(Configured):
             if seen < protect or (self.by == "message" and output.position == edge):
                 seen += output.tokens
                 edge = output.position
-            elif self._may_go(output, transcript):
+            elif self._may_go(output, transcript, allowance):
                 text = self.placeholder
                 if self.contextual:
                     lines = output.text.count("\n") + 1
@@ -131,20 +130,20 @@ class Prune(Configured):
                     going.append((output, text))
         return going
 
-    def _cleared(self, output: Output) -> bool:
+    def _cleared(self, output: Output, allowance: Allowance) -> bool:
         said, reference = parted(output.text, None)
         text = said.rstrip()
         if reference and not text:
             return True
-        is_short = output.tokens <= self.summary_tokens + _BESIDE
-        if self.summary_tokens and is_short and _SUMMARY.match(text):
+        summary = _SUMMARY.match(text) if self.summary_tokens else None
+        if summary and allowance.meter.text(text[summary.end() :]) <= self.summary_tokens:
             return True
         is_placeholder = text.startswith("[") and _CLEARED.fullmatch(text) is not None
         return is_placeholder or self.placeholder in (text, output.text)
 
-    def _may_go(self, output: Output, transcript: Transcript) -> bool:
+    def _may_go(self, output: Output, transcript: Transcript, allowance: Allowance) -> bool:
         at = output.position
-        if at in transcript.newest or at in transcript.pinned or self._cleared(output):
+        if at in transcript.newest or at in transcript.pinned or self._cleared(output, allowance):
             return False
         part = transcript.messages[at].parts[output.part]
         if self.keep_errors and isinstance(part, ToolResult) and part.is_error:

@@ -215,8 +215,8 @@ _SOURCES: Mapping[Role, str] = {
 }
 """How a model is told what a text is."""
 
+# MoFA's scores of roles (M.32), where a tool is any other
 _ROLES: Mapping[Role, float] = {"system": 1.0, "assistant": 0.7, "user": 0.5, "tool": 0.3}
-"""MoFA's scores of roles (M.32), where a tool is any other."""
 
 _DENSE = 1_000  # characters of a dense text, by MoFA (M.32)
 _UNREAD = 0.7  # SelectiveCompression's score of what is new and was never read again (V.14)

@@ -155,7 +155,11 @@ def _each(
     for answer in answers:
         if isinstance(answer, Exception):
             raise answer
-    return [accepted(str(answer), task.tokens, task.count) for answer in answers]
+    told = zip(answers, materials, strict=True)
+    return [
+        accepted(str(answer), task.tokens, task.count, f"{earlier}\n{material}")
+        for answer, material in told
+    ]
 
 
 def _packed(blocks: Sequence[str], room: int, count: Count) -> list[str]:
@@ -289,7 +293,6 @@ def together(
     return [ended[place] for place in range(len(flows))]
 
 
-_FAR_TOO_LONG = 8  # times the requested size
 _PLACEHOLDER = re.compile(
     r"\[[^\]\n]{0,120}\]"
     r"|\W*(?:n/?a|none|null|nil|undefined|todo|tbd|(?:no )?summary|placeholder)?\W*",
@@ -320,14 +323,18 @@ SHARED = 0.8
 # how much an exact thing in a tool's output counts; beside notes that tell nothing, .290 of
 # recorded runs were kept, with double .283, and with as much as elsewhere .277
 _OF_A_TOOL = 0.2
-_OWN_WORDS = 0.4  # share of a reply's words that are from the text; a reply off topic has none
+# share of the words of a reply or a text, whichever has fewer, that the other has: short forms of
+# dialogues and recorded runs have as much of their own text, and 2% of them of another. With half
+# of it 10%, and with double half of them would be refused
+_OWN_WORDS = 0.5
 _SPELLED_OUT = 2  # digits; up to a hundred is written in words (Chicago Manual of Style, 9.2)
 
 
-def accepted(reply: str, tokens: int, count: Count) -> str:
+def accepted(reply: str, tokens: int, count: Count, source: str = "") -> str:
     """The reply as it may be used. Raises ModelError, with the reason, if it is refused.
 
-    Lines are removed that look like the mark of a summary, or that tell the reader to ignore other
+    It may be longer than the requested ``tokens`` while it is shorter than its ``source``. Lines
+    are removed that look like the mark of a summary, or that tell the reader to ignore other
     instructions.
     """
     lines = encodable(reply).strip().splitlines()
@@ -341,21 +348,21 @@ def accepted(reply: str, tokens: int, count: Count) -> str:
         if _EXCUSE.match(text) or _UNAVAILABLE.search(text):
             problem = f"{text[:80]!r} is an excuse, no summary"
             raise ModelError(f"the reply of the model was refused: {problem}")
-    if not fits(text, _FAR_TOO_LONG * tokens, count):
-        problem = f"it is far longer than {tokens:,} tokens"
+    if not fits(text, tokens, count) and not fits(text, count(source) - 1, count):
+        problem = f"it is longer than {tokens:,} tokens, and not shorter than the text"
         raise ModelError(f"the reply of the model was refused: {problem}")
     return text
 
 
 def unfounded(reply: str, text: str) -> str:
-    """Why the reply is not a version of the text; empty if it is one.
+    """Why the reply is not a shorter or longer version of the text; empty if it is one.
 
     A short number may stand for words of the text: "twice" may have become "2 times".
     """
-    said = set(terms(reply))
+    said, told = set(terms(reply)), set(terms(text))
     if not said:
         return "it says nothing"
-    if len(said.intersection(terms(text))) < _OWN_WORDS * len(said):
+    if len(said & told) < _OWN_WORDS * min(len(said), len(told)):
         return "it speaks of something else"
     for one in find(reply):
         digits = sum(map(str.isdigit, one.text))

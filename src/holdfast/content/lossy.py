@@ -32,11 +32,9 @@ eight real outputs was shortened in another way.
 SAMPLE = 200
 """Lines by which the columns of a text are found; twice as many found the same in real outputs."""
 
+# characters of short lines that are joined. In a single text, shorter pieces kept more than in a
+# conversation
 _SHORT = LONGEST // 2
-"""Characters of short lines that are joined.
-
-In a single text, shorter pieces kept more than in a conversation.
-"""
 
 
 class LossyKind:
@@ -81,8 +79,8 @@ class LossyKind:
         return Shrunk(choice.text, self.name, _omitted(reading, choice.pieces))
 
 
+# the same output is told in notes and shortened where it is recalled
 _READINGS: Memo[tuple[LossyKind, str], Reading] = Memo(lambda key: key[0].read(key[1]))
-"""The same output is told in notes and shortened where it is recalled."""
 
 
 def by_lines(text: str) -> Reading:

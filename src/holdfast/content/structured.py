@@ -186,10 +186,9 @@ def _under(kind: Shape | Many | Same) -> Value:
 # of the characters of a piece, the label before a record or the keys of rows have at most half, and
 # the name or value of a record half of these
 _LONGEST_LABEL, _LONGEST_NAME = LONGEST // 2, LONGEST // 4
+# characters of the members of a record that stand together. Each has its own key and needs no
+# context: in recorded runs longer parts kept less, and in single texts shorter ones too
 _LONGEST_PART = 100
-"""Characters of the members of a record that stand together. Each has its own key and needs no
-context: in recorded runs longer parts kept less, and in single texts shorter ones too.
-"""
 # of brackets on one line: else lists in lists are read again for each level; half and double kept
 # as much of real texts
 _LEVELS = 8

@@ -16,7 +16,7 @@ import msgspec
 
 from holdfast.formats.payloads import is_list, is_object
 
-_REMEMBERED = 2_000  # conversations that are remembered, about 20 MB
+REMEMBERED = 2_000  # conversations that are remembered, about 20 MB
 _MARKER = "cache_control"
 """The field with which clients mark blocks for Anthropic's cache. It moves with every request and
 is ignored.
@@ -41,7 +41,7 @@ class Sent:
 class Views:
     """The latest view of each conversation, by the hash of the messages from which it was made."""
 
-    def __init__(self, most: int = _REMEMBERED) -> None:
+    def __init__(self, most: int = REMEMBERED) -> None:
         self._kept: OrderedDict[bytes, Sent] = OrderedDict()
         self._begun: OrderedDict[str, bytes] = OrderedDict()
         self._most, self._lock = most, Lock()

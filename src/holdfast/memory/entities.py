@@ -58,11 +58,13 @@ _COUNTED = frozenset({"number", "amount"})
 # words of one name; a longer run of capitalised words is a title or emphasis. Without a limit forms
 # name as much
 _MOST_WORDS = 8
-_BETWEEN = 120  # characters between related entities at most: a sentence of twenty words
 # words before a number that may say what it is: "the limit of retries is now". With half of this
 # and of the last, forms keep .699 of the names instead of .697
 _LEADING = 5
-_BRIEF = 24  # characters of such a word at most; longer ones are paths and identifiers
+# characters of such a word at most; longer ones are paths and identifiers. Half kept .700 of the
+# names in cold forms instead of .697, and double as many
+_BRIEF = 24
+_BEFORE = _LEADING * (_BRIEF + 1)  # characters that such words and the spaces between them have
 _STOPS = (",", ";", ".", "!", "?", ")", "|", '"')  # words before these do not belong to a number
 
 
@@ -195,8 +197,8 @@ def relations(text: str) -> list[Relation]:
     found: dict[Relation, None] = {}
     for (start, subject), (at, other) in pairwise(read.places):
         end = start + len(subject)
-        near = at - end <= _BETWEEN and bisect_right(ends, start) == bisect_right(ends, at)
-        if near and subject != other:
+        together = bisect_right(ends, start) == bisect_right(ends, at)
+        if together and subject != other:
             between = _WORD.findall(read.said[end:at])
             verb = next((word for word in between if word.lower() not in STOP_WORDS), RELATED)
             found.setdefault(Relation(subject, verb, other))
@@ -390,7 +392,7 @@ def _with_context(said: str, start: int, number: str) -> str:
     behind = _BEHIND.match(said, end)
     if behind and behind[1] not in STOP_WORDS:
         return said[start : behind.end()]
-    before = said[max(0, start - _BETWEEN) : start].rpartition("\n")[2].split(" ")[-_LEADING:]
+    before = said[max(0, start - _BEFORE) : start].rpartition("\n")[2].split(" ")[-_LEADING:]
     for at in range(len(before) - 1, -1, -1):
         word = before[at].strip("`(:=$€£#~")
         if before[at].endswith(_STOPS) or len(word) > _BRIEF:

@@ -51,7 +51,9 @@ class FactorWeights:
 
 
 WORDS_ALONE = FactorWeights(words=6.0, meaning=0.0)
-"""The weights without vectors."""
+"""The weights without vectors: .858, .912 and .938 of what answers in dialogues is found in three
+budgets, with half .838, .892 and .926, and with double .853, .902 and .937.
+"""
 
 REACH = {
     step * side: first * 0.7 ** (step - 1)

@@ -22,7 +22,9 @@ _OPEN_ENDS = (
     *("pending", "follow up", "not yet", "remind me"),
 )
 _OPEN = re.compile(rf"\b(?:{'|'.join(_OPEN_ENDS)})\b")
-_HALF_LIVES = 8  # of recency between the oldest and the newest segment, whose ratio is 1 to 256
+# of recency between the oldest and the newest segment: tiers of three tenths of a recorded run have
+# .409 of what is used later, with half .406, and with double .416
+_HALF_LIVES = 8
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,8 @@ _SIZES = _numbers(
     r"token count \(#\)",
     r"limit: #",
 )
-# tokens that a model may think before it answers, which count as output
+# tokens that a model may think before it answers, which count as output: LiteLLM's budget for much
+# effort
 THOUGHT = 4_096
 
 

@@ -30,6 +30,7 @@ from holdfast.proxy.figures import Figures, Row, Usage
 from holdfast.proxy.pages import Pages
 from holdfast.proxy.recalls import Recalls
 from holdfast.text.visible import fault_line
+from holdfast.text.words import READ
 
 log = logging.getLogger("holdfast.proxy")
 
@@ -42,8 +43,7 @@ _HOP = frozenset(
 _RECODED = frozenset({b"content-encoding"})
 _OWN = OWN.encode()
 _AUTOMATIC = ("user-agent", "accept", "accept-encoding", "content-type")
-_REFUSAL = 1_000_000  # bytes of a refusal that are held in memory, to find in them what did not fit
-_CONNECT = 15.0  # seconds to connect to a provider; the packages of OpenAI and Anthropic wait 5
+_CONNECT = 5.0  # seconds to connect to a provider, as long as the packages of OpenAI and Anthropic
 
 
 class Proxy:
@@ -182,7 +182,7 @@ class _Exchange:
             refusal = b""  # as many of its bytes as are inspected
             async for chunk in response.content.iter_any():
                 refusal += chunk
-                if len(refusal) > _REFUSAL:
+                if len(refusal) > READ:
                     break
             smaller = await self._harder(fitted, raw, response, refusal)
             if smaller is None:

@@ -16,6 +16,7 @@ from typing import Any
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from holdfast.http.fitter import Fitted
+from holdfast.http.views import REMEMBERED
 from holdfast.result import CompressionResult
 
 _FIGURE = re.compile(
@@ -53,8 +54,7 @@ CACHED = 0.1
 their current models.
 """
 
-_REPORTS = 10  # the newest reports, which are kept: each has its conversation twice
-_THREADS = 500  # threads whose figures are kept; a request of a forgotten one counts as its first
+_REPORTS = 10  # the newest reports, which are kept: one of 500,000 tokens takes 2 MB
 # seconds, upper bounds of the histogram: those of Prometheus's Go client, but from 1 ms to 5 s
 _LATENCIES = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 
@@ -151,7 +151,7 @@ class Figures:
         """The price of the request unfitted, minus its actual price."""
         before, after = self._threads.pop(fitted.thread, (0, 0))
         self._threads[fitted.thread] = (fitted.before, fitted.after)
-        while len(self._threads) > _THREADS:
+        while len(self._threads) > REMEMBERED:  # a request of a forgotten one counts as its first
             self._threads.popitem(last=False)
         whole = fitted.before - min(before, fitted.before) * (1 - CACHED)
         held = min(after, fitted.after) if fitted.grown or not fitted.changed else 0

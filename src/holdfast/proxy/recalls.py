@@ -27,7 +27,9 @@ from holdfast.names import ToolProvider
 from holdfast.options import Options
 from holdfast.recovery import recall_tool
 
-_ROUNDS = 5  # recalls for one request, each a call of the model for which the client waits
+# recalls for one request, each a call of the model for which the client waits, with up to 5,000
+# tokens more to read (``recovery.MOST``)
+_ROUNDS = 5
 _EVENT = "text/event-stream"
 
 

@@ -14,10 +14,11 @@ from holdfast.kernel.edits import Insert
 from holdfast.kernel.ports import Accuracy
 from holdfast.reports import Account, MessageAccount, state_of
 from holdfast.result import CompressionResult, Step, touched
-from holdfast.text.visible import amount, clip, one_line, pad, plain, visible
+from holdfast.text.visible import GLANCE, amount, clip, one_line, pad, plain, visible
 
 Kind = Literal["same", "gone", "new", "left_out"]
-# characters, most of a terminal's line; if less of one is unchanged, the whole is shown as changed
+# characters of a terminal's line, as the VT100 has; if less of one is unchanged, all of it is shown
+# as changed
 _WORTH_SHOWING = 80
 
 
@@ -125,9 +126,11 @@ def _shared_start(a: str, b: str) -> int:
     return low
 
 
-WIDTH = 110  # cells of a report that is not shown on a terminal: a line of an editor
-_LONGEST_NAME = 40  # cells of the name of a step; callers' own names may be long
-_LONGEST_DETAIL = 200  # cells of the reason or detail of a step: two lines
+# cells of a report that is not shown on a terminal: figures of a message take some 45, and the rest
+# are for its words
+WIDTH = 110
+# cells of the name of a step, twice the longest of the library; callers' own may be longer
+_LONGEST_NAME = 40
 _SHORTEST = 20  # cells that a preview has at least, also on a narrow terminal: three words
 _SIGNS = {"gone": "- ", "new": "+ ", "same": "  ", "left_out": "  ... "}
 
@@ -200,7 +203,7 @@ def trust(accuracy: Accuracy) -> str:
 
 def outcome(step: Step) -> str:
     """What a step did, in numbers and words."""
-    words = one_line(step.detail or plain(step.reason), _LONGEST_DETAIL)
+    words = one_line(step.detail or plain(step.reason), GLANCE)
     if step.status == "failed":
         return f"failed: {words}"
     if not step.applied:

@@ -47,10 +47,9 @@ _ONWARD = COURTESY | frozenset(
     """.split()
 )
 """Words of greetings, thanks, agreement and requests to go on."""
+# words of an input that only asks to go on which may say with what, as in "continue with the next
+# endpoint"; with half of it, views were equal
 _MOST_ONWARD = 2
-"""Words of an input that only asks to go on which may say with what, as in "continue with the next
-endpoint"; with half of it, views were equal.
-"""
 _UNKNOWN = 0.1  # share of an input's words that the view may lack; half and double gave equal views
 
 
@@ -126,8 +125,12 @@ _TERMS: Memo[str, frozenset[str]] = Memo(_terms)
 _CANDIDATES = 60  # messages with words of the question; in dialogues half and double found as much
 _LONG, _FEWER = 5_000, 30  # messages of a thread above which there are fewer candidates
 _HITS = 200  # results that ``pack`` chooses from; in dialogues half and double told the same
-_ANSWERS = 0.1  # score below which only the question itself was found
-_EXPLAINED = 8  # messages with factors in the event of a recall, as many as a report tells of one
+# score above which a message is worth its tokens: of two dialogues, all but one of 51 messages that
+# answer a question reach it, and of twelve results of questions about the other dialogue 2
+WORTH = 0.25
+# messages with factors in the event of a recall, and told by a report, so that several recalls are
+# seen at once
+EXPLAINED = 8
 
 Chosen = tuple[int, float, Mapping[str, float]]
 """The position of a recalled message, its score, and each factor's share of it."""
@@ -158,7 +161,7 @@ class Recollection:
 
     def for_event(self) -> list[Chosen]:
         """What an event records: positions, scores, and factors of the best; no texts."""
-        best = nlargest(_EXPLAINED, self.chosen, key=lambda each: (each.score, -each.position))
+        best = nlargest(EXPLAINED, self.chosen, key=lambda each: (each.score, -each.position))
         told: list[Chosen] = []
         for each in self.chosen:
             why = each.why.items() if each in best else ()
@@ -198,7 +201,7 @@ class Past:
         """
         now, asking = self._thread.now(), self._asking(question)
         hits = self._found.search(question, limit, now, asking)
-        if asking and not any(hit.score >= _ANSWERS for hit in hits):
+        if asking and not any(hit.score >= WORTH for hit in hits):  # only the question was found
             hits = self._found.search(question, limit, now)
         positions = [hit.position for hit in hits]
         texts, kept = self.texts(positions), self._thread.read(positions)

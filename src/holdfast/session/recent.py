@@ -27,7 +27,7 @@ from holdfast.stream import events_of
 from holdfast.text.fit import head_tail, water_level
 
 from .arguments import SessionOptions
-from .log import NEAR, Kept, Thread, with_calls
+from .log import LINES, Kept, Thread, with_calls
 from .state import Made
 
 
@@ -160,10 +160,9 @@ def notes_text(thread: Thread, options: SessionOptions, limit: int) -> str:
     return "\n".join([_IN_MIND, *(f"- {note}" for note in told), ""])
 
 
+# times the room. What is farther from the end of a thread is searched only for the user's
+# questions; half and double kept as much of dialogues and airline sessions
 _FAR = 12.0
-"""Times the room. What is farther from the end of a thread is searched only for the user's
-questions; half and double kept as much of dialogues and airline sessions.
-"""
 # share of the room up to which the user's newest input is kept whole; in recorded runs half and
 # double kept as much
 _INPUT = 0.125
@@ -257,7 +256,7 @@ class RecentTurns:
     def is_talk(self) -> bool:
         """Whether the newest messages are mostly words, not calls and results."""
         end = self._thread.state.messages
-        kept = self._thread.read(range(max(0, end - NEAR), end))
+        kept = self._thread.read(range(max(0, end - LINES), end))
         events = events_of([_bare(each) for each in kept.values()], {})
         said = sum(len(each.text) for each in events if each.function == "words")
         told = sum(len(each.text) for each in events if each.function != "instruction")

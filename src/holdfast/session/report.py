@@ -10,9 +10,11 @@ from typing import Any
 from holdfast.memory.tiers import TIERS, Tier, TierStatistics
 from holdfast.redact import redacted_text
 from holdfast.reports.pages import PREVIEW, asset, fact_list, page, shown
+from holdfast.reports.text import WIDTH
 from holdfast.text.visible import amount, one_line
 
 from .log import Thread
+from .recall import EXPLAINED
 from .recent import LastFit
 from .state import Event, EventKind
 from .tiers import RULE, ThreadTiers
@@ -131,9 +133,8 @@ def stats_of(thread: Thread, tiers: ThreadTiers, faults: Sequence[str], last_fit
 
 BEHIND = "some messages are in no tier yet: tiers() puts them there"
 MOST_SHOWN = 200  # recalls, and other events of a kind, on a page: some screens of a person
-MOST_TOLD = 8  # messages of one recall, so that several recalls are seen at once
 _NEWEST = 10  # events of a kind in the text, so that all kinds fit a screen; the page shows more
-_PREVIEW = 90  # cells: with what stands before it, a line of ``WIDTH``
+_PREVIEW = WIDTH - len("    0.25  message 1,000: ")  # cells: with what stands before it, a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +165,7 @@ class Story:
 
     def shown_positions(self) -> list[int]:
         """The recalled messages that are shown, in order."""
-        shown = (chosen for event in self.shown_recalls for chosen in best(event, MOST_TOLD))
+        shown = (chosen for event in self.shown_recalls for chosen in best(event, EXPLAINED))
         return sorted({chosen[0] for chosen in shown})
 
 
@@ -407,10 +408,10 @@ def _compaction_table(events: Sequence[Event]) -> str:
 
 def _recall(story: Story, event: Event) -> str:
     chosen = event.facts["chosen"]
-    rows = "".join(_chosen(story, *each) for each in best(event, MOST_TOLD))
+    rows = "".join(_chosen(story, *each) for each in best(event, EXPLAINED))
     more = (
-        f"<p>and {amount(len(chosen) - MOST_TOLD, 'message')} more</p>"
-        if len(chosen) > MOST_TOLD
+        f"<p>and {amount(len(chosen) - EXPLAINED, 'message')} more</p>"
+        if len(chosen) > EXPLAINED
         else ""
     )
     question = shown(one_line(event.facts["question"], PREVIEW))

@@ -74,8 +74,8 @@ tier to another, ``forms`` is a request for a model's forms, and ``fault`` a fai
 DERIVED = frozenset({"compaction", "shrink", "recall", "tiers", "forms", "fault"})
 """Events of the session itself, which it would repeat; they need not wait for the disk."""
 
-_SPEAKERS = 64  # names of speakers, the first ones: more than talk with each other in a thread
-_FOUND = 1_000  # messages found since the tiers were last maintained, and more are not recent
+_SPEAKERS = 64  # names of speakers, the first ones, which take 1 kB of the state
+_FOUND = 1_000  # messages found since the tiers were last maintained, which take 12 kB of the state
 REWORDING = frozenset({"edit", "revert", "delete", "keep"})
 """Events that change messages, or which ones there are."""
 

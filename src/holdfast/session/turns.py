@@ -33,7 +33,7 @@ from holdfast.stream import StreamEvent
 from holdfast.text.importance import concludes
 from holdfast.text.memo import Memo
 
-from .log import NEAR, NEWEST, Kept, Thread
+from .log import LINES, NEWEST, Kept, Thread
 from .state import REWORDING, Span, State, holds, span_of
 
 
@@ -78,7 +78,7 @@ def author(thread: Thread, message: Remembered, tells: Callable[[str], str] = st
 
 def calls_of(thread: Thread, at: int) -> list[ToolCall]:
     """The nearby calls that returned the results of the message at this position."""
-    near = [kept.message for kept in thread.read(range(max(0, at - NEAR), at + 1)).values()]
+    near = [kept.message for kept in thread.read(range(max(0, at - LINES), at + 1)).values()]
     calls = [
         near[i].parts[k]
         for result, (i, k) in sorted(paired(near).items())
@@ -314,7 +314,7 @@ class Turns:
         span = span_of(self._thread.state.evicted, position)
         if span is None:
             return None
-        first, last = max(span[0], position - NEAR), min(span[1], position + NEAR)
+        first, last = max(span[0], position - LINES), min(span[1], position + LINES)
         turns = self._cut(self._spoken(first, last))
         found = next(
             (turn for turn in turns if turn[0].position <= position <= turn[-1].position), None

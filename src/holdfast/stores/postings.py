@@ -26,9 +26,12 @@ from holdfast.text.similarity import (
 )
 from holdfast.text.words import terms
 
+# words of a question that are searched, of a pasted page the first: among 8,000 lines so many take
+# 3 ms, half 2 and double 5, and half and double find fewer of the ten lines that all words find
 _MOST_TERMS = 200
-"""Words of a question that are searched; of one that is a pasted page, the first."""
-_MOST_WEIGHED = 24  # rarest terms that a search uses; the others change almost nothing
+# rarest terms that a search uses: of the ten lines that all terms of a message of recorded runs
+# find first, .85 are among its ten; with half .71, and with double .94 in a tenth more time
+_MOST_WEIGHED = 24
 _LONGEST = 64  # bytes of a term; a longer one is replaced by its hash, since index keys are limited
 
 

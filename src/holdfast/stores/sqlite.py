@@ -30,8 +30,8 @@ from holdfast.text.similarity import POSTING
 MOST_WAITING = 64
 """Lines of a log whose words may wait. A search scans this many in about 0.5 ms."""
 
+# parts of one level that are merged into one of the next: 100,000 lines have at most 28 parts
 _MERGED = 8
-"""Parts of one level that are merged into one of the next: 100,000 lines have at most 28 parts."""
 
 SPAN = 1 << 32
 """Line p of log n has the number n * SPAN + p."""

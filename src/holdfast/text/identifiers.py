@@ -115,8 +115,7 @@ def _judged(chunk: str, names: int = _NAMES) -> Identifier | None:
     return Identifier(kind, bare, start) if kind else None
 
 
-_known = lru_cache(maxsize=1 << 14)(_judged)
-"""Cached, since conversations repeat their identifiers."""
+_known = lru_cache(maxsize=1 << 14)(_judged)  # cached, since conversations repeat their identifiers
 
 
 def _kind(chunk: str) -> Kind | None:

@@ -153,11 +153,12 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_SHORTEST = 12  # characters of a key that only its name reveals; shorter values are often words
+# characters by which a random key is told from a name; with half of it a name of the tests is
+# masked, and with double three of their secrets are not
+_SHORTEST = 10
 _LONG = 20  # characters of one that follows a name without a sign between them: as AWS key ids have
 _RUN = re.compile(r"[A-Za-z0-9]+")
-# fewer characters do not tell a random key from a name
-_LONG_RUN = re.compile(r"[A-Za-z0-9]{10,}")
+_LONG_RUN = re.compile(rf"[A-Za-z0-9]{{{_SHORTEST},}}")
 _MIXED = re.compile("(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9]).*")
 _CAMEL = re.compile("[A-Z]?[a-z]+(?:[A-Z][a-z]{2,})*[0-9]*")  # a name, and no part of a secret
 # bits a character; English words have about 2.5 at such lengths, random hex 3.3, base64 more

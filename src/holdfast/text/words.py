@@ -14,11 +14,11 @@ UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf
 DIGITS = re.compile(r"\d+")
 READ = 20_000
 """Characters of one text that are read closely, since a tool may return a book."""
+# ASCII letters in lower case and digits, with spaces for the rest: the same words, three times as
+# fast
 _ASCII_PIECES = bytes(
     ord(chr(code).lower()) if code < 128 and chr(code).isalnum() else 32 for code in range(256)
 )
-"""ASCII letters in lower case and digits, with spaces for the rest: the same words, three times as
-fast."""
 
 
 class AnyScript:

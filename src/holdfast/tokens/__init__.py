@@ -56,7 +56,6 @@ No piece of either vocabulary reaches across any other line break, and none look
 
 _ESTIMATE_ERROR = 0.1  # relative, as ``estimate`` measured it
 _LONG = 2_000  # characters; shorter texts are counted in half a millisecond, without their lines
-_SAMPLE = 8  # lines that are tried before all are looked up; most of them must be known
 
 
 def counter_for(spec: str | TokenCounter | Callable[[str], int] | None = None) -> TokenCounter:
@@ -203,10 +202,9 @@ def count_memo(counter: TokenCounter) -> Memo[str, int]:
     def count(text: str) -> int:
         nonlocal last
         lines = counter.lines(text) if len(text) > _LONG else ()
-        sample = lines[:: len(lines) // _SAMPLE] if len(lines) > _SAMPLE else ()
-        known = sum(line in last or memo.knows(line) for line in sample)
+        known = sum(line in last or memo.knows(line) for line in lines)
         last = frozenset(lines) or last
-        if 2 * known > len(sample):
+        if 2 * known > len(lines) > 1:
             return sum([memo[line] for line in lines])
         return checked.count(text)
 

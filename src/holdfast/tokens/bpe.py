@@ -94,12 +94,11 @@ _SEAM = re.compile(
 No piece of either vocabulary reaches across such a place, and none looks back over it.
 """
 
-_REACH = 1 << 12
-"""Characters at the end of a part in which a seam is searched."""
+_REACH = 1 << 12  # characters at the end of a part in which a seam is searched
+# characters of a part, if a text is long or has long runs. A single piece of 1 MB would take six
+# times as long for each character. A power of two, like the lengths of the longest tokens of one
+# character
 _CUT = 1 << 14
-"""Characters of a part, if a text is long or has long runs. A single piece of 1 MB would take six
-times as long for each character. A power of two, like the lengths of the longest tokens of one
-character."""
 _BACK, _TRIES = 16, 16
 """Tokens before the end of a part from which its tokens are those of the whole text; and the number
 of places that are tried there."""

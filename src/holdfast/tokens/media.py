@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from holdfast.kernel.messages import Media
 
 _BYTES_A_PAGE = 50_000  # of a document whose pages cannot be counted: text with a font or a picture
+# tokens a second, from Gemini's guide "Understand and count tokens"; OpenAI takes 10 for sound
 _A_SECOND = {"audio": 32, "video": 263}
-"""Tokens a second, from Gemini's guide "Understand and count tokens"; OpenAI takes 10 for sound."""
+# bytes a second if the file does not say: 128 kbit/s and 2 Mbit/s
 _BYTES_A_SECOND = {"audio": 16_000, "video": 250_000}
-"""Bytes a second if the file does not say: 128 kbit/s and 2 Mbit/s."""
 
 _DATA_URL = re.compile(r"data:([^,;]{0,200})((?:;[^,;]{0,200}){0,8}),")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-][A-Za-z0-9+/=_\s-]{43}")
@@ -256,8 +256,8 @@ def vision_of(model: str | None) -> Vision:
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _JPEG = b"\xff\xd8"
+# markers of a frame header (ITU-T T.81, table B.1), without two of tables and a reserved one
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-"""Markers of a frame header (ITU-T T.81, table B.1), without two of tables and a reserved one."""
 
 _PAGE = re.compile(rb"/Type\s*/Page(?![A-Za-z])")
 _LINEARIZED_PAGES = re.compile(rb"/Linearized\b[^>]{0,500}?/N\s+(\d{1,6})")
