@@ -27,7 +27,7 @@ from holdfast.text.similarity import best_of
 from holdfast.text.visible import GLANCE
 from holdfast.text.words import STOP_WORDS, stem, words
 
-from .log import LINES, NEAR, NEWEST, Kept, Thread, words_of
+from .log import LINES, NEWEST, Kept, Thread, words_of
 from .state import Span, holds
 from .turns import all_remembered, as_remembered, author, bear_names, with_authors
 
@@ -280,7 +280,7 @@ class Past:
         The newest messages show the forms of acts and outputs.
         """
         thread, end = self._thread, self._thread.state.messages
-        newest = thread.read(range(max(0, end - NEAR), end) if said else ()).values()
+        newest = thread.read(range(max(0, end - LINES), end) if said else ()).values()
         protocol = protocol_of([kept.message for kept in newest])
         for place in said if protocol.syntaxes else ():
             texts = self.texts([place - 1, place])
