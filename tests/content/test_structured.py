@@ -336,6 +336,14 @@ def test_json_is_read_with_text_around_it(text, besides):
         ('{"a": 1,}', "a 1"),
         ('{"a": 1}\n{"b": ', "a 1"),
         ('{"id": 7, "more": [1, 2, ... ]}', "id 7, more [1, 2]"),
+        (
+            '[{"id": 7, "name": "a kiln"}, {"id": 8, "name": "cut, as\n',
+            "(id 7, name a kiln), (id 8)",
+        ),
+        (
+            '[{"id": 7, "name": "a kiln"}, {"id": 8, "name": "bad, \\x"}]',
+            "(id 7, name a kiln), (id 8)",
+        ),
     ],
 )
 def test_what_is_cut_off_or_broken_is_read_as_far_as_it_goes(text, told):
