@@ -549,3 +549,28 @@ def test_code_with_an_object_in_it_is_told_as_code():
     code = '```py\nfor n in range(9):\n    send({"to": n}, retry=True, timeout=30)\n```'
     (told,) = telling_of(StreamEvent("act", "", code, 0, 0)).reading.pieces
     assert 'send({"to": n}, retry=True' in told.text
+
+
+def test_the_lines_of_pasted_code_that_read_as_words_are_material_too():
+    page = [f"<li class='t{n}'>{{{{ rows[{n}].sum }}}}</li>" for n in range(7)]
+    comment = "  <!-- the totals of the towns on the coast -->"
+    found = functions(
+        [
+            {
+                "role": "user",
+                "content": "\n".join(
+                    ["This is the page.", "", *page, comment, "", *page, "", "Why?"]
+                ),
+            }
+        ]
+    )
+
+    assert found == [("words", "user"), ("material", "user"), ("words", "user")]
+
+
+def test_what_a_person_says_between_two_pasted_texts_is_words():
+    found = functions(
+        [{"role": "user", "content": f"{LOG}\n- and this one is from the worker in Faro\n{LOG}"}]
+    )
+
+    assert found == [("material", "user"), ("words", "user"), ("material", "user")]
