@@ -574,3 +574,14 @@ def test_what_a_person_says_between_two_pasted_texts_is_words():
     )
 
     assert found == [("material", "user"), ("words", "user"), ("material", "user")]
+
+
+def test_the_parts_of_a_long_argument_are_no_rows_of_a_listing():
+    ids = ",".join(f"'802Wt{number:08}IAA'" for number in range(60))
+    query = json.dumps({"db": "support", "query": f"SELECT a FROM b WHERE id IN ({ids})"})
+    told = telling_of(StreamEvent("act", "query_db", query, 0, 0))
+    listed = telling_of(StreamEvent("outcome", "tool", ids, 0, 0))
+
+    assert len(told.forms) > 3
+    assert set(told.forms[1:]) == {()}
+    assert () not in listed.forms
