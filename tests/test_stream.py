@@ -633,3 +633,39 @@ def test_a_request_behind_a_reminder_in_one_message_is_the_users_words():
     asked = {"type": "text", "text": "Please leave the archive as it is."}
     messages.append({"role": "user", "content": [reminder, asked]})
     assert heard(messages, "anthropic") == [messages[0]["content"], asked["text"]]
+
+
+def test_the_lines_of_pasted_code_that_read_as_words_are_material_too():
+    page = [f"<li class='t{n}'>{{{{ rows[{n}].sum }}}}</li>" for n in range(7)]
+    comment = "  <!-- the totals of the towns on the coast -->"
+    found = functions(
+        [
+            {
+                "role": "user",
+                "content": "\n".join(
+                    ["This is the page.", "", *page, comment, "", *page, "", "Why?"]
+                ),
+            }
+        ]
+    )
+
+    assert found == [("words", "user"), ("material", "user"), ("words", "user")]
+
+
+def test_what_a_person_says_between_two_pasted_texts_is_words():
+    found = functions(
+        [{"role": "user", "content": f"{LOG}\n- and this one is from the worker in Faro\n{LOG}"}]
+    )
+
+    assert found == [("material", "user"), ("words", "user"), ("material", "user")]
+
+
+def test_the_parts_of_a_long_argument_are_no_rows_of_a_listing():
+    ids = ",".join(f"'802Wt{number:08}IAA'" for number in range(60))
+    query = json.dumps({"db": "support", "query": f"SELECT a FROM b WHERE id IN ({ids})"})
+    told = telling_of(StreamEvent("act", "query_db", query, 0, 0))
+    listed = telling_of(StreamEvent("outcome", "tool", ids, 0, 0))
+
+    assert len(told.forms) > 3
+    assert set(told.forms[1:]) == {()}
+    assert () not in listed.forms

@@ -14,6 +14,7 @@ from holdfast.content.structured import Json
 from holdfast.designs.llm4s import cleaned
 from holdfast.kernel.ports import Room
 from holdfast.text.json_values import dump, parse, values_in
+from holdfast.text.pieces import LONGEST
 from holdfast.tokens import counter_for
 from tests.content.lossless import expanded
 from tests.contracts.content_contract import ContentContract
@@ -336,6 +337,14 @@ def test_json_is_read_with_text_around_it(text, besides):
         ('{"a": 1,}', "a 1"),
         ('{"a": 1}\n{"b": ', "a 1"),
         ('{"id": 7, "more": [1, 2, ... ]}', "id 7, more [1, 2]"),
+        (
+            '[{"id": 7, "name": "a kiln"}, {"id": 8, "name": "cut, as\n',
+            "(id 7, name a kiln), (id 8)",
+        ),
+        (
+            '[{"id": 7, "name": "a kiln"}, {"id": 8, "name": "bad, \\x"}]',
+            "(id 7, name a kiln), (id 8)",
+        ),
     ],
 )
 def test_what_is_cut_off_or_broken_is_read_as_far_as_it_goes(text, told):
@@ -355,6 +364,17 @@ def test_a_value_within_a_text_is_read_whatever_its_length(long, shift):
 def test_text_that_is_not_json_for_the_most_part_is_none():
     assert not Json().recognises(f"{RECORDS}\n" + "all is well\n" * 2_000)
     assert not Json().recognises("[INFO] all is well\n" * 2_000)
+
+
+def test_the_words_of_a_long_text_in_a_row_are_no_facts():
+    said = "we would be glad to hear when the kiln is repaired and who will bring it back to us, "
+    mails = [{"id": f"mail-{n}", "body": f"{said * 3}on day {n}"} for n in range(12)]
+    header, *pieces = Json().read(json.dumps(mails)).pieces
+    assert header.text == "12 records, a row each: id, body"
+    assert max(len(piece.text) for piece in pieces) <= LONGEST
+    named = [thing for piece in pieces for thing in piece.things]
+    assert any(thing.startswith("mail-3 of") for thing in named)
+    assert not any(thing.startswith("glad of") for thing in named)
 
 
 def test_a_long_text_in_a_value_is_told_line_by_line():

@@ -48,3 +48,11 @@ def test_numbers_that_count_nothing_stay_as_they_are():
 
     assert piece.text == text
     assert "3750" in things(piece.names)
+
+
+def test_a_list_without_spaces_is_cut_between_its_names():
+    ids = [f"#802Wt{number:08}IAA" for number in range(60)]
+    pieces = passages(f"id IN ({','.join(repr(each) for each in ids)})").pieces
+
+    assert len(pieces) > 1
+    assert {name for piece in pieces for name in things(piece.text)}.issuperset(ids)

@@ -100,7 +100,7 @@ def _make_telling(key: tuple[str, str, str, Closely]) -> Telling:
         reading,
         numbers,
         tuple([(*mine, *piece.things) for mine, piece in zip(named, pieces, strict=True)]),
-        tuple(map(form, named)),
+        tuple([_form(how, *each) for each in zip(named, pieces, strict=True)]),
         tuple([piece.cost for piece in pieces]),
         names,
         frozenset([name for name in names if shape(name) not in WORDS]),
@@ -110,6 +110,14 @@ def _make_telling(key: tuple[str, str, str, Closely]) -> Telling:
 
 
 _TELLINGS = Memo(_make_telling)
+
+
+def _form(how: str, named: Sequence[str], piece: Piece) -> Form:
+    """The form of a piece; empty for a part of a long argument, which is no row of a listing.
+
+    The agent chose each name in it.
+    """
+    return () if how == "act" and piece.under >= 0 else form(named)
 
 
 def _act(name: str, text: str) -> Iterator[Piece]:

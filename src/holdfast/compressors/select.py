@@ -144,18 +144,18 @@ class Stays:
         self.task_room = self._room_for_task()
         self.going = self._going()
         """The positions of the messages that make way for notes."""
-        too_long = self.task is not None and self._least(self.task) > self.task_room
-        self._cut_task = self.task if too_long else None
+        self._task_in_one = self.task if self._is_task_in_one() else None
 
     def may_be_shortened(self, event: StreamEvent) -> bool:
         """Whether a part that stays is too long, and is output, pasted material or an agent's text.
 
-        The middle of a task that is too long even without its pasted material is cut out instead.
+        A task that has enough room stays whole. If it is too long even without its pasted material,
+        its middle is cut out instead.
         """
         is_newest = event.message in self.transcript.newest
         return (
             event.message not in self._answered
-            and event.message != self._cut_task
+            and event.message != self._task_in_one
             and self._may_be_told_in_part(event)
             and self.meter.text(event.text) > (self._longest_newest if is_newest else self.longest)
         )
@@ -209,6 +209,12 @@ class Stays:
         if answered <= max(share, 0):
             return int(share)
         return min(int(share), self.room - answered - self._size(self.transcript.newest))
+
+    def _is_task_in_one(self) -> bool:
+        """Whether the task has enough room, or is too long even with its long parts shortened."""
+        if self.task is None:
+            return False
+        return not self._least(self.task) <= self.task_room < self.sizes[self.task]
 
     def _going(self) -> list[int]:
         kept = {*self.firm, *self.transcript.newest, *self._answered}

@@ -41,6 +41,7 @@ from holdfast.text.json_values import (
 from holdfast.text.opaque import elide
 from holdfast.text.pieces import LONGEST, Piece, Reading, clauses, passages
 from holdfast.text.pieces import shape as shape_of_name
+from holdfast.text.words import reads_as_words
 
 _LEAST = 0.8  # least share of the text that is JSON; with less, recorded runs kept less
 
@@ -305,9 +306,11 @@ class Pieces:
                 self._value(label, record, number, depth + 1)
                 continue
             row = list(_packed(_cells(record, shape)))
-            whole, above = "".join(row), header
-            for part in row:
-                put = self._put(part, number, "", above, facts(part, whole))
+            lines = [_beside([part for part, _ in line]) for line in row]
+            whole, above = "".join(lines), header
+            for text, line in zip(lines, row, strict=True):
+                named = " ".join([part for part, is_text in line if not is_text])
+                put = self._put(text, number, "", above, facts(named, whole))
                 above = put if above == header else above
 
 
@@ -340,16 +343,22 @@ def facts(text: str, row: str) -> tuple[str, ...]:
     return tuple([f"{word} of {name}" for word in text.replace(",", " ").replace(";", " ").split()])
 
 
-def _packed(cells: Iterable[tuple[str, bool]]) -> Iterator[str]:
+_Line: TypeAlias = list[tuple[str, bool]]
+"""Cells and clauses of one line, and whether each is of a text: its words are no facts."""
+
+
+def _packed(cells: Iterable[tuple[str, bool]]) -> Iterator[_Line]:
     """The cells in lines up to the length of a piece; some cells begin a line."""
-    held, size = list[str](), 0
+    held, size = _Line(), 0
     for cell, begins in cells:
-        if held and (begins or size + len(cell) > LONGEST):
-            yield _beside(held)
-            held, size = [], 0
-        held.append(cell)
-        size += len(cell) + 2
-    yield _beside(held)
+        is_text = len(cell) > _LONGEST_PART and reads_as_words(cell)
+        for part in clauses(cell) if is_text else [cell]:
+            if held and (begins or size + len(part) > LONGEST):
+                yield held
+                held, size = [], 0
+            held.append((part, is_text))
+            size += len(part) + 2
+    yield held
 
 
 def _beside(cells: Sequence[str]) -> str:

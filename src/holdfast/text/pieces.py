@@ -24,8 +24,8 @@ SEAM = 8
 _NUMBER = re.compile(r"\s{0,8}(\d{1,7})(?:[:|│→-]\t?|\t| {2})")
 _IN_FRONT = re.compile(r"^\d+ ?", re.MULTILINE)
 _INDENT = 4  # columns of one level of indentation, as PEP 8 has it
-_CLAUSE = re.compile(r"[.;!?。！？,)}\]](?=\s)")
-_SPACE = re.compile(r"\s")
+_BORDERS = tuple(map(re.compile, (r"[.;!?。！？,)}\]](?=\s)", r"\s", r"[^\w@#$./:~+%-]")))
+"""Where a long line is cut, the best first: behind a clause, a word, and what is in no name."""
 
 
 class Piece(NamedTuple):
@@ -141,10 +141,11 @@ def clauses(line: str, longest: int = LONGEST) -> list[str]:
     start = 0
     while len(line) - start > longest:
         window = line[start : start + longest]
-        ends = [found.end() for found in _CLAUSE.finditer(window, longest // 2)]
-        if not ends:
-            ends = [found.end() for found in _SPACE.finditer(window, longest // 2)]
-        cut = ends[-1] if ends else longest
+        cut = longest
+        for border in _BORDERS:
+            if ends := [found.end() for found in border.finditer(window, longest // 2)]:
+                cut = ends[-1]
+                break
         parts.append(window[:cut].strip())
         start += cut
     parts.append(line[start:].strip())

@@ -202,6 +202,7 @@ _LOG_OPENING = 12
 # lines in a row that are not sentences; fewer may be a list, an address, a poem. In recorded runs
 # half and double kept less
 _RUN = 6
+_TYPED_START = re.compile(r"[\w#*-]")  # of a sentence, a heading, an item of a list
 
 
 @cache
@@ -280,12 +281,14 @@ def _lines(text: str) -> Iterator[tuple[bool, str]]:
     """Each line, and whether it is in a fence, a quotation or a long run that no person types.
 
     Many lines that all begin with the same characters and a number, as in a log, are such a run.
+    Between two runs, lines that read as words are part of them, unless a person may begin so.
     """
     lines = text.split("\n")
     marks = [False] * len(lines)
     fenced = False
     unworded: list[int] = []
     alike: list[int] = []
+    pasted = set[int]()
     before = ""
     for number, line in enumerate(lines):
         bare = line.lstrip()
@@ -309,7 +312,17 @@ def _lines(text: str) -> Iterator[tuple[bool, str]]:
             for run in (unworded, alike):
                 for each in run if len(run) == _RUN else run[-1:] if len(run) > _RUN else ():
                     marks[each] = True
+                    pasted.add(each)
+    _mark_between(sorted(pasted), lines, marks)
     return zip(marks, lines, strict=True)
+
+
+def _mark_between(pasted: Sequence[int], lines: Sequence[str], marks: list[bool]) -> None:
+    """Mark the lines between two runs too, if a person would begin none of them as it begins."""
+    for above, below in pairwise(pasted):
+        between = slice(above + 1, below)
+        if not any(marks[between]) and not any(map(_TYPED_START.match, lines[between])):
+            marks[between] = [True] * (below - above - 1)
 
 
 def without_numbers(text: str, most: int) -> str:
