@@ -89,9 +89,7 @@ class Use:
 class WeightTable(NamedTuple):
     """What pieces and things are worth.
 
-    ``shapes``, ``quoted`` and ``features`` are learned: a weight for each form, and two for each
-    feature, of its value and its square, in the order of ``features()``. The other numbers are
-    chosen by what the recorded runs keep.
+    The first three are learned: weights of forms, and of each feature's value and square.
     """
 
     shapes: Mapping[str, float]

@@ -573,17 +573,3 @@ def test_of_a_task_that_is_too_long_pasted_material_goes_before_words():
         first, *_ = holdfast.compress(messages, budget).messages
         assert first["content"] != task
         assert all(each in first["content"] for each in asked)
-
-
-def test_a_task_with_enough_room_stays_whole_with_what_is_pasted_in_it():
-    pasted = "\n".join(f"[{n:02}:00] gauge.c:{n * 37} depot{n} level={n * 113}" for n in range(24))
-    task = f"Tell me which depot leaks.\n\n{pasted}\n\nAsk before you close one."
-    names = Random(3)
-    messages = [{"role": "user", "content": task}, *native("")[1:]]
-    for message in messages[2::2]:
-        ids = [names.randrange(10**9) for _ in range(24)]
-        message["content"] = "\n".join(f"/srv/{n:x}/valve-{n % 977}.csv was read" for n in ids)
-    first, *rest = holdfast.compress(messages, 1_400).messages
-
-    assert len(rest) < len(messages) - 1
-    assert first["content"] == task

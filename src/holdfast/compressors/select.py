@@ -45,9 +45,8 @@ class Select(Configured):
     """
 
     recent: Fraction = 0.08
-    """Share of the room for exchanges before the newest that stay in place; long outputs in them
-    are shortened. With double, less is kept of recorded runs: their best pieces compete with those
-    of older exchanges."""
+    """Share of the room for exchanges before the newest that stay in place, with long outputs
+    shortened. With double, less is kept of recorded runs."""
 
     task: Fraction = 0.4
     """Share of the room for the user's first message; the middle of a longer one is cut out."""
@@ -144,18 +143,18 @@ class Stays:
         self.task_room = self._room_for_task()
         self.going = self._going()
         """The positions of the messages that make way for notes."""
-        self._task_in_one = self.task if self._is_task_in_one() else None
+        too_long = self.task is not None and self._least(self.task) > self.task_room
+        self._cut_task = self.task if too_long else None
 
     def may_be_shortened(self, event: StreamEvent) -> bool:
         """Whether a part that stays is too long, and is output, pasted material or an agent's text.
 
-        A task that has enough room stays whole. If it is too long even without its pasted material,
-        its middle is cut out instead.
+        The middle of a task that is too long even without its pasted material is cut out instead.
         """
         is_newest = event.message in self.transcript.newest
         return (
             event.message not in self._answered
-            and event.message != self._task_in_one
+            and event.message != self._cut_task
             and self._may_be_told_in_part(event)
             and self.meter.text(event.text) > (self._longest_newest if is_newest else self.longest)
         )
@@ -176,10 +175,9 @@ class Stays:
 
     def _task(self) -> int | None:
         users = [i for i in self.transcript.user_positions if i not in self._bodies]
-        if not users or "task" not in self.transcript.prefers:
-            return None
-        is_returned = any(event.function == "outcome" for event in self._by_message[users[0]])
-        return None if is_returned else users[0]
+        events = self._by_message[users[0]] if users else ()
+        is_task = not any(event.function == "outcome" for event in events)
+        return users[0] if users and is_task and "task" in self.transcript.prefers else None
 
     def _before_users_newest(self) -> range:
         newest = self.transcript.newest
@@ -210,12 +208,6 @@ class Stays:
             return int(share)
         return min(int(share), self.room - answered - self._size(self.transcript.newest))
 
-    def _is_task_in_one(self) -> bool:
-        """Whether the task has enough room, or is too long even with its long parts shortened."""
-        if self.task is None:
-            return False
-        return not self._least(self.task) <= self.task_room < self.sizes[self.task]
-
     def _going(self) -> list[int]:
         kept = {*self.firm, *self.transcript.newest, *self._answered}
         if self.task is not None:
@@ -226,8 +218,7 @@ class Stays:
     def _staying(self) -> set[int]:
         """The positions that stay in place: protected ones, the task, and the newest exchanges.
 
-        They count with all their tokens. Those that a user's newest message may ask about, of the
-        turn before it, count with their long outputs shortened, so that more of them stay.
+        Those that a user's newest message may ask about, of the turn before it, have more room.
         """
         turns = self.transcript.turns[-2:]
         asked = turns[0].start if self._user_speaks_last else len(self.transcript)
@@ -240,10 +231,8 @@ class Stays:
         room, spent = self._recent_room(staying), 0
         for unit in reversed(self.transcript.units):
             if not staying.issuperset(unit):
-                is_asked = unit.start >= asked
-                size = self._least if is_asked else self.sizes.__getitem__
-                spent += sum(size(i) for i in unit if i not in staying)
-                most = max(room, self.room * _NEAR) if is_asked else room
+                spent += sum(self._least(i) for i in unit if i not in staying)
+                most = max(room, self.room * _NEAR) if unit.start >= asked else room
                 if spent > most or not self._bodies.keys().isdisjoint(unit):
                     break
             staying.update(unit)
