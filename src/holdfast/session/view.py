@@ -108,7 +108,8 @@ _GROWTH = 0.3
 # 0.823
 _WORTH_FREE = 6
 # largest share for the past without a question, in a talk and in an agent's work, of the room that
-# the newest exchange leaves: that exchange is what is being worked on
+# the newest exchange leaves: that exchange is what is being worked on. Half and double of either
+# kept as much of dialogues and recorded runs
 _RECALL = {True: 0.5, False: 0.15}
 _NEWEST = 0.15  # share of the newest messages, in the view anyway; half and double gave equal views
 _OUTGREW = "the recent turns outgrew their share of the budget"
