@@ -327,12 +327,12 @@ def protocol_of(messages: Sequence[Message]) -> Protocol:
         if isinstance(part, Text) and part.text
     ]
     calls = sum(isinstance(part, ToolCall) for message in messages for part in message.parts)
-    if calls:
-        beside = _with_results(messages, said)
-        written = _written(said) if 2 * calls < len(said) else NATIVE
+    if 2 * calls < len(said):
+        written = _written(said)
         acts = sum(bool(written.parted(text)[1]) for role, text in said if role == "assistant")
-        return written if acts > calls else beside
-    return _written(said)
+        if acts > calls or not calls:
+            return written
+    return _with_results(messages, said)
 
 
 def _with_results(messages: Sequence[Message], said: Sequence[tuple[str, str]]) -> Protocol:

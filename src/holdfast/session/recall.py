@@ -262,8 +262,12 @@ class Past:
         if self._tells is not str:
             masked = {place: self._tells(messages[place].text) for place in hits}
             messages = {place: replace(messages[place], text=masked[place]) for place in hits}
-        for place in self._returned([place for place in hits if messages[place].role == "user"]):
-            messages = {**messages, place: replace(messages[place], role="tool", speaker="")}
+        said = [place for place in hits if messages[place].role == "user"]
+        returned = self._returned(said)
+        messages = {
+            **messages,
+            **{place: replace(messages[place], role="tool", speaker="") for place in returned},
+        }
         name = partial(author, self._thread, tells=self._tells)
         count = self._thread.meter.text
         excerpts = pack(hits, messages, room, count, question=asked.brief, whole=whole, name=name)
