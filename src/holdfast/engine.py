@@ -522,6 +522,8 @@ def _strange_roles(transcript: Transcript) -> Iterator[str]:
     """A sentence for each role that no provider knows, with the first message that has it."""
     seen: dict[str, int] = {}
     for place, message in enumerate(transcript.messages):
+        if message.role != "user":
+            continue
         role = message.original.get("role") if is_object(message.original) else None
         if isinstance(role, str) and role not in ROLES:
             seen.setdefault(role, place)

@@ -94,23 +94,25 @@ class Marks:
         opens, asked, last = True, False, None  # opens: only user messages and summaries so far
         foreign = False
         for i, message in enumerate(transcript.messages):
-            placed = opens and (
-                message.role != "assistant" or not asked or not _fits_user(transcript, last)
-            )
-            message.ours = self.is_marked(message, placed=placed)
-            if message.role == "system":
-                continue
-            foreign = foreign or (not message.ours and self.is_marked(message, placed=True))
-            opens = opens and (message.ours or i in firm or speaks(message) or is_skipped(message))
-            asked, last = asked or (speaks(message) and not message.ours), message
+            message.ours = False
+            if _begins_like_a_mark(message):
+                placed = opens and (
+                    message.role != "assistant" or not asked or not _fits_user(transcript, last)
+                )
+                message.ours = self.is_marked(message, placed=placed)
+                may_be_taken = message.role != "system" and self.is_marked(message, placed=True)
+                foreign = foreign or (may_be_taken and not message.ours)
+            if opens and message.role != "system":
+                speaking = speaks(message)
+                opens = message.ours or i in firm or speaking or is_skipped(message)
+                asked, last = asked or (speaking and not message.ours), message
         if not foreign:
             return transcript
         return replace(transcript, rules=(*transcript.rules, StaysText(self, transcript)))
 
     def is_marked(self, message: Message, *, placed: bool) -> bool:
         """Whether a message is a summary; ``placed``: it is where Holdfast puts one."""
-        opening = message.plain or "".join(part.text for part in message.parts[:1])
-        if message.role == "tool" or not opening.startswith(SUMMARY):
+        if not _begins_like_a_mark(message):
             return False
         if not all(isinstance(part, Text) for part in message.parts):
             return False
@@ -128,6 +130,13 @@ class Marks:
             and earlier is not None
             and earlier[1] == earlier_key(body)
         )
+
+
+def _begins_like_a_mark(message: Message) -> bool:
+    if message.role == "tool":
+        return False
+    opening = message.plain or "".join(part.text for part in message.parts[:1])
+    return opening.startswith(SUMMARY)
 
 
 @dataclass(frozen=True, slots=True)

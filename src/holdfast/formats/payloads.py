@@ -271,12 +271,12 @@ def rewritten(original: Object, texts: Mapping[Path, str]) -> Object:
 
 def is_object(value: object) -> TypeGuard[Object]:
     """Whether the value is a JSON object."""
-    return isinstance(value, Mapping)
+    return type(value) is dict or isinstance(value, Mapping)  # a dict is found fast
 
 
 def is_list(value: object) -> TypeGuard[Sequence[Any]]:
     """Whether the value is a JSON array."""
-    return isinstance(value, list | tuple)
+    return isinstance(value, (list, tuple))
 
 
 def compact(value: object, place: str = "", otherwise: Callable[[object], str] = str) -> str:

@@ -232,9 +232,9 @@ class ObjectWire(Annotated, ABC):
             except (KeyError, TypeError, AttributeError, IndexError):
                 role = self.named_role(value, f"{self.field}[{i}]")
                 content = value.get(field)
-            text = self._text(value, content)
+            bare = type(content) is str and len(value) == len(SPOKEN)
+            text = content if bare else self._text(value, content)
             if text is not None and role != "tool":
-                bare = type(content) is str and len(value) == len(SPOKEN)
                 messages.append(Message(role, original, self, text, None, "" if bare else None))
                 continue
             parts = usual(value)
