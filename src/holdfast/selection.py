@@ -377,7 +377,7 @@ def shortlist(
     sizes = list(map(len, texts))
     if sum(sizes) <= most:
         return range(len(pieces))
-    kinds = [piece.things or (pattern(piece),) for piece in pieces]
+    kinds = [piece.labels or (pattern(piece),) for piece in pieces]
     if used:
         found = finder("".join(texts))
         kinds = [
@@ -452,12 +452,12 @@ def valued(
     worth: dict[str, float] = {}
     tells: list[list[str]] = []
     for piece in pieces:
-        named = list(piece.things)
+        named = list(piece.labels)
         if not named and alone:
             named = [pattern(piece)]
         fresh = [thing for thing in named if thing not in worth]
         if fresh:
-            usual = kinds * (weights.named if piece.things else weights.pattern)
+            usual = kinds * (weights.named if piece.labels else weights.pattern)
             worth.update(dict.fromkeys(fresh, max(usual, failure * alarm(piece.text))))
         tells.append(named)
     answers = _answers(question, pieces, alone)

@@ -329,6 +329,30 @@ def selected(messages, budget, wire):
     return result
 
 
+def test_outputs_that_came_together_share_the_room_that_one_has():
+    payees = [f"payee-{n * 37 + 11}@example.org" for n in range(16)]
+    order = " ".join(f"The sums of {1990 + n * 3} go to {to}." for n, to in enumerate(payees))
+    calls, results = [], []
+    for number in range(4):
+        function = {"name": "sums", "arguments": f'{{"town": {number}}}'}
+        calls.append({"id": f"n{number}", "type": "function", "function": function})
+        returned = "\n".join(filler(number * 10 + row) for row in range(3))
+        results.append({"role": "tool", "tool_call_id": f"n{number}", "content": returned})
+    messages = [
+        *native("")[:13],
+        {"role": "assistant", "content": "Shall I compare the four towns?"},
+        {"role": "user", "content": f"Yes. {order}"},
+        {"role": "assistant", "content": None, "tool_calls": calls},
+        *results,
+    ]
+    whole = holdfast.count(messages, model="gpt-4o").total
+    told = []
+    for percent in range(30, 100, 3):
+        kept = holdfast.compress(messages, whole * percent // 100, model="gpt-4o").messages
+        told.append(sum(payee in str(kept) for payee in payees))
+    assert (told, told[-1]) == (sorted(told), 16)
+
+
 def test_a_task_of_several_long_texts_leaves_room_for_notes():
     said = [filler(n) * 6 for n in range(3)]
     task = {"role": "user", "content": [{"type": "text", "text": text} for text in said]}

@@ -19,7 +19,7 @@ def shrunk(lines, tokens=150):
 
 
 def counts(lines):
-    return [piece.units for piece in Log().read("\n".join(lines)).pieces if len(piece.things) > 1]
+    return [piece.units for piece in Log().read("\n".join(lines)).pieces if len(piece.labels) > 1]
 
 
 def odd(n):

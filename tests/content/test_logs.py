@@ -164,7 +164,7 @@ SENTENCES = [
 def test_the_head_of_any_system_is_told_from_the_message(head):
     lines = [(head + SENTENCES[n % 4]).replace("{n}", str(n % 10)) for n in range(40)]
     assert Log().recognises("\n".join(lines))
-    told = [piece.text for piece in Log().read("\n".join(lines)).pieces if len(piece.things) > 1]
+    told = [piece.text for piece in Log().read("\n".join(lines)).pieces if len(piece.labels) > 1]
     assert len(told) == len(SENTENCES)
     for sentence in SENTENCES:
         assert any(re.search(sentence.replace("{n}", ".+"), text) for text in told)
@@ -230,7 +230,7 @@ def test_the_llm4s_preset_leaves_120_lines_and_counts_repeats():
 def test_events_are_one_thing_in_two_logs_if_they_say_the_same():
     def tags(*kinds):
         lines = [f"2026-01-01 10:00:{n:02} {kinds[n % len(kinds)]}" for n in range(12)]
-        return {tag for piece in Log().reading("\n".join(lines)).pieces for tag in piece.things}
+        return {tag for piece in Log().reading("\n".join(lines)).pieces for tag in piece.labels}
 
     first = tags("INFO cache warm", "INFO pool ready")
     second = tags("ERROR payment refused", "INFO pool ready")

@@ -372,7 +372,7 @@ def test_the_words_of_a_long_text_in_a_row_are_no_facts():
     header, *pieces = Json().read(json.dumps(mails)).pieces
     assert header.text == "12 records, a row each: id, body"
     assert max(len(piece.text) for piece in pieces) <= LONGEST
-    named = [thing for piece in pieces for thing in piece.things]
+    named = [thing for piece in pieces for thing in piece.labels]
     assert any(thing.startswith("mail-3 of") for thing in named)
     assert not any(thing.startswith("glad of") for thing in named)
 
@@ -420,7 +420,7 @@ def test_equal_records_tell_one_thing():
     equal, other = {"type": "image-12", "size": "444 px"}, {"type": "page-1", "size": "1 px"}
     rows = Json().read(json.dumps([equal] * 9 + [other])).pieces[1:]
     assert len(rows) == 10
-    assert len({row.things for row in rows}) == 2
+    assert len({row.labels for row in rows}) == 2
 
 
 def test_no_value_begins_in_a_string_without_an_end():

@@ -95,11 +95,11 @@ def _make_telling(key: tuple[str, str, str, Closely]) -> Telling:
     pieces = [reading.pieces[number] for number in numbers]
     named = [things(piece.names) for piece in pieces]
     names = Counter(chain.from_iterable(named))
-    crowd = len({thing for piece in pieces for thing in piece.things if thing not in names})
+    crowd = len({thing for piece in pieces for thing in piece.labels if thing not in names})
     return Telling(
         reading,
         numbers,
-        tuple([(*mine, *piece.things) for mine, piece in zip(named, pieces, strict=True)]),
+        tuple([(*mine, *piece.labels) for mine, piece in zip(named, pieces, strict=True)]),
         tuple([_form(how, *each) for each in zip(named, pieces, strict=True)]),
         tuple([piece.cost for piece in pieces]),
         names,
@@ -356,9 +356,8 @@ class Candidates:
             return tokens([*firm, *some])
 
         spent = cost(()) if firm else 0
-        chosen, spent = beginning(rest, costs, cost, room, room - spent)
+        chosen, spent = beginning(rest, costs, cost, room, room - spent, enough=1.0)
         if chosen:
-            chosen, spent = _extended(chosen, spent, rest, costs, cost, room)
             following = rest[rest.index(chosen[-1]) + 1 :]
             chosen = filled(chosen, spent, following, costs, cost, room, room * (1 - IDLE))
         values = {number: self._value(number) for number in rest}
@@ -443,26 +442,6 @@ def rates(messages: Sequence[Message], meter: Meter) -> Rate:
         return meter.text(text) / len(text) if text else 1 / FIRST_GUESS
 
     return rate
-
-
-def _extended(
-    chosen: Sequence[int],
-    spent: int,
-    order: Sequence[int],
-    costs: Sequence[float],
-    cost: Callable[[Sequence[int]], int],
-    room: int,
-) -> tuple[Sequence[int], int]:
-    """A beginning of the order up to the first piece that does not fit, and what it costs.
-
-    ``beginning`` stops when nearly all of the room is used. Without this step a larger room could
-    keep a piece less than a smaller one.
-    """
-    for number in order[order.index(chosen[-1]) + 1 :]:
-        if spent + costs[number] > room or (taken := cost([*chosen, number])) > room:
-            break
-        chosen, spent = [*chosen, number], taken
-    return chosen, spent
 
 
 # the text of notes

@@ -97,7 +97,7 @@ _IN_PLACE = 0.075
 # share of the room for the newest outputs; half of it keeps more of what older messages say, but
 # less of what the next step reads
 _NEAR = 0.15
-_NEWEST = 0.65  # of that room, due to a newest output; half and more kept as much
+_NEWEST = 0.65  # of that room, due to the newest outputs together; half and more kept as much
 _SHOWN = 0.2  # of a long one, if that room has space; half and double kept as much
 # tokens of a message that is hard to understand without the message it answers; in recorded runs
 # half kept as much, and double less
@@ -130,10 +130,8 @@ class Stays:
         """The position of the user's first message."""
         staying = self.firm if self.task is None else self.firm | {self.task}
         near = max(self._recent_room(staying), self.room * _NEAR)
-        self._due = max(self.longest, int(near * _NEWEST))
-        """The size that is due to an output of the newest exchange."""
-        self._longest_newest = max(self.longest, self._level_of_newest())
-        """The size above which such an output is shortened."""
+        self._longest_newest = self._level_of_newest(max(self.longest, int(near * _NEWEST)))
+        """The size above which an output of the newest exchange is shortened, and that it has."""
         self._user_speaks_last = any(
             event.is_users_words for i in transcript.newest for event in self._by_message.get(i, ())
         )
@@ -162,16 +160,16 @@ class Stays:
     def due_to(self, event: StreamEvent) -> float:
         """The tokens that a shortened output of the newest exchange has at least, if they fit."""
         shown = min(self.meter.text(event.text) * _SHOWN, self.room * _NEAR)
-        return max(self._due, shown)
+        return max(self._longest_newest, shown)
 
-    def _level_of_newest(self) -> int:
+    def _level_of_newest(self, room: int) -> int:
         """The size up to which an output of the newest exchange stays whole.
 
-        The next step reads them. Together they may have what one is due.
+        The next step reads them. They share ``room``, and each may be as long as any part.
         """
         newest = chain.from_iterable(self._by_message.get(i, ()) for i in self.transcript.newest)
         sizes = [self.meter.text(each.text) for each in newest if self._may_be_told_in_part(each)]
-        return water_level(sizes, self._due)
+        return max(self.longest, water_level(sizes, room))
 
     def _task(self) -> int | None:
         users = [i for i in self.transcript.user_positions if i not in self._bodies]

@@ -208,6 +208,7 @@ def beginning(
     cost: Callable[[Sequence[int]], int],
     room: int,
     allowed: float,
+    enough: float = _CLOSE_ENOUGH,
 ) -> tuple[Sequence[int], int]:
     """The longest beginning of the order that fits, as ``longest`` finds it, and its cost.
 
@@ -225,7 +226,7 @@ def beginning(
         def cost_of(size: int, start: int = start) -> int:
             return cost(order[start : start + size])
 
-        kept, spent = longest(reach, cost_of, room, allowed)
+        kept, spent = longest(reach, cost_of, room, allowed, enough)
         if kept:
             return order[start : start + kept], spent
         misses += 1
@@ -233,15 +234,20 @@ def beginning(
 
 
 def longest(
-    reach: Sequence[float], cost: Callable[[int], int], room: int, allowed: float
+    reach: Sequence[float],
+    cost: Callable[[int], int],
+    room: int,
+    allowed: float,
+    enough: float = _CLOSE_ENOUGH,
 ) -> tuple[int, int]:
     """How many parts fit the room, and their cost, which ``cost`` counts exactly.
 
-    ``reach`` has the sizes of the first parts together, ``allowed`` is the size expected to fit.
+    ``reach`` has the sizes of the first parts together, ``allowed`` is the size expected to fit. It
+    ends when the share ``enough`` of the room is used.
     """
     low, high, spent = 0, len(reach) + 1, 0
     for probe in numbers():
-        if high - low <= 1 or spent >= room * _CLOSE_ENOUGH:
+        if high - low <= 1 or spent >= room * enough:
             break
         guess = bisect_right(reach, allowed) if probe < _GUESSES else (low + high) // 2
         size = min(max(guess, low + 1), high - 1)

@@ -31,17 +31,17 @@ _BORDERS = tuple(map(re.compile, (r"[.;!?。！？,)}\]](?=\s)", r"\s", r"[^\w@#
 class Piece(NamedTuple):
     """A part of a text, and the units of its source (lines, records) that it stands for.
 
-    ``things`` are what it has besides the names in its text, such as the kind of event of a log
-    line: the second of two pieces with the same thing is worth little. ``under`` is the index of
-    the piece that gives its context (a heading, the columns of a table) and that is kept with it,
-    -1 for none. ``numbered``: its lines begin with their numbers, which are not names.
+    ``labels`` say what it is, such as the kind of event of a log line. They are things of it beside
+    those in its text: the second of two pieces with the same label is worth little. ``under`` is
+    the index of the piece that gives its context (a heading, the columns of a table) and that is
+    kept with it, -1 for none. ``numbered``: its lines begin with their numbers, which are no names.
     ``continues``: it goes on with the line in which the piece before it ends.
     """
 
     text: str
     at: int
     units: int = 1
-    things: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
     under: int = -1
     numbered: bool = False
     continues: bool = False
