@@ -19,6 +19,7 @@ from holdfast.content import recognise
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Configured, Flow, Plan
 from holdfast.kernel.edits import Drop, Edit, Offload, Replace
+from holdfast.kernel.forks import cached_property
 from holdfast.kernel.messages import Text, ToolResult
 from holdfast.kernel.transcript import Transcript, legal, unit_of
 from holdfast.kernel.typed import Fraction
@@ -77,7 +78,8 @@ class Select(Configured):
 
         A reference takes room, so that more outputs may be cut; their originals are saved next.
         """
-        references, trouble = yield from save_messages(view.transcript, view.going, view.allowance)
+        going, allowance = view.stays.going, view.allowance
+        references, trouble = yield from save_messages(view.transcript, going, allowance)
         plan = view.plan(references, trouble)
         store = WorkingStore(works=not trouble)
         while store.works and (cut := view.without_reference(plan)):
@@ -126,23 +128,39 @@ class Stays:
         """What is left beside the messages that always stay whole."""
         self.longest = max(1, int(self.room * _IN_PLACE))
         """The size above which a part that stays is shortened to its best pieces."""
-        self.task = self._task()
+
+    @cached_property
+    def task(self) -> int | None:
         """The position of the user's first message."""
-        staying = self.firm if self.task is None else self.firm | {self.task}
-        near = max(self._recent_room(staying), self.room * _NEAR)
-        self._longest_newest = self._level_of_newest(max(self.longest, int(near * _NEWEST)))
-        """The size above which an output of the newest exchange is shortened, and that it has."""
-        self._user_speaks_last = any(
-            event.is_users_words for i in transcript.newest for event in self._by_message.get(i, ())
-        )
-        self.before_users_newest = self._before_users_newest()
-        """The agent's message that the user's newest one answers."""
-        self._answered = self._answered_by_newest()
-        self.task_room = self._room_for_task()
-        self.going = self._going()
+        users = [i for i in self.transcript.user_positions if i not in self._bodies]
+        events = self._by_message[users[0]] if users else ()
+        is_task = not any(event.function == "outcome" for event in events)
+        return users[0] if users and is_task and "task" in self.transcript.prefers else None
+
+    @cached_property
+    def task_room(self) -> int:
+        """The share of the task, or what a long answered message leaves of it."""
+        share, answered = self.room * self._knobs.task, self._size(self._answered)
+        if answered <= max(share, 0):
+            return int(share)
+        return min(int(share), self.room - answered - self._size(self.transcript.newest))
+
+    @cached_property
+    def going(self) -> list[int]:
         """The positions of the messages that make way for notes."""
-        too_long = self.task is not None and self._least(self.task) > self.task_room
-        self._cut_task = self.task if too_long else None
+        others = set(range(len(self.transcript))) - self._staying()
+        return sorted(legal(self.transcript, others, self._kept))
+
+    @cached_property
+    def before_users_newest(self) -> range:
+        """The agent's message that the user's newest one answers."""
+        newest = self.transcript.newest
+        before = [unit for unit in self.transcript.units if unit.stop <= newest.start]
+        if not before or not self._user_speaks_last:
+            return range(0)
+        unit = before[-1]
+        is_agents = self.transcript.messages[unit.start].role == "assistant"
+        return unit if is_agents and self._bodies.keys().isdisjoint(unit) else range(0)
 
     def may_be_shortened(self, event: StreamEvent) -> bool:
         """Whether a part that stays is too long, and is output, pasted material or an agent's text.
@@ -152,7 +170,7 @@ class Stays:
         is_newest = event.message in self.transcript.newest
         return (
             event.message not in self._answered
-            and event.message != self._cut_task
+            and not (event.message == self.task and self._least(self.task) > self.task_room)
             and self._may_be_told_in_part(event)
             and self.meter.text(event.text) > (self._longest_newest if is_newest else self.longest)
         )
@@ -162,31 +180,30 @@ class Stays:
         shown = min(self.meter.text(event.text) * _SHOWN, self.room * _NEAR)
         return max(self._longest_newest, shown)
 
-    def _level_of_newest(self, room: int) -> int:
-        """The size up to which an output of the newest exchange stays whole.
+    @cached_property
+    def _longest_newest(self) -> int:
+        """The size above which an output of the newest exchange is shortened, and that it has.
 
-        The next step reads them. They share ``room``, and each may be as long as any part.
+        The next step reads these outputs. They share what one is due, and each may be as long as
+        any part.
         """
+        staying = self.firm if self.task is None else self.firm | {self.task}
+        near = max(self._recent_room(staying), self.room * _NEAR)
         newest = chain.from_iterable(self._by_message.get(i, ()) for i in self.transcript.newest)
         sizes = [self.meter.text(each.text) for each in newest if self._may_be_told_in_part(each)]
-        return max(self.longest, water_level(sizes, room))
+        due = max(self.longest, int(near * _NEWEST))
+        return max(self.longest, water_level(sizes, due))
 
-    def _task(self) -> int | None:
-        users = [i for i in self.transcript.user_positions if i not in self._bodies]
-        events = self._by_message[users[0]] if users else ()
-        is_task = not any(event.function == "outcome" for event in events)
-        return users[0] if users and is_task and "task" in self.transcript.prefers else None
+    @cached_property
+    def _user_speaks_last(self) -> bool:
+        return any(
+            event.is_users_words
+            for i in self.transcript.newest
+            for event in self._by_message.get(i, ())
+        )
 
-    def _before_users_newest(self) -> range:
-        newest = self.transcript.newest
-        before = [unit for unit in self.transcript.units if unit.stop <= newest.start]
-        if not before or not self._user_speaks_last:
-            return range(0)
-        unit = before[-1]
-        is_agents = self.transcript.messages[unit.start].role == "assistant"
-        return unit if is_agents and self._bodies.keys().isdisjoint(unit) else range(0)
-
-    def _answered_by_newest(self) -> range:
+    @cached_property
+    def _answered(self) -> range:
         """The message before the user's newest if it stays whole, since "yes" alone means nothing.
 
         A long one does if the newest is short and a little room is left for the task.
@@ -199,33 +216,23 @@ class Stays:
         task = min(asked_for, int(self.room * _LEAST_TASK))
         return unit if answer <= _SHORT_ANSWER and size + answer + task <= self.room else range(0)
 
-    def _room_for_task(self) -> int:
-        """The share of the task, or what a long answered message leaves of it."""
-        share, answered = self.room * self._knobs.task, self._size(self._answered)
-        if answered <= max(share, 0):
-            return int(share)
-        return min(int(share), self.room - answered - self._size(self.transcript.newest))
-
-    def _going(self) -> list[int]:
-        kept = {*self.firm, *self.transcript.newest, *self._answered}
-        if self.task is not None:
-            kept.add(self.task)
-        others = set(range(len(self.transcript))) - self._staying()
-        return sorted(legal(self.transcript, others, kept))
+    @cached_property
+    def _kept(self) -> frozenset[int]:
+        """The positions that stay in any room."""
+        task = () if self.task is None else (self.task,)
+        return self.firm.union(self.transcript.newest, self._answered, task)
 
     def _staying(self) -> set[int]:
-        """The positions that stay in place: protected ones, the task, and the newest exchanges.
+        """The positions that stay in place: those in any room, and the newest exchanges.
 
         Those that a user's newest message may ask about, of the turn before it, have more room.
         """
         turns = self.transcript.turns[-2:]
         asked = turns[0].start if self._user_speaks_last else len(self.transcript)
-        staying = {*self.firm, *self._answered, *self.transcript.newest}
+        staying = set(self._kept)
         before = self.before_users_newest
         if sum(map(self._least, before)) <= self.task_room:
             staying.update(before)
-        if self.task is not None:
-            staying.add(self.task)
         room, spent = self._recent_room(staying), 0
         for unit in reversed(self.transcript.units):
             if not staying.issuperset(unit):
@@ -308,13 +315,6 @@ class Selection:
         )
         rate, room = rates(transcript.messages, self._meter), max(self.stays.room, 1)
         self.candidates = Candidates(events, gone | self.in_place, rate, question, share, room)
-        self._order: list[int] | None = None
-        self._best: Sequence[tuple[int | None, Sequence[int]]] = ()
-
-    @property
-    def going(self) -> Sequence[int]:
-        """The positions of the messages that make way for notes."""
-        return self.stays.going
 
     @property
     def may_shrink(self) -> bool:
@@ -329,9 +329,6 @@ class Selection:
             return Plan.skip("no_place", "the rules of the conversation leave no place for notes")
         task = self._shorter_task()
         room = self.allowance.target - self._fixed(task)
-        if self._order is None:  # references come later: they only make the room smaller
-            self._order = self.candidates.order(max(room * REACH, _LEAST_RANKED))
-            self._best = self._best_by_output(self._order)
         first, ends = self._floors(Draft(self, tail, place, {}), room)
         draft = Draft(self, tail, place, ends)
         chosen = self.candidates.choose(self._order, room, draft.tokens, first)
@@ -345,6 +342,12 @@ class Selection:
         return (
             Plan(edits, reason="history_folded", detail=trouble) if edits else Plan.skip("no_room")
         )
+
+    @cached_property
+    def _order(self) -> list[int]:
+        """The candidates, the best first. References come later, and only make the room smaller."""
+        room = self.allowance.target - self._fixed(self._shorter_task())
+        return self.candidates.order(max(room * REACH, _LEAST_RANKED))
 
     def _floors(self, draft: Draft, room: int) -> tuple[list[int], dict[int, str]]:
         """The candidates that come before the others, and the ends of outputs that have none.
@@ -374,7 +377,8 @@ class Selection:
         turns = zip_longest(*floors)  # else a large newest output takes all
         return [number for turn in turns for number in turn if number is not None], ends
 
-    def _best_by_output(self, order: Sequence[int]) -> list[tuple[int | None, Sequence[int]]]:
+    @cached_property
+    def _best(self) -> list[tuple[int | None, Sequence[int]]]:
         """The candidates of shortened new outputs, of the newest request, and of the notes (None).
 
         The newest output comes first, and of each the best candidate. What an output tells counts
@@ -382,25 +386,23 @@ class Selection:
         one.
         """
         found, events = self.candidates.found, self.stays.events
-        asked = self._asked_last()
-        request = [n for n in order if found[n].event == asked]
+        ranked = dict.fromkeys([*self._order, *range(len(found))])
+        by_event: dict[int, list[int]] = {}
+        for number in ranked:
+            by_event.setdefault(found[number].event, []).append(number)
         now = {*self.transcript.newest, *self.stays.before_users_newest}
-        newest = sorted((n for n in self.in_place if events[n].message in now), reverse=True)
-        best: dict[int | None, dict[int, None]] = {n: {} for n in (*newest, None)}
-        for number in (*order, *range(len(found))):
-            event = found[number].event
-            if event in best:
-                best[event][number] = None
-            elif event not in self.in_place and event != asked:
-                best[None][number] = None
-        for event, mine in best.items():
-            if event is not None:
-                due = self.stays.due_to(events[event])
-                first = self.candidates.best_first(sorted(mine), due)
-                best[event] = dict.fromkeys([*first, *mine])
-        notes = list(best.pop(None))
-        floors: list[tuple[int | None, Sequence[int]]] = [(n, list(m)) for n, m in best.items()]
-        return [*floors, *([(asked, request)] if request else []), (None, notes)]
+        floors: list[tuple[int | None, Sequence[int]]] = []
+        for event in sorted((n for n in self.in_place if events[n].message in now), reverse=True):
+            mine = by_event.get(event, [])
+            first = self.candidates.best_first(sorted(mine), self.stays.due_to(events[event]))
+            floors.append((event, list(dict.fromkeys([*first, *mine]))))
+        asked = self._asked_last()
+        request = [n for n in self._order if found[n].event == asked]
+        if request:
+            floors.append((asked, request))
+        others = self.in_place | {asked}
+        floors.append((None, [n for n in ranked if found[n].event not in others]))
+        return floors
 
     def _asked_last(self) -> int | None:
         """The number of the user's newest words, if they are among the older messages.
