@@ -375,7 +375,7 @@ class Thread:
         """BM25 scores by position, for messages with edits applied."""
         edits, gone = self.state.edits, set(self.state.deleted)
         # events first: this search may index words, which changes the scores of both logs
-        edited = self._event_log.search(terms, most) if edits else {}
+        edited = self._event_log.search(terms, most) if edits else dict[int, float]()
         found = dict(self._log.search(terms, most))
         if edits:
             places = {number: position for position, number in edits.items()}

@@ -97,7 +97,7 @@ def header_of(name: str, blob: bytes) -> Header:
     """
     line, end, _ = blob.partition(b"\n")
     try:
-        held = json.loads(line) if end else {}
+        held: Any = json.loads(line) if end else None
         if held["holdfast"] > VERSION:
             problem = f"an artifact of form {held['holdfast']} needs a newer Holdfast"
             raise StoreError(f"{problem}: pip install -U holdfast")
