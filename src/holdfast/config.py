@@ -202,7 +202,7 @@ class Config:
         plain = {key: value for key, value in given.items() if key not in TABLES.table}
         check(cast("Options", {key: plain[key] for key in Options.__annotations__ & plain.keys()}))
         if _VIEWS & plain.keys():
-            imported("holdfast.session.arguments:check_own")(plain)
+            imported("holdfast.session.arguments:own_options")(plain)
         _ = self.profile
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from html import escape
 from os import PathLike, fspath
-from typing import Unpack, cast
+from typing import Any, Unpack, cast
 
 from holdfast.compressors.summaries import thread_prefix
 from holdfast.kernel.budget import BudgetLike
@@ -57,8 +58,7 @@ class ThreadStore(ClosedAfterUse):
 
     def threads(self) -> list[str]:
         """The names of all threads with a message, in order."""
-        found = settled(self.store.logs(MESSAGES))
-        return [name.removeprefix(MESSAGES) for name in found]
+        return [name.removeprefix(MESSAGES) for name in self.store.logs(MESSAGES)]
 
     def report(self, form: ReportForm = "text") -> str:
         """Return a report with one row for each conversation, the largest first.
@@ -115,12 +115,16 @@ def erase(store: LogStore, name: str) -> tuple[int, int]:
     if not isinstance(store, ErasesLogs) or not isinstance(store, ListsKeys):
         problem = f"a {type(store).__name__} cannot erase a thread"
         raise ConfigError(problem, place="store", advice="use a store of holdfast.stores")
-    keys = _keys(name, store)
+    logs = [log for log in (MESSAGES + name, EVENTS + name) if log in store.logs(log)]
+    return erase_all(store, _keys(name, store), logs)
+
+
+def erase_all(store: Any, keys: Collection[str], logs: Collection[str]) -> tuple[int, int]:
+    """Erase these keys and logs of a store that can; return their numbers."""
     for key in keys:
         settled(store.delete(key))
-    logs = [log for log in (MESSAGES + name, EVENTS + name) if log in settled(store.logs(log))]
     for log in logs:
-        settled(store.erase_log(log))
+        store.erase_log(log)
     if isinstance(store, Compacts):
         settled(store.compact())
     return len(keys), len(logs)

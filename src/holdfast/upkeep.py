@@ -17,7 +17,7 @@ from holdfast.formats import named
 from holdfast.kernel.errors import ConfigError, InputError, StoreError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Format
-from holdfast.session.log import LINES, STATE, with_words
+from holdfast.session.log import LINES, STATE, batches, with_words
 from holdfast.session.state import State
 from holdfast.stores.artifacts import (
     CONTENT,
@@ -30,9 +30,7 @@ from holdfast.stores.artifacts import KEY as SECRET
 from holdfast.stores.key_logs import EVENTS, THREAD_LOG, LogsOverKeys
 from holdfast.stores.protocols import (
     Checks,
-    Compacts,
     GetsBytes,
-    Leaves,
     Line,
     ListsKeys,
     SetsBytes,
@@ -41,7 +39,7 @@ from holdfast.stores.protocols import (
     to_text,
 )
 from holdfast.stores.wrappers import PrefixStore, is_content
-from holdfast.threads import erase
+from holdfast.threads import erase, erase_all
 
 Progress = Callable[[int], object]
 _Logs = Callable[[str], Any]
@@ -153,8 +151,7 @@ def check(store: KeyValueStore, progress: Progress | None = None) -> list[str]:
         except StoreError as fault:
             found.append(str(fault))
             continue
-        for first in range(0, length, LINES):
-            some = range(first, min(first + LINES, length))
+        for some in batches(0, length):
             missing = sorted(set(some) - log.read(some).keys())
             if missing:
                 shown = ", ".join(map(str, missing[:20]))
@@ -179,26 +176,18 @@ def erase_thread(store: KeyValueStore, thread: str) -> Erased:
 
     No session may have it open.
     """
-    keys, logs = erase(LogsOverKeys.over(store), thread)
-    return Erased(keys, logs, _left(store))
+    return Erased(*erase(LogsOverKeys.over(store), thread), _left(store))
 
 
 def erase_tenant(store: KeyValueStore, tenant: str) -> Erased:
     """Erase everything in the tenant's namespace."""
     _ = _listed(store)
     own = _listed(PrefixStore(store, tenant))
-    keys, logs = own.keys(), own.logs()
-    for key in keys:
-        own.delete(key)
-    for name in logs:
-        own.erase_log(name)
-    if isinstance(own, Compacts):
-        own.compact()
-    return Erased(len(keys), len(logs), _left(store))
+    return Erased(*erase_all(own, own.keys(), own.logs()), _left(store))
 
 
 def _left(store: KeyValueStore) -> str:
-    return store.leftovers if isinstance(store, Leaves) else ""
+    return getattr(store, "leftovers", "")
 
 
 def _put(
@@ -267,10 +256,9 @@ def _parts(store: KeyValueStore, length: Callable[[str], int]) -> Iterator[KeyBy
         log = whole.log(name)
         end = log.length()
         # start at the last line that the target has too, so that it can be compared
-        for first in range(max(0, min(length(name), end) - 1), end, LINES):
-            some = range(first, min(first + LINES, end))
+        for some in batches(max(0, min(length(name), end) - 1), end):
             found = log.read(some)
-            yield Lines(name, first, [found.get(at, Line("")) for at in some])
+            yield Lines(name, some.start, [found.get(at, Line("")) for at in some])
 
 
 def _read(lines: Iterable[str]) -> Iterator[KeyBytes | Lines]:

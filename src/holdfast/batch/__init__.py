@@ -92,36 +92,6 @@ class Source:
     identity: str
     file: Path | None = None
 
-    @classmethod
-    def all_of(cls, names: Iterable[str]) -> list[Source]:
-        """The files of the names and patterns; those of one pattern are sorted.
-
-        Raises InputError if there are none.
-        """
-        found: list[Source] = []
-        for name in names:
-            some = cls._in_bucket(name) if name.startswith(_BUCKETS) else cls._here(name)
-            if not some:
-                raise InputError("there is no such file", place=name, advice="check the path")
-            found += some
-        for each in found:
-            _is_parquet(each.name)
-        return found
-
-    @classmethod
-    def _here(cls, name: str) -> list[Source]:
-        # unlike Path.glob, this accepts absolute patterns
-        paths = sorted(glob(name, recursive=True)) if has_magic(name) else [name]  # noqa: PTH207
-        files = [Path(path) for path in paths if Path(path).is_file()]
-        return [
-            cls(str(file), f"{file} {file.stat().st_size} {file.stat().st_mtime_ns}", file)
-            for file in files
-        ]
-
-    @classmethod
-    def _in_bucket(cls, name: str) -> list[Source]:
-        return [cls(url, f"{url} {version}") for url, version in _buckets().matching(name)]
-
     def records(self) -> Iterator[Record]:
         """The inputs in order, without empty lines."""
         with _at_hand(self) as file:
@@ -137,6 +107,36 @@ class Source:
                     if line.strip():
                         text = line.rstrip("\r\n").encode("utf-8", "replace").decode()
                         yield Record(f"{self.name}: line {number}", text)
+
+
+def sources_of(names: Iterable[str]) -> list[Source]:
+    """The files of the names and patterns; those of one pattern are sorted.
+
+    Raises InputError if there are none.
+    """
+    found: list[Source] = []
+    for name in names:
+        some = list(_in_bucket(name) if name.startswith(_BUCKETS) else _here(name))
+        if not some:
+            raise InputError("there is no such file", place=name, advice="check the path")
+        found += some
+    for each in found:
+        _is_parquet(each.name)
+    return found
+
+
+def _here(name: str) -> Iterator[Source]:
+    # unlike Path.glob, this accepts absolute patterns
+    paths = sorted(glob(name, recursive=True)) if has_magic(name) else [name]  # noqa: PTH207
+    for file in map(Path, paths):
+        if file.is_file():
+            stat = file.stat()
+            yield Source(str(file), f"{file} {stat.st_size} {stat.st_mtime_ns}", file)
+
+
+def _in_bucket(name: str) -> Iterator[Source]:
+    for url, version in _buckets().matching(name):
+        yield Source(url, f"{url} {version}")
 
 
 @contextmanager
@@ -294,14 +294,12 @@ class Done:
         """Count the input as bad."""
         self.outputs.append("")
         self.bad.append(Bad(record.place, reason, record.text))
-        self.summary.inputs += 1
-        self.summary.bad += 1
+        self.summary.add(Summary(inputs=1, bad=1))
 
 
 def fit_chunk(budget: int | Budget, options: Options, chunk: Chunk) -> Done:
     """Fit each conversation of the chunk."""
-    done = Done([])
-    summary, begun = done.summary, process_time()
+    done, begun = Done([]), process_time()
     for record in chunk.records:
         try:
             value, put_back = record.conversation()
@@ -314,16 +312,19 @@ def fit_chunk(budget: int | Budget, options: Options, chunk: Chunk) -> Done:
             done.refuse(record, str(fault))
         else:
             done.outputs.append(put_back(result.messages))
-            summary.inputs += 1
-            summary.fitted += 1
-            summary.untouched += result.status == "skipped"
-            summary.unmet += not result.budget_met
-            summary.degraded += result.degraded
-            summary.tokens_before += result.metrics.tokens_before
-            summary.tokens_after += result.metrics.tokens_after
-            summary.requests += result.model_usage.requests
-            summary.cost += result.model_usage.cost or 0.0
-    summary.seconds = process_time() - begun
+            fitted = Summary(
+                inputs=1,
+                fitted=1,
+                untouched=result.status == "skipped",
+                unmet=not result.budget_met,
+                degraded=result.degraded,
+                tokens_before=result.metrics.tokens_before,
+                tokens_after=result.metrics.tokens_after,
+                requests=result.model_usage.requests,
+                cost=result.model_usage.cost or 0.0,
+            )
+            done.summary.add(fitted)
+    done.summary.seconds = process_time() - begun
     return done
 
 
@@ -356,7 +357,7 @@ def batch(
     begun = perf_counter()
     given = cast("Options", options)
     compress([], budget, **options)  # wrong options are reported before any work
-    sources = Source.all_of([source] if isinstance(source, str) else source)
+    sources = sources_of([source] if isinstance(source, str) else source)
     out = Target.of(target)
     folder = Path(work) if work is not None else out.work
     # this text identifies work that an earlier version began
@@ -456,7 +457,7 @@ def compress_on(
     """Run ``compress_many`` on an engine; the results are in the order of the conversations."""
     given = list(conversations)
     pieces = [(at, given[at : at + CHUNK]) for at in range(0, len(given), CHUNK)]
-    results: list[CompressionResult | None] = [None] * len(given)
+    results: dict[int, list[CompressionResult]] = {}
     work = partial(_fitted_some, budget, options)
     for (at, some), found in open_engine(engine).map(work, pieces):
         if found is None:
@@ -464,5 +465,5 @@ def compress_on(
                 f"the process that worked on conversations {at} to {at + len(some) - 1} ended "
                 "each time; give fewer, or those that are smaller"
             )
-        results[at : at + len(some)] = found
-    return [result for result in results if result is not None]
+        results[at] = found
+    return [result for at in sorted(results) for result in results[at]]

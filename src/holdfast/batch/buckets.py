@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
 from glob import has_magic
 from pathlib import Path
@@ -25,52 +25,51 @@ _objects: Any = obstore  # it may return tables of Arrow, for which it has no ty
 
 def matching(url: str) -> list[tuple[str, str]]:
     """The URLs that match the pattern, in order, each with its version."""
-    parts = urlsplit(url)
-    path = parts.path.lstrip("/")
     with _as_input_errors(url):
+        bucket, path = _place(url)
         if not has_magic(path):
-            try:
-                head = obstore.head(_bucket(url), path)
-            except FileNotFoundError:
-                return []
-            return [(url, _version(head))]
+            head = _head(url)
+            return [(url, _version(head))] if head else []
         folder = path[: min(path.find(sign) for sign in "*?[" if sign in path)]
         found = [
             each
-            for some in _objects.list(_bucket(url), prefix=folder.rpartition("/")[0] or None)
+            for some in _objects.list(bucket, prefix=folder.rpartition("/")[0] or None)
             for each in some
             if fnmatchcase(each["path"], path)
         ]
-    stem = f"{parts.scheme}://{parts.netloc}/"
+    stem = url.partition(path)[0]
     return sorted((stem + each["path"], _version(each)) for each in found)
 
 
 def fetch(url: str, file: Path) -> None:
     """Copy the object to the file."""
     with _as_input_errors(url), file.open("wb") as out:
-        for part in obstore.get(_bucket(url), urlsplit(url).path.lstrip("/")):
+        for part in obstore.get(*_place(url)):
             out.write(part)
 
 
 def store(file: Path, url: str) -> None:
     """Copy the file to the object, which appears when it is complete."""
     with _as_input_errors(url):
-        obstore.put(_bucket(url), urlsplit(url).path.lstrip("/"), file)
+        obstore.put(*_place(url), file)
 
 
 def exists(url: str) -> bool:
     """Whether the object is there."""
-    with _as_input_errors(url):
-        try:
-            obstore.head(_bucket(url), urlsplit(url).path.lstrip("/"))
-        except FileNotFoundError:
-            return False
-    return True
+    return _head(url) is not None
 
 
-def _bucket(url: str) -> Any:
+def _head(url: str) -> Any:
+    """The facts of the object; None if there is none."""
+    with suppress(FileNotFoundError), _as_input_errors(url):
+        return obstore.head(*_place(url))
+    return None
+
+
+def _place(url: str) -> tuple[Any, str]:
+    """The bucket, and the path of the object in it."""
     parts = urlsplit(url)
-    return from_url(f"{parts.scheme}://{parts.netloc}")
+    return from_url(f"{parts.scheme}://{parts.netloc}"), parts.path.lstrip("/")
 
 
 def _version(head: Any) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Generator, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from datetime import datetime
 from functools import partial, wraps
+from heapq import nlargest
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar, Unpack, cast
 
@@ -21,7 +22,9 @@ from holdfast.memory.relevance import Choice
 from holdfast.memory.tiers import Tier, Tiers, TierStatistics
 from holdfast.names import ReportForm
 from holdfast.options import listing
+from holdfast.redact import redacted_text
 from holdfast.stores import open_store
+from holdfast.stores.excerpts import excerpt
 from holdfast.stores.in_process import InProcessStore
 from holdfast.stores.key_logs import LogsOverKeys
 from holdfast.stores.protocols import ClosedAfterUse, Closes, settled
@@ -313,7 +316,8 @@ class Session(ClosedAfterUse):
             gain = view.net.net if view.net else 0.0
             self._thread.record_view(view.tokens, gain, perf_counter() - started)
             self._last_fit.seen, self._last_fit.sent = self._thread.now(), view.tokens
-            self._lift(sorted(view.recalled, key=lambda each: -each.score)[:_LIFTED])
+            best = nlargest(_LIFTED, view.recalled, key=lambda each: each.score)
+            self._upkeep.found([each.position for each in best])
         if chosen.hard and view.smallest is not None:
             reason = "the messages that must stay are larger"
             raise BudgetError(
@@ -360,7 +364,7 @@ class Session(ClosedAfterUse):
         check_type(limit, Positive, "limit")
         with self._refreshed():
             found = self._past.search(query, limit)
-            self._lift(found)
+            self._upkeep.found([each.position for each in found])
             return found
 
     def recall(
@@ -395,14 +399,12 @@ class Session(ClosedAfterUse):
             text = self._upkeep.expanded(note)
         if text is not None:
             wanted = imported("holdfast.recovery:line_range")(lines)
-            excerpt = imported("holdfast.stores.excerpts:excerpt")
-            part: str = excerpt(text, lines=wanted, pattern=pattern, field=field).text
-            return part
+            return excerpt(text, lines=wanted, pattern=pattern, field=field).text
         if isinstance(key, int) or position is not None:
             raise self._absent(key, position)
-        store, thread = self._thread.store, self._thread.name
+        parts = {"lines": lines, "pattern": pattern, "field": field}
         found: str = imported("holdfast.recovery:recall")(
-            key, store=store, lines=lines, pattern=pattern, field=field, thread=thread
+            key, store=self._thread.store, thread=self._thread.name, **parts
         )
         return found
 
@@ -426,8 +428,10 @@ class Session(ClosedAfterUse):
             report = imported("holdfast.session.report")  # most sessions are asked for none
             stats = report.stats_of(self._thread, self._tiers, self.faults, self._last_fit)
             story = report.Story(stats, list(self._thread.events()))
-            texts = self._past.texts(story.shown_positions())
-        story = report.masked(replace(story, texts=texts))  # a report may be passed on
+            found = self._past.texts(story.shown_positions())
+        # a report may be passed on
+        texts = {place: redacted_text(text)[0] for place, text in found.items()}
+        story = replace(story, texts=texts)
         page: str = report.html_page(story) if form == "html" else report.text_page(story)
         return page
 
@@ -488,9 +492,6 @@ class Session(ClosedAfterUse):
             positions = exchanges(self._thread, [self._known(each) for each in which])
             return self._thread.record(kind, why, {"positions": positions})
 
-    def _lift(self, found: Iterable[Recalled]) -> None:
-        self._upkeep.found([each.position for each in found])
-
     def _keep(self, store: str | KeyValueStore) -> KeyValueStore:
         """Open the store of this session, which it closes if it has opened it itself."""
         self._owns = isinstance(store, str)
@@ -502,27 +503,20 @@ class Session(ClosedAfterUse):
 
     def _open(self, thread: str, store: KeyValueStore) -> None:
         """Read everything that is kept in memory from the store."""
-        options = self._options
-        clock = arguments.clock(options.clock)
+        options, own = self._options, self._options.own
+        clock = arguments.clock(own.clock)
         self._thread = Thread(arguments.thread(thread), store, clock, options.meter, options.format)
-        vectors = MessageVectors.of(self._thread, wanted=options.vectors)
+        vectors = MessageVectors.of(self._thread, wanted=own.vectors)
         self._past = Past(self._thread, vectors, redacts=options.redacts)
         self._last_fit = LastFit(grows=self._thread.state.messages > 0)
         self._facts = FactReader(self._thread, redacts=options.redacts)
         likeness = Likeness(options.lineup, options.redacts)
         self._tiers = ThreadTiers(
-            self._thread,
-            options.tiers,
-            options.condenser,
-            likeness,
-            options.relevance,
-            options.segmentation,
+            self._thread, own.tiers, own.condenser, likeness, own.relevance, own.segmentation
         )
         asking = options.asking
         forming = None if asking is None else FormRequests(asking, options.lineup, options.redacts)
-        self._upkeep = Upkeep(
-            self._lock, self._tiers, likeness, forming, background=options.background
-        )
+        self._upkeep = Upkeep(self._lock, self._tiers, likeness, forming, background=own.background)
 
     def _known(self, which: Which) -> int:
         """The position of a message. Raises NotFoundError if there is none, or it is deleted."""

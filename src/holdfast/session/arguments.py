@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import datetime
 from os import PathLike
 from time import time
@@ -14,7 +15,7 @@ from holdfast.formats.payloads import is_list, is_object
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.registry import imported
-from holdfast.kernel.typed import Fraction, Only, Positive, check_type
+from holdfast.kernel.typed import Fraction, Only, Positive, check_fields, check_type
 from holdfast.memory.forms import AskingCondenser, Condenser
 from holdfast.memory.relevance import Relevance
 from holdfast.memory.tiers import Segmentation, TierSizes
@@ -135,6 +136,37 @@ def _refused(place: str, value: object, problem: str, advice: str) -> ConfigErro
     return ConfigError(f"{value!r:.60} {problem}", place=place, advice=advice)
 
 
+def _condenses(given: object) -> bool:
+    return callable(getattr(given, "condense", None))
+
+
+Condensing = Annotated[Condenser, Only("an object with condense(text, level, count)", _condenses)]
+Clock = Annotated[
+    Callable[[], float], Only("a function that tells seconds since 1970 UTC", callable)
+]
+
+
+@dataclass(frozen=True)
+class OwnOptions:
+    """The options of ``Session`` that ``compress`` does not have; see there.
+
+    Raises ConfigError for a wrong value.
+    """
+
+    tiers: TierSizes = field(default_factory=TierSizes)
+    vectors: bool | None = None
+    condenser: Condensing = field(default_factory=TurnCondenser)
+    relevance: Relevance | None = None
+    segmentation: Segmentation = "turns"
+    recall_score: Fraction | None = None
+    recall_messages: Positive | None = None
+    background: bool = False
+    clock: Clock = time
+
+    def __post_init__(self) -> None:
+        check_fields(self, bare=True)
+
+
 class ThreadOptions(TypedDict, total=False):
     """The options of ``Session`` besides thread, store and budget; see there."""
 
@@ -160,42 +192,14 @@ class ThreadOptions(TypedDict, total=False):
     clock: Callable[[], float]
 
 
-DEFAULTS: ThreadOptions = {
-    "profile": USUAL_PROFILE,
-    "tiers": TierSizes(),
-    "condenser": TurnCondenser(),
-    "segmentation": "turns",
-    "background": False,
-    "clock": time,
-}
+DEFAULTS: Mapping[str, object] = {"profile": USUAL_PROFILE, **vars(OwnOptions())}
 """Options whose default is not None."""
 
 
-def _condenses(given: object) -> bool:
-    return callable(getattr(given, "condense", None))
-
-
-_TYPES: Mapping[str, object] = {
-    "tiers": TierSizes,
-    "vectors": bool,
-    "condenser": Annotated[
-        Condenser, Only("an object with condense(text, level, count)", _condenses)
-    ],
-    "relevance": Relevance,
-    "segmentation": Segmentation,
-    "recall_score": Fraction,
-    "recall_messages": Positive,
-    "background": bool,
-    "clock": Annotated[object, Only("a function that tells seconds since 1970 UTC", callable)],
-}
-"""The types of the options that ``compress`` does not have."""
-
-
-def check_own(given: Mapping[str, object]) -> None:
-    """Raise ConfigError for a wrong value of one of these options."""
-    for name, hint in _TYPES.items():
-        if name in given:
-            check_type(given[name], hint, name)
+def own_options(given: Mapping[str, Any]) -> OwnOptions:
+    """Those of the options that only a session has. Raises ConfigError for a wrong value."""
+    names = given.keys() & vars(OwnOptions()).keys()
+    return OwnOptions(**{name: given[name] for name in names})
 
 
 _OWN = frozenset({"format", "llm", "costs"})
@@ -211,22 +215,13 @@ class SessionOptions:
     def __init__(self, budget: Budget | None = None, **options: Unpack[ThreadOptions]) -> None:
         if unknown := options.keys() - ThreadOptions.__annotations__:
             raise TypeError(f"a session has no option {min(unknown)!r}")
-        given: dict[str, Any] = {**DEFAULTS}
+        given: dict[str, Any] = {"profile": USUAL_PROFILE}
         given |= {name: value for name, value in options.items() if value is not None}
-        check_own(given)
         self.budget = budget
         self.format: Provider = given.get("format")
-        self.clock: Callable[[], object] = given["clock"]
-        self.tiers: TierSizes = given["tiers"]
-        self.relevance: Relevance | None = given.get("relevance")
-        self.segmentation: Segmentation = given["segmentation"]
-        self.recall_score: float | None = given.get("recall_score")
-        self.recall_messages: int | None = given.get("recall_messages")
-        self.vectors: bool | None = given.get("vectors")
-        self.background: bool = given["background"]
-        self.condenser: Condenser = given["condenser"]
+        self.own = own_options(given)
         self._llm: ModelSpec | None = given.get("llm")
-        if self._llm is None and isinstance(self.condenser, AskingCondenser):
+        if self._llm is None and isinstance(self.own.condenser, AskingCondenser):
             raise ConfigError(
                 "it asks a model, and there is none", place="condenser", advice="give llm="
             )
@@ -239,9 +234,7 @@ class SessionOptions:
         model, cache = asked.get("model"), asked.get("cache")
         embedder, limits = asked.get("embedder"), asked.get("limits")
         self.meter = meter_for(model, asked.get("counter"))
-        self.lineup = Lineup.of(
-            self.meter.text, self._llm, embedder, cache=cache, limits=limits, opens=True
-        )
+        self.lineup = Lineup.of(self.meter.text, self._llm, embedder, cache=cache, limits=limits)
         """The model that writes forms of segments, and the embedder that compares segments."""
         self.window = window_of(model)
         """The context window of the model in tokens, if it is known."""
@@ -262,7 +255,9 @@ class SessionOptions:
         """The condenser that asks the model; None without a model."""
         if self._llm is None:
             return None
-        if isinstance(self.condenser, AskingCondenser):
-            return self.condenser
-        model: AskingCondenser = imported("holdfast.session.forms:ModelCondenser")(self.condenser)
+        if isinstance(self.own.condenser, AskingCondenser):
+            return self.own.condenser
+        model: AskingCondenser = imported("holdfast.session.forms:ModelCondenser")(
+            self.own.condenser
+        )
         return model

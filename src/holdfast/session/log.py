@@ -30,14 +30,13 @@ from holdfast.text.keyed import of_thread
 from holdfast.text.visible import LISTED, amount
 from holdfast.text.words import READ, has_unspaced, words
 
-from .state import DERIVED, Event, EventKind, State, as_range
+from .state import DERIVED, Event, EventKind, State
 from .wires import (
     check,
     check_calls,
     check_named,
     form_of,
     is_readable,
-    is_refused,
     is_settled,
     wire_of,
 )
@@ -65,16 +64,16 @@ class Kept:
     """The length of its JSON in characters."""
 
 
-def kept_of(position: int, time: float, original: object, message: Message, size: int) -> Kept:
-    """The message at a position. ``time`` is its time unless its own text has one."""
+def kept_of(position: int, line: Line, original: object, message: Message) -> Kept:
+    """The message of a line. Its time is that of the line unless its own text has one."""
     # a tool's output is the tool's, whichever role holds it in this format
     role = "tool" if message.role == "user" and not speaks(message) else message.role
     text = message.content_text or ""
     if message.results:  # they come first, so there is no name or date at the head
-        seen = Remembered(position, role, text, said=time)
+        seen = Remembered(position, role, text, said=line.time)
     else:
-        seen = remembered(position, role, text, said=time)
-    return Kept(position, seen.said or time, original, message, seen, size)
+        seen = remembered(position, role, text, said=line.time)
+    return Kept(position, seen.said or line.time, original, message, seen, len(line.body))
 
 
 def json_of(value: object, place: str) -> str:
@@ -118,7 +117,7 @@ def with_words(kind: LineKind, line: Line, wire: Format) -> Line:
         message = wire.read([original]).messages[0]
     except (ValueError, LookupError, TypeError, RecursionError, InputError):
         return line
-    return replace(line, words=words_of(kept_of(0, line.time, original, message, 0)))
+    return replace(line, words=words_of(kept_of(0, line, original, message)))
 
 
 def own_id(message: object) -> str:
@@ -162,7 +161,6 @@ class Thread:
         self.damaged: dict[LineKind, set[int]] = {"message": set(), "event": set()}
         """The lines that cannot be read, which are passed over."""
         self._unsaved = 0
-        self._glances = store if isinstance(store, Glances) else None
         self._named = None if form is None else named(form)
         self.state = State()
         lengths: Sequence[int] = ()
@@ -187,17 +185,17 @@ class Thread:
         ``lengths`` of the two logs are asked for unless they are given.
         """
         said, happened = lengths or self._glance([])[1]
-        for some in _batches(self.state.messages, said):
+        for some in batches(self.state.messages, said):
             for position, (line, original) in self._intact("message", some, _original).items():
                 try:
-                    self._fold_line(position, line.time, original, len(line.body))
+                    self._fold_line(position, line, original)
                 except FormatError:  # an earlier version may have accepted it
                     if self._named is not None and is_readable(original):
                         raise
                     self.damaged["message"].add(position)
             self.state.read(messages=some.stop)
             self._drop_oldest()
-        for some in _batches(self.state.events, happened):
+        for some in batches(self.state.events, happened):
             for event in self._intact("event", some, event_of).values():
                 self._fold_event(event)
             self.state.read(events=some.stop)
@@ -205,16 +203,16 @@ class Thread:
 
     def _glance(self, keys: Sequence[str]) -> tuple[Sequence[str | None], Sequence[int]]:
         """The values of the keys and the lengths of both logs, if possible in one round trip."""
-        if self._glances is not None:
-            return settled(self._glances.glance(keys, [MESSAGES + self.name, EVENTS + self.name]))
+        if isinstance(self.store, Glances):
+            return self.store.glance(keys, [MESSAGES + self.name, EVENTS + self.name])
         values = [settled(self.store.get(key)) for key in keys]
-        return values, [settled(log.length()) for log in self._logs.values()]
+        return values, [log.length() for log in self._logs.values()]
 
     def _intact(
         self, kind: LineKind, positions: Sequence[int], read: Callable[[int, Line], T]
     ) -> dict[int, T]:
         """The results of ``read`` for the lines at these positions, without damaged lines."""
-        lines, found = settled(self._logs[kind].read(positions)), dict[int, T]()
+        lines, found = self._logs[kind].read(positions), dict[int, T]()
         for position in positions:
             try:
                 found[position] = read(position, lines[position])
@@ -277,15 +275,15 @@ class Thread:
         check(copies, messages, form, None if self._named else self.state)
         for message in messages:
             self.meter.message(message)  # what cannot be counted is refused before it is stored
-        fresh = [
-            kept_of(start + i, moment, copy, message, len(body))
-            for i, (copy, message, body) in enumerate(zip(copies, messages, bodies, strict=True))
-        ]
-        lines = [
-            Line(body, name, kept.time, words_of(kept))
-            for kept, body, name in zip(fresh, bodies, ids, strict=True)
-        ]
-        places = list(settled(self._log.append(lines, None if is_settled(self.state) else start)))
+        fresh: list[Kept] = []
+        lines: list[Line] = []
+        rows = zip(bodies, ids, copies, messages, strict=True)
+        for position, (body, name, copy, message) in enumerate(rows, start):
+            line = Line(body, name, moment)
+            kept = kept_of(position, line, copy, message)
+            fresh.append(kept)
+            lines.append(replace(line, time=kept.time, words=words_of(kept)))
+        places = list(self._log.append(lines, None if is_settled(self.state) else start))
         if fresh and not places:
             self.refresh()
             check_named(self._named, self.state)
@@ -293,11 +291,11 @@ class Thread:
         if places != [kept.position for kept in fresh]:  # another process wrote, or an id was known
             self.refresh()
             return places
-        for kept in fresh:
+        for kept, line in zip(fresh, lines, strict=True):
             if self.form([kept.original]).name == form.name:
                 self._fold_message(kept, form)
             else:  # by itself it is in another format
-                self._fold_line(kept.position, kept.time, kept.original, kept.size)
+                self._fold_line(kept.position, line, kept.original)
         self._apply_bounds()
         return places
 
@@ -306,8 +304,8 @@ class Thread:
     ) -> Event:
         """Append an event that stays valid whatever other processes wrote meanwhile."""
         line = self._event_line(kind, reason, facts, words)
-        positions = settled(self._event_log.append([line], flush=kind not in DERIVED))
-        event = event_of(positions[0], line)
+        (number,) = self._event_log.append([line], flush=kind not in DERIVED)
+        event = event_of(number, line)
         if event.number == self.state.events:  # no other process wrote, so nothing must be read
             self._fold_event(event)
         else:
@@ -323,7 +321,7 @@ class Thread:
         event = Event(self.state.events, kind, line.time, self.state.messages, reason, facts)
         flush = kind not in DERIVED
         try:
-            if settled(self._event_log.append([line], at=event.number, flush=flush)):
+            if self._event_log.append([line], at=event.number, flush=flush):
                 self._fold_event(event)
             else:
                 self.refresh()
@@ -337,12 +335,12 @@ class Thread:
         facts = {"position": position, "message": original, "before": before}
         message = self.wire.read([original]).messages[0]
         check_calls(original, message, self.wire, "message")
-        edited = kept_of(position, 0.0, original, message, 0)
+        edited = kept_of(position, Line(""), original, message)
         return self.record("edit", reason, facts, words_of(edited))
 
     def events(self, start: int = 0) -> Iterator[Event]:
         """The events in order."""
-        for some in _batches(start, self.state.events):
+        for some in batches(start, self.state.events):
             yield from self._intact("event", some, event_of).values()
 
     def read(self, positions: Sequence[int]) -> dict[int, Kept]:
@@ -351,7 +349,7 @@ class Thread:
         wanted = [place for place in positions if 0 <= place < end and place not in gone]
         missing = [place for place in wanted if place not in held]
         if missing:
-            self._load(self._intact("message", as_range(missing), _original))
+            self._load(self._intact("message", missing, _original))
         found = {place: held[place] for place in wanted if place in held}
         self._drop_oldest()
         return found
@@ -364,12 +362,12 @@ class Thread:
 
     def forwards(self, start: int = 0) -> Iterator[Kept]:
         """The messages from ``start`` on with edits applied, in order."""
-        for some in _batches(start, self.state.messages):
+        for some in batches(start, self.state.messages):
             yield from self.read(some).values()
 
     def originals(self) -> Iterator[Any]:
         """Everything that was appended, unedited."""
-        for some in _batches(0, self.state.messages):
+        for some in batches(0, self.state.messages):
             for _, original in self._intact("message", some, _original).values():
                 yield original
 
@@ -377,8 +375,8 @@ class Thread:
         """BM25 scores by position, for messages with edits applied."""
         edits, gone = self.state.edits, set(self.state.deleted)
         # events first: this search may index words, which changes the scores of both logs
-        edited = settled(self._event_log.search(terms, most)) if edits else dict[int, float]()
-        found = dict(settled(self._log.search(terms, most)))
+        edited = self._event_log.search(terms, most) if edits else dict[int, float]()
+        found = dict(self._log.search(terms, most))
         if edits:
             places = {number: position for position, number in edits.items()}
             found = {position: score for position, score in found.items() if position not in edits}
@@ -387,12 +385,12 @@ class Thread:
 
     def between(self, first: float, last: float, most: int) -> list[int]:
         """Positions of the messages in this period, the earliest first."""
-        gone, found = set(self.state.deleted), settled(self._log.between(first, last, most))
+        gone, found = set(self.state.deleted), self._log.between(first, last, most)
         return [place for place in found if place not in gone]
 
     def position_of(self, name: str) -> int | None:
         """The position of the message with this id, if there is one."""
-        return settled(self._log.find([name])).get(name)
+        return self._log.find([name]).get(name)
 
     def form(self, originals: Sequence[object]) -> Format:
         """The format of the thread, as far as it and these messages determine it."""
@@ -408,11 +406,11 @@ class Thread:
         ends: Mapping[LineKind, int]
         ends = {"message": self.state.messages, "event": self.state.events}
         for kind, end in ends.items():
-            for places in _batches(0, end):
-                lines = settled(self._logs[kind].read(places))
+            for places in batches(0, end):
+                lines = self._logs[kind].read(places)
                 found = (lines.get(place, _DAMAGED) for place in places)
                 copies = [with_words(kind, line, self.wire) for line in found]
-                if not settled(target._logs[kind].append(copies, at=places.start)):
+                if not target._logs[kind].append(copies, at=places.start):
                     problem = f"thread {target.name!r} is not empty"
                     raise ConfigError(problem, place="thread", advice="name one that is new")
 
@@ -424,21 +422,19 @@ class Thread:
 
     def _load(self, lines: Mapping[int, tuple[Line, Any]]) -> None:
         edits = self.state.edits
-        edited = self._intact(
-            "event", [edits[place] for place in lines if place in edits], event_of
-        )
-        originals = [
-            edited[edits[position]].facts["message"] if edits.get(position) in edited else original
-            for position, (_, original) in lines.items()
-        ]
-        messages = self._read(originals)
-        for (position, (line, _)), original, message in zip(
-            lines.items(), originals, messages, strict=True
-        ):
+        numbers = {position: edits[position] for position in lines if position in edits}
+        edited = self._intact("event", list(numbers.values()), event_of)
+        originals = {position: original for position, (_, original) in lines.items()}
+        for position, number in numbers.items():
+            if number in edited:
+                originals[position] = edited[number].facts["message"]
+        messages = self._read(list(originals.values()))
+        for (position, original), message in zip(originals.items(), messages, strict=True):
+            line, _ = lines[position]
             if message is None:
                 self.damaged["message"].add(position)
             else:
-                self._keep(kept_of(position, line.time, original, message, len(line.body)))
+                self._keep(kept_of(position, line, original, message))
 
     def _read(self, originals: Sequence[object]) -> Sequence[Message | None]:
         """The messages; None for one that the format refuses."""
@@ -468,13 +464,13 @@ class Thread:
         if self._unsaved >= LINES:
             self.save()
 
-    def _fold_line(self, position: int, time: float, original: object, size: int) -> None:
+    def _fold_line(self, position: int, line: Line, original: object) -> None:
         """Update the state with a message that is read by itself."""
         form = self.form([original])
         message = form.read([original]).messages[0]
         if self._named:
             check_calls(original, message, form, "format")
-        self._fold_message(kept_of(position, time, original, message, size), form)
+        self._fold_message(kept_of(position, line, original, message), form)
 
     def _fold_message(self, kept: Kept, form: Format) -> None:
         exchanged, tokens = self.state.exchanged, self.meter.message(kept.message)
@@ -482,10 +478,7 @@ class Thread:
             self.state.set_format(form.name)
             self.held, self.held_characters = {}, 0  # they were read in another format
         self._keep(kept)
-        refused = is_refused(kept.message, form)
-        self.state.fold_message(
-            kept.position, kept.message, kept.remembered, tokens, refused=refused
-        )
+        self.state.fold_message(kept.position, kept.message, kept.remembered, tokens)
         self._unsaved += 1
         if self.state.exchanged and not exchanged:
             self.save()  # later openings then know the format
@@ -506,7 +499,7 @@ def _original(_: int, line: Line) -> tuple[Line, Any]:
     return line, json.loads(line.body)
 
 
-def _batches(start: int, end: int) -> Iterator[range]:
+def batches(start: int, end: int) -> Iterator[range]:
     """The positions from ``start`` up to ``end``, in ranges that are read at once."""
     for first in range(start, end, LINES):
         yield range(first, min(first + LINES, end))

@@ -20,10 +20,10 @@ from holdfast.kernel.registry import imported
 from holdfast.memory.forms import VERBATIM, AskingCondenser, Form
 from holdfast.memory.tiers import Segment, Tier, TierStatistics
 from holdfast.model_usage import ModelUsage
-from holdfast.redact import redacted_text
+from holdfast.redact import concealing
 from holdfast.runtime import Runtime
 
-from .tiers import FormKey, Likeness, ThreadTiers, WantedForm
+from .tiers import Likeness, ThreadTiers, WantedForm
 
 T = TypeVar("T")
 
@@ -110,13 +110,6 @@ class Worker:
             self._work()
 
 
-Forms = dict[WantedForm, Form]
-"""The forms that the model returned."""
-
-Failures = dict[WantedForm, HoldfastError]
-"""The requests that failed, and why."""
-
-
 @dataclass(frozen=True, slots=True)
 class FormRequests:
     """Asks the model for forms; with ``redacts``, secrets are masked first."""
@@ -125,20 +118,14 @@ class FormRequests:
     lineup: Lineup
     redacts: bool = False
 
-    def ask_for(self, wanted: Sequence[WantedForm]) -> tuple[Forms, Failures, ModelUsage]:
+    def ask_for(
+        self, wanted: Sequence[WantedForm]
+    ) -> tuple[list[Form | HoldfastError], ModelUsage]:
         """Ask for these forms together. Failures of the model are not raised."""
-        flows: list[Generator[Ask[object], Any, Form]] = []
-        for each in wanted:
-            text = redacted_text(each.text)[0] if self.redacts else each.text
-            flows.append(self.condenser.asking(text, each.level, self.lineup.count))
-        found, usage = self._answered(flows)
-        forms, failed = Forms(), Failures()
-        for each, answer in zip(wanted, found, strict=True):
-            if isinstance(answer, HoldfastError):
-                failed[each] = answer
-            else:
-                forms[each] = answer
-        return forms, failed, usage
+        tells, count = concealing(redacts=self.redacts), self.lineup.count
+        return self._answered(
+            [self.condenser.asking(tells(each.text), each.level, count) for each in wanted]
+        )
 
     def expanded(self, segment: Segment, now: float) -> str:
         """The note of a segment reconstructed by the model, and marked so. Raises ModelError."""
@@ -206,7 +193,7 @@ class Upkeep:
         self._lock, self._tiers, self._likeness, self._forming = lock, tiers, likeness, forming
         self._worker = Worker(self._round) if background else None
         self._asking = Lock()
-        self._failed: Counter[FormKey] = Counter()
+        self._failed: Counter[WantedForm] = Counter()
         self._model, self._embedder = Patience(), Patience()
         self._closed = False
 
@@ -321,26 +308,29 @@ class Upkeep:
                 wanted = self._tiers.wanted_forms(most, given_up) if not self._closed else []
             if not wanted:
                 return False
-            forms, failed, usage = self._forming.ask_for(wanted)
+            answers, usage = self._forming.ask_for(wanted)
+            found = dict(zip(wanted, answers, strict=True))
+            forms = {each: form for each, form in found.items() if isinstance(form, Form)}
             with self._lock:
                 if self._closed:
                     return False
-                self._failed.update((each.id, each.level) for each in failed)
+                self._failed.update(found.keys() - forms.keys())
                 self._model.record(answered=bool(forms))
                 self._tiers.take(forms, self._forming.lineup.writer)
-                self._record_round(list(forms.values()), list(failed.values()), usage)
+                self._record_round(list(forms.values()), answers, usage)
         return bool(forms)
 
     def _record_round(
-        self, forms: Sequence[Form], failed: Sequence[HoldfastError], usage: ModelUsage
+        self, forms: Sequence[Form], answers: Sequence[Form | HoldfastError], usage: ModelUsage
     ) -> None:
+        failed = [answer for answer in answers if isinstance(answer, HoldfastError)]
         if failed:
             self._record_fault(str(failed[0]))
         if not usage.calls:
             return
-        asked = len(failed) + sum(form.asked for form in forms)
         refused = sum(bool(form.refused) for form in forms)
-        taken = asked - len(failed) - refused
+        taken = sum(form.asked for form in forms) - refused
+        asked = taken + refused + len(failed)
         facts = {
             "taken": taken,
             "refused": refused,

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from heapq import nlargest
-from itertools import groupby, islice
+from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, cast
 
@@ -35,21 +35,22 @@ if TYPE_CHECKING:
     from holdfast.memory.facts import Fact, Ledger
     from holdfast.memory.vectors import WordEmbedder, WordVectors
 
-_COMMON, _LEAST_HOLDERS, _COMMON_AT = 0.2, 4, 60
-"""A word is common if this share of the messages has it, but at least 4, of which fewer are an
-exchange or two, and at most 60, so that a search in a long thread ends; half gave equal views.
-"""
-_ONWARD = COURTESY | frozenset(
-    """
+
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(map(stem, set(words(text)) - STOP_WORDS))
+
+
+_ONWARD_WORDS = """
     again ahead another carry continue continues correct done following forward keep next proceed
     resume then
     alles danke gut merci oui continuez gracias vale sigue grazie obrigado obrigada bedankt weiter
-    """.split()
-)
-"""Words of greetings, thanks, agreement and requests to go on."""
-# words of an input that only asks to go on which may say with what, as in "continue with the next
-# endpoint"; with half of it, views were equal
-_MOST_ONWARD = 2
+"""
+_ONWARD = frozenset(map(stem, COURTESY.union(_ONWARD_WORDS.split())))
+"""The stems of words of greetings, thanks, agreement and requests to go on."""
+
+_TERMS: Memo[str, frozenset[str]] = Memo(_terms)
+"""Cached, since most messages of a view are in the next view too."""
+
 _UNKNOWN = 0.1  # share of an input's words that the view may lack; half and double gave equal views
 
 
@@ -59,6 +60,25 @@ class Inquiry:
 
     question: str
     work: str = ""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it only greets, thanks, agrees or asks to go on, such as "ok thanks"."""
+        return bool(self.question) and not self._telling
+
+    @property
+    def _telling(self) -> frozenset[str]:
+        return _TERMS(self.question) - _ONWARD
+
+    def is_known(self, messages: Iterable[Message], recalled: str) -> bool:
+        """Whether these messages and a text that was recalled before have nearly all its words."""
+        asked = self._telling
+        unknown = asked - _TERMS(recalled)
+        for message in messages:
+            if len(unknown) <= _UNKNOWN * len(asked):
+                return True
+            unknown -= _TERMS(message.content_text or "")
+        return len(unknown) <= _UNKNOWN * len(asked)
 
     @property
     def brief(self) -> str:
@@ -76,50 +96,9 @@ def of_the_newest(thread: Thread) -> Inquiry:
     end, spoke = thread.state.messages, thread.state.spoke or 0
     newest = thread.read(range(end - NEWEST, end)) if end - spoke > NEWEST else {}
     work = "\n".join(words_of(kept)[:GLANCE] for kept in newest.values())
-    return Inquiry(_newest_input(thread), work)
+    said = {} if thread.state.spoke is None else thread.read([spoke])
+    return Inquiry("".join(kept.message.content_text or "" for kept in said.values()), work)
 
-
-def is_idle(thread: Thread) -> bool:
-    """Whether the newest user message needs no search, such as "ok thanks"."""
-    spoken = words(_newest_input(thread)[:GLANCE])
-    if thread.state.spoke is None or not all(map(str.isalpha, spoken)):
-        return False
-    telling = [word for word in spoken if word not in STOP_WORDS]
-    left = [word for word in telling if word not in _ONWARD]
-    if left and not (len(left) <= _MOST_ONWARD and len(left) < len(telling)):
-        return False
-    common = min(_COMMON_AT, max(_LEAST_HOLDERS, int(thread.state.messages * _COMMON)))
-    return all(len(thread.search([word], common)) >= common for word in left)
-
-
-def _newest_input(thread: Thread) -> str:
-    """The text of the newest user message, empty if there is none."""
-    spoke = thread.state.spoke
-    kept = thread.read([spoke]) if spoke is not None else {}
-    return next((each.message.content_text or "" for each in kept.values()), "")
-
-
-def is_known(thread: Thread, messages: Iterable[Message], recalled: str) -> bool:
-    """Whether the view has nearly all words of the user's newest input.
-
-    The view is these messages and the text that was recalled before.
-    """
-    asked = _terms(_newest_input(thread)) - _ONWARD_TERMS
-    unknown = set(asked) - _terms(recalled)
-    for message in messages:
-        if len(unknown) <= _UNKNOWN * len(asked):
-            return True
-        unknown -= _TERMS(message.content_text or "")
-    return len(unknown) <= _UNKNOWN * len(asked)
-
-
-def _terms(text: str) -> frozenset[str]:
-    return frozenset(map(stem, set(words(text)) - STOP_WORDS))
-
-
-_ONWARD_TERMS = frozenset(map(stem, _ONWARD))
-_TERMS: Memo[str, frozenset[str]] = Memo(_terms)
-"""Cached, since most messages of a view are in the next view too."""
 
 # Each candidate is read with its neighbours; those of a long thread are read from the store.
 _CANDIDATES = 60  # messages with words of the question; in dialogues half and double found as much
@@ -256,18 +235,13 @@ class Past:
         if self._thread.state.spoke not in shown:
             apart = self._asking(asked.question)
         answers = self._retrieval.answers(asked.question, self._thread.now(), asked.work, apart)
-        scores, messages = answers.ranked(), answers.messages
+        scores, messages = answers.ranked(), dict(answers.messages)
         unseen = (place for place, score in scores.items() if score >= least and place not in shown)
         hits = list(islice(unseen, most or _HITS))
-        if self._tells is not str:
-            masked = {place: self._tells(messages[place].text) for place in hits}
-            messages = {place: replace(messages[place], text=masked[place]) for place in hits}
-        said = [place for place in hits if messages[place].role == "user"]
-        returned = self._returned(said)
-        messages = {
-            **messages,
-            **{place: replace(messages[place], role="tool", speaker="") for place in returned},
-        }
+        for place in hits:
+            messages[place] = replace(messages[place], text=self._tells(messages[place].text))
+        for place in self._returned([at for at in hits if messages[at].role == "user"]):
+            messages[place] = replace(messages[place], role="tool", speaker="")
         name = partial(author, self._thread, tells=self._tells)
         count = self._thread.meter.text
         excerpts = pack(hits, messages, room, count, question=asked.brief, whole=whole, name=name)
@@ -399,17 +373,15 @@ class MessageVectors:
         if self._next < first * _BLOCK or not self._blocks:
             self._open(first)
         stop = min(end, self._next + _AT_ONCE)
-        for start in range(self._next, stop, LINES):
-            found = self._thread.read(range(start, min(start + LINES, stop))).items()
-            said = [(place, _brief(kept)) for place, kept in found if kept.message.role != "system"]
-            for number, part in groupby(said, lambda entry: entry[0] // _BLOCK):
-                block = self._blocks.get(number)
-                if block is None:
-                    block = self._blocks[number] = kind(embedder)
-                block.add(*(message for _, message in part))
-        for number in range(self._next // _BLOCK, stop // _BLOCK):
-            self._keep(number)
-        self._next = max(self._next, stop)
+        while self._next < stop:
+            number = self._next // _BLOCK
+            block = self._blocks.setdefault(number, kind(embedder))
+            places = range(self._next, min(stop, (number + 1) * _BLOCK))
+            found = self._thread.read(places).values()
+            block.add(*(_brief(kept) for kept in found if kept.message.role != "system"))
+            self._next = places.stop
+            if places.stop % _BLOCK == 0:
+                self._keep(number)
         self._blocks = {number: block for number, block in self._blocks.items() if number >= first}
 
     def _keep(self, number: int) -> None:
@@ -469,7 +441,7 @@ class FactReader:
 
     def _messages(self, kept: Kept, named: frozenset[str]) -> Remembered:
         seen = as_remembered(kept, named)
-        return seen if self._tells is str else replace(seen, text=self._tells(seen.text))
+        return replace(seen, text=self._tells(seen.text))
 
     def _forgotten(self, fact: Fact) -> bool:
         return any(

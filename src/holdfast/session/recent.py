@@ -6,10 +6,10 @@ work grows with the view and the new messages, not with the thread.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import Any
 
 from holdfast.compressors.select import LEFT_OUT
 from holdfast.compressors.summaries import mark
@@ -58,15 +58,6 @@ class Part:
     """The compression of its messages, if there was one."""
 
 
-@dataclass(frozen=True, slots=True)
-class PastMessage:
-    """The message about the past: its text, itself, and its tokens."""
-
-    text: str
-    message: Message
-    tokens: int
-
-
 @dataclass(slots=True)
 class LastFit:
     """What a session remembers of its last fit, so that the next one costs only what is new."""
@@ -79,7 +70,9 @@ class LastFit:
     accepted: frozenset[Message] = frozenset()
     """The messages of the last view that the format accepts by themselves, without the newest."""
 
-    past_message: PastMessage | None = None
+    past_message: tuple[str, Message] | None = None
+    """The message about the past, after its text."""
+
     searched_for: int | None = None
     """The user's input for which the past was last searched."""
 
@@ -97,42 +90,6 @@ class LastFit:
 
     waited: int = 0
     """How often it was cheaper to let a view grow."""
-
-
-class Frame:
-    """The parameters of one fit. Tokens are those of the session's meter."""
-
-    def __init__(
-        self,
-        thread: Thread,
-        last_fit: LastFit,
-        options: SessionOptions,
-        budget: Budget,
-        query: str | None,
-        tools: object,
-    ) -> None:
-        self.thread, self.last_fit, self.options = thread, last_fit, options
-        self.query, self.tools = query, tools
-        self.limit = budget.tokens(options.window)
-        self.trigger, self.target = thresholds(budget, self.limit, options.trigger)
-        """Tokens above which the view is compacted again, and those of a view after it at most."""
-        self.overhead = options.meter.overhead(thread.wire.read([], tools).envelope)
-        """Tokens of the request besides its messages."""
-        always = thread.read([*thread.state.system, *thread.state.pins])
-        self.fixed: Mapping[int, Kept] = dict(sorted(always.items()))
-        """The messages that are always in the view: system messages and pins."""
-        self.room = self.limit - self.overhead - sum(map(self.size, self.fixed.values()))
-        """Tokens of the limit that are left for everything else."""
-
-    def size(self, kept: Kept) -> int:
-        """Tokens of the message."""
-        return self.options.meter.message(kept.message)
-
-    @property
-    def key(self) -> tuple[int, ...]:
-        """What decides the contents of the view, besides recalled messages."""
-        state = self.thread.state
-        return (state.since, state.rewordings, *self.fixed)
 
 
 def marked_message(thread: Thread, text: str) -> Message:
@@ -175,88 +132,97 @@ tokens, which are read in a few milliseconds.
 _TALK = 0.65
 
 
-class Scope(NamedTuple):
-    """The messages from which a part is made: those from ``start`` on, and the ``earlier`` ones."""
-
-    start: int
-    far: int = 0
-    """Messages before this position are searched only for the user's questions."""
-
-    earlier: Sequence[int] = ()
-
-
-class _Sized(NamedTuple):
-    """A message of a view: its position in the thread (None for notes), and its tokens."""
-
-    place: int | None
-    message: Message
-    tokens: int
-
-
 class RecentTurns:
-    """Makes the recent part of a view for one fit."""
+    """Makes the recent part of a view for one fit. Tokens are those of the session's meter."""
 
-    def __init__(self, frame: Frame) -> None:
-        self._frame = frame
-        self._thread, self._last_fit = frame.thread, frame.last_fit
+    def __init__(
+        self,
+        thread: Thread,
+        last_fit: LastFit,
+        options: SessionOptions,
+        budget: Budget,
+        query: str | None,
+        tools: object,
+    ) -> None:
+        self.thread, self.last_fit, self.options = thread, last_fit, options
+        self.query, self._tools = query, tools
+        self.limit = budget.tokens(options.window)
+        self.trigger, self.target = thresholds(budget, self.limit, options.trigger)
+        """Tokens above which the view is compacted again, and those of a view after it at most."""
+        self.size = options.meter.message
+        """Counts the tokens of a message."""
+        self.overhead = options.meter.overhead(thread.wire.read([], tools).envelope)
+        """Tokens of the request besides its messages."""
+        always = thread.read([*thread.state.system, *thread.state.pins])
+        self.fixed: Mapping[int, Kept] = dict(sorted(always.items()))
+        """The messages that are always in the view: system messages and pins."""
+        self.fixed_tokens = self.overhead + self.tokens(self.fixed.values())
+        self.room = self.limit - self.fixed_tokens
+        """Tokens of the limit that are left for everything else."""
+
+    def tokens(self, found: Iterable[Kept]) -> int:
+        """Tokens of the messages."""
+        return sum(self.size(kept.message) for kept in found)
 
     def start(self, room: int) -> int:
         """The position from which the recent turns fit ``room`` tokens.
 
         The newest exchange is always included. They never begin with the result of a call.
         """
-        end = self._thread.state.messages
+        end = self.thread.state.messages
         taken, start = 0, end
-        for kept in self._thread.backwards():
-            if kept.position in self._frame.fixed:
+        for kept in self.thread.backwards():
+            if kept.position in self.fixed:
                 continue
-            taken += self._frame.size(kept)
+            taken += self.size(kept.message)
             if taken > room and start < end:
                 break
             if not kept.message.results:
                 start = kept.position
         return start
 
-    def scope(self, last: Part | None) -> Scope:
+    def scope(self, last: Part | None) -> Made:
         """The messages for the next part: those that the last part had or noted, and newer ones.
 
         The newest of the messages that it dropped are tried again if there is room. Without a last
         part, or if it had too many, these are the newest messages of the thread.
         """
-        thread, made, far = self._thread, self._thread.state.made, self._far()
+        thread, made, far = self.thread, self.thread.state.made, self._far()
+        newest = self.since(far, far, is_talk=self._is_talk())
         if last is None or made is None:
-            return Scope(far, far)
+            return newest
         before = thread.read([*made.earlier, *range(made.start, made.end)])
         told = before.keys() & {*last.mentioned}
-        taken = [*(before[place] for place in told)]
-        taken += thread.read(range(made.end, thread.state.messages)).values()
-        room, tokens = self._frame.room, sum(map(self._frame.size, taken))
-        if tokens > room * _FAR:
-            return Scope(far, far)
+        tokens = self.tokens(before[place] for place in told)
+        tokens += self.tokens(thread.read(range(made.end, newest.end)).values())
+        if tokens > self.room * _FAR:
+            return newest
         again: list[Kept] = []
-        most = max(room * _LOOKED_AT, _CHEAP)
+        most = max(self.room * _LOOKED_AT, _CHEAP)
         for kept in reversed([kept for place, kept in before.items() if place not in told]):
-            tokens += self._frame.size(kept)
+            tokens += self.size(kept.message)
             if tokens > most:
                 break
             again.append(kept)
         while again and again[-1].message.results:
             again.pop()
-        return Scope(made.end, far, sorted(told.union(kept.position for kept in again)))
+        earlier = sorted(told.union(kept.position for kept in again))
+        return replace(newest, start=made.end, earlier=earlier)
+
+    def since(self, start: int, far: int = 0, *, is_talk: bool) -> Made:
+        """The messages from ``start`` on, for a part whose size is not known yet."""
+        state = self.thread.state
+        return Made([], start, state.messages, state.spoke, is_talk, self.limit, far=far)
 
     def _far(self) -> int:
         """The position before which messages are far; 0 for a short thread."""
-        tokens, room = 0, self._frame.room
-        for kept in self._thread.backwards():
-            tokens += self._frame.size(kept)
-            if tokens > room * _FAR:
-                return self.start(int(room * _FAR))
-        return 0
+        most = int(self.room * _FAR)
+        return self.start(most) if self.thread.state.tokens > most else 0
 
-    def is_talk(self) -> bool:
+    def _is_talk(self) -> bool:
         """Whether the newest messages are mostly words, not calls and results."""
-        end = self._thread.state.messages
-        kept = self._thread.read(range(max(0, end - LINES), end))
+        end = self.thread.state.messages
+        kept = self.thread.read(range(max(0, end - LINES), end))
         events = events_of([_bare(each) for each in kept.values()], {})
         said = sum(len(each.text) for each in events if each.function == "words")
         told = sum(len(each.text) for each in events if each.function != "instruction")
@@ -267,131 +233,127 @@ class RecentTurns:
 
         If another process made the last part, it is made again from the same messages.
         """
-        last, key, made = self._last_fit.part, self._frame.key, self._thread.state.made
-        if last is None or self._last_fit.key != key:
-            if made is None or tuple(made.key) != key:
+        last, made, wire = self.last_fit.part, self.thread.state.made, self.thread.wire
+        if last is None or self.last_fit.key != self._key:
+            if made is None or tuple(made.key) != self._key:
                 return None
             last = self._set_part(self._part_of(made))
-        if last.end > self._thread.state.messages:
+        if last.end > self.thread.state.messages:
             return None
-        fresh = self._thread.read(range(last.end, self._thread.state.messages))
-        beside = self._frame.overhead - self._last_fit.overhead  # the tools may have changed
-        before, wire = last.messages, self._thread.wire
+        fresh = self.thread.read(range(last.end, self.thread.state.messages))
+        beside = self.overhead - self.last_fit.overhead  # the tools may have changed
+        before = last.messages
         if any(message.wire.name != wire.name for message in before):  # it is known by now
             before = wire.read([message.original for message in before]).messages
-        grown = Part(
-            [*before, *(kept.message for kept in fresh.values())],
-            last.tokens + beside + sum(map(self._frame.size, fresh.values())),
-            (*last.places, *fresh),
-            last.head,
-            self._thread.state.messages,
-            last.since,
-            (*last.mentioned, *fresh),
-            last.result,
+        return self._set_part(
+            replace(
+                last,
+                messages=[*before, *(kept.message for kept in fresh.values())],
+                tokens=last.tokens + beside + self.tokens(fresh.values()),
+                places=(*last.places, *fresh),
+                end=self.thread.state.messages,
+                mentioned=(*last.mentioned, *fresh),
+            )
         )
-        return self._set_part(grown)
 
-    def make(self, scope: Scope, target: int, told: str, *, is_talk: bool) -> tuple[Part, Made]:
+    def make(self, scope: Made, target: int, told: str) -> tuple[Part, Made]:
         """A part of ``target`` tokens, and how it was made.
 
         ``told`` is the view's text about the past.
         """
-        state, limit, earlier = self._thread.state, self._frame.limit, [*scope.earlier]
-        end, spoke, far = state.messages, state.spoke, scope.far
-        made = Made([], scope.start, end, spoke, is_talk, limit, target, told, earlier, far)
+        made = replace(scope, target=target, told=told)
         return self._part_of(made), made
 
     def keep(self, part: Part, made: Made) -> None:
         """Let the next fit continue from this part, in this process or another."""
-        self._thread.state.record_part(replace(made, key=[*self._frame.key]))
+        self.thread.state.record_part(replace(made, key=[*self._key]))
         self._set_part(part)
 
+    @property
+    def _key(self) -> tuple[int, ...]:
+        """What decides the contents of the view, besides recalled messages."""
+        state = self.thread.state
+        return (state.since, state.rewordings, *self.fixed)
+
     def _set_part(self, part: Part) -> Part:
-        last_fit, frame = self._last_fit, self._frame
-        last_fit.key, last_fit.part, last_fit.overhead = frame.key, part, frame.overhead
+        last_fit = self.last_fit
+        last_fit.key, last_fit.part, last_fit.overhead = self._key, part, self.overhead
         return part
 
     def _part_of(self, made: Made) -> Part:
-        state, frame = self._thread.state, self._frame
+        state = self.thread.state
         first = {*state.system} if made.is_talk else {*state.system, state.task}
         looked_at = [*self._before(made)]
-        looked_at += self._thread.read(range(made.start, made.end)).values()
-        messages = [_Sized(each.position, each.message, frame.size(each)) for each in looked_at]
+        looked_at += self.thread.read(range(made.start, made.end)).values()
         wanted = [each.position for each in looked_at]
-        at = sum(1 for _ in takewhile(first.__contains__, wanted))
-        notes = self._notes(made.told) if made.told else None
-        if notes is not None:
-            messages.insert(at, notes)
-        tokens, result = frame.overhead + sum(each.tokens for each in messages), None
+        notes = [marked_message(self.thread, made.told)] if made.told else []
+        head = sum(1 for _ in takewhile(first.__contains__, wanted))
+        places: list[int | None] = [*wanted]
+        places[head:head] = [None] * len(notes)
+        messages = [each.message for each in looked_at]
+        messages[head:head] = notes
+        tokens = self.overhead + sum(map(self.size, messages))
         left: list[tuple[int | None, Any]] = [
-            (i, each.message.original) for i, each in enumerate(messages)
+            (i, message.original) for i, message in enumerate(messages)
         ]
+        result = None
         if tokens > made.target:
-            result = self._compressed(messages, None if notes is None else at, made)
+            result = self._compressed(messages, places, made)
             tokens = result.spent.tokens
             left = list(zip(sources(result), result.messages, strict=True))
-        if notes is not None:
-            tokens -= notes.tokens
-            left = [(i, original) for i, original in left if i != at]
-        places = tuple(None if i is None else messages[i].place for i, _ in left)
-        untold = {messages[i].place for i in _left_out(result)} if result else ()
+        if notes:
+            tokens -= self.size(notes[0])
+            left = [(i, original) for i, original in left if i != head]
+        stands = tuple(None if i is None else places[i] for i, _ in left)
+        untold = {places[i] for i in _left_out(result)} if result else ()
         return Part(
-            self._thread.wire.read([original for _, original in left]).messages,
+            self.thread.wire.read([original for _, original in left]).messages,
             tokens,
-            places,
-            sum(1 for _ in takewhile(first.__contains__, places)),
+            stands,
+            sum(1 for _ in takewhile(first.__contains__, stands)),
             made.end,
-            _since(places, wanted),
+            _since(stands, wanted),
             tuple(place for place in wanted if place not in untold),
             result,
         )
 
     def _before(self, made: Made) -> list[Kept]:
         """The messages before ``start`` that are included: system, pins, task, earlier ones."""
-        state = self._thread.state
-        found = dict(self._frame.fixed) | self._thread.read(made.earlier)
-        for place in (state.task if self._frame.query is None else None, made.spoke):
+        found = dict(self.fixed) | self.thread.read(made.earlier)
+        for place in (self.thread.state.task if self.query is None else None, made.spoke):
             if place is not None and place < made.start:
-                found |= with_calls(self._thread, place)
+                found |= with_calls(self.thread, place)
         return [found[place] for place in sorted(found) if place < made.start]
 
-    def _notes(self, text: str) -> _Sized:
-        message = marked_message(self._thread, text)
-        return _Sized(None, message, self._frame.options.meter.message(message))
-
     def _compressed(
-        self, messages: Sequence[_Sized], beside: int | None, made: Made
+        self, messages: Sequence[Message], places: Sequence[int | None], made: Made
     ) -> CompressionResult:
-        """The messages compressed. Pins stay, and so does the message of notes at ``beside``.
+        """The messages compressed. Pins stay, and so does the message of notes, without a place.
 
         The user's last message stays too if the target can be met with it.
         """
-        options, pins = self._frame.options, {*self._thread.state.pins}
-        brief = self._frame.room * _INPUT
+        pins: set[int | None] = {None, *self.thread.state.pins}
         spoken = {
-            each.place for each in messages if each.tokens <= brief and each.place == made.spoke
+            place
+            for place, message in zip(places, messages, strict=True)
+            if place == made.spoke and self.size(message) <= self.room * _INPUT
         }
         asked: Options = {
-            **options.of_compress,
+            **self.options.of_compress,
             "on_failure": "fit",
-            "llm": options.lineup.model,
-            "query": self._frame.query,
-            "store": self._thread.store,
-            "secret": self._thread.secret,
+            "llm": self.options.lineup.model,
+            "query": self.query,
+            "store": self.thread.store,
+            "secret": self.thread.secret,
         }
-        originals = [each.message.original for each in messages]
-        known = replace(
-            self._thread.wire.read([], self._frame.tools),
-            messages=tuple([each.message for each in messages]),
-        )
+        originals = [message.original for message in messages]
+        known = replace(self.thread.wire.read([], self._tools), messages=tuple(messages))
 
         def keeping(stays: Container[int | None]) -> CompressionResult:
-            asked["pin"] = [
-                i for i, each in enumerate(messages) if i == beside or each.place in stays
-            ]
+            asked["pin"] = [i for i, place in enumerate(places) if place in stays]
             found = run(fit(originals, max(1, made.target), asked, known), answers)
-            calls, usage = self._last_fit.usage.calls, found.model_usage
-            self._last_fit.usage = replace(usage, calls=(*calls, *usage.calls))
+            calls, usage = self.last_fit.usage.calls, found.model_usage
+            self.last_fit.usage = replace(usage, calls=(*calls, *usage.calls))
             return found
 
         result = keeping(pins | spoken)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import Any
 
@@ -139,11 +139,15 @@ _PREVIEW = WIDTH - len("    0.25  message 1,000: ")  # cells: with what stands b
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A thread in numbers, its events, and the texts of recalled messages."""
+    """A thread in numbers, its events, and the texts of recalled messages, without secrets."""
 
     stats: Stats
     events: Sequence[Event]
     texts: Mapping[int, str] = field(default_factory=dict[int, str])
+
+    def question(self, event: Event, cells: int) -> str:
+        """The question of a recall on one line, with secrets masked."""
+        return one_line(redacted_text(event.facts["question"])[0], cells)
 
     def preview(self, position: int) -> str:
         """The text of a recalled message on one line."""
@@ -169,18 +173,6 @@ class Story:
         return sorted({chosen[0] for chosen in shown})
 
 
-def masked(story: Story) -> Story:
-    """The story with secrets masked in the shown questions and messages."""
-    events = list(story.events)
-    shown = {event.number for event in story.shown_recalls}
-    for place, event in enumerate(events):
-        if event.number in shown:
-            question = redacted_text(event.facts["question"])[0]
-            events[place] = replace(event, facts={**event.facts, "question": question})
-    texts = {place: redacted_text(text)[0] for place, text in story.texts.items()}
-    return Story(story.stats, events, texts)
-
-
 def reasons(why: dict[str, float]) -> str:
     """The factors of a score with their shares, the largest first."""
     ranked = sorted(why.items(), key=lambda entry: -entry[1])
@@ -195,7 +187,7 @@ def text_page(story: Story) -> str:
         yield f"  at message {event.at:,}: {begins}; {event.reason}"
 
     def recalled(event: Event) -> Iterator[str]:
-        question = one_line(event.facts["question"], _PREVIEW)
+        question = story.question(event, _PREVIEW)
         found = amount(len(event.facts["chosen"]), "message")
         yield f"  at message {event.at:,}: {found} for “{question}”"
         for position, score, why in best(event, 3):
@@ -287,8 +279,7 @@ def html_page(story: Story) -> str:
     stats = story.stats
     sized = [event for event in story.of("tiers") if "sizes" in event.facts]
     tiers = [
-        (tier, tier, [(float(event.at), float(event.facts["sizes"][tier])) for event in sized])
-        for tier in TIERS
+        (tier, tier, [(event.at, event.facts["sizes"][tier]) for event in sized]) for tier in TIERS
     ]
     return page(
         "$thread: Holdfast session",
@@ -331,8 +322,8 @@ def _facts(story: Story) -> str:
 def _sent(story: Story) -> str:
     """A chart of the tokens of the whole thread and of the view, at each recall."""
     recalls = story.of("recall")
-    whole = [(float(event.at), float(event.facts["of"])) for event in recalls]
-    view = [(float(event.at), float(event.facts["tokens"])) for event in recalls]
+    whole = [(event.at, event.facts["of"]) for event in recalls]
+    view = [(event.at, event.facts["tokens"]) for event in recalls]
     return _chart([("whole", "the whole thread", whole), ("view", "the view", view)])
 
 
@@ -414,7 +405,7 @@ def _recall(story: Story, event: Event) -> str:
         if len(chosen) > EXPLAINED
         else ""
     )
-    question = shown(one_line(event.facts["question"], PREVIEW))
+    question = shown(story.question(event, PREVIEW))
     return (
         f'<details><summary><span class="at">{event.at:,}</span><span class="words" '
         f'dir="auto">{question}</span>'

@@ -54,12 +54,6 @@ def span_of(spans: Sequence[Span], position: int) -> Span | None:
     return spans[at] if at >= 0 and position <= spans[at][1] else None
 
 
-def as_range(positions: Sequence[int]) -> Sequence[int]:
-    """The positions, as a range if they nearly are one, since a range is read with one query."""
-    first, last = min(positions), max(positions)
-    return range(first, last + 1) if last - first < 2 * len(positions) else positions
-
-
 EventKind = Literal[
     "edit", "revert", "delete", "keep", "pin", "unpin", "note", "forget",
     "compaction", "shrink", "recall", "tiers", "forms", "fault",
@@ -114,8 +108,8 @@ class Made:
     """Whether the messages were mostly words, not calls and results."""
 
     limit: int
-    target: int
-    told: str
+    target: int = 0
+    told: str = ""
     """The view's text about the past."""
 
     earlier: list[int] = field(default_factory=list[int])
@@ -164,9 +158,6 @@ class State:
     """The number of messages that separate a call from its result: results without a call, and
     messages between a call and its last result.
     """
-
-    refused: int = 0
-    """The number of messages that a format refuses in any place, such as empty ones."""
 
     spoke: int | None = None
     """The position of the newest user message."""
@@ -239,8 +230,7 @@ class State:
 
     def to_json(self) -> str:
         """The JSON that is saved."""
-        held = {f.name: getattr(self, f.name) for f in fields(self)}
-        return json.dumps(held, ensure_ascii=False, separators=(",", ":"), default=asdict)
+        return json.dumps(asdict(self), ensure_ascii=False, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str | None) -> State:
@@ -250,11 +240,11 @@ class State:
         convert = imported("msgspec:convert")  # loading it takes 20 ms, and new threads need none
         try:
             data = json.loads(text)
-            known = [f.name for f in fields(cls) if f.name not in _LATER or f.name in data]
-            state: State = convert({name: data[name] for name in known}, cls, str_keys=True)
-        except (ValueError, KeyError, TypeError, RecursionError):
+            needed = {each.name for each in fields(cls)} - _LATER
+            state: State = convert(data, cls, str_keys=True)
+        except (ValueError, TypeError, RecursionError):
             return cls()
-        return state
+        return state if needed <= data.keys() else cls()
 
     def _pair(self, message: Message) -> None:
         """Follow calls and results, as the rule on tool exchanges does."""
@@ -269,12 +259,9 @@ class State:
             if message.role != "system":
                 self.waiting = [call.id for call in message.calls]
 
-    def fold_message(
-        self, position: int, message: Message, seen: Remembered, tokens: int, *, refused: bool
-    ) -> None:
-        """Add the next message of the log, which its format may have refused in any place."""
+    def fold_message(self, position: int, message: Message, seen: Remembered, tokens: int) -> None:
+        """Add the next message of the log."""
         self.tokens += tokens
-        self.refused += refused
         if message.role == "system":
             self.system.append(position)
         if speaks(message):
@@ -299,6 +286,10 @@ class State:
         """Record that the messages determine the format."""
         self.format = wire
 
+    def record_part(self, made: Made) -> None:
+        """Record how the recent part of the view was made."""
+        self.made = made
+
     def recall(self, recalled: Mapping[str, Any]) -> None:
         """Record what was recalled for the newest input, which stays in later views."""
         self.recalled = {**recalled, "for": self.spoke}
@@ -322,10 +313,6 @@ class State:
         self.slowest = max(self.slowest, seconds)
         self.spared += max(0, self.tokens - tokens)
 
-    def record_part(self, made: Made) -> None:
-        """Record how the recent part of the view was made."""
-        self.made = made
-
     def fold_event(self, event: Event) -> None:
         """Add the next event of the log."""
         self.take(event)
@@ -339,7 +326,7 @@ class State:
         elif kind == "revert":
             self._revert(facts["position"], facts["to"])
         elif kind in ("delete", "keep", "pin", "unpin"):
-            self._mark(kind, facts["positions"])
+            self._mark(kind, {*facts["positions"]})
         elif kind == "note":
             self.notes[event.number] = facts["text"]
         elif kind == "forget" and "fact" in facts:
@@ -356,15 +343,11 @@ class State:
             self.recalled = {}  # its text may be out of date
         self.happened[kind] = self.happened.get(kind, 0) + 1
 
-    def _mark(self, kind: str, positions: Sequence[int]) -> None:
-        if kind == "delete":
-            self.deleted = sorted({*self.deleted, *positions})
-        elif kind == "keep":
-            self.deleted = sorted({*self.deleted}.difference(positions))
-        elif kind == "pin":
-            self.pins = sorted({*self.pins, *positions})
-        else:
-            self.pins = sorted({*self.pins}.difference(positions))
+    def _mark(self, kind: str, positions: set[int]) -> None:
+        """Delete or pin messages, or undo that."""
+        held = self.deleted if kind in ("delete", "keep") else self.pins
+        others = {*held} - positions
+        held[:] = sorted(others if kind in ("keep", "unpin") else others | positions)
 
     def _revert(self, position: int, number: int | None) -> None:
         """Restore the edit with this number; None restores the message as it was appended."""

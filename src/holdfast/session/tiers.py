@@ -13,6 +13,7 @@ from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
+from itertools import islice
 from math import inf
 from operator import mul
 from secrets import token_hex
@@ -25,6 +26,7 @@ from holdfast.memory.forms import FACTORS, HEAVY, VERBATIM, Condenser, Form
 from holdfast.memory.relevance import Context, Relevance, importances
 from holdfast.memory.tiers import (
     TIERS,
+    Maintained,
     Maintenance,
     Move,
     Segment,
@@ -146,10 +148,7 @@ class TierStore:
         self._last = hot
         try:
             kept = {tier: json.loads(text) for tier, text in texts.items() if text}
-            held = {
-                tier: tuple(_segment(each) for each in data["segments"])
-                for tier, data in kept.items()
-            }
+            held = {tier: tuple(map(_segment, data["segments"])) for tier, data in kept.items()}
             newest = max(kept.values(), key=lambda data: data["next"], default={"next": 0})
             events, tokens = newest.get("events", 0), newest.get("tokens", 0)
             return SavedTiers(Tiers(**held), newest["next"], events, tokens)
@@ -194,9 +193,6 @@ _TAKEN_IN = 2
 
 RULE = "rule"
 """The writer of a form made by rules."""
-
-FormKey = tuple[str, int]
-"""A segment's id, and the level of the form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,8 +243,12 @@ class ThreadTiers:
         """The segments of each tier."""
         return self._saved.tiers
 
-    def _put(self, tiers: Tiers) -> None:
+    def _put(self, tiers: Tiers, *moves: Move) -> None:
         self._loaded = replace(self._saved, tiers=tiers)
+        self._moves += moves
+
+    def _take_over(self, done: Maintained) -> None:
+        self._put(done.tiers, *done.moves)
 
     def due(self, *, patient: bool = False) -> bool:
         """Whether enough is new since the last run: half of the size of hot.
@@ -271,19 +271,21 @@ class ThreadTiers:
         out = {position for position in wanted if holds(self.thread.state.evicted, position)}
         self.thread.record_found(wanted - out)
         if out:
-            with self._changing() as moves:
-                moves.extend(self._readmit(sorted(out)))
+            with self._changing():
+                self._readmit(sorted(out))
 
-    def wanted_forms(self, most: int, given_up: AbstractSet[FormKey]) -> list[WantedForm]:
+    def wanted_forms(self, most: int, given_up: AbstractSet[WantedForm]) -> list[WantedForm]:
         """The newest segments whose form was made by rules, at most ``most``."""
-        known = {*given_up, *((wanted.id, wanted.level) for wanted in self._forms)}
-        found = [
-            segment
-            for segment in (*self.tiers.warm, *self.tiers.cold)
-            if "written_by" not in segment.metadata and (segment.id, segment.level) not in known
-        ]
-        newest = sorted(found, key=lambda each: -each.created)[:most]
-        return [WantedForm(each.id, each.level, self._turns.condensed_of(each)) for each in newest]
+        newest = sorted((*self.tiers.warm, *self.tiers.cold), key=lambda each: -each.created)
+        wanted = filter(None, map(self._wanted, newest))
+        fresh = (each for each in wanted if each not in given_up and each not in self._forms)
+        return list(islice(fresh, most))
+
+    def _wanted(self, segment: Segment) -> WantedForm | None:
+        """What a model may be asked for; None if it was asked already."""
+        if "written_by" in segment.metadata:
+            return None
+        return WantedForm(segment.id, segment.level, self._turns.condensed_of(segment))
 
     def note_of(self, position: int) -> Segment | None:
         """The segment with the message at this position; None without one, or if it was deleted."""
@@ -314,13 +316,12 @@ class ThreadTiers:
         cannot be saved; the next run repeats the work.
         """
         now = self.thread.now()
-        with self._changing() as moves:
-            moves.extend([*self._use_forms(now), *self._add_changed()])
+        with self._changing():
+            self._use_forms(now)
+            self._add_changed()
             self._put(self.tiers.adding(*self._new_turns(some=some, brief=brief)))
-            moves.extend(self._promote(now))
-            done = self._maintenance.run(self.tiers, self._importances, now, force=force)
-            self._put(done.tiers)
-            moves.extend(done.moves)
+            self._promote(now)
+            self._take_over(self._maintenance.run(self.tiers, self._importances, now, force=force))
         return self.statistics()
 
     def statistics(self) -> dict[Tier, TierStatistics]:
@@ -340,22 +341,21 @@ class ThreadTiers:
             self._loaded = replace(found, tokens=tokens)
 
     @contextmanager
-    def _changing(self) -> Generator[list[Move]]:
-        """Save the block's changes of the tiers, and append an event with the moves in the list.
+    def _changing(self) -> Generator[None]:
+        """Save the block's changes of the tiers, and append an event with its moves.
 
         If that fails, everything stays as it was.
         """
         self._reload()
         before = self._saved
-        moves: list[Move] = []
+        self._moves: list[Move] = []
         try:
-            yield moves
+            yield
             if (self.tiers, self._saved.next) != (before.tiers, before.next):
                 self._store.save(before.tiers, self._saved)
-            if moves:
-                self.thread.record(
-                    "tiers", f"{amount(len(moves), 'segment')} changed tiers", self._facts(moves)
-                )
+            if self._moves:
+                reason = f"{amount(len(self._moves), 'segment')} changed tiers"
+                self.thread.record("tiers", reason, self._facts(self._moves))
         except BaseException:
             self._loaded = before
             raise
@@ -373,33 +373,25 @@ class ThreadTiers:
             ),
         }
 
-    def _use_forms(self, now: float) -> list[Move]:
+    def _use_forms(self, now: float) -> None:
         """Replace forms made by rules with those of a model."""
-        moves: list[Move] = []
         forms, self._forms = self._forms, {}
         for wanted, (writer, form) in forms.items():
             found = self.tiers.find(wanted.id)
-            if found is None:
+            if found is None or self._wanted(found[1]) != wanted:
                 continue
             tier, segment = found
-            if segment.level != wanted.level or "written_by" in segment.metadata:
-                continue
-            if self._turns.condensed_of(segment) != wanted.text:
-                continue
             taken = not form.refused and form.text != segment.content
             after = use_form(
                 segment, wanted.text, form, writer if taken else RULE, self.thread.meter.text, now
             )
-            self._put(self.tiers.placing(tier, after))
-            if taken:
-                moves.append(Move(segment, after, tier, tier, "rewritten"))
-        return moves
+            moves = [Move(segment, after, tier, tier, "rewritten")] if taken else []
+            self._put(self.tiers.placing(tier, after), *moves)
 
-    def _add_changed(self) -> list[Move]:
+    def _add_changed(self) -> None:
         """Add the turns again whose messages were edited or deleted since the last run."""
         touched = self._turns.reworded(self._saved.events)
         self._loaded = replace(self._saved, events=self.thread.state.events)
-        moves: list[Move] = []
         for segment in self.tiers.all() if touched else ():
             found = self.tiers.find(segment.id)
             if found is None or touched.isdisjoint(covered(segment)):
@@ -412,12 +404,12 @@ class ThreadTiers:
                 used = segment.access_count
                 fresh = replace(fresh, accessed=segment.accessed, access_count=used)
                 self._put(self.tiers.placing("hot", fresh))
-            moves.append(Move(segment, fresh, found[0], "hot" if fresh else None, "reworded"))
-        return moves + self._readmit(sorted(touched))
+            to: Tier | None = "hot" if fresh else None
+            self._put(self.tiers, Move(segment, fresh, found[0], to, "reworded"))
+        self._readmit(sorted(touched))
 
-    def _readmit(self, positions: Sequence[int]) -> list[Move]:
+    def _readmit(self, positions: Sequence[int]) -> None:
         """Add the evicted turns with these positions to warm again."""
-        moves: list[Move] = []
         back: list[Span] = []
         for position in positions:
             span = self._turns.evicted(position)
@@ -425,15 +417,11 @@ class ThreadTiers:
                 continue
             segment = self._turns.segment(span)
             if segment is not None:
-                done = self._maintenance.readmit(self.tiers, segment, self.thread.now())
-                self._put(done.tiers)
-                moves += done.moves
+                self._take_over(self._maintenance.readmit(self.tiers, segment, self.thread.now()))
                 back = sorted([*back, span])
-        return moves
 
-    def _promote(self, now: float) -> list[Move]:
+    def _promote(self, now: float) -> None:
         """Move segments found since the last run up one tier, or to hot if marked as important."""
-        moves: list[Move] = []
         found = self.thread.state.take_found()
         for segment in self.tiers.all() if found else ():
             times = max((found.get(position, 0) for position in covered(segment)), default=0)
@@ -446,12 +434,11 @@ class ThreadTiers:
             if segment.level == HEAVY and not critical:
                 whole = original_of(segment, self._turns.text(segment.origin))
                 critical = has_importance_marker(whole)
-            done = self._maintenance.promote(
-                self.tiers, segment.id, now, critical=critical, times=times
+            self._take_over(
+                self._maintenance.promote(
+                    self.tiers, segment.id, now, critical=critical, times=times
+                )
             )
-            self._put(done.tiers)
-            moves += done.moves
-        return moves
 
     def _new_turns(self, *, some: bool, brief: bool) -> list[Segment]:
         """The finished turns that are in no tier yet, or some of them."""
@@ -460,9 +447,10 @@ class ThreadTiers:
         start, tokens = self._saved.next, self._saved.tokens
         if said - tokens > most:
             start, tokens = self._turns.start(start, most), said - most
-        portion = self.sizes.hot * _TAKEN_IN if some else None
-        longest = self.sizes.hot * _TAKEN_IN if brief else inf
-        segments, end, self.behind = self._turns.finished(start, portion, longest)
+        portion = self.sizes.hot * _TAKEN_IN
+        segments, end, self.behind = self._turns.finished(
+            start, portion if some else inf, portion if brief else inf
+        )
         self._tokens_seen = said
         if self.behind:
             tokens += sum(segment.tokens for segment in segments)

@@ -6,7 +6,6 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import chain
 from math import inf
@@ -265,7 +264,6 @@ class Turns:
             lambda key: self._text(self._spoken(*ends(key[0])))
         )
         """By the segment's name: the text of a whole turn is needed for each of its pieces."""
-        self._reworded: tuple[tuple[int, int], AbstractSet[int]] = ((0, 0), frozenset())
 
     def start(self, first: int, most: int) -> int:
         """The position from which the newest messages have ``most`` tokens, at least ``first``."""
@@ -278,13 +276,12 @@ class Turns:
         return start
 
     def finished(
-        self, start: int, most: int | None, longest: float = inf
+        self, start: int, most: float, longest: float = inf
     ) -> tuple[list[Segment], int, bool]:
         """The turns from ``start`` on, the position after them, and whether there are more.
 
-        Evicted turns are left out, and so is the newest turn, which is unfinished. With ``most``,
-        no turn is added after that many tokens, and none from a message of more than ``longest``
-        tokens on.
+        Evicted turns are left out, and so is the newest turn, which is unfinished. No turn is added
+        after ``most`` tokens, and none from a message of more than ``longest`` tokens on.
         """
         said: list[Remembered] = []
         tokens = newest = 0
@@ -293,7 +290,7 @@ class Turns:
             if kept.message.role == "system":
                 continue
             size, opens = self._thread.meter.message(kept.message), kept.remembered.role == "user"
-            if size > longest or (most is not None and tokens > most and opens):
+            if size > longest or (tokens > most and opens):
                 more = True
                 break
             newest = len(said) if opens else newest
@@ -315,25 +312,19 @@ class Turns:
         if span is None:
             return None
         first, last = max(span[0], position - LINES), min(span[1], position + LINES)
-        turns = self._cut(self._spoken(first, last))
-        found = next(
-            (turn for turn in turns if turn[0].position <= position <= turn[-1].position), None
-        )
-        return (found[0].position, found[-1].position) if found else None
+        for turn in self._cut(self._spoken(first, last)):
+            if turn[0].position <= position <= turn[-1].position:
+                return turn[0].position, turn[-1].position
+        return None
 
-    def reworded(self, start: int) -> AbstractSet[int]:
+    def reworded(self, start: int) -> set[int]:
         """The messages edited, deleted or restored since the event with this number."""
-        key = (start, self._thread.state.rewordings)
-        if self._reworded[0] != key:
-            touched = set[int]()
-            for event in self._thread.events(start):
-                if event.kind in REWORDING:
-                    facts = event.facts
-                    touched.update(
-                        facts["positions"] if "positions" in facts else [facts["position"]]
-                    )
-            self._reworded = key, touched
-        return self._reworded[1]
+        touched = set[int]()
+        for event in self._thread.events(start):
+            if event.kind in REWORDING:
+                facts = event.facts
+                touched.update(facts["positions"] if "positions" in facts else [facts["position"]])
+        return touched
 
     def text(self, origin: str) -> str:
         """The text of the segment with this name, from its messages with edits applied."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Any
 
 from holdfast.kernel.budget import Budget
@@ -22,17 +22,9 @@ from holdfast.validity import repair
 
 from .arguments import SessionOptions
 from .log import NEWEST, Kept, Thread
-from .recall import WORTH, Inquiry, Past, Recalled, Recollection, is_idle, is_known, of_the_newest
-from .recent import (
-    Frame,
-    LastFit,
-    Part,
-    PastMessage,
-    RecentTurns,
-    Scope,
-    marked_message,
-    notes_text,
-)
+from .recall import WORTH, Inquiry, Past, Recalled, Recollection, of_the_newest
+from .recent import LastFit, Part, RecentTurns, marked_message, notes_text
+from .state import Made
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +111,11 @@ _WIDER = "the budget has room for more of the recent turns"
 class Fit:
     """One fit of a thread; its decisions are recorded in the thread."""
 
-    def __init__(self, frame: Frame, past: Past) -> None:
-        self.frame, self.past = frame, past
-        self.thread, self.last_fit = frame.thread, frame.last_fit
-        self.limit, self.room = frame.limit, frame.room
-        self.notes = notes_text(self.thread, frame.options, frame.limit)
-        self.recent = RecentTurns(frame)
+    def __init__(self, recent: RecentTurns, past: Past) -> None:
+        self.recent, self.past = recent, past
+        self.thread, self.last_fit = recent.thread, recent.last_fit
+        self.limit, self.room = recent.limit, recent.room
+        self.notes = notes_text(self.thread, recent.options, recent.limit)
         self.messages: Sequence[Message] = ()
         """The messages of the view, as they were read."""
 
@@ -132,42 +123,40 @@ class Fit:
         """The view."""
         found = self._whole_thread()
         if found is None:
-            found = self._continue_view() if self.frame.query is None else self._for_question()
+            query = self.recent.query
+            found = self._continue_view() if query is None else self._for_question(query)
         self.last_fit.grows = True
         return found
 
     def _whole_thread(self) -> View | None:
         """The whole thread, if it fits."""
-        left = self.limit - self.frame.overhead
+        left = self.limit - self.recent.overhead
         if self.thread.state.tokens > left and not self.thread.state.rewordings:
             return None
         found: list[Kept] = []
         for kept in self.thread.backwards():
-            left -= self.frame.size(kept)
+            left -= self.recent.size(kept.message)
             if left < 0:
                 return None
             found.append(kept)
         found.reverse()
-        roles = [kept.message.role for kept in found]
-        head = next((i for i, role in enumerate(roles) if role != "system"), len(roles))
         messages = [kept.message for kept in found]
+        head = sum(1 for _ in takewhile(lambda message: message.role == "system", messages))
         part = Part(messages, self.limit - left, (), head, self.thread.state.messages, 0)
         view = self._compose(part, Recollection(), "everything_fits")
-        due = view.tokens > self.frame.trigger and self._pays(view.tokens)
+        due = view.tokens > self.recent.trigger and self._pays(view.tokens)
         return None if due else view
 
     # a question about the past
 
-    def _for_question(self) -> View:
+    def _for_question(self, query: str) -> View:
         """The view for a question: the past that answers it, and recent turns in the rest."""
         start, notes = self.recent.start(int(self.room * _ASKED_RECENT)), self._past_tokens("")
         most = self.limit - max(notes, int(self.room * _PAST))
-        part, _ = self.recent.make(Scope(start), most, "", is_talk=True)
+        part, _ = self.recent.make(self.recent.since(start, is_talk=True), most, "")
         if part.tokens + notes > self.limit:  # among more messages a large one can be left out
-            part, _ = self.recent.make(
-                self.recent.scope(None), self.limit - notes, "", is_talk=self.recent.is_talk()
-            )
-        asked = Inquiry(self.frame.query or "")
+            part, _ = self.recent.make(self.recent.scope(None), self.limit - notes, "")
+        asked = Inquiry(query)
         past = self._recollect(asked, self.limit - part.tokens, set(part.places), 0.0)
         view = self._compose(part, past, "recalled")
         self._record(past, asked, view.tokens)
@@ -185,13 +174,12 @@ class Fit:
         if self.limit * (1 - _GROWTH) > state.made.limit:
             return self._rebuild(None, past, "compacted", _WIDER)
         whole = part.tokens + self._past_tokens(past.text)
-        if whole > self.frame.trigger and self._pays(whole):
+        if whole > self.recent.trigger and self._pays(whole):
             return self._rebuild(part, past, "compacted", _OUTGREW)
-        is_talk = state.made.is_talk
-        shown = self._shown(state.made.far, is_talk=is_talk)
+        shown = self._shown(state.made)
         if not (shown.start and self._needs_past(part, past)):
             return self._compose(part, past, "grown")
-        most, free = self._room_for_past(self.room, is_talk=is_talk), self.limit - part.tokens
+        most, free = self._room_for_past(self.room, state.made), self.limit - part.tokens
         if free < most / 2:
             return self._rebuild(part, past, "recalled", _OUTGREW)
         asked = of_the_newest(self.thread)
@@ -203,17 +191,17 @@ class Fit:
 
         Only system messages and pins are sure to begin both views.
         """
-        costs, seen = self.frame.options.costs, self.last_fit.seen
+        costs, seen = self.recent.options.costs, self.last_fit.seen
         if costs is None:
             return None
         idle = costs.lifetime if seen is None else self.thread.now() - seen
-        shared = self.frame.overhead + sum(map(self.frame.size, self.frame.fixed.values()))
         now = replace(costs, idle=idle, cached=self.last_fit.sent)
-        return now.net(before, after, shared=shared, spent=usage.cost or 0.0)
+        spent = usage.cost or 0.0
+        return now.net(before, after, shared=self.recent.fixed_tokens, spent=spent)
 
     def _pays(self, tokens: int) -> bool:
         """Whether to make a view of this size again; always, if it has no room."""
-        costs, net = self.frame.options.costs, self._net(tokens, self.frame.target)
+        costs, net = self.recent.options.costs, self._net(tokens, self.recent.target)
         if costs is None or net is None or tokens > self.limit or net.over(costs.calls) > 0:
             return True
         self.last_fit.waited += 1
@@ -223,14 +211,14 @@ class Fit:
         """Whether the user's newest input mentions something that the view lacks."""
         spoke, heard = self.thread.state.spoke, self.last_fit.searched_for
         self.last_fit.searched_for = spoke
-        if spoke in (None, heard, self.thread.state.recalled.get("for")) or is_idle(self.thread):
+        if spoke in (None, heard, self.thread.state.recalled.get("for")):
             return False
         beside = [
             message
             for place, message in zip(part.places, part.messages, strict=True)
             if place != spoke
         ]
-        return not is_known(self.thread, beside, past.text)
+        return not of_the_newest(self.thread).is_known(beside, past.text)
 
     def _rebuild(self, last: Part | None, past: Recollection, reason: str, why: str) -> View:
         """Make the view again, and search the past for it.
@@ -239,21 +227,19 @@ class Fit:
         view, ``why`` that of the compaction; it is empty if this is none.
         """
         asked, state = of_the_newest(self.thread), self.thread.state
-        scope, is_talk = self.recent.scope(last), self.recent.is_talk()
+        scope, most = self.recent.scope(last), self.recent.target
         whole = self._past_tokens(past.text)
-        whole += last.tokens if last else self.frame.overhead + state.tokens
+        whole += last.tokens if last else self.recent.overhead + state.tokens
         asked_before = len(self.last_fit.usage.calls)
         if not self._only_agrees(asked):
-            shown = self._shown(scope.far, is_talk=is_talk)
-            room = self._room_for_past(self.room - self.limit + self.frame.target, is_talk=is_talk)
-            past = self._search_past(asked, room, shown)
+            room = self._room_for_past(self.room - self.limit + most, scope)
+            past = self._search_past(asked, room, self._shown(scope))
         goes_on = self.last_fit.grows or state.made is not None  # here, or in an earlier process
-        target = self.limit - (self._growth() if goes_on else 0)
-        target = min(target, self.frame.target)
-        part, made = self.recent.make(scope, target, self._past_text(past.text), is_talk=is_talk)
-        if part.tokens + self._past_tokens(past.text) > self.frame.target and past.text:
+        target = min(most, self.limit - (self._growth() if goes_on else 0))
+        part, made = self.recent.make(scope, target, self._past_text(past.text))
+        if part.tokens + self._past_tokens(past.text) > most and past.text:
             past = Recollection()
-            part, made = self.recent.make(scope, target, self._past_text(""), is_talk=is_talk)
+            part, made = self.recent.make(scope, target, self._past_text(""))
         calls = replace(self.last_fit.usage, calls=self.last_fit.usage.calls[asked_before:])
         net = self._net(whole, part.tokens + self._past_tokens(past.text), calls)
         if why:
@@ -276,19 +262,19 @@ class Fit:
         0 if they hold few messages: the view would be made anew nearly as often, with less in it.
         """
         free = int(self.room * _GROWTH)
-        sizes = [self.frame.size(kept) for kept in islice(self.thread.backwards(), NEWEST)]
-        return free if _WORTH_FREE * sum(sizes) <= free * len(sizes) else 0
+        newest = list(islice(self.thread.backwards(), NEWEST))
+        return free if _WORTH_FREE * self.recent.tokens(newest) <= free * len(newest) else 0
 
-    def _room_for_past(self, room: int, *, is_talk: bool) -> int:
+    def _room_for_past(self, room: int, scope: Made) -> int:
         """The tokens for the past: a share of the ``room`` that the newest exchange leaves."""
         end = self.thread.state.messages
         newest = self.thread.read([*self._answered(), *range(self.recent.start(0), end)])
-        left = room - sum(map(self.frame.size, newest.values()))
-        return int(max(0, left) * _RECALL[is_talk])
+        left = room - self.recent.tokens(newest.values())
+        return int(max(0, left) * _RECALL[scope.is_talk])
 
-    def _shown(self, far: int, *, is_talk: bool) -> range:
-        """The messages that need no recall: in a talk the newest, else those from ``far`` on."""
-        start = self.recent.start(int(self.room * _NEWEST)) if is_talk else far
+    def _shown(self, scope: Made) -> range:
+        """The messages that need no recall: in a talk the newest, else those that are not far."""
+        start = self.recent.start(int(self.room * _NEWEST)) if scope.is_talk else scope.far
         return range(start, self.thread.state.messages)
 
     def _answered(self) -> range:
@@ -298,10 +284,9 @@ class Fit:
 
     def _only_agrees(self, asked: Inquiry) -> bool:
         """Whether the newest input says nothing, or nothing beyond what it answers."""
-        if is_idle(self.thread):
-            return True
         answered = self.thread.read(self._answered()).values()
-        return not asked.work and is_known(self.thread, [kept.message for kept in answered], "")
+        adds_nothing = not asked.work and asked.is_known([kept.message for kept in answered], "")
+        return asked.is_idle or adds_nothing
 
     def _search_past(self, asked: Inquiry, room: int, shown: range) -> Recollection:
         """Past messages for the newest input, if they are worth their tokens.
@@ -324,11 +309,16 @@ class Fit:
         self, asked: Inquiry, room: int, shown: Container[int | None], least: float
     ) -> Recollection:
         """The past in a message of ``room`` tokens, without messages that are ``shown`` already."""
-        empty, options = self._past_message("").tokens, self.frame.options
+        options = self.recent.options.own
+
+        def tokens(text: str) -> int:
+            return self.recent.size(self._past_message(text))
+
+        empty = tokens("")
         return self.past.recollect(
             asked,
             room - empty,
-            lambda text: self._past_message(text).tokens - empty,
+            lambda text: tokens(text) - empty,
             shown,
             least if options.recall_score is None else options.recall_score,
             options.recall_messages,
@@ -352,9 +342,8 @@ class Fit:
         """The view: system messages, the message about the past, and the rest."""
         messages, tokens = list(part.messages), part.tokens
         if self._past_text(past.text):
-            told = self._past_message(past.text)
-            messages.insert(part.head, told.message)
-            tokens += told.tokens
+            messages.insert(part.head, self._past_message(past.text))
+            tokens += self._past_tokens(past.text)
         copies = [copied(message.original) for message in messages]
         self.messages = messages
         return View(copies, tokens, self.limit, reason, part.since, past.chosen, part.result)
@@ -362,18 +351,17 @@ class Fit:
     def _past_text(self, recalled: str) -> str:
         return f"{self.notes}{recalled}".rstrip("\n")
 
-    def _past_message(self, recalled: str) -> PastMessage:
+    def _past_message(self, recalled: str) -> Message:
         """The message about the past, made again only if its text has changed."""
         text, known = self._past_text(recalled), self.last_fit.past_message
-        if known is None or (known.message.wire.name, known.text) != (self.thread.wire.name, text):
-            message = marked_message(self.thread, text)
-            tokens = self.frame.options.meter.message(message)
-            known = self.last_fit.past_message = PastMessage(text, message, tokens)
-        return known
+        if known is None or known[0] != text or known[1].wire.name != self.thread.wire.name:
+            known = self.last_fit.past_message = text, marked_message(self.thread, text)
+        return known[1]
 
     def _past_tokens(self, recalled: str) -> int:
         """Tokens of the message about the past; 0 if there is nothing to say."""
-        return self._past_message(recalled).tokens if self._past_text(recalled) else 0
+        told = self._past_text(recalled)
+        return self.recent.size(self._past_message(recalled)) if told else 0
 
 
 @dataclass(frozen=True)
@@ -387,9 +375,8 @@ class ViewMaker:
 
     def view(self, budget: Budget, query: str | None, tools: object) -> View:
         """A valid view; one that is still over its budget if there is no smaller one."""
-        (view, read), state = self._fitted(budget, query, tools), self.thread.state
-        amiss = state.unpaired or state.refused or state.edits or state.deleted or state.pins
-        if not amiss and not self.thread.damaged["message"] and not self._is_refused(read):
+        view, read = self._fitted(budget, query, tools)
+        if not self._is_refused(read):
             return view
         limit, mended = view.limit, self._paired(view)
         while not mended.budget_met:
@@ -410,17 +397,17 @@ class ViewMaker:
         self, budget: Budget, query: str | None, tools: object
     ) -> tuple[View, Sequence[Message]]:
         """The view, and its messages as they were read."""
-        frame = Frame(self.thread, self.last_fit, self.options, budget, query, tools)
-        fit = Fit(frame, self.past)
+        recent = RecentTurns(self.thread, self.last_fit, self.options, budget, query, tools)
+        fit = Fit(recent, self.past)
         return fit.view(), fit.messages
 
     def _is_refused(self, messages: Sequence[Message]) -> bool:
         """Whether the thread's format refuses the messages of a view.
 
         Calls at its end that still wait for results are no reason. A message of the last view is
-        not checked by itself again, only its order.
+        not checked by itself again, only its order: with 200 messages that takes a third as long.
         """
-        under_way = {*_under_way(messages, self.thread.state.waiting)}
+        under_way = _under_way(messages, self.thread.state.waiting)
         rest = [message for i, message in enumerate(messages) if i not in under_way]
         fresh = [message for message in rest if message not in self.last_fit.accepted]
         rules = self.thread.wire.rules
@@ -444,10 +431,14 @@ class ViewMaker:
 
 def _under_way(messages: Sequence[Message], waiting: Sequence[str]) -> list[int]:
     """The indices of the waiting calls and of their existing results."""
-    for begun in range(len(messages) - 1 if waiting else -1, -1, -1):
+    for begun in reversed(range(len(messages))):
         made = {call.id for call in messages[begun].calls}
-        if made.intersection(waiting):
-            after = range(begun + 1, len(messages))
-            results = {i: {result.call_id for result in messages[i].results} for i in after}
-            return [begun, *(i for i in after if results[i] and results[i] <= made)]
+        if made.isdisjoint(waiting):
+            continue
+        found = [begun]
+        for i in range(begun + 1, len(messages)):
+            results = messages[i].results
+            if results and made.issuperset(result.call_id for result in results):
+                found.append(i)
+        return found
     return []

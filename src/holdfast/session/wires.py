@@ -8,7 +8,7 @@ from functools import cache
 from holdfast.formats import detect, named
 from holdfast.formats.payloads import is_list, is_object
 from holdfast.kernel.errors import ConfigError, FormatError
-from holdfast.kernel.messages import Message, Text
+from holdfast.kernel.messages import Message
 from holdfast.kernel.transcript import Format
 
 from .state import State
@@ -91,19 +91,7 @@ def is_readable(original: object) -> bool:
 
 def is_settled(state: State) -> bool:
     """Whether the format is final: no message can change it."""
-    return state.format not in ("", _SHARED) or (state.format == _SHARED and state.exchanged)
-
-
-def is_refused(message: Message, form: Format) -> bool:
-    """Whether the format refuses the message in any place; any format, if none is known yet."""
-    if form.name in ("plain", _SHARED) and not (message.calls or message.results):
-        texts = [part.text for part in message.parts if isinstance(part, Text)]
-        if not (message.parts and all(text.strip() for text in texts)):
-            return True
-    twice = (message, message)  # as the last message, it might be accepted
-    return any(
-        not broken.index for rule in form.rules if rule.alone for broken in rule.violations(twice)
-    )
+    return bool(state.format) and (state.format != _SHARED or state.exchanged)
 
 
 @cache

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64decode, b64encode
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -96,9 +97,14 @@ def header_of(name: str, blob: bytes) -> Header:
     """
     line, end, _ = blob.partition(b"\n")
     try:
-        return _parsed(json.loads(line) if end else None)
-    except (ValueError, RecursionError) as fault:
+        held: Any = json.loads(line) if end else None
+        if held["holdfast"] > VERSION:
+            problem = f"an artifact of form {held['holdfast']} needs a newer Holdfast"
+            raise StoreError(f"{problem}: pip install -U holdfast")
+        found: Header = typed(held, Header)
+    except (LookupError, TypeError, ValueError, RecursionError) as fault:
         raise CorruptError(name, "its first line is not that of an artifact") from fault
+    return found
 
 
 def check_artifact(reference: str, blob: bytes) -> None:
@@ -177,19 +183,6 @@ def _zstandard() -> Any:
         raise MissingExtraError("an artifact compressed with zstandard") from missing
 
 
-def _parsed(line: object) -> Header:
-    match line:
-        case {"holdfast": 1}:
-            found: Header = typed(line, Header)
-            return found
-        case {"holdfast": int(newer)} if newer > VERSION:
-            raise StoreError(
-                f"an artifact of form {newer} needs a newer Holdfast: pip install -U holdfast"
-            )
-        case _:
-            raise ValueError("it is not a header")
-
-
 CONTENT = "content_"
 
 LENGTHS = (12, 20, 32, 64)
@@ -248,15 +241,19 @@ class ArtifactStore:
         replaced.
         """
         data = to_bytes(content) if isinstance(content, str) else content
-        reference, held = self._place(key_of(data))
-        header = None if held is None else self._intact(reference, held)
-        if header is None:
-            header, blob = encode(data, kind)
-            name = CONTENT + reference
-            if held is not None:
-                settled(self._blobs.set_bytes(name, blob))
-            elif not settled(self._blobs.put_bytes_if_absent(name, blob)):
-                return self.put(content, kind)  # another writer was faster
+        key = key_of(data)
+        reference, held = self._place(key)
+        if held is not None:
+            with suppress(CorruptError):
+                known, _ = decode(reference, held)
+                if known.sha256 == key:
+                    return _artifact(reference, known)
+        header, blob = encode(data, kind)
+        name = CONTENT + reference
+        if held is not None:
+            settled(self._blobs.set_bytes(name, blob))
+        elif not settled(self._blobs.put_bytes_if_absent(name, blob)):
+            return self.put(content, kind)  # another writer was faster
         return _artifact(reference, header)
 
     def get(self, key: str) -> str | None:
@@ -340,12 +337,6 @@ class ArtifactStore:
         except CorruptError:
             return None
         return sha256 if self._is_of(reference, sha256) else None
-
-    def _intact(self, reference: str, blob: bytes) -> Header | None:
-        try:
-            return decode(reference, blob)[0] if self._owner(reference, blob) else None
-        except CorruptError:
-            return None
 
     def _place(self, key: str) -> tuple[str, bytes | None]:
         """The shortest reference that is free or belongs to the key, and what is stored there.

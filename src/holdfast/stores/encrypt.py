@@ -19,10 +19,8 @@ from holdfast.kernel.errors import ConfigError, MissingExtraError, StoreError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import imported
 from holdfast.stores.protocols import (
-    Answer,
     Line,
     MessageLog,
-    after,
     from_base64,
     put_new,
     settled,
@@ -204,33 +202,38 @@ class EncryptedLog:
         self._inner, self._keys = inner, keys
         self._name = to_bytes(name)
 
-    def length(self) -> Answer[int]:
+    def length(self) -> int:
         """The number of lines."""
         return self._inner.length()
 
     def append(
         self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True
-    ) -> Answer[Sequence[int]]:
+    ) -> Sequence[int]:
         """Append all of the lines, or none; return their positions."""
         return self._inner.append([self._sealed(line) for line in lines], at, flush=flush)
 
-    def read(self, positions: Sequence[int]) -> Answer[Mapping[int, Line]]:
+    def read(self, positions: Sequence[int]) -> dict[int, Line]:
         """The existing lines at these positions, in order."""
-        return after(self._inner.read(positions), self._opened)
+        found: dict[int, Line] = {}
+        for position, line in self._inner.read(positions).items():
+            with suppress(InvalidTag, StoreError):
+                sealed = from_base64(line.body)
+                body = self._keys.open(sealed, *self._about(line.id, line.time))
+                name = self._keys.named(line.id, b"id " + self._name) if line.id else ""
+                found[position] = Line(to_text("", body), name, line.time)
+        return found
 
-    def find(self, ids: Sequence[str]) -> Answer[Mapping[str, int]]:
+    def find(self, ids: Sequence[str]) -> dict[str, int]:
         """The positions of the known ones among the ids."""
         names = {self._id(name): name for name in ids if name}
-        return after(
-            self._inner.find(list(names)),
-            lambda found: {names[name]: place for name, place in found.items()},
-        )
+        found = self._inner.find(list(names))
+        return {names[name]: place for name, place in found.items()}
 
-    def between(self, first: float, last: float, most: int) -> Answer[Sequence[int]]:
+    def between(self, first: float, last: float, most: int) -> Sequence[int]:
         """The positions of the lines in this period, the earliest first."""
         return self._inner.between(first, last, most)
 
-    def search(self, terms: Sequence[str], most: int) -> Answer[Mapping[int, float]]:
+    def search(self, terms: Sequence[str], most: int) -> Mapping[int, float]:
         """BM25 scores by position, best first."""
         wanted = [found for term in terms if (found := self._keys.term(term))]
         return self._inner.search(wanted, most)
@@ -243,16 +246,6 @@ class EncryptedLog:
         body = self._keys.seal(to_bytes(line.body), *self._about(name, line.time))
         hidden = self._keys.words(line.words) if line.words else ""
         return Line(b64encode(body).decode(), name, line.time, hidden)
-
-    def _opened(self, lines: Mapping[int, Line]) -> dict[int, Line]:
-        found: dict[int, Line] = {}
-        for position, line in lines.items():
-            with suppress(InvalidTag, StoreError):
-                sealed = from_base64(line.body)
-                body = self._keys.open(sealed, *self._about(line.id, line.time))
-                name = self._keys.named(line.id, b"id " + self._name) if line.id else ""
-                found[position] = Line(to_text("", body), name, line.time)
-        return found
 
     def _about(self, name: str, time: float) -> tuple[bytes, ...]:
         return b"line", self._name, name.encode(), repr(float(time)).encode()

@@ -168,8 +168,6 @@ def excerpt(
     and MissingExtraError if the pattern needs RE2 and it is not installed.
     """
     whole = text if field is None else field_of(text, field)
-    if lines is None and pattern is None:
-        return TextExcerpt(whole, range(1, _count(whole) + 1), _count(whole))
     every = split_lines(whole)
     first, last = lines or (1, len(every))
     if lines and not 1 <= first <= last:
@@ -187,10 +185,6 @@ def split_lines(text: str) -> list[str]:
     lines = [f"{line}\n" for line in text.split("\n")]
     last = lines.pop()[:-1]
     return [*lines, last] if last else lines
-
-
-def _count(text: str) -> int:
-    return text.count("\n") + (text != "" and not text.endswith("\n"))
 
 
 def _matcher(pattern: str | None) -> Callable[[str], bool]:

@@ -32,11 +32,8 @@ _LENGTH = """SELECT coalesce(max(position) + 1, 0) FROM holdfast_lines
     WHERE log = holdfast_log(%(name)s)"""
 _APPEND = """SELECT holdfast_append(
     %s, %s, %s, %s, %s::bytea[], %s::float8[], %s::bytea[], %s::bytea[])"""
-_RANGE = """SELECT position, id, time, body FROM holdfast_lines
-    WHERE log = holdfast_log(%(name)s) AND position BETWEEN %(first)s AND %(last)s
-    ORDER BY position"""
-_SOME = """SELECT position, id, time, body FROM holdfast_lines
-    WHERE log = holdfast_log(%(name)s) AND position = ANY(%(places)s) ORDER BY position"""
+_READ = """SELECT position, id, time, body FROM holdfast_lines
+    WHERE log = holdfast_log(%(name)s) AND position = ANY(%(places)s::bigint[]) ORDER BY position"""
 _FIND = """SELECT id, position FROM holdfast_lines
     WHERE log = holdfast_log(%(name)s) AND id IS NOT NULL
     AND sha256(id) = ANY(SELECT sha256(wanted) FROM unnest(%(ids)s::bytea[]) AS wanted)"""
@@ -107,17 +104,10 @@ class PostgresLog:
 
     def read(self, positions: Sequence[int]) -> dict[int, Line]:
         """The existing lines at these positions, in order."""
-        if not positions:
-            return {}
-        first, last = min(positions), max(positions)
-        facts = {"name": self._name, "first": first, "last": last, "places": list(positions)}
-        whole = isinstance(positions, range) or last - first < len(positions)
-        rows = self._server.all(_RANGE if whole else _SOME, facts)
-        wanted = positions if isinstance(positions, range) else set(positions)
+        rows = self._server.all(_READ, {"name": self._name, "places": list(positions)})
         return {
             place: Line(to_text("", body), to_text("", name or b""), moment)
             for place, name, moment, body in rows
-            if place in wanted
         }
 
     def find(self, ids: Sequence[str]) -> dict[str, int]:

@@ -51,7 +51,7 @@ class Glances(Protocol):
 
     def glance(
         self, keys: Sequence[str], logs: Sequence[str]
-    ) -> Answer[tuple[Sequence[str | None], Sequence[int]]]:
+    ) -> tuple[Sequence[str | None], Sequence[int]]:
         """The values in the order of the keys, and the lengths in the order of the logs."""
         ...
 
@@ -130,15 +130,18 @@ class Line:
 
 
 class MessageLog(Protocol):
-    """Lines in the order in which they were appended, at positions from 0; none ever changes."""
+    """Lines in the order in which they were appended, at positions from 0; none ever changes.
 
-    def length(self) -> Answer[int]:
+    A log answers at once: nothing of it is awaited.
+    """
+
+    def length(self) -> int:
         """The number of lines."""
         ...
 
     def append(
         self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True
-    ) -> Answer[Sequence[int]]:
+    ) -> Sequence[int]:
         """Append all of the lines or none, and return their positions.
 
         When this returns, they are on the disk. A line with a known id is not appended again: its
@@ -148,19 +151,19 @@ class MessageLog(Protocol):
         """
         ...
 
-    def read(self, positions: Sequence[int]) -> Answer[Mapping[int, Line]]:
-        """The existing lines at these positions, in order; a ``range`` is one query."""
+    def read(self, positions: Sequence[int]) -> Mapping[int, Line]:
+        """The existing lines at these positions, in order."""
         ...
 
-    def find(self, ids: Sequence[str]) -> Answer[Mapping[str, int]]:
+    def find(self, ids: Sequence[str]) -> Mapping[str, int]:
         """The positions of the known ones among the ids."""
         ...
 
-    def between(self, first: float, last: float, most: int) -> Answer[Sequence[int]]:
+    def between(self, first: float, last: float, most: int) -> Sequence[int]:
         """Positions of at most ``most`` lines in this period, ends included, by time."""
         ...
 
-    def search(self, terms: Sequence[str], most: int) -> Answer[Mapping[int, float]]:
+    def search(self, terms: Sequence[str], most: int) -> Mapping[int, float]:
         """BM25 scores by position of at most ``most`` lines with one of the terms, best first.
 
         Of a term of several words a line must have all, next to each other if the log can tell.
@@ -176,7 +179,7 @@ class KeepsLogs(Protocol):
         """The log of this name, which may be empty."""
         ...
 
-    def logs(self, prefix: str = "") -> Answer[Sequence[str]]:
+    def logs(self, prefix: str = "") -> Sequence[str]:
         """The names of the non-empty logs that start with the prefix, in order."""
         ...
 
@@ -189,7 +192,7 @@ class LogStore(KeyValueStore, KeepsLogs, Protocol):
 class ErasesLogs(Protocol):
     """A store that can erase a log."""
 
-    def erase_log(self, name: str) -> Answer[object]:
+    def erase_log(self, name: str) -> object:
         """Remove the log with all its lines and their index; a missing log is not an error."""
         ...
 
@@ -218,16 +221,6 @@ class Checks(Protocol):
 
     def check(self) -> Answer[Sequence[str]]:
         """Damage, and settings that weaken the store's guarantees, one text for each."""
-        ...
-
-
-@runtime_checkable
-class Leaves(Protocol):
-    """A store in which something remains after an erasure."""
-
-    @property
-    def leftovers(self) -> str:
-        """What remains, and where."""
         ...
 
 

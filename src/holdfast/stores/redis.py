@@ -9,6 +9,7 @@ its disk; with ``everysec``, a common default, a crash of the machine may lose t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -44,6 +45,7 @@ _ENTRY, _LINES, _IDS, _TIMES, _WORDS, _DONE = (b"e:", b"l:", b"i:", b"t:", b"w:"
 """Prefixes of the keys of an entry, of the four parts of a log, and of an append."""
 
 _TEXT_COUNT, _TERM_COUNT = b"=lines", b"=terms"  # no term's field begins like these
+_PATTERN = re.compile(rb"[*?\[\]\\^]")  # bytes with a meaning in a pattern of keys
 
 # KEYS: lines, ids, times, words, done. ARGV: the expected length or "", the number of lines, and
 # for each its id, its content, its time, its number of terms or "", its number of distinct terms,
@@ -392,10 +394,7 @@ class Connections:
 
     def names(self, part: bytes, prefix: str) -> list[str]:
         """The names with the prefix of everything that has this part, in order."""
-        start = self.key(part, prefix)
-        plain = b"".join(
-            b"\\" + bytes([sign]) if sign in b"*?[]\\^" else bytes([sign]) for sign in start
-        )
+        plain = _PATTERN.sub(rb"\\\g<0>", self.key(part, prefix))
         with self.asking() as client:
             found = set(client.scan_iter(match=plain + b"*", count=1_000))
         stem = len(self._prefix + part)

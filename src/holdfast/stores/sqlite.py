@@ -40,7 +40,6 @@ SPAN = 1 << 32
 # file format says
 _BLOCK = 900
 _LOST = 4_096  # lines at the end that one damaged page can affect: no page has more bytes
-_GAP = 4  # unwanted lines that are read too, which takes less than another query
 
 _LOG = (
     "SELECT id, coalesce(CAST(length AS INTEGER), -1), name, (SELECT max(number) FROM lines "
@@ -53,9 +52,8 @@ _KNOWN = "SELECT number FROM lines WHERE log = ? AND id = ?"
 _KEEP = "INSERT INTO lines (number, log, id, time, body) VALUES (?, ?, ?, ?, ?)"
 # CAST gives the written types, even on a damaged disk: a value of another type would raise an error
 # that hides the other lines
-_RANGE = (
-    "SELECT number, CAST(id AS BLOB), CAST(time AS REAL), CAST(body AS BLOB) "
-    "FROM lines WHERE number >= ? AND number <= ?"
+_LINE = (
+    "SELECT CAST(id AS BLOB), CAST(time AS REAL), CAST(body AS BLOB) FROM lines WHERE number = ?"
 )
 _BETWEEN = (
     "SELECT number FROM lines WHERE log = ? AND time >= ? AND time <= ? "
@@ -77,7 +75,7 @@ _MANY_PARTS = "SELECT id, parts FROM logs WHERE json_array_length(parts) > 1"
 _FROM = "SELECT term, block FROM postings WHERE log = ? AND part >= ? ORDER BY term, part, at"
 _WITHOUT = "DELETE FROM postings WHERE log = ? AND part >= ?"
 
-Row = tuple[int, bytes | None, float, object]
+Row = tuple[bytes | None, float, object]
 
 
 class SqliteLog:
@@ -120,13 +118,17 @@ class SqliteLog:
         """The existing lines at these positions, in order, without damaged ones."""
         with self._file.reading() as connection:
             log = self._found(connection)[0]
-            rows = list(_rows(connection, log, positions))
+            wanted = sorted({place for place in positions if 0 <= place < SPAN})
+            rows = {place: _row_of(connection, log * SPAN + place) for place in wanted}
         found: dict[int, Line] = {}
-        for number, name, moment, value in rows:
-            body = unsealed(value, self._name, number, name, moment)
+        for place, row in rows.items():
+            if row is None:
+                continue
+            name, moment, value = row
+            body = unsealed(value, self._name, log * SPAN + place, name, moment)
             with suppress(StoreError):  # not text any more
                 if body is not None:
-                    found[number % SPAN] = Line(to_text("", body), to_text("", name or b""), moment)
+                    found[place] = Line(to_text("", body), to_text("", name or b""), moment)
         return found
 
     def find(self, ids: Sequence[str]) -> dict[str, int]:
@@ -180,7 +182,8 @@ class _SqlitePostings:
     def __init__(self, connection: sqlite3.Connection, log: int) -> None:
         self._connection, self._log = connection, log
         self.lines, self.terms, parts = connection.execute(_INDEX, (log,)).fetchone()
-        self._parts: list[tuple[int, int]] = json.loads(parts)
+        self.parts: list[list[int]] = json.loads(parts)
+        """The first position of each part, and its level."""
 
     def waiting(self) -> list[Tallied]:
         return tallied(self._connection.execute(_WAITING, _span(self._log)))
@@ -193,14 +196,14 @@ class _SqlitePostings:
 
     def _of(self, column: str, keys: Sequence[bytes]) -> Iterator[tuple[bytes, Any]]:
         question = _OF_TERMS.format(column, ", ".join("?" * len(keys)))
-        for part, _ in self._parts if keys else ():
+        for part, _ in self.parts if keys else ():
             yield from self._connection.execute(question, (self._log, part, *keys))
 
 
 def _index(connection: sqlite3.Connection, log: int) -> None:
     """Index the waiting words of the log."""
-    rows = tallied(connection.execute(_WAITING, _span(log)))
-    parts = json.loads(connection.execute(_INDEX, (log,)).fetchone()[2])
+    index = _SqlitePostings(connection, log)
+    rows, parts = index.waiting(), index.parts
     part = rows[0][0]
     made, terms = blocks(rows)
     _post(connection, log, part, made.items())
@@ -245,33 +248,15 @@ def _position(connection: sqlite3.Connection, log: int, name: str) -> int | None
     return None if row is None else row[0] % SPAN
 
 
-def _rows(connection: sqlite3.Connection, log: int, positions: Sequence[int]) -> Iterator[Row]:
-    """The lines at these positions; lines close to each other are read with one query."""
-    wanted = sorted({place for place in positions if 0 <= place < SPAN})
-    runs: list[list[int]] = []
-    for place in wanted:
-        if runs and place - runs[-1][-1] <= _GAP:
-            runs[-1].append(place)
-        else:
-            runs.append([place])
-    for run in runs:
-        among = set(run)
-        for row in _range(connection, log * SPAN + run[0], log * SPAN + run[-1]):
-            if row[0] % SPAN in among:
-                yield row
-
-
-def _range(connection: sqlite3.Connection, first: int, last: int) -> list[Row]:
-    """The lines with these numbers, without those on a damaged page."""
+def _row_of(connection: sqlite3.Connection, number: int) -> Row | None:
+    """The line with this number; None if there is none, or it is on a damaged page."""
     try:
-        return connection.execute(_RANGE, (first, last)).fetchall()
+        row: Row | None = connection.execute(_LINE, (number,)).fetchone()
     except sqlite3.DatabaseError as fault:
         if code_of(fault) != sqlite3.SQLITE_CORRUPT:
             raise
-    if first == last:
-        return []
-    middle = (first + last) // 2
-    return [*_range(connection, first, middle), *_range(connection, middle + 1, last)]
+        return None
+    return row
 
 
 _READ = "SELECT value, ends FROM entries WHERE key = ? AND (ends IS NULL OR ends > ?)"

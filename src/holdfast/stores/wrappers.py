@@ -133,8 +133,8 @@ class MappedStore:
     def _keys(self, prefix: str = "") -> Answer[list[str]]:
         return after(self._inner.keys(self._stem(prefix)), partial(self._read_names, prefix))
 
-    def _logs(self, prefix: str = "") -> Answer[list[str]]:
-        return after(self._inner.logs(self._stem(prefix)), partial(self._read_names, prefix))
+    def _logs(self, prefix: str = "") -> list[str]:
+        return self._read_names(prefix, self._inner.logs(self._stem(prefix)))
 
     def _read_names(self, prefix: str, names: Iterable[str]) -> list[str]:
         keys = (self._key(name) for name in names)
@@ -143,16 +143,16 @@ class MappedStore:
     def _log(self, name: str) -> MessageLog:
         return self._inner.log(self._name(name))
 
-    def _erase_log(self, name: str) -> Answer[object]:
+    def _erase_log(self, name: str) -> object:
         return self._inner.erase_log(self._name(name))
 
     def _glance(
         self, keys: Sequence[str], logs: Sequence[str]
-    ) -> Answer[tuple[list[str | None], Sequence[int]]]:
-        return after(
-            self._inner.glance([self._name(key) for key in keys], [self._name(n) for n in logs]),
-            lambda found: (list(map(self._opened_text, keys, found[0])), found[1]),
+    ) -> tuple[list[str | None], Sequence[int]]:
+        values, lengths = self._inner.glance(
+            list(map(self._name, keys)), list(map(self._name, logs))
         )
+        return list(map(self._opened_text, keys, values)), lengths
 
     def _set_many(self, values: Mapping[str, str]) -> Answer[object]:
         return self._inner.set_many(
