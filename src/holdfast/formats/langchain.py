@@ -23,7 +23,7 @@ from holdfast.kernel.registry import imported
 
 from .convert import shown
 from .openai_chat import OpenAIChat
-from .payloads import Located, Object, is_list, is_object, parsed_object, text_at
+from .payloads import Located, Node, Object, is_list, is_object, parsed_object
 from .rules.messages import CallListNotEmpty, ContentGiven
 from .wire import FrameworkWire
 
@@ -139,7 +139,7 @@ def _unseen(block: object) -> bool:
 
 def _reasoned(block: object) -> str:
     field = _REASONED.get(str(block.get("type"))) if is_object(block) else None
-    return text_at(cast("Object", block), field, "content") if field else ""
+    return Node(cast("Object", block), "content").text(field) if field else ""
 
 
 def _block(block: object) -> object:

@@ -11,11 +11,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterator, Mapping, Sequence
+from functools import reduce
+from operator import getitem
 from typing import Any, ClassVar, cast
 
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.integrity import Rule
-from holdfast.kernel.messages import Annotated, Message, Opaque, Part, Parts, Role
+from holdfast.kernel.messages import (
+    Annotated,
+    Message,
+    Opaque,
+    Part,
+    Parts,
+    Role,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from holdfast.kernel.transcript import Transcript
 
 from . import recognised
@@ -42,6 +54,7 @@ _LABELS = frozenset(
     "call_id detail file_id format id media_type mimeType mime_type phase role status tool_call_id"
     " toolUseId tool_use_id ttl type".split()
 )
+_CALL_IDS = ("tool_call_id", "call_id", "tool_use_id", "toolUseId", "id")
 LABEL = 64  # characters of a label that are not counted as text: longer than any role, type or id
 
 
@@ -124,10 +137,12 @@ class ObjectWire(Annotated, ABC):
         """Whether the payload has the marks of this format, and of none that comes before it."""
         return recognised(payload) == self.name
 
-    def id_path(self, message: Object, part: int) -> Path | None:
-        """The path of the id of this call or result; None if it has no field."""
-        del message, part
-        return None
+    def with_ids(self, message: Object, ids: Mapping[int, str]) -> Object:
+        """A copy with these ids, by the indices of the calls and results."""
+        located = list(self.locate(message, "message"))
+        return rewritten(
+            message, {path: ids[k] for k in ids for path in _id_paths(message, *located[k])}
+        )
 
     def extra_texts(self, message: Object) -> Iterator[str]:
         """The texts of the message that are in no part."""
@@ -266,6 +281,18 @@ class ObjectWire(Annotated, ABC):
         return parts
 
 
+def _id_paths(message: Object, part: Part, path: Path) -> Iterator[Path]:
+    """The path of the id of a call or a result: a field of an object around its text.
+
+    A call of the time before there were ids has none.
+    """
+    own = part.call_id if isinstance(part, ToolResult) else cast("ToolCall", part).id
+    for depth in range(len(path)):
+        holder = reduce(getitem, path[:depth], cast("Any", message))
+        if is_object(holder):
+            yield from ((*path[:depth], field) for field in _CALL_IDS if holder.get(field) == own)
+
+
 class FrameworkWire(ObjectWire):
     """A framework's format: messages are its objects, or the JSON that it writes.
 
@@ -300,15 +327,16 @@ class BlockWire(ObjectWire):
         return text if len(block) == 1 and type(text) is str else None
 
     @abstractmethod
-    def block(self, part: Part, name: str) -> Object | None:
-        """A new block for this part; ``name`` is the tool of a result.
-
-        None for a part that has no block in this format.
-        """
+    def block(self, part: Part, name: str = "") -> Object:
+        """A new block for this part, which is no reasoning; ``name`` is the tool of a result."""
 
     def holding(self, role: Role, blocks: Sequence[Object]) -> Object:
-        """A message of these blocks."""
-        return {"role": role, self.content: list(blocks)}
+        """A message of these blocks; the system role becomes the user's."""
+        return {"role": "assistant" if role == "assistant" else "user", self.content: list(blocks)}
+
+    def compose(self, role: Role, text: str) -> object:
+        """A new message of one block."""
+        return self.holding(role, [self.block(Text(text))])
 
 
 def _settings(body: Object, counted: Container[str]) -> Iterator[Part]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from holdfast.formats.payloads import Object, Path, is_object, rewritten
+from holdfast.formats.payloads import Object, is_object
 from holdfast.formats.rules import (
     Block,
     MessageByMessage,
@@ -356,14 +356,13 @@ class _CallIdRule(RewritingRule):
         names = {place: _free(wanted, taken) for place, wanted, _ in self._wrong(messages)}
         answers = {result: call for result, call in paired(messages).items() if call in names}
         names |= {result: names[call] for result, call in answers.items()}
-        changes: dict[int, dict[Path, str]] = {}
+        changes: dict[int, dict[int, str]] = {}
         for (i, k), name in names.items():
-            path = wire_of(messages[i]).id_path(original(messages[i]), k)
-            if path is not None:
-                changes.setdefault(i, {})[path] = name
+            changes.setdefault(i, {})[k] = name
         for i, message in enumerate(messages):
             if i in changes:
-                yield made(message.wire, rewritten(original(message), changes[i]), message)
+                now = wire_of(message).with_ids(original(message), changes[i])
+                yield made(message.wire, now, message)
             else:
                 yield message
 
