@@ -106,7 +106,7 @@ _ENCODERS: dict[str, tiktoken.Encoding] = {}
 _LOADING = brief_lock()
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
+@dataclass(frozen=True)
 class Bpe:
     """Counts tokens of one vocabulary.
 
@@ -135,9 +135,7 @@ class Bpe:
             return len(encoding.encode_ordinary(text))
         return sum(_counts(encoding, text))
 
-    def lines(self, text: str) -> list[str]:
-        """The text in parts whose counts add up to its own."""
-        return lines(text)
+    lines = staticmethod(lines)
 
 
 def _has_run(text: str) -> bool:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import re
 import zlib
-from binascii import Error, a2b_base64
+from base64 import urlsafe_b64decode
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import islice
 from math import ceil, floor, sqrt
+from struct import unpack_from
 from typing import TYPE_CHECKING
+from urllib.parse import unquote_to_bytes
 
 from holdfast.tokens.families import first
 
@@ -52,22 +54,12 @@ class _Payload:
         end = None if size is None else self.start + size * 4 // 3 + 4
         text = self.source[self.start : end]
         if not self.base64:
-            return _ESCAPE.sub(_unescaped, text.encode(errors="replace"))
-        text = "".join(text.split()).translate(_URL_SAFE)
+            return unquote_to_bytes(text.encode(errors="replace"))
+        text = "".join(text.split())
         try:
-            return a2b_base64(
-                text[: len(text) // 4 * 4] if size is not None else text + "=" * (-len(text) % 4)
-            )
-        except (Error, ValueError):
+            return urlsafe_b64decode(text + "==" if size is None else text[: len(text) // 4 * 4])
+        except ValueError:
             return b""
-
-
-_URL_SAFE = str.maketrans("-_", "+/")
-_ESCAPE = re.compile(rb"%([0-9A-Fa-f]{2})")
-
-
-def _unescaped(escape: re.Match[bytes]) -> bytes:
-    return bytes.fromhex(escape[1].decode())
 
 
 def _payload(source: str) -> _Payload | None:
@@ -116,10 +108,7 @@ class MediaCounter:
 
 def media_tokens(media: Media) -> int:
     """Tokens of an image, document, sound or video, without a model."""
-    return _ANY_MODEL(media)
-
-
-_ANY_MODEL = MediaCounter()
+    return MediaCounter()(media)
 
 
 def document_tokens(
@@ -142,7 +131,7 @@ def document_tokens(
 def _size(payload: _Payload) -> tuple[int, int] | None:
     head = payload.head(_HEAD)
     size = image_size(head)
-    if size is None and head.startswith(b"\xff\xd8"):  # a JPEG may have a preview before its size
+    if size is None and head.startswith(_JPEG):  # it may have a preview before its size
         size = image_size(payload.head(_JPEG_HEAD))
     return size
 
@@ -272,16 +261,16 @@ def image_size(data: bytes) -> tuple[int, int] | None:
 
     A JPEG may need its first 256 KB.
     """
-    size = None
+    size: tuple[int, ...] | None = None
     if data.startswith(_PNG) and len(data) >= 24:
-        size = int.from_bytes(data[16:20]), int.from_bytes(data[20:24])
+        size = unpack_from(">II", data, 16)
     elif data[:6] in (b"GIF87a", b"GIF89a") and len(data) >= 10:
-        size = int.from_bytes(data[6:8], "little"), int.from_bytes(data[8:10], "little")
+        size = unpack_from("<HH", data, 6)
     elif data.startswith(b"RIFF") and data[8:12] == b"WEBP" and len(data) >= 30:
         size = _webp_size(data)
     elif data.startswith(_JPEG):
         size = _jpeg_size(data)
-    return size if size and all(size) else None
+    return (size[0], size[1]) if size and all(size) else None
 
 
 def _webp_size(data: bytes) -> tuple[int, int] | None:
@@ -292,9 +281,8 @@ def _webp_size(data: bytes) -> tuple[int, int] | None:
         bits = int.from_bytes(data[21:25], "little")
         return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
     if form == b"VP8 ":  # lossy: 14 bits each, after the frame tag and the start code
-        return int.from_bytes(data[26:28], "little") & 0x3FFF, int.from_bytes(
-            data[28:30], "little"
-        ) & 0x3FFF
+        width, height = unpack_from("<HH", data, 26)
+        return width & 0x3FFF, height & 0x3FFF
     return None
 
 
@@ -303,7 +291,8 @@ def _jpeg_size(data: bytes) -> tuple[int, int] | None:
     while at + 9 <= len(data) and data[at] == 0xFF:
         marker = data[at + 1]
         if marker in _JPEG_FRAMES:
-            return int.from_bytes(data[at + 7 : at + 9]), int.from_bytes(data[at + 5 : at + 7])
+            height, width = unpack_from(">HH", data, at + 5)
+            return width, height
         if marker == 0xFF:  # filling
             at += 1
         else:
