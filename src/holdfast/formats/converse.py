@@ -13,7 +13,6 @@ from typing import Any
 
 from holdfast.formats import CONVERSE_MEDIA
 from holdfast.formats.rules.messages import ThinkingStays
-from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import (
     Media,
     MediaKind,
@@ -40,7 +39,6 @@ from .payloads import (
 )
 from .rules.exchanges import BlockExchanges, ResultsInNextMessage, SpelledCallIds, UniqueCallIds
 from .rules.messages import AtLeastOne, FirstIsUser, KnownRoles, NotEmpty, RolesAlternate
-from .rules.published import published_rules
 from .wire import SPOKEN, BlockWire, unread
 
 
@@ -71,11 +69,6 @@ class Converse(BlockWire):
         """The schemas of these tools, by default those of the body's ``toolConfig``."""
         config = body.get("toolConfig")
         return super().offered(config if is_object(config) else {}, tools)
-
-    def published(self, payload: object) -> tuple[Rule, ...]:
-        """Fields and limits of Amazon's own API."""
-        del payload
-        return published_rules(self.name)
 
     def locate(self, message: Object, place: str) -> Located:
         """The blocks in order; content that is a string is one block."""

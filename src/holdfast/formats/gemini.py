@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import (
     Media,
     Part,
@@ -38,7 +37,6 @@ from .payloads import (
 )
 from .rules.exchanges import BlockExchanges, ResultsInNextMessage
 from .rules.messages import AtLeastOne, CallsFollowUsers, KnownRoles, NotEmpty
-from .rules.published import published_rules
 from .wire import BlockWire, unread
 
 _SNAKE = {
@@ -86,10 +84,10 @@ class Gemini(BlockWire):
         holder = system if is_object(system) else {"parts": [{"text": system}] if system else []}
         return (part for part, _ in self.locate(holder, f"body.{field}"))
 
-    def published(self, payload: object) -> tuple[Rule, ...]:
-        """Fields and kinds of Google's own API."""
-        del payload
-        return published_rules(self.name, lambda _: "content")
+    def published_as(self, message: Object) -> object:
+        """All messages have one schema."""
+        del message
+        return "content"
 
     def named_role(self, original: object, place: str) -> Role:
         """The role of the content; without one, the model's if it has calls, else a user's."""

@@ -17,7 +17,6 @@ from holdfast.formats import (
     langchain_type,
     langchain_wrap,
 )
-from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import Media, MediaKind, Parts, Reasoning, ToolResult
 from holdfast.kernel.registry import imported
 
@@ -54,11 +53,6 @@ class LangChain(FrameworkWire, OpenAIChat):
     def fields(message: object) -> Object:
         """The fields of a LangChain message; none for anything else."""
         return langchain_fields(message)
-
-    def published(self, payload: object) -> tuple[Rule, ...]:
-        """None: the package checks the fields itself when a message is made."""
-        del payload
-        return ()
 
     def view(self, original: object) -> Object:
         """The message in the form of Chat Completions; other fields are passed through."""

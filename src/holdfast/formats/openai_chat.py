@@ -24,7 +24,6 @@ from .payloads import (
 )
 from .rules.exchanges import FUNCTION_ID, OpenAIExchanges, ResultsRightAfter, UniqueCallIds
 from .rules.messages import AtLeastOne, CallListNotEmpty, ContentGiven, KnownRoles
-from .rules.published import published_rules
 from .wire import SPOKEN, ObjectWire, beside, unread
 
 _BESIDE_CALLS = CHAT_CARRIERS - {"tool_calls"}
@@ -60,11 +59,6 @@ class OpenAIChat(ObjectWire):
     def offered(self, body: Object, tools: object) -> Parts:
         """The tools, and the functions of the time before there were tools."""
         return super().offered(body, tools) + schemas(body.get("functions"), "functions")
-
-    def published(self, payload: object) -> tuple[Rule, ...]:
-        """Fields and limits of OpenAI's own API; other servers may accept more."""
-        del payload
-        return published_rules(self.name)
 
     def locate(self, message: Object, place: str) -> Located:
         """Reasoning, content, refusal, sound and calls, or a tool message's result."""

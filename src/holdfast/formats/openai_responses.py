@@ -28,7 +28,6 @@ from holdfast.formats.payloads import (
 from holdfast.formats.rules import RewritingRule, made, original, without_field
 from holdfast.formats.rules.exchanges import NO_NAME, NO_RESULT, paired
 from holdfast.formats.rules.messages import AtLeastOne, KnownRoles
-from holdfast.formats.rules.published import published_rules
 from holdfast.formats.wire import SPOKEN, ObjectWire, beside, unread
 from holdfast.kernel.integrity import Rule, Violation, Violations
 from holdfast.kernel.messages import (
@@ -279,10 +278,9 @@ class OpenAIResponses(ObjectWire):
         body = body_of(payload)
         return next((field for field in _CONTINUES if body.get(field)), "")
 
-    def published(self, payload: object) -> tuple[Rule, ...]:
-        """Fields and limits of OpenAI's own API; items of unpublished types are accepted."""
-        del payload
-        return published_rules(self.name, kind_of)
+    def published_as(self, message: Object) -> object:
+        """The type of the item; items of unpublished types are accepted."""
+        return kind_of(message)
 
     def named_role(self, original: object, place: str) -> Role:
         """The role of a message; an output is the tool's, any other item the assistant's."""

@@ -28,6 +28,7 @@ from holdfast.kernel.messages import (
     ToolCall,
     ToolResult,
 )
+from holdfast.kernel.registry import imported
 from holdfast.kernel.transcript import Transcript
 
 from . import recognised
@@ -147,6 +148,17 @@ class ObjectWire(Annotated, ABC):
     def extra_texts(self, message: Object) -> Iterator[str]:
         """The texts of the message that are in no part."""
         return unread(message, SPOKEN)
+
+    def published(self, payload: object) -> tuple[Rule, ...]:
+        """Fields and limits of the vendor's own API; other servers may accept more."""
+        del payload
+        rules = imported("holdfast.formats.rules.published:published_rules")
+        made: tuple[Rule, ...] = rules(self.name, self.published_as)
+        return made
+
+    def published_as(self, message: Object) -> object:
+        """The name of the published schema of a message."""
+        return message["role"]
 
     def aside(self, original: object) -> str:
         """Those texts, one on each line. Raises FormatError for a message nested too deeply."""
@@ -306,6 +318,11 @@ class FrameworkWire(ObjectWire):
     @abstractmethod
     def fields(message: object) -> Object:
         """The fields of a message of this framework; none for anything else."""
+
+    def published(self, payload: object) -> tuple[Rule, ...]:
+        """None: the package checks the fields itself when a message is made."""
+        del payload
+        return ()
 
     def read(self, payload: object, tools: object = None) -> Transcript:
         """As in every format; if one message is an object, new messages are objects too."""
