@@ -10,7 +10,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, suppress
-from functools import cached_property
 from time import perf_counter
 from typing import Any, cast
 
@@ -20,8 +19,8 @@ from yarl import URL
 from holdfast.api import sample
 from holdfast.formats.convert import convert
 from holdfast.http.budgets import Budgets
-from holdfast.http.fitter import Fitted, Fitter, RequestRefusedError
-from holdfast.http.requests import OWN, Origin, Vendor, origin_of, plain, vendor_of, written
+from holdfast.http.fitter import Asked, Fitted, Fitter, RequestRefusedError
+from holdfast.http.requests import OWN, Vendor, origin_of, plain, vendor_of, written
 from holdfast.kernel.errors import HoldfastError
 from holdfast.providers.vendor import REFUSED
 from holdfast.proxy import Settings
@@ -134,15 +133,11 @@ class _Exchange:
         self.path, self.headers = client.path, client.headers
         self.vendor: Vendor = vendor_of(self.path, self.headers)
         self.encoding = self.headers.get("content-encoding", "")
+        address = client.scope.get("client") or ("",)
+        self.origin = origin_of(self.headers, address[0])
         self.usage = Usage()
         self.begun = False
         self._gone = False
-
-    @cached_property
-    def origin(self) -> Origin:
-        """Who sent the request; computed only for requests that are fitted."""
-        address = self.client.scope.get("client") or ("",)
-        return origin_of(self.headers, address[0])
 
     async def run(self) -> int:
         """Serve the request and return the status that the client got."""
@@ -184,7 +179,7 @@ class _Exchange:
                 refusal += chunk
                 if len(refusal) > READ:
                     break
-            smaller = await self._harder(fitted, raw, response, refusal)
+            smaller = await self._harder(fitted, response, refusal)
             if smaller is None:
                 return await self._answered(response, fitted, refusal)
         async with self._asked(smaller.body, changed=True) as response:
@@ -197,7 +192,7 @@ class _Exchange:
         started = perf_counter()
         given = self.encoding if encoding is None else encoding
         fitter = self.proxy.fitter
-        fitted = fitter.at_once(self.path, raw, given)
+        fitted = fitter.at_once(self.path, Asked(raw, given, self.origin))
         if fitted is None:
             fitted = await asyncio.to_thread(
                 fitter.fit, self.path, raw, given, **self.origin, aside=aside
@@ -207,19 +202,14 @@ class _Exchange:
         return fitted
 
     async def _harder(
-        self, fitted: Fitted, raw: bytes, response: aiohttp.ClientResponse, refusal: bytes
+        self, fitted: Fitted, response: aiohttp.ClientResponse, refusal: bytes
     ) -> Fitted | None:
         with suppress(HoldfastError):
             text = plain(refusal, response.headers.get("content-encoding", ""))
+            told = text.decode("utf-8", "replace")
             started = perf_counter()
             smaller = await asyncio.to_thread(
-                self.proxy.fitter.fit_harder,
-                fitted,
-                raw,
-                self.encoding,
-                response.status,
-                text.decode("utf-8", "replace"),
-                **self.origin,
+                self.proxy.fitter.fit_harder, fitted, response.status, told
             )
             if smaller is not None:
                 self.proxy.figures.fitted(self.row, smaller, perf_counter() - started)
