@@ -12,7 +12,7 @@ from inspect import isawaitable, iscoroutinefunction
 from math import isfinite
 from random import SystemRandom
 from time import monotonic
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from holdfast.calls.cache import Flights, key_of
 from holdfast.calls.event_loop import in_thread
@@ -72,8 +72,7 @@ Call = Callable[[], object]
 _SILENT = 8  # calls in a row without an answer: as many as are under way at once by default
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """The answer of a call, or its HoldfastError."""
 
     answer: object
@@ -167,7 +166,7 @@ def _named(fault: BaseException) -> str:
 _BATCH = 100  # texts in one request: Gemini accepts no more, and others do
 
 
-@dataclass(slots=True)
+@dataclass
 class _Tally:
     """The record of one request: how many texts were sent for it, their tokens, and the calls."""
 

@@ -16,9 +16,10 @@ from functools import lru_cache, partial
 from itertools import islice
 from math import ceil, floor, sqrt
 from struct import unpack_from
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote_to_bytes
 
+from holdfast.text.memo import Memo
 from holdfast.tokens.families import first
 
 if TYPE_CHECKING:
@@ -36,8 +37,7 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/_-][A-Za-z0-9+/=_\s-]{43}")
 _HEAD, _JPEG_HEAD = 4 << 10, 256 << 10  # bytes; in a JPEG a preview may stand before the size
 
 
-@dataclass(frozen=True, slots=True)
-class _Payload:
+class _Payload(NamedTuple):
     """The content of a source, base64 or percent-encoded, from character ``start`` on."""
 
     source: str
@@ -68,7 +68,7 @@ def _payload(source: str) -> _Payload | None:
     return _Payload(source, 0, base64=True) if _BASE64.match(source) else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MediaCounter:
     """Counts an image, document, sound or video for a model.
 
@@ -102,7 +102,7 @@ class MediaCounter:
         if payload is None:
             return vision_of(self.model).page * 5  # if the document is elsewhere
         if payload.head(6).startswith(b"%PDF-"):
-            return vision_of(self.model).page * _pages(payload)
+            return vision_of(self.model).page * _PAGES[payload]
         return document_tokens(payload.head(), model=self.model, count=self.count)
 
 
@@ -142,21 +142,11 @@ def _seconds(payload: _Payload | None, kind: str) -> int:
     return max(1, payload.length // (bytes_a_second(payload.head(32)) or _BYTES_A_SECOND[kind]))
 
 
-_PAGES: dict[tuple[int, int], int] = {}
-"""Pages of PDFs by the hash and length of their source, which may be many megabytes. Cleared when
-full."""
-_MOST_PAGES_KNOWN = 1_000  # entries of two numbers: some 100 kB
-
-
 def _pages(payload: _Payload) -> int:
-    key = hash(payload.source), len(payload.source)
-    pages = _PAGES.get(key)
-    if pages is None:
-        pages = pdf_pages(payload.head()) or ceil(payload.length / _BYTES_A_PAGE)
-        if len(_PAGES) >= _MOST_PAGES_KNOWN:
-            _PAGES.clear()
-        _PAGES[key] = pages
-    return pages
+    return pdf_pages(payload.head()) or ceil(payload.length / _BYTES_A_PAGE)
+
+
+_PAGES = Memo(_pages)
 
 
 ImageRule = Callable[[int, int, str], int]
@@ -221,8 +211,7 @@ def media_resolution(width: int, height: int, detail: str = "") -> int:
     return 280 if detail == "low" else 1_120
 
 
-@dataclass(frozen=True, slots=True)
-class Vision:
+class Vision(NamedTuple):
     """Tokens of an image, of an image of unknown size, and of a page of a PDF, for some models."""
 
     image: ImageRule
