@@ -8,7 +8,7 @@ assistant, and are not changed.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterator
 
 from holdfast.formats import FOREIGN_TO_ANTHROPIC
 from holdfast.formats.openai_responses import CompactionStays
@@ -56,7 +56,20 @@ from .rules.messages import (
     RolesAlternate,
 )
 from .rules.published import AsPublished, CacheControls
-from .wire import SPOKEN, BlockWire, beside
+from .wire import KINDS, BlockWire, Taken, unread, whole
+
+_TAKEN: dict[str, Taken] = {
+    "text": whole("type text"),
+    "image": {},  # the shown fields of its source are not text
+    "document": whole("source"),
+    "thinking": whole("thinking"),
+    "redacted_thinking": whole("data"),
+    "tool_use": whole("name input"),
+}
+"""The fields of each type that are read."""
+_BLOCKS: Taken = {KINDS: _TAKEN}
+_TAKEN["tool_result"] = {"content": _BLOCKS}
+_MESSAGE: Taken = {"role": None, "content": _BLOCKS}
 
 
 class Anthropic(BlockWire):
@@ -64,6 +77,7 @@ class Anthropic(BlockWire):
 
     name = "anthropic"
     carriers = FOREIGN_TO_ANTHROPIC
+    taken = _MESSAGE
     enveloped = BlockWire.enveloped | {"system"}
     rules: tuple[Rule, ...] = (
         AtLeastOne(),
@@ -88,8 +102,7 @@ class Anthropic(BlockWire):
         """The body's system prompt."""
         body = body_of(payload)
         yield from (part for part, _ in Node(body, "body").content("system", _block))
-        system = {"content": body.get("system")}
-        if texts := "\n".join(beside(system, ("content",), _TAKEN)):
+        if texts := "\n".join(unread(body.get("system"), _BLOCKS)):
             yield Opaque(texts)
 
     def published(self, payload: object) -> tuple[Rule, ...]:
@@ -107,10 +120,6 @@ class Anthropic(BlockWire):
                     "the Messages API has no such field", place=f"{place}.{field}", advice=advice
                 )
         return Node(message, place).content("content", _block)
-
-    def extra_texts(self, message: Object) -> Iterator[str]:
-        """Titles and contexts of documents, and all other text outside the parts."""
-        return beside(message, SPOKEN, _TAKEN)
 
     def compose(self, role: Role, text: str) -> object:
         """A new message; the system role becomes the user's."""
@@ -184,15 +193,3 @@ def _medium(media: Media) -> Object:
 
 def _id(block: Node, field: str) -> str:
     return block.id(field, f"the {block.value['type']} block")
-
-
-_TAKEN: Mapping[str, Container[str]] = {
-    "text": ("type", "text"),
-    "image": (),  # the shown fields of its source are not text
-    "document": ("source",),
-    "thinking": ("thinking",),
-    "redacted_thinking": ("data",),
-    "tool_use": ("name", "input"),
-    "tool_result": ("content",),
-}
-"""The fields of each type that are read."""

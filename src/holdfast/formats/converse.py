@@ -34,12 +34,19 @@ from .payloads import (
     data_of,
     is_object,
     joined,
-    objects_in,
     parsed_object,
 )
 from .rules.exchanges import BlockExchanges, ResultsInNextMessage, SpelledCallIds, UniqueCallIds
 from .rules.messages import AtLeastOne, FirstIsUser, KnownRoles, NotEmpty, RolesAlternate
-from .wire import SPOKEN, BlockWire, unread
+from .wire import SPOKEN, BlockWire, Taken, whole
+
+_BLOCKS: dict[str, Taken | None] = {
+    **whole("text reasoningContent cachePoint guardContent citationsContent searchResult"),
+    **dict.fromkeys(CONVERSE_MEDIA, whole("source format")),
+    "toolUse": whole("name input"),
+    "toolResult": SPOKEN,
+}
+_MESSAGE: Taken = {"role": None, "content": _BLOCKS}
 
 
 class Converse(BlockWire):
@@ -47,6 +54,7 @@ class Converse(BlockWire):
 
     name = "converse"
     enveloped = frozenset({"messages", "system", "toolConfig"})
+    taken = _MESSAGE
     rules = (
         AtLeastOne(),
         KnownRoles("user", "assistant", "system"),
@@ -73,18 +81,6 @@ class Converse(BlockWire):
     def locate(self, message: Object, place: str) -> Located:
         """The blocks in order; content that is a string is one block."""
         return Node(message, place).content("content", _block)
-
-    def extra_texts(self, message: Object) -> Iterator[str]:
-        """Names of documents, and all other text outside the parts."""
-        yield from unread(message, SPOKEN)
-        for block in objects_in(message.get("content")):
-            for kind, held in block.items():
-                if kind == "toolUse":
-                    yield from unread(held, ("name", "input"))
-                elif kind == "toolResult":
-                    yield from unread(held, SPOKEN)
-                elif kind in CONVERSE_MEDIA:
-                    yield from unread(held, ("source", "format"))
 
     def block(self, part: Part, name: str = "") -> Object:
         """A new block."""

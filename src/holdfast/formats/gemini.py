@@ -37,7 +37,7 @@ from .payloads import (
 )
 from .rules.exchanges import BlockExchanges, ResultsInNextMessage
 from .rules.messages import AtLeastOne, CallsFollowUsers, KnownRoles, NotEmpty
-from .wire import BlockWire, unread
+from .wire import BlockWire, Taken, whole
 
 _SNAKE = {
     "functionCall": "function_call",
@@ -55,6 +55,17 @@ _SAID = ("result", "output", "error", "content", "text")
 """Fields whose text is the whole response, if it has no other field."""
 
 
+_PARTS: dict[str, Taken | None] = {
+    **whole("text inlineData fileData"),
+    "functionCall": whole("name args"),
+    "functionResponse": whole("response parts"),
+}
+_MESSAGE: Taken = {
+    "role": None,
+    "parts": _PARTS | {_SNAKE.get(name, name): inner for name, inner in _PARTS.items()},
+}
+
+
 def _field(holder: Object, name: str) -> str:
     """The name of the field as this object spells it."""
     return _SNAKE[name] if name not in holder and _SNAKE[name] in holder else name
@@ -66,6 +77,7 @@ class Gemini(BlockWire):
     name = "gemini"
     field = "contents"
     content = "parts"
+    taken = _MESSAGE
     enveloped = frozenset({"contents", "tools", "systemInstruction", "system_instruction"})
     rules = (
         AtLeastOne(),
@@ -108,16 +120,6 @@ class Gemini(BlockWire):
             return _part(part, calls, results)
 
         return Node(message, place).content(self.content, read)
-
-    def extra_texts(self, message: Object) -> Iterator[str]:
-        """Function names of responses, and all other text outside the parts."""
-        yield from unread(message, ("role", "parts"))
-        for part in objects_in(message.get(self.content)):
-            call, response = _field(part, "functionCall"), _field(part, "functionResponse")
-            data, file = _field(part, "inlineData"), _field(part, "fileData")
-            yield from unread(part, ("text", call, response, data, file))
-            yield from unread(part.get(call), ("name", "args"))
-            yield from unread(part.get(response), ("response", "parts"))
 
     def holding(self, role: Role, blocks: Sequence[Object]) -> Object:
         """A message of these parts."""

@@ -24,20 +24,26 @@ from .payloads import (
 )
 from .rules.exchanges import FUNCTION_ID, OpenAIExchanges, ResultsRightAfter, UniqueCallIds
 from .rules.messages import AtLeastOne, CallListNotEmpty, ContentGiven, KnownRoles
-from .wire import SPOKEN, ObjectWire, beside, unread
+from .wire import KINDS, ObjectWire, Taken, unread, whole
 
 _BESIDE_CALLS = CHAT_CARRIERS - {"tool_calls"}
 _REASONING = ("reasoning_content", "reasoning")
-_READ = frozenset({"role", "content", "refusal", "tool_calls", "function_call", *_REASONING})
-_KINDS = {"function": ("function",), "custom": ("custom",)}
-_PARTS: Mapping[str, tuple[str, ...]] = {
-    "text": ("text",),
-    "refusal": ("refusal",),
-    "image_url": (),
-    "input_audio": (),
-    "file": (),
+_PARTS: Mapping[str, Taken] = {
+    "text": whole("text"),
+    "refusal": whole("refusal"),
+    "image_url": {},
+    "input_audio": {},
+    "file": {},
 }
 """Types of parts that are read, and the fields of their text."""
+_CALLED = whole("name arguments")
+_RESULT: Taken = {"role": None, "content": {KINDS: _PARTS}}
+_READ: Taken = {
+    **_RESULT,
+    **whole("refusal reasoning_content reasoning"),
+    "tool_calls": {"function": _CALLED, "custom": whole("name input")},
+    "function_call": _CALLED,
+}
 
 
 class OpenAIChat(ObjectWire):
@@ -87,17 +93,9 @@ class OpenAIChat(ObjectWire):
     def extra_texts(self, message: Object) -> Iterator[str]:
         """Names of speakers, and all other text outside the parts."""
         is_result = message["role"] in ("tool", "function")  # only the content is a part
-        yield from beside(message, SPOKEN if is_result else _READ, _PARTS)
-        if is_result:
-            return
-        if message.get("reasoning") and message.get("reasoning_content"):
+        yield from unread(message, _RESULT if is_result else _READ)
+        if not is_result and message.get("reasoning") and message.get("reasoning_content"):
             yield message["reasoning"]  # only one of them is a part
-        for call in message.get("tool_calls") or ():
-            kind, field = _kind(call)
-            yield from unread(call, _KINDS[kind])
-            yield from unread(call[kind], ("name", field))
-        if message.get("function_call"):
-            yield from unread(message["function_call"], ("name", "arguments"))
 
     def quick_parts(self, message: Object) -> Parts | None:
         """The parts of a result, or of calls beside text, which are half of an agent's messages."""

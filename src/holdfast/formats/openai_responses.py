@@ -28,7 +28,7 @@ from holdfast.formats.payloads import (
 from holdfast.formats.rules import RewritingRule, made, original, without_field
 from holdfast.formats.rules.exchanges import NO_NAME, NO_RESULT, paired
 from holdfast.formats.rules.messages import AtLeastOne, KnownRoles
-from holdfast.formats.wire import SPOKEN, ObjectWire, beside, unread
+from holdfast.formats.wire import KINDS, ObjectWire, Taken, unread, whole
 from holdfast.kernel.integrity import Rule, Violation, Violations
 from holdfast.kernel.messages import (
     Media,
@@ -46,16 +46,23 @@ from holdfast.kernel.messages import (
 from holdfast.result import listed
 
 _CONTINUES = ("previous_response_id", "conversation")
-_PARTS: Mapping[str, tuple[str, ...]] = {
-    "input_text": ("text",),
-    "output_text": ("text", "annotations", "logprobs"),
-    "text": ("text",),
-    "refusal": ("refusal",),
-    "input_image": (),
-    "input_file": (),
-    "input_audio": (),
+_PARTS: Mapping[str, Taken] = {
+    "input_text": whole("text"),
+    "output_text": whole("text annotations logprobs"),
+    "text": whole("text"),
+    "refusal": whole("refusal"),
+    "input_image": {},
+    "input_file": {},
+    "input_audio": {},
 }
 """Types of parts that are read, and the fields of their text."""
+_MESSAGE: Taken = {"role": None, "content": {KINDS: _PARTS}}
+_ITEMS: Mapping[str, Taken] = {
+    **{kind: whole(f"name {field}") for kind, field in ITEM_CALLS.items()},
+    **dict.fromkeys(ITEM_OUTPUTS, whole("output")),
+    "reasoning": whole("summary content"),
+}
+"""Types of items that are read, and the fields of their texts."""
 _TOLD = ("text", "refusal")
 _STREAMS = ("stdout", "stderr")
 
@@ -253,6 +260,7 @@ class OpenAIResponses(ObjectWire):
     name = "openai_responses"
     field = "input"
     enveloped = frozenset({"input", "tools", "instructions"})
+    taken = _MESSAGE
     rules = (
         AtLeastOne(),
         KnownRoles("system", "developer", "user", "assistant"),
@@ -305,18 +313,10 @@ class OpenAIResponses(ObjectWire):
         }
         return text if said and type(text) is str else None
 
-    def extra_texts(self, message: Object) -> Iterator[str]:
+    def extra_texts(self, message: Object) -> Iterable[str]:
         """Namespaces of calls, encrypted reasoning, and all other text outside the parts."""
-        if message.get("type") in (None, "message"):
-            return beside(message, SPOKEN, _PARTS)
-        kind, read = str(message["type"]), set(message)
-        if kind in ITEM_CALLS:
-            read = {"name", ITEM_CALLS[kind]}
-        elif kind in ITEM_OUTPUTS:
-            read = {"output"}
-        elif kind == "reasoning":
-            read = {"summary", "content"}
-        return unread(message, read)
+        is_message = message.get("type") in (None, "message")
+        return unread(message, self.taken if is_message else {KINDS: _ITEMS})
 
     def quick_parts(self, message: Object) -> Parts | None:
         """The part of a call or an output, which most items are."""
@@ -396,5 +396,5 @@ def _part(part: Node) -> LocatedPart:
     if kind == "input_audio":
         audio = part.object(kind)
         return Media("audio", audio.text("format"), audio.text("data")), part.path
-    sources = map(part.text, ("file_data", "file_url", "file_id"))
+    sources = (part.text(field) for field in ("file_data", "file_url", "file_id"))
     return Media("document", source=next(filter(None, sources), "")), part.path

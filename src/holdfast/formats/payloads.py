@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from operator import is_
-from typing import Any, NamedTuple, NoReturn, TypeGuard
+from typing import Any, NoReturn, TypeGuard
 
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.messages import Media, MediaKind, Opaque, Part, Parts, Role, Text
@@ -84,7 +86,7 @@ def messages_of(payload: object, field: str = MESSAGES) -> Sequence[Any]:
 def objects_in(value: object) -> Iterator[Object]:
     """The objects in a list; none if it is not a list."""
     if is_list(value):
-        yield from (each for each in value if type(each) is dict or is_object(each))
+        yield from (each for each in value if is_object(each))
 
 
 def role_of(original: object, place: str) -> Role:
@@ -136,7 +138,8 @@ def joined(parts: Iterable[LocatedPart]) -> tuple[str, tuple[Media, ...]]:
     return "\n".join(texts), tuple(media)
 
 
-class Node(NamedTuple):
+@dataclass(slots=True)
+class Node:
     """An object of a message: errors name its place, and edits follow its path.
 
     ``root`` is the place of the message, from which the path leads to the object. The methods read
@@ -149,7 +152,7 @@ class Node(NamedTuple):
 
     def at(self, *steps: str | int) -> Path:
         """The path of a value in the object."""
-        return (*self.path, *steps)
+        return self.path + steps
 
     def place(self, *steps: str | int) -> str:
         """The place of a value in the object."""
@@ -188,10 +191,11 @@ class Node(NamedTuple):
             return
         if not is_list(value):
             refuse(value, self.place(field), "give a list of objects")
+        root, path = self.root, self.path
         for k, item in enumerate(value):
             if not is_object(item):
                 refuse(item, self.place(field, k), "give an object")
-            yield Node(item, self.root, self.at(field, k))
+            yield Node(item, root, (*path, field, k))
 
     def content(
         self,
@@ -217,10 +221,10 @@ class Node(NamedTuple):
 
     def arguments(self, field: str) -> str:
         """The arguments of a call as JSON text; some clients keep them as an object."""
-        given = self.value.get(field) or {}
-        if is_object(given) or is_list(given):
-            return self.json(field) if given else "{}"
-        return self.text(field)
+        given: object = self.value.get(field)
+        if given is None or given == []:  # PHP writes an empty object as a list
+            return "{}"
+        return self.json(field) if is_object(given) or is_list(given) else self.text(field)
 
     def unknown(self) -> LocatedPart:
         """The object as a part of unknown type; FormatError for a block of Converse."""
@@ -291,7 +295,8 @@ def rewritten(original: Object, texts: Mapping[Path, str]) -> Object:
 
 def is_object(value: object) -> TypeGuard[Object]:
     """Whether the value is a JSON object."""
-    return isinstance(value, Mapping)
+    # most are dictionaries, which are known sooner
+    return type(value) is dict or isinstance(value, Mapping)
 
 
 def is_list(value: object) -> TypeGuard[Sequence[Any]]:
@@ -306,10 +311,15 @@ def compact(value: object, place: str = "", otherwise: Callable[[object], str] =
     that contains itself or is nested too deeply.
     """
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=otherwise)
+        return _encoder(otherwise).encode(value)
     except (RecursionError, ValueError) as fault:
         problem = "it is nested too deeply to be counted, or holds itself"
         raise FormatError(problem, place=place, advice="give it less deeply nested") from fault
+
+
+@cache  # ``json.dumps`` makes an encoder for each call, which takes as long as its work
+def _encoder(otherwise: Callable[[object], str]) -> json.JSONEncoder:
+    return json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=otherwise)
 
 
 def parsed_object(text: str) -> Object:

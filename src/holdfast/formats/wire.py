@@ -10,7 +10,7 @@ types and names are longer.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import getitem
 from typing import Any, ClassVar, cast
@@ -76,35 +76,51 @@ def said(value: object, field: str = "") -> Iterator[str]:
             yield from said(item, field)
 
 
-def unread(holder: object, taken: Container[str]) -> Iterator[str]:
-    """The texts in the object's fields that became no part."""
-    if is_object(holder):
-        for field, value in holder.items():
-            if field in taken or field in _SKIPPED:
-                continue
-            if len(str(field)) > LABEL:
-                yield str(field)
-            is_label = field in _LABELS and type(value) is str and len(value) <= LABEL
-            if not is_label:  # true of most
-                yield from said(value, field)
+Taken = Mapping[str, Any]
+"""The fields of an object that are read: each with None, or with what is read of the objects in it.
+
+Under ``KINDS`` is what is read of objects by their ``type``; those of other types are read whole.
+"""
+KINDS = "by type"
 
 
-def beside(
-    holder: Object, taken: Container[str], kinds: Mapping[str, Container[str]]
-) -> Iterator[str]:
-    """The texts of a message or a part outside of what was read, also within its content.
+def whole(fields: str) -> Taken:
+    """These fields, which are read whole."""
+    return dict.fromkeys(fields.split())
 
-    ``taken`` are the fields that were read, and ``kinds`` those of each type of part.
+
+def unread(value: object, taken: Taken) -> Sequence[str]:
+    """The texts of an object, or of those in a list, outside of what is read.
+
+    Most messages have none: lists are made faster here than generators.
     """
-    yield from unread(holder, taken)
-    content = holder.get("content") if "content" in taken else ()
-    for part in content if is_list(content) else ():
-        kind = part.get("type")
-        if isinstance(kind, str) and kind in kinds:
-            yield from beside(part, kinds[kind], kinds)
+    found: list[str] = []
+    for holder in value if is_list(value) else (value,):
+        if is_object(holder):
+            kinds = taken.get(KINDS)
+            fields = kinds.get(str(holder.get("type"))) if kinds else taken
+            found += () if fields is None else _beside(holder, fields)
+    return found
 
 
-SPOKEN = frozenset({"role", "content"})
+def _beside(holder: Object, taken: Taken) -> Sequence[str]:
+    found: list[str] = []
+    for field, value in holder.items():
+        is_text = type(value) is str
+        if field in taken:
+            inner = taken[field]
+            if inner and not is_text:
+                found += unread(value, inner)
+        elif field not in _SKIPPED:
+            if len(str(field)) > LABEL:
+                found.append(str(field))
+            is_label = is_text and field in _LABELS and len(value) <= LABEL
+            if not is_label:  # true of most
+                found += said(value, field)
+    return found
+
+
+SPOKEN = whole("role content")
 _NAMES = frozenset({"role", "name"})
 _SCHEMAS = (
     "response_format",
@@ -120,12 +136,14 @@ class ObjectWire(Annotated, ABC):
     ``field`` is the field of a body with the messages, ``content`` that of a message with its
     content. ``carriers`` are further fields with parts: a message without them whose content is one
     text needs no further reading. ``enveloped`` are the fields of a body that ``read`` itself
-    counts. ``rules`` are those of every API that uses the format.
+    counts. ``taken`` are the fields of a message that are read. ``rules`` are those of every API
+    that uses the format.
     """
 
     name: str
     field: ClassVar[str] = MESSAGES
     content: ClassVar[str] = "content"
+    taken: ClassVar[Taken] = SPOKEN
     rules: tuple[Rule, ...] = ()
     carriers: ClassVar[frozenset[str]] = frozenset()
     enveloped: ClassVar[frozenset[str]] = frozenset({MESSAGES, "tools"})
@@ -145,9 +163,9 @@ class ObjectWire(Annotated, ABC):
             message, {path: ids[k] for k in ids for path in _id_paths(message, *located[k])}
         )
 
-    def extra_texts(self, message: Object) -> Iterator[str]:
+    def extra_texts(self, message: Object) -> Iterable[str]:
         """The texts of the message that are in no part."""
-        return unread(message, SPOKEN)
+        return unread(message, self.taken)
 
     def published(self, payload: object) -> tuple[Rule, ...]:
         """Fields and limits of the vendor's own API; other servers may accept more."""

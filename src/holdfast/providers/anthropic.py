@@ -6,7 +6,7 @@ import os
 
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.ports import Reply
-from holdfast.providers.vendor import VendorModel, key_of, shared, translated
+from holdfast.providers.vendor import TIMEOUT, Access, VendorModel, key_of, shared, translated
 
 try:
     import anthropic
@@ -26,12 +26,11 @@ class AnthropicModel(VendorModel):
     example = "anthropic:claude-haiku-4-5"
     _client: anthropic.Anthropic
 
-    def _opened(
-        self, api_key: str | None = None, base_url: str | None = None, timeout: float = 60.0
-    ) -> anthropic.Anthropic:
+    def _opened(self, account: Access) -> anthropic.Anthropic:
         """A client of Anthropic's server or of that address."""
-        address = base_url or os.environ.get("ANTHROPIC_BASE_URL")
-        return _client(key_of(_VENDOR, api_key, "ANTHROPIC_API_KEY"), address, timeout)
+        key = key_of(_VENDOR, account.get("api_key"), "ANTHROPIC_API_KEY")
+        address = account.get("base_url") or os.environ.get("ANTHROPIC_BASE_URL")
+        return _client(key, address, account.get("timeout", TIMEOUT))
 
     def complete(self, prompt: str, *, system: str = "", max_tokens: int = 512) -> Reply:
         """The model's reply. Raises ModelError, TransientError or ContextOverflowError."""

@@ -9,7 +9,16 @@ from typing import Any, cast
 
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.ports import Reply
-from holdfast.providers.vendor import VendorEmbedder, VendorModel, key_of, reading, refusal, shared
+from holdfast.providers.vendor import (
+    TIMEOUT,
+    Access,
+    VendorEmbedder,
+    VendorModel,
+    key_of,
+    reading,
+    refusal,
+    shared,
+)
 
 try:
     import httpx
@@ -26,13 +35,11 @@ _BROKEN = (httpx.TransportError, httpx2.TransportError)
 class _Gemini:
     provider = "gcp.gemini"
 
-    def _opened(
-        self, api_key: str | None = None, base_url: str | None = None, timeout: float = 60.0
-    ) -> Any:
+    def _opened(self, account: Access) -> Any:
         """The client's models, without their types, which name packages that may be missing."""
-        key = key_of("Google", api_key, "GEMINI_API_KEY", "GOOGLE_API_KEY")
-        client = _client(key, base_url or os.environ.get("GOOGLE_GEMINI_BASE_URL"), timeout)
-        return cast("Any", client).models
+        key = key_of("Google", account.get("api_key"), "GEMINI_API_KEY", "GOOGLE_API_KEY")
+        address = account.get("base_url") or os.environ.get("GOOGLE_GEMINI_BASE_URL")
+        return cast("Any", _client(key, address, account.get("timeout", TIMEOUT))).models
 
 
 class GeminiModel(_Gemini, VendorModel):

@@ -7,7 +7,15 @@ from collections.abc import Sequence
 
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.ports import Reply
-from holdfast.providers.vendor import VendorEmbedder, VendorModel, key_of, shared, translated
+from holdfast.providers.vendor import (
+    TIMEOUT,
+    Access,
+    VendorEmbedder,
+    VendorModel,
+    key_of,
+    shared,
+    translated,
+)
 
 try:
     import openai
@@ -22,16 +30,15 @@ _MOST = 8_000  # characters of a text that are embedded: its models accept 8,191
 class _OpenAI:
     provider = "openai"
 
-    def _opened(
-        self, api_key: str | None = None, base_url: str | None = None, timeout: float = 60.0
-    ) -> openai.OpenAI:
+    def _opened(self, account: Access) -> openai.OpenAI:
         """A client of OpenAI's server, or of another that may need no key."""
-        address = base_url or os.environ.get("OPENAI_BASE_URL")
+        given = account.get("api_key")
+        address = account.get("base_url") or os.environ.get("OPENAI_BASE_URL")
         if address:
-            key = api_key or os.environ.get("OPENAI_API_KEY", "none")
+            key = given or os.environ.get("OPENAI_API_KEY", "none")
         else:
-            key = key_of(_VENDOR, api_key, "OPENAI_API_KEY")
-        return _client(key, address, timeout)
+            key = key_of(_VENDOR, given, "OPENAI_API_KEY")
+        return _client(key, address, account.get("timeout", TIMEOUT))
 
 
 class OpenAIModel(_OpenAI, VendorModel):

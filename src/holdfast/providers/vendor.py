@@ -122,6 +122,9 @@ Client = TypeVar("Client")
 Errors = type[Exception] | tuple[type[Exception], ...]
 
 
+TIMEOUT = 60.0  # seconds for a request, as ``CallLimits`` has it
+
+
 class Access(TypedDict, total=False):
     """How a server is asked; by default as the vendor's variables of the environment say."""
 
@@ -171,13 +174,13 @@ class VendorModel(ABC):
         **account: Unpack[Access],
     ) -> None:
         self.name, self.window, self.price = named(name, self.example), window, price
-        self._client = self._opened(**account)
+        self._client = self._opened(account)
         usual = THOUGHT if name.startswith(self.thinking) else 0
         self._thought = usual if thought is None else thought
 
     @abstractmethod
-    def _opened(self, **account: Unpack[Access]) -> Any:
-        """The client, by the arguments and the environment. Raises ConfigError without a key."""
+    def _opened(self, account: Access) -> Any:
+        """The client, by this and the environment. Raises ConfigError without a key."""
 
 
 class VendorEmbedder(ABC):
@@ -190,10 +193,10 @@ class VendorEmbedder(ABC):
         self, name: str = "", *, price: Price | None = None, **account: Unpack[Access]
     ) -> None:
         self.name, self.price = name or self.usual, price
-        self._client = self._opened(**account)
+        self._client = self._opened(account)
 
     @abstractmethod
-    def _opened(self, **account: Unpack[Access]) -> Any:
+    def _opened(self, account: Access) -> Any:
         """As of a model."""
 
 

@@ -184,9 +184,9 @@ def _results(messages: Messages, i: int, answered: Mapping[Place, Place]) -> lis
     """The results of message ``i``'s calls: the existing ones, then notes for missing ones."""
     caller = messages[i]
     results = [blocks(messages[at])[k] for at, k in answered.values()]
-    for k, part in enumerate(caller.parts if caller.calls else ()):
-        if isinstance(part, ToolCall) and (i, k) not in answered:
-            results.append(block_of(caller, ToolResult(part.id, NO_RESULT), part.name))
+    for k, call in _calls(caller):
+        if (i, k) not in answered:
+            results.append(block_of(caller, ToolResult(call.id, NO_RESULT), call.name))
     return results
 
 
@@ -213,9 +213,9 @@ class _ResultsBehindCalls(RewritingRule):
                 yield message
                 answered = found.get(i, {})
                 yield from (messages[place[0]] for place in answered.values())
-                for k, part in enumerate(message.parts if message.calls else ()):
-                    if isinstance(part, ToolCall) and (i, k) not in answered:
-                        yield made(message.wire, _result_for(part, original(message)))
+                for k, call in _calls(message):
+                    if (i, k) not in answered:
+                        yield made(message.wire, _result_for(call, original(message)))
             elif (i, 0) not in pairs:
                 yield made(message.wire, _call_for(result, original(message)))
                 yield message
