@@ -6,10 +6,10 @@ import json
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from holdfast import __version__
-from holdfast.agent.tools import ANSWER, FunctionTool, remember_tool, search_tool
+from holdfast.agent.tools import ANSWER, remember_tool, search_tool
 from holdfast.files import read_whole
 from holdfast.kernel.errors import HoldfastError, InputError, MissingExtraError
 from holdfast.kernel.ports import KeyValueStore
@@ -96,7 +96,7 @@ class _Tools:
         """Find the exact words of earlier messages and tool outputs in a stored conversation."""
         asked = {"query": query} if message is None else {"message": message}
         with self._session(thread) as session:
-            return _called(search_tool(session), asked)
+            return _checked(str(search_tool(session)(json.dumps(asked))))
 
     def compress_file(
         self,
@@ -122,7 +122,7 @@ class _Tools:
     ) -> str:
         """Keep a note, which is in every later view of the conversation."""
         with self._session(thread, begins=True) as session:
-            return _called(remember_tool(session), {"text": text})
+            return _checked(str(remember_tool(session)(json.dumps({"text": text}))))
 
     @contextmanager
     def _session(self, thread: str, *, begins: bool = False) -> Generator[Session, None, None]:
@@ -155,11 +155,6 @@ def _as_tool_errors() -> Generator[None, None, None]:
         yield
     except HoldfastError as fault:
         raise ToolError(str(fault)) from fault
-
-
-def _called(tool: FunctionTool, arguments: dict[str, Any]) -> str:
-    with _as_tool_errors():
-        return _checked(str(tool(json.dumps(arguments))))
 
 
 def _checked(answer: str) -> str:

@@ -10,7 +10,8 @@ import zstandard
 import holdfast
 from holdfast.formats.convert import convert
 from holdfast.http import Budgets, Fitter, RequestRefusedError
-from holdfast.http.requests import Endpoint
+from holdfast.http.fitter import Asked
+from holdfast.http.requests import Endpoint, Origin
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError
 from tests.doors import talks
@@ -172,7 +173,8 @@ def test_what_names_content_elsewhere_is_counted_however_short_it_is(wire, messa
     path, body = talks.request(wire, talks.chat(1))
     field = next(each for each in ("messages", "input", "contents") if each in body)
     body[field].append({"role": "user", **message})
-    assert fitter("100k").at_once(path, json.dumps(body).encode()) is None
+    asked = Asked(json.dumps(body).encode(), "", Origin(thread="", owner=""))
+    assert fitter("100k").at_once(path, asked) is None
 
 
 def test_other_paths_are_passed_by():
@@ -303,9 +305,9 @@ def test_a_refusal_for_length_is_answered_by_fitting_harder():
         "This model's maximum context length is 4000 tokens. However, your messages "
         "resulted in 7000 tokens."
     )
-    smaller = fits.fit_harder(sent, raw, "", 400, refused)
+    smaller = fits.fit_harder(sent, 400, refused)
     takes = sent.after * 4_000 / 7_000
     assert smaller.after <= takes
     assert fits.fit(CHAT, body_of(talks.chat(31))).after <= takes
-    assert fits.fit_harder(sent, raw, "", 400, "unknown model") is None
-    assert fits.fit_harder(sent, raw, "", 500, refused) is None
+    assert fits.fit_harder(sent, 400, "unknown model") is None
+    assert fits.fit_harder(sent, 500, refused) is None

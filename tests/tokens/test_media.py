@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.kernel.messages import Media
+from holdfast.text.memo import Memo
 from holdfast.tokens.media import MediaCounter, document_tokens, media_tokens, vision_of
 from tests.tokens.test_headers import EXTENDED, GIF, JPEG, PNG, jpeg, packed, pdf
 
@@ -81,23 +82,12 @@ def test_a_pdf_is_read_once(monkeypatch):
     from holdfast.tokens import media as shelf
 
     reads = []
-    monkeypatch.setattr(shelf, "_PAGES", {})
+    monkeypatch.setattr(shelf, "_PAGES", Memo(shelf._pages))
     read = shelf.pdf_pages
     monkeypatch.setattr(shelf, "pdf_pages", lambda data: reads.append(len(data)) or read(data))
     document = Media("document", source=inline(pdf(packed(3))))
     assert len({media_tokens(document) for _ in range(5)}) == 1
     assert len(reads) == 1
-
-
-def test_what_is_remembered_of_pdfs_is_bounded(monkeypatch):
-    from holdfast.tokens import media as shelf
-
-    known = {}
-    monkeypatch.setattr(shelf, "_PAGES", known)
-    monkeypatch.setattr(shelf, "_MOST_PAGES_KNOWN", 3)
-    for number in range(20):
-        media_tokens(Media("document", source=inline(pdf(packed(1)) + b"%" * number)))
-        assert len(known) <= 3
 
 
 def test_a_written_document_is_counted_by_its_text():

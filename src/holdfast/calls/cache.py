@@ -121,11 +121,6 @@ class Lru(Generic[V]):
         with self._lock:
             return CacheFigures(len(self._entries), self.capacity, self._hits, self._misses)
 
-    @_a_miss()
-    def load(self) -> None:
-        """Read the order of the keys from the store, on first use."""
-        self._load()
-
     async def _apart(self, work: Callable[[], T]) -> T:
         """The result of work that may wait for a store."""
         return work() if self._store is None else await in_thread(work)
@@ -244,8 +239,8 @@ class CompressionCache:
 
     def statistics(self) -> CacheStatistics:
         """Size, capacity, hits and misses of each."""
-        self.embeddings.load()
-        self.summaries.load()
+        for each in (self.embeddings, self.summaries):
+            each.find(())  # reads the order of the keys from a store that was not used yet
         return self.figures()
 
     def figures(self) -> CacheStatistics:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import gather
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from inspect import isawaitable, iscoroutinefunction
 from math import isfinite
 from random import SystemRandom
 from time import monotonic
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from holdfast.calls.cache import Flights, key_of
 from holdfast.calls.event_loop import in_thread
@@ -71,13 +72,16 @@ Call = Callable[[], object]
 _SILENT = 8  # calls in a row without an answer: as many as are under way at once by default
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """The answer of a call, or its HoldfastError."""
 
     answer: object
     attempts: int
     seconds: float
+
+
+def _as_is(answer: object) -> object:
+    return answer
 
 
 class VendorLine:
@@ -89,22 +93,29 @@ class VendorLine:
         self._random = SystemRandom()
         self._silent = 0
 
-    async def ask(self, who: str, call: Call, ledger: CallRecords) -> Outcome:
-        """Make the call when ``concurrency`` allows it, with retries; ``who`` appears in errors."""
+    async def ask(
+        self, who: str, call: Call, ledger: CallRecords, read: Callable[[object], object] = _as_is
+    ) -> Outcome:
+        """Make the call when ``concurrency`` allows it, with retries; ``who`` appears in errors.
+
+        ``read`` makes the outcome of the answer, and may raise ModelError.
+        """
         async with self._seats:
             started = monotonic()
             if ledger.until is None:
                 ledger.until = started + self._limits.total
             attempts = 1
-            answer = await self._once(who, call, ledger.until)
+            answer = await self._once(who, call, read, ledger.until)
             while (wait := self._pause(answer, attempts, ledger.until)) is not None:
                 await asyncio.sleep(wait)
-                answer = await self._once(who, call, ledger.until)
+                answer = await self._once(who, call, read, ledger.until)
                 attempts += 1
             self._silent = self._silent + 1 if isinstance(answer, TransientError) else 0
             return Outcome(answer, attempts, monotonic() - started)
 
-    async def _once(self, who: str, call: Call, until: float) -> object:
+    async def _once(
+        self, who: str, call: Call, read: Callable[[object], object], until: float
+    ) -> object:
         if self._silent >= _SILENT:
             return TransientError(
                 f"{who} left {self._silent} calls in a row without an answer; it is not asked again"
@@ -119,7 +130,7 @@ class VendorLine:
                 # a blocking call runs in a thread
                 waits = iscoroutinefunction(getattr(call, "func", call))
                 answer = call() if waits else await in_thread(call)
-                return await answer if isawaitable(answer) else answer
+                return read(await answer if isawaitable(answer) else answer)
         except HoldfastError as fault:
             return fault
         except TimeoutError:
@@ -155,11 +166,11 @@ def _named(fault: BaseException) -> str:
 _BATCH = 100  # texts in one request: Gemini accepts no more, and others do
 
 
-@dataclass(slots=True)
+@dataclass
 class _Tally:
-    """The record of one request: the texts sent for it, their tokens, attempts and seconds."""
+    """The record of one request: how many texts were sent for it, their tokens, and the calls."""
 
-    sent: list[str] = field(default_factory=list[str])
+    sent: int = 0
     tokens: int = 0
     attempts: int = 0
     seconds: float = 0.0
@@ -182,6 +193,7 @@ class EmbeddingRound:
     ) -> None:
         self._lineup, self._embedder, self._line, self._flights = lineup, embedder, line, flights
         self._asked, self._name = asked, name_of(embedder)
+        self._price = price_of(embedder, self._name)
         self._known: dict[str, Vector | HoldfastError] = {}
         self._owners: dict[str, int] = {}
         self._tallies = [_Tally() for _ in asked]
@@ -197,7 +209,7 @@ class EmbeddingRound:
         for i, (request, _) in enumerate(self._asked):
             for text in request.texts:
                 if text not in self._known and self._owners.setdefault(text, i) == i:
-                    self._tallies[i].sent.append(text)
+                    self._tallies[i].sent += 1
         missing = list(self._owners)
         await gather(
             *(self._fill(missing[at : at + _BATCH]) for at in range(0, len(missing), _BATCH))
@@ -226,18 +238,19 @@ class EmbeddingRound:
     async def _vectors(self, texts: Sequence[str], ledger: CallRecords) -> object:
         call = partial(self._embedder.embed, [encodable(text) for text in texts])
         sizes = list(map(self._lineup.count, texts))
-        price = price_of(self._embedder, self._name)
-        most = _pledge(self._lineup.limits, ledger, price, (sum(sizes), 0), self._name)
-        if isinstance(most, ModelError):
-            return most
-        with traced_call(self._called()) as ended:
-            try:
-                outcome = await self._line.ask(self._name, call, ledger)
-            finally:
-                ledger.pledged -= most
-            rows = _rows_of(outcome.answer, len(texts), self._name)
-            fault = str(rows) if isinstance(rows, HoldfastError) else ""
-            ended(self._called(sum(sizes), seconds=outcome.seconds, fault=fault), rows)
+        most = sum(sizes), 0
+        read = partial(checked, texts=len(texts), who=self._name)
+        try:
+            with (
+                _pledged(self._lineup.limits, ledger, self._price, most, self._name),
+                traced_call(self._called()) as ended,
+            ):
+                outcome = await self._line.ask(self._name, call, ledger, read)
+                rows = cast("list[Vector] | HoldfastError", outcome.answer)
+                fault = str(rows) if isinstance(rows, HoldfastError) else ""
+                ended(self._called(sum(sizes), seconds=outcome.seconds, fault=fault), rows)
+        except ModelError as unasked:
+            return unasked
         tally = self._tallies[self._owners[texts[0]]]
         tally.attempts += outcome.attempts
         tally.seconds += outcome.seconds
@@ -259,14 +272,13 @@ class EmbeddingRound:
                 check_lengths(cast("list[Vector]", found), self._name)
             except ModelError as different:
                 fault = different
-        price = price_of(self._embedder, self._name)
-        tokens = 0 if fault else tally.tokens
+        price, tokens = self._price, 0 if fault else tally.tokens
         ledger.calls.append(
             self._called(
                 tokens,
-                counted=bool(tally.sent),
+                counted=tally.sent > 0,
                 items=len(found),
-                cached=0 if fault else len(found) - len(tally.sent),
+                cached=0 if fault else len(found) - tally.sent,
                 attempts=tally.attempts,
                 seconds=tally.seconds,
                 cost=price.of(tokens, 0) if price else None,
@@ -279,25 +291,30 @@ class EmbeddingRound:
         return key_of(self._name, text)
 
 
-def _pledge(
+@contextmanager
+def _pledged(
     limits: CallLimits, ledger: CallRecords, price: Price | None, tokens: tuple[int, int], who: str
-) -> float | ModelError:
-    """The most that the call may cost, which is reserved, or why it must not be made."""
+) -> Generator[None]:
+    """Reserve the most that the call in the block may cost; ModelError if it must not be made."""
     if limits.max_cost is None:
-        return 0.0
+        yield
+        return
     if price is None:
-        return ModelError(
+        raise ModelError(
             f"{who} was not asked: its price is not known, and max_cost is {limits.max_cost:g}; "
             "give a model with a price"
         )
     most = price.of(*tokens)
     if ledger.spent + most > limits.max_cost:
-        return ModelError(
+        raise ModelError(
             f"{who} was not asked: the call may cost {most:.4g} US dollars, and "
             f"{max(0.0, limits.max_cost - ledger.spent):.4g} of max_cost are left"
         )
     ledger.pledged += most
-    return most
+    try:
+        yield
+    finally:
+        ledger.pledged -= most
 
 
 Asked = tuple[Complete | Embed, CallRecords]
@@ -313,7 +330,8 @@ class Caller:
         self._flights = Flights() if lineup.cache is None else lineup.cache.flights
         self._model_line, self._embedder_line = VendorLine(lineup.limits), VendorLine(lineup.limits)
         model = lineup.model
-        self._called = partial(ModelCall, "complete", name_of(model), provider=provider_of(model))
+        self._name = name_of(model)
+        self._called = partial(ModelCall, "complete", self._name, provider=provider_of(model))
 
     async def together(self, asked: Sequence[Asked]) -> list[object]:
         """The answers in order, each an answer or a HoldfastError; embeddings share batches."""
@@ -332,8 +350,7 @@ class Caller:
         model = self._lineup.model
         if model is None:
             return ModelError("no model was given; pass llm=")
-        name = name_of(model)
-        key = key_of(name, request.system, request.prompt, str(request.max_tokens))
+        key = key_of(self._name, request.system, request.prompt, str(request.max_tokens))
         reply, own = await self._flights.once(key, lambda: self._reply(model, key, request, ledger))
         if not own:
             fault = str(reply) if isinstance(reply, HoldfastError) else ""
@@ -344,29 +361,28 @@ class Caller:
         self, model: Model, key: str, request: Complete, ledger: CallRecords
     ) -> object:
         """The cached reply, or the model's, which is then cached."""
-        name = name_of(model)
         known = None if self._cache is None else (await self._cache.summaries.afind([key]))[0]
         if known is not None:
             ledger.calls.append(self._called(cached=1))
             return known
         prompt, system = encodable(request.prompt), encodable(request.system)
         call = partial(model.complete, prompt, system=system, max_tokens=request.max_tokens)
-        limits, count = self._lineup.limits, self._lineup.count
+        limits, count, price = self._lineup.limits, self._lineup.count, price_of(model, self._name)
         tokens = 0 if limits.max_cost is None else count(system + prompt)
-        most = _pledge(
-            limits, ledger, price_of(model, name), (tokens, request.max_tokens or 0), name
-        )
-        if isinstance(most, ModelError):
-            ledger.calls.append(self._called(fault=str(most)))
-            return most
-        with traced_call(self._called(), request.max_tokens) as ended:
-            try:
-                outcome = await self._model_line.ask(name, call, ledger)
-            finally:
-                ledger.pledged -= most
-            reply = _reply_of(outcome.answer, name)
-            told = self._on_record(model, outcome, reply, system + prompt)
-            ended(told, reply)
+        most = tokens, request.max_tokens or 0
+        reply: Reply | HoldfastError
+        try:
+            with (
+                _pledged(limits, ledger, price, most, self._name),
+                traced_call(self._called(), request.max_tokens) as ended,
+            ):
+                read = partial(_reply_of, who=self._name)
+                outcome = await self._model_line.ask(self._name, call, ledger, read)
+                reply = cast("Reply | HoldfastError", outcome.answer)
+                told = self._on_record(outcome, reply, system + prompt, price)
+                ended(told, reply)
+        except ModelError as unasked:
+            reply, told = unasked, self._called(fault=str(unasked))
         ledger.calls.append(told)
         if isinstance(reply, HoldfastError):
             return reply
@@ -375,23 +391,18 @@ class Caller:
         return reply.text
 
     def _on_record(
-        self, model: Model, outcome: Outcome, reply: Reply | HoldfastError, sent: str
+        self, outcome: Outcome, reply: Reply | HoldfastError, sent: str, price: Price | None
     ) -> ModelCall:
+        called = partial(self._called, attempts=outcome.attempts, seconds=outcome.seconds)
         if isinstance(reply, HoldfastError):
-            return self._called(
-                attempts=outcome.attempts, seconds=outcome.seconds, fault=str(reply)
-            )
-        counted = reply.input_tokens is None or reply.output_tokens is None
-        count, name = self._lineup.count, name_of(model)
+            return called(fault=str(reply))
+        count = self._lineup.count
         into = count(sent) if reply.input_tokens is None else reply.input_tokens
         out = count(reply.text) if reply.output_tokens is None else reply.output_tokens
-        price = price_of(model, name)
-        return self._called(
+        return called(
             input_tokens=into,
             output_tokens=out,
-            counted=counted,
-            attempts=outcome.attempts,
-            seconds=outcome.seconds,
+            counted=reply.input_tokens is None or reply.output_tokens is None,
             cost=price.of(into, out) if price else None,
         )
 
@@ -408,19 +419,9 @@ class Caller:
         return await embedding.answers()
 
 
-def _rows_of(answer: object, texts: int, who: str) -> list[Vector] | HoldfastError:
-    """The answer as a vector for each text, or its error."""
-    try:
-        return answer if isinstance(answer, HoldfastError) else checked(answer, texts, who)
-    except ModelError as fault:
-        return fault
-
-
-def _reply_of(answer: object, who: str) -> Reply | HoldfastError:
-    """The answer as a reply without lone surrogates, or its error."""
-    if isinstance(answer, HoldfastError):
-        return answer
+def _reply_of(answer: object, who: str) -> Reply:
+    """The answer as a reply without lone surrogates. Raises ModelError for anything else."""
     reply = Reply(answer) if isinstance(answer, str) else answer
     if not isinstance(reply, Reply) or not isinstance(cast("object", reply.text), str):
-        return ModelError(f"{who} returned a {type(answer).__name__} in the place of a text")
+        raise ModelError(f"{who} returned a {type(answer).__name__} in the place of a text")
     return Reply(encodable(reply.text), reply.input_tokens, reply.output_tokens)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from holdfast.calls.cache import CompressionCache
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CallLimits:
     """Limits of the calls of one compression; all times in seconds."""
 
@@ -62,7 +62,7 @@ class CallLimits:
 _USUAL = CallLimits()
 
 
-@dataclass(slots=True)
+@dataclass
 class Lineup:
     """The model and embedder of a compression, with their cache and limits.
 

@@ -8,7 +8,7 @@ assistant, and are not changed.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterator
 
 from holdfast.formats import FOREIGN_TO_ANTHROPIC
 from holdfast.formats.openai_responses import CompactionStays
@@ -29,20 +29,14 @@ from holdfast.kernel.messages import (
 from .payloads import (
     Located,
     LocatedPart,
+    Node,
     Object,
-    Path,
     as_text,
     body_of,
-    compact,
-    content_at,
     data_of,
-    id_at,
     is_address,
     joined,
-    object_at,
     parsed_object,
-    text_at,
-    unknown,
 )
 from .rules.exchanges import (
     BlockExchanges,
@@ -62,7 +56,20 @@ from .rules.messages import (
     RolesAlternate,
 )
 from .rules.published import AsPublished, CacheControls
-from .wire import SPOKEN, BlockWire, beside
+from .wire import KINDS, BlockWire, Taken, unread, whole
+
+_TAKEN: dict[str, Taken] = {
+    "text": whole("type text"),
+    "image": {},  # the shown fields of its source are not text
+    "document": whole("source"),
+    "thinking": whole("thinking"),
+    "redacted_thinking": whole("data"),
+    "tool_use": whole("name input"),
+}
+"""The fields of each type that are read."""
+_BLOCKS: Taken = {KINDS: _TAKEN}
+_TAKEN["tool_result"] = {"content": _BLOCKS}
+_MESSAGE: Taken = {"role": None, "content": _BLOCKS}
 
 
 class Anthropic(BlockWire):
@@ -70,6 +77,7 @@ class Anthropic(BlockWire):
 
     name = "anthropic"
     carriers = FOREIGN_TO_ANTHROPIC
+    taken = _MESSAGE
     enveloped = BlockWire.enveloped | {"system"}
     rules: tuple[Rule, ...] = (
         AtLeastOne(),
@@ -93,9 +101,8 @@ class Anthropic(BlockWire):
     def prompt(self, payload: object) -> Iterator[Part]:
         """The body's system prompt."""
         body = body_of(payload)
-        yield from (part for part, _ in _content(body, "system", "body"))
-        system = {"content": body.get("system")}
-        if texts := "\n".join(beside(system, ("content",), _TAKEN)):
+        yield from (part for part, _ in Node(body, "body").content("system", _block))
+        if texts := "\n".join(unread(body.get("system"), _BLOCKS)):
             yield Opaque(texts)
 
     def published(self, payload: object) -> tuple[Rule, ...]:
@@ -112,23 +119,14 @@ class Anthropic(BlockWire):
                 raise FormatError(
                     "the Messages API has no such field", place=f"{place}.{field}", advice=advice
                 )
-        return _content(message, "content", place)
-
-    def id_path(self, message: Object, part: int) -> Path:
-        """The path of this block's id."""
-        field = "tool_use_id" if message["content"][part]["type"] == "tool_result" else "id"
-        return ("content", part, field)
-
-    def extra_texts(self, message: Object) -> Iterator[str]:
-        """Titles and contexts of documents, and all other text outside the parts."""
-        return beside(message, SPOKEN, _TAKEN)
+        return Node(message, place).content("content", _block)
 
     def compose(self, role: Role, text: str) -> object:
         """A new message; the system role becomes the user's."""
         return {"role": "assistant" if role == "assistant" else "user", "content": text}
 
-    def block(self, part: Part, name: str) -> Object | None:
-        """A new block; reasoning is left out, because it is not signed."""
+    def block(self, part: Part, name: str = "") -> Object:
+        """A new block."""
         del name
         if isinstance(part, ToolCall):
             given = dict(parsed_object(part.arguments))
@@ -142,7 +140,7 @@ class Anthropic(BlockWire):
             return result | ({"is_error": True} if part.is_error else {})
         if isinstance(part, Media):
             return _medium(part)
-        return None if isinstance(part, Reasoning) else {"type": "text", "text": part.text}
+        return {"type": "text", "text": part.text}
 
 
 class Bedrock(Anthropic):
@@ -155,38 +153,31 @@ class Bedrock(Anthropic):
     rules = (*Anthropic.rules, RolesAlternate())
 
 
-def _content(holder: Object, field: str, place: str) -> Located:
-    return content_at(holder, field, place, _block, "give text or a list of blocks")
-
-
-def _block(block: Object, place: str, path: Path) -> LocatedPart:
-    kind = block.get("type")
+def _block(block: Node) -> LocatedPart:
+    value = block.value
+    kind = value.get("type")
     if kind == "text":
-        return Text(text_at(block, "text", place)), (*path, "text")
+        return Text(block.text("text")), block.at("text")
     if kind == "tool_use":
-        given = block.get("input")
-        arguments = given if isinstance(given, str) else compact(given or {}, f"{place}.input")
-        call = ToolCall(_id(block, "id", place), text_at(block, "name", place), arguments)
-        return call, (*path, "input")
+        call = ToolCall(_id(block, "id"), block.text("name"), block.arguments("input"))
+        return call, block.at("input")
     if kind == "tool_result":
-        text, media = joined(part for part, _ in _content(block, "content", place))
-        call_id, failed = _id(block, "tool_use_id", place), bool(block.get("is_error"))
-        return ToolResult(call_id, text, media, failed), (*path, "content")
+        text, media = joined(block.content("content", _block))
+        failed = bool(value.get("is_error"))
+        return ToolResult(_id(block, "tool_use_id"), text, media, failed), block.at("content")
     if kind == "thinking":
-        said, signed = text_at(block, "thinking", place), bool(block.get("signature"))
-        return Reasoning(said, signed), (*path, "thinking")
+        return Reasoning(block.text(kind), bool(value.get("signature"))), block.at(kind)
     if kind == "redacted_thinking":
-        return Reasoning(text_at(block, "data", place), signed=True), (*path, "data")
+        return Reasoning(block.text("data"), signed=True), block.at("data")
     if kind in ("image", "document"):
-        source, there = object_at(block, "source", place), f"{place}.source"
-        if kind == "document" and source.get("type") == "text":
-            return Text(text_at(source, "data", there)), (*path, "source", "data")
-        if kind == "document" and source.get("type") == "content":
-            return Opaque(compact(source, place)), path
-        field = next((name for name in ("data", "url", "file_id") if name in source), "data")
-        shown = Media(kind, text_at(source, "media_type", there), text_at(source, field, there))
-        return shown, path
-    return unknown(block, place), path
+        source = block.object("source")
+        if kind == "document" and source.value.get("type") == "text":
+            return Text(source.text("data")), source.at("data")
+        if kind == "document" and source.value.get("type") == "content":
+            return Opaque(source.json()), block.path
+        field = next((name for name in ("data", "url", "file_id") if name in source.value), "data")
+        return Media(kind, source.text("media_type"), source.text(field)), block.path
+    return block.unknown()
 
 
 def _medium(media: Media) -> Object:
@@ -200,17 +191,5 @@ def _medium(media: Media) -> Object:
     return {"type": media.kind, "source": {"type": "file", "file_id": media.source}}
 
 
-def _id(block: Object, field: str, place: str) -> str:
-    return id_at(block, field, place, f"the {block.get('type')} block")
-
-
-_TAKEN: Mapping[str, Container[str]] = {
-    "text": ("type", "text"),
-    "image": (),  # the shown fields of its source are not text
-    "document": ("source",),
-    "thinking": ("thinking",),
-    "redacted_thinking": ("data",),
-    "tool_use": ("name", "input"),
-    "tool_result": ("content",),
-}
-"""The fields of each type that are read."""
+def _id(block: Node, field: str) -> str:
+    return block.id(field, f"the {block.value['type']} block")

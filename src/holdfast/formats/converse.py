@@ -13,14 +13,12 @@ from typing import Any
 
 from holdfast.formats import CONVERSE_MEDIA
 from holdfast.formats.rules.messages import ThinkingStays
-from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import (
     Media,
     MediaKind,
     Part,
     Parts,
     Reasoning,
-    Role,
     Text,
     ToolCall,
     ToolResult,
@@ -29,27 +27,26 @@ from holdfast.kernel.messages import (
 from .payloads import (
     Located,
     LocatedPart,
+    Node,
     Object,
-    Path,
     as_text,
     body_of,
-    compact,
-    content_at,
     data_of,
-    id_at,
     is_object,
     joined,
-    object_at,
-    objects_at,
-    objects_in,
     parsed_object,
-    text_at,
-    unknown,
 )
 from .rules.exchanges import BlockExchanges, ResultsInNextMessage, SpelledCallIds, UniqueCallIds
 from .rules.messages import AtLeastOne, FirstIsUser, KnownRoles, NotEmpty, RolesAlternate
-from .rules.published import published_rules
-from .wire import SPOKEN, BlockWire, unread
+from .wire import SPOKEN, BlockWire, Taken, whole
+
+_BLOCKS: dict[str, Taken | None] = {
+    **whole("text reasoningContent cachePoint guardContent citationsContent searchResult"),
+    **dict.fromkeys(CONVERSE_MEDIA, whole("source format")),
+    "toolUse": whole("name input"),
+    "toolResult": SPOKEN,
+}
+_MESSAGE: Taken = {"role": None, "content": _BLOCKS}
 
 
 class Converse(BlockWire):
@@ -57,6 +54,7 @@ class Converse(BlockWire):
 
     name = "converse"
     enveloped = frozenset({"messages", "system", "toolConfig"})
+    taken = _MESSAGE
     rules = (
         AtLeastOne(),
         KnownRoles("user", "assistant", "system"),
@@ -80,39 +78,12 @@ class Converse(BlockWire):
         config = body.get("toolConfig")
         return super().offered(config if is_object(config) else {}, tools)
 
-    def published(self, payload: object) -> tuple[Rule, ...]:
-        """Fields and limits of Amazon's own API."""
-        del payload
-        return published_rules(self.name)
-
     def locate(self, message: Object, place: str) -> Located:
         """The blocks in order; content that is a string is one block."""
-        advice = "give text or a list of blocks"
-        return content_at(message, "content", place, _block, advice)
+        return Node(message, place).content("content", _block)
 
-    def id_path(self, message: Object, part: int) -> Path:
-        """The path of this block's id."""
-        field = "toolResult" if "toolResult" in message["content"][part] else "toolUse"
-        return ("content", part, field, "toolUseId")
-
-    def extra_texts(self, message: Object) -> Iterator[str]:
-        """Names of documents, and all other text outside the parts."""
-        yield from unread(message, SPOKEN)
-        for block in objects_in(message.get("content")):
-            for kind, held in block.items():
-                if kind == "toolUse":
-                    yield from unread(held, ("name", "input"))
-                elif kind == "toolResult":
-                    yield from unread(held, SPOKEN)
-                elif kind in CONVERSE_MEDIA:
-                    yield from unread(held, ("source", "format"))
-
-    def compose(self, role: Role, text: str) -> object:
-        """A new message; the system role becomes the user's."""
-        return self.holding("assistant" if role == "assistant" else "user", [{"text": text}])
-
-    def block(self, part: Part, name: str) -> Object | None:
-        """A new block; reasoning is left out, because it is not signed."""
+    def block(self, part: Part, name: str = "") -> Object:
+        """A new block."""
         del name
         if isinstance(part, ToolCall):
             given = dict(parsed_object(part.arguments))
@@ -123,7 +94,7 @@ class Converse(BlockWire):
             return {"toolResult": {"toolUseId": part.call_id, "content": content, **status}}
         if isinstance(part, Media):
             return _medium(part)
-        return None if isinstance(part, Reasoning) else {"text": part.text}
+        return {"text": part.text}
 
     def render(self, original: object, texts: Mapping[int, str]) -> object:
         """A copy with these texts; a result gets one block with its whole text."""
@@ -135,42 +106,39 @@ class Converse(BlockWire):
         return now
 
 
-def _block(block: Object, place: str, path: Path) -> LocatedPart:
-    if "text" in block:
-        return Text(text_at(block, "text", place)), (*path, "text")
-    if "toolUse" in block:
-        call, there = object_at(block, "toolUse", place), f"{place}.toolUse"
-        arguments = compact(call.get("input") or {}, f"{there}.input")
-        part = ToolCall(_id(call, there), text_at(call, "name", there), arguments)
-        return part, (*path, "toolUse", "input")
-    if "toolResult" in block:
-        result, there = object_at(block, "toolResult", place), f"{place}.toolResult"
-        text, media = joined(_inner(result, there))
-        failed = result.get("status") == "error"
-        return ToolResult(_id(result, there), text, media, failed), (*path, "toolResult", "content")
-    if "reasoningContent" in block:
-        held = object_at(block, "reasoningContent", place)
-        inner = held.get("reasoningText")
-        if not is_object(inner):
-            return Reasoning("", signed=True), path
-        text = text_at(inner, "text", place)
-        return Reasoning(text, bool(inner.get("signature"))), path
+def _block(block: Node) -> LocatedPart:
+    value = block.value
+    if "text" in value:
+        return Text(block.text("text")), block.at("text")
+    if "toolUse" in value:
+        call = block.object("toolUse")
+        part = ToolCall(_id(call), call.text("name"), call.arguments("input"))
+        return part, call.at("input")
+    if "toolResult" in value:
+        result = block.object("toolResult")
+        text, media = joined(map(_inner, result.objects("content")))
+        failed = result.value.get("status") == "error"
+        return ToolResult(_id(result), text, media, failed), result.at("content")
+    if "reasoningContent" in value:
+        held = block.object("reasoningContent")
+        if not is_object(held.value.get("reasoningText")):
+            return Reasoning("", signed=True), block.path
+        told = held.object("reasoningText")
+        return Reasoning(told.text("text"), bool(told.value.get("signature"))), block.path
     for kind in CONVERSE_MEDIA:
-        if kind in block:
-            return _media(object_at(block, kind, place), kind), path
-    return unknown(block, place), path
+        if kind in value:
+            return _media(block.object(kind).value, kind), block.path
+    return block.unknown()
 
 
-def _inner(result: Object, place: str) -> Iterator[Part]:
-    for k, block in objects_at(result, "content", place):
-        if "json" in block:
-            yield Text(compact(block["json"], f"{place}.content[{k}].json"))
-        else:
-            yield _block(block, f"{place}.content[{k}]", ())[0]
+def _inner(block: Node) -> LocatedPart:
+    if "json" in block.value:
+        return Text(block.json("json")), block.path
+    return _block(block)
 
 
-def _id(held: Object, place: str) -> str:
-    return id_at(held, "toolUseId", place, "the block")
+def _id(held: Node) -> str:
+    return held.id("toolUseId", "the block")
 
 
 def _media(held: Object, kind: MediaKind) -> Media:

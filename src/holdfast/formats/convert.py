@@ -21,6 +21,7 @@ from holdfast.kernel.messages import (
     Opaque,
     Part,
     Parts,
+    Reasoning,
     Role,
     Text,
     ToolCall,
@@ -114,9 +115,12 @@ def _turns(messages: Messages) -> Iterator[Turn]:
         yield Turn("assistant", tuple(said))
 
 
-def _says(part: Part) -> bool:
-    """Whether the part is not blank text."""
-    return not isinstance(part, Text | Opaque) or bool(part.text.strip())
+def _said(turn: Turn) -> Iterator[Part]:
+    """The parts of a turn without reasoning, which only its vendor can write, and blank text."""
+    for part in turn.parts:
+        is_blank = isinstance(part, Text | Opaque) and not part.text.strip()
+        if not isinstance(part, Reasoning) and not is_blank:
+            yield part
 
 
 def written(
@@ -164,13 +168,12 @@ def _in_blocks(form: BlockWire, turns: Sequence[Turn], names: dict[str, str]) ->
     results: list[Object] = []
     for turn in turns:
         blocks: list[Object] = []
-        said = list(filter(_says, turn.parts))
+        said = list(_said(turn))
         for part in said:
             if isinstance(part, ToolCall):
                 names[part.id] = part.name
             name = names.get(part.call_id, "") if isinstance(part, ToolResult) else ""
-            block = form.block(part, name)
-            blocks += [] if block is None else [block]
+            blocks.append(form.block(part, name))
         if turn.role == "tool":
             results += blocks
             continue
@@ -196,7 +199,7 @@ def _as_chat(turns: Sequence[Turn]) -> Iterator[Written]:
             yield {"role": "tool", "tool_call_id": result.call_id, "content": result.text}
         content = [shown(media) for result in results for media in result.media]
         calls: list[Written] = []
-        for part in filter(_says, turn.parts):
+        for part in _said(turn):
             if isinstance(part, Media):
                 content.append(shown(part))
             elif isinstance(part, Text | Opaque):
@@ -239,7 +242,7 @@ def _as_items(turns: Sequence[Turn]) -> Iterator[Written]:
         kind = "output_text" if turn.role == "assistant" else "input_text"
         role = "user" if turn.role == "tool" else turn.role
         content: list[Written] = []
-        for part in filter(_says, turn.parts):
+        for part in _said(turn):
             if isinstance(part, Text | Opaque):
                 content.append({"type": kind, "text": part.text})
             elif isinstance(part, Media):

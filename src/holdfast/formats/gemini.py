@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import (
     Media,
     Part,
@@ -26,25 +25,19 @@ from holdfast.kernel.messages import (
 from .payloads import (
     Located,
     LocatedPart,
+    Node,
     Object,
     Path,
     body_of,
-    compact,
-    content_at,
     data_of,
     is_object,
     kind_of_media,
-    object_at,
-    objects_at,
     objects_in,
     parsed_object,
-    text_at,
-    unknown,
 )
 from .rules.exchanges import BlockExchanges, ResultsInNextMessage
 from .rules.messages import AtLeastOne, CallsFollowUsers, KnownRoles, NotEmpty
-from .rules.published import published_rules
-from .wire import BlockWire, unread
+from .wire import BlockWire, Taken, whole
 
 _SNAKE = {
     "functionCall": "function_call",
@@ -62,6 +55,17 @@ _SAID = ("result", "output", "error", "content", "text")
 """Fields whose text is the whole response, if it has no other field."""
 
 
+_PARTS: dict[str, Taken | None] = {
+    **whole("text inlineData fileData"),
+    "functionCall": whole("name args"),
+    "functionResponse": whole("response parts"),
+}
+_MESSAGE: Taken = {
+    "role": None,
+    "parts": _PARTS | {_SNAKE.get(name, name): inner for name, inner in _PARTS.items()},
+}
+
+
 def _field(holder: Object, name: str) -> str:
     """The name of the field as this object spells it."""
     return _SNAKE[name] if name not in holder and _SNAKE[name] in holder else name
@@ -73,6 +77,7 @@ class Gemini(BlockWire):
     name = "gemini"
     field = "contents"
     content = "parts"
+    taken = _MESSAGE
     enveloped = frozenset({"contents", "tools", "systemInstruction", "system_instruction"})
     rules = (
         AtLeastOne(),
@@ -91,10 +96,10 @@ class Gemini(BlockWire):
         holder = system if is_object(system) else {"parts": [{"text": system}] if system else []}
         return (part for part, _ in self.locate(holder, f"body.{field}"))
 
-    def published(self, payload: object) -> tuple[Rule, ...]:
-        """Fields and kinds of Google's own API."""
-        del payload
-        return published_rules(self.name, lambda _: "content")
+    def published_as(self, message: Object) -> object:
+        """All messages have one schema."""
+        del message
+        return "content"
 
     def named_role(self, original: object, place: str) -> Role:
         """The role of the content; without one, the model's if it has calls, else a user's."""
@@ -111,31 +116,17 @@ class Gemini(BlockWire):
         """The parts in order; ``parts`` that are a string are one."""
         calls, results = Counter[str](), Counter[str]()
 
-        def read(part: Object, place: str, path: Path) -> LocatedPart:
-            return _part(part, place, path, calls, results)
+        def read(part: Node) -> LocatedPart:
+            return _part(part, calls, results)
 
-        return content_at(message, self.content, place, read, "give a list of objects")
-
-    def extra_texts(self, message: Object) -> Iterator[str]:
-        """Function names of responses, and all other text outside the parts."""
-        yield from unread(message, ("role", "parts"))
-        for part in objects_in(message.get(self.content)):
-            call, response = _field(part, "functionCall"), _field(part, "functionResponse")
-            data, file = _field(part, "inlineData"), _field(part, "fileData")
-            yield from unread(part, ("text", call, response, data, file))
-            yield from unread(part.get(call), ("name", "args"))
-            yield from unread(part.get(response), ("response", "parts"))
-
-    def compose(self, role: Role, text: str) -> object:
-        """A new message; the system role becomes the user's."""
-        return self.holding(role, [{"text": text}])
+        return Node(message, place).content(self.content, read)
 
     def holding(self, role: Role, blocks: Sequence[Object]) -> Object:
         """A message of these parts."""
         return {"role": "model" if role == "assistant" else "user", self.content: list(blocks)}
 
-    def block(self, part: Part, name: str) -> Object | None:
-        """A new part; reasoning is left out."""
+    def block(self, part: Part, name: str = "") -> Object:
+        """A new part."""
         if isinstance(part, ToolCall):
             called = _called(part.id, part.name)
             return {"functionCall": {**called, "args": dict(parsed_object(part.arguments))}}
@@ -147,7 +138,7 @@ class Gemini(BlockWire):
             return {"functionResponse": answer}
         if isinstance(part, Media):
             return _medium(part)
-        return None if isinstance(part, Reasoning) else {"text": part.text}
+        return {"text": part.text}
 
 
 def _called(call_id: str, name: str) -> dict[str, Any]:
@@ -157,60 +148,55 @@ def _called(call_id: str, name: str) -> dict[str, Any]:
     return {"id": call_id, "name": name}
 
 
-def _part(
-    part: Object, place: str, path: Path, calls: Counter[str], results: Counter[str]
-) -> LocatedPart:
-    if "text" in part:
-        text = text_at(part, "text", place)
-        signed = bool(part.get(_field(part, "thoughtSignature")))
-        return Reasoning(text, signed) if part.get("thought") else Text(text), (*path, "text")
-    if (field := _field(part, "functionCall")) in part:
-        call = object_at(part, field, place)
-        name = text_at(call, "name", f"{place}.{field}")
-        arguments = compact(call.get("args") or {}, f"{place}.{field}.args")
-        return ToolCall(_id(call, name, calls), name, arguments), (*path, field, "args")
-    if (field := _field(part, "functionResponse")) in part:
-        answer = object_at(part, field, place)
-        name = text_at(answer, "name", f"{place}.{field}")
-        text, inner = _said(answer, f"{place}.{field}")
-        shown = tuple(
-            _media(each, f"{place}.{field}") or Media("document")
-            for _, each in objects_at(answer, "parts", place)
-        )
+def _part(part: Node, calls: Counter[str], results: Counter[str]) -> LocatedPart:
+    value = part.value
+    if "text" in value:
+        text = part.text("text")
+        signed = bool(value.get(_field(value, "thoughtSignature")))
+        return Reasoning(text, signed) if value.get("thought") else Text(text), part.at("text")
+    if (field := _field(value, "functionCall")) in value:
+        call = part.object(field)
+        name = call.text("name")
+        return ToolCall(_id(call, name, calls), name, call.arguments("args")), call.at("args")
+    if (field := _field(value, "functionResponse")) in value:
+        answer = part.object(field)
+        name = answer.text("name")
+        text, inner = _said(answer)
+        shown = tuple(_media(each) or Media("document") for each in answer.objects("parts"))
         failed = inner == ("response", "error")
         result = ToolResult(_id(answer, name, results), text, shown, failed)
-        return result, (*path, field, *inner)
-    return _media(part, place) or unknown(part, place), path
+        return result, answer.at(*inner)
+    medium = _media(part)
+    return (medium, part.path) if medium else part.unknown()
 
 
-def _id(holder: Object, name: str, seen: Counter[str]) -> str:
+def _id(holder: Node, name: str, seen: Counter[str]) -> str:
     """The id of a call or a response, or its name and its number among those with that name."""
-    if holder.get("id"):
-        return str(holder["id"])
+    if holder.value.get("id"):
+        return str(holder.value["id"])
     seen[name] += 1
     return f"{_ID}{name}" + (f"#{seen[name]}" if seen[name] > 1 else "")
 
 
-def _said(answer: Object, place: str) -> tuple[str, Path]:
+def _said(answer: Node) -> tuple[str, Path]:
     """The text of a response and its path: the text of its only field, or all of it as JSON."""
-    response: object = answer.get("response")
+    response: object = answer.value.get("response")
     if is_object(response) and len(response) == 1:
         ((field, value),) = response.items()
         if field in _SAID and isinstance(value, str):
             return value, ("response", field)
-    return compact({} if response is None else response, f"{place}.response"), ("response",)
+    return "{}" if response is None else answer.json("response"), ("response",)
 
 
-def _media(part: Object, place: str) -> Media | None:
+def _media(part: Node) -> Media | None:
     """The medium in a part, or None."""
     for name, source in (("inlineData", "data"), ("fileData", "fileUri")):
-        field = _field(part, name)
-        if field in part:
-            held = object_at(part, field, place)
-            kind = text_at(held, _field(held, "mimeType"), f"{place}.{field}")
-            where = source if source == "data" else _field(held, source)
-            value = text_at(held, where, f"{place}.{field}")
-            return Media(kind_of_media(kind), kind, value)
+        field = _field(part.value, name)
+        if field in part.value:
+            held = part.object(field)
+            kind = held.text(_field(held.value, "mimeType"))
+            where = source if source == "data" else _field(held.value, source)
+            return Media(kind_of_media(kind), kind, held.text(where))
     return None
 
 

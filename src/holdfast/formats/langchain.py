@@ -17,13 +17,12 @@ from holdfast.formats import (
     langchain_type,
     langchain_wrap,
 )
-from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import Media, MediaKind, Parts, Reasoning, ToolResult
 from holdfast.kernel.registry import imported
 
 from .convert import shown
 from .openai_chat import OpenAIChat
-from .payloads import Located, Object, is_list, is_object, parsed_object, text_at
+from .payloads import Located, Node, Object, is_list, is_object, parsed_object
 from .rules.messages import CallListNotEmpty, ContentGiven
 from .wire import FrameworkWire
 
@@ -54,11 +53,6 @@ class LangChain(FrameworkWire, OpenAIChat):
     def fields(message: object) -> Object:
         """The fields of a LangChain message; none for anything else."""
         return langchain_fields(message)
-
-    def published(self, payload: object) -> tuple[Rule, ...]:
-        """None: the package checks the fields itself when a message is made."""
-        del payload
-        return ()
 
     def view(self, original: object) -> Object:
         """The message in the form of Chat Completions; other fields are passed through."""
@@ -139,7 +133,7 @@ def _unseen(block: object) -> bool:
 
 def _reasoned(block: object) -> str:
     field = _REASONED.get(str(block.get("type"))) if is_object(block) else None
-    return text_at(cast("Object", block), field, "content") if field else ""
+    return Node(cast("Object", block), "content").text(field) if field else ""
 
 
 def _block(block: object) -> object:

@@ -15,28 +15,20 @@ from holdfast.formats import ITEM_CALLS, ITEM_OUTPUTS
 from holdfast.formats.payloads import (
     Located,
     LocatedPart,
+    Node,
     Object,
-    Path,
     body_of,
-    compact,
-    content_at,
-    id_at,
     is_list,
     is_object,
     joined,
-    object_at,
-    objects_at,
     objects_in,
     parsed_object,
     refuse,
-    text_at,
-    unknown,
 )
 from holdfast.formats.rules import RewritingRule, made, original, without_field
 from holdfast.formats.rules.exchanges import NO_NAME, NO_RESULT, paired
 from holdfast.formats.rules.messages import AtLeastOne, KnownRoles
-from holdfast.formats.rules.published import published_rules
-from holdfast.formats.wire import SPOKEN, ObjectWire, beside, unread
+from holdfast.formats.wire import KINDS, ObjectWire, Taken, unread, whole
 from holdfast.kernel.integrity import Rule, Violation, Violations
 from holdfast.kernel.messages import (
     Media,
@@ -54,16 +46,23 @@ from holdfast.kernel.messages import (
 from holdfast.result import listed
 
 _CONTINUES = ("previous_response_id", "conversation")
-_PARTS: Mapping[str, tuple[str, ...]] = {
-    "input_text": ("text",),
-    "output_text": ("text", "annotations", "logprobs"),
-    "text": ("text",),
-    "refusal": ("refusal",),
-    "input_image": (),
-    "input_file": (),
-    "input_audio": (),
+_PARTS: Mapping[str, Taken] = {
+    "input_text": whole("text"),
+    "output_text": whole("text annotations logprobs"),
+    "text": whole("text"),
+    "refusal": whole("refusal"),
+    "input_image": {},
+    "input_file": {},
+    "input_audio": {},
 }
 """Types of parts that are read, and the fields of their text."""
+_MESSAGE: Taken = {"role": None, "content": {KINDS: _PARTS}}
+_ITEMS: Mapping[str, Taken] = {
+    **{kind: whole(f"name {field}") for kind, field in ITEM_CALLS.items()},
+    **dict.fromkeys(ITEM_OUTPUTS, whole("output")),
+    "reasoning": whole("summary content"),
+}
+"""Types of items that are read, and the fields of their texts."""
 _TOLD = ("text", "refusal")
 _STREAMS = ("stdout", "stderr")
 
@@ -261,6 +260,7 @@ class OpenAIResponses(ObjectWire):
     name = "openai_responses"
     field = "input"
     enveloped = frozenset({"input", "tools", "instructions"})
+    taken = _MESSAGE
     rules = (
         AtLeastOne(),
         KnownRoles("system", "developer", "user", "assistant"),
@@ -279,17 +279,16 @@ class OpenAIResponses(ObjectWire):
         """The body's instructions."""
         body = body_of(payload)
         if body.get("instructions"):
-            yield Text(text_at(body, "instructions", "body"))
+            yield Text(Node(body, "body").text("instructions"))
 
     def continues(self, payload: object) -> str:
         """The field that continues a conversation kept by the vendor; empty if there is none."""
         body = body_of(payload)
         return next((field for field in _CONTINUES if body.get(field)), "")
 
-    def published(self, payload: object) -> tuple[Rule, ...]:
-        """Fields and limits of OpenAI's own API; items of unpublished types are accepted."""
-        del payload
-        return published_rules(self.name, kind_of)
+    def published_as(self, message: Object) -> object:
+        """The type of the item; items of unpublished types are accepted."""
+        return kind_of(message)
 
     def named_role(self, original: object, place: str) -> Role:
         """The role of a message; an output is the tool's, any other item the assistant's."""
@@ -301,13 +300,8 @@ class OpenAIResponses(ObjectWire):
         """The parts of a message; any other item is one part."""
         kind = message.get("type")
         if kind in (None, "message") and "role" in message:
-            return _content(message, place)
-        return iter((_item(message, place),))
-
-    def id_path(self, message: Object, part: int) -> Path:
-        """The path of the id of a call or an output."""
-        del message, part
-        return ("call_id",)
+            return _content(Node(message, place))
+        return iter((_item(Node(message, place)),))
 
     def only_text(self, block: Object) -> str | None:
         """The text of a part that has nothing else."""
@@ -319,18 +313,10 @@ class OpenAIResponses(ObjectWire):
         }
         return text if said and type(text) is str else None
 
-    def extra_texts(self, message: Object) -> Iterator[str]:
+    def extra_texts(self, message: Object) -> Iterable[str]:
         """Namespaces of calls, encrypted reasoning, and all other text outside the parts."""
-        if message.get("type") in (None, "message"):
-            return beside(message, SPOKEN, _PARTS)
-        kind, read = str(message["type"]), set(message)
-        if kind in ITEM_CALLS:
-            read = {"name", ITEM_CALLS[kind]}
-        elif kind in ITEM_OUTPUTS:
-            read = {"output"}
-        elif kind == "reasoning":
-            read = {"summary", "content"}
-        return unread(message, read)
+        is_message = message.get("type") in (None, "message")
+        return unread(message, self.taken if is_message else {KINDS: _ITEMS})
 
     def quick_parts(self, message: Object) -> Parts | None:
         """The part of a call or an output, which most items are."""
@@ -359,60 +345,56 @@ class OpenAIResponses(ObjectWire):
         return super().render(original, texts)
 
 
-def _item(item: Object, place: str) -> LocatedPart:
-    kind = kind_of(item)
+def _item(item: Node) -> LocatedPart:
+    value, kind = item.value, kind_of(item.value)
     if kind in ITEM_CALLS:
         field = ITEM_CALLS[kind]
-        given = item.get(field)
-        arguments = compact(given, place) if is_object(given) else text_at(item, field, place)
-        name = text_at(item, "name", place) or kind.removesuffix("_call")
-        return ToolCall(_call_id(item, place), name, arguments), (field,)
+        name = item.text("name") or kind.removesuffix("_call")
+        return ToolCall(_call_id(item), name, item.arguments(field)), (field,)
     if kind in ITEM_OUTPUTS:
-        text, media = joined(part for part, _ in _output(item, place))
-        failed = item.get("status") == "failed"
-        return ToolResult(_call_id(item, place), text, media, failed), ("output",)
+        text, media = joined(_output(item))
+        return ToolResult(_call_id(item), text, media, value.get("status") == "failed"), ("output",)
     if kind == "reasoning":
-        said = [*objects_at(item, "summary", place), *objects_at(item, "content", place)]
-        text = "\n".join(text_at(each, "text", place) for _, each in said)
-        return Reasoning(text, signed=True), ("summary",)
-    return Opaque(compact(item, place)), ()
+        said = [*item.objects("summary"), *item.objects("content")]
+        return Reasoning("\n".join(each.text("text") for each in said), signed=True), ("summary",)
+    return Opaque(item.json()), ()
 
 
-def _call_id(item: Object, place: str) -> str:
+def _call_id(item: Node) -> str:
     advice = "a call and its output name the same call_id"
-    field = "call_id" if item.get("call_id") or not item.get("id") else "id"
-    return id_at(item, field, place, f"the {item['type']}", advice)
+    field = "call_id" if item.value.get("call_id") or not item.value.get("id") else "id"
+    return item.id(field, f"the {item.value['type']}", advice)
 
 
-def _output(item: Object, place: str) -> Located:
-    output = item.get("output")
-    if item.get("type") != "shell_call_output":
-        yield from _content(item, place, "output")
+def _output(item: Node) -> Located:
+    output = item.value.get("output")
+    if item.value.get("type") != "shell_call_output":
+        yield from _content(item, "output")
     elif not is_list(output):
-        refuse(output, f"{place}.output", "give a list of what each command wrote")
+        refuse(output, item.place("output"), "give a list of what each command wrote")
     else:
-        for k, each in objects_at(item, "output", place):
+        for each in item.objects("output"):
             for stream in _STREAMS:
-                if each.get(stream):
-                    yield Text(text_at(each, stream, f"{place}.output[{k}]")), ()
+                if each.value.get(stream):
+                    yield Text(each.text(stream)), ()
 
 
-def _content(message: Object, place: str, field: str = "content") -> Located:
-    return content_at(message, field, place, _part, "give text or a list of parts")
+def _content(message: Node, field: str = "content") -> Located:
+    return message.content(field, _part)
 
 
-def _part(part: Object, place: str, path: Path) -> LocatedPart:
-    kind = str(part.get("type"))
+def _part(part: Node) -> LocatedPart:
+    kind = str(part.value.get("type"))
     if kind not in _PARTS:
-        return unknown(part, place), path
+        return part.unknown()
     for field in _TOLD:
         if field in _PARTS[kind]:
-            return Text(text_at(part, field, place)), (*path, field)
+            return Text(part.text(field)), part.at(field)
     if kind == "input_image":
-        source = text_at(part, "image_url", place) or text_at(part, "file_id", place)
-        return Media("image", source=source, detail=text_at(part, "detail", place)), path
+        source = part.text("image_url") or part.text("file_id")
+        return Media("image", source=source, detail=part.text("detail")), part.path
     if kind == "input_audio":
-        audio, there = object_at(part, kind, place), f"{place}.{kind}"
-        return Media("audio", text_at(audio, "format", there), text_at(audio, "data", there)), path
-    sources = (text_at(part, field, place) for field in ("file_data", "file_url", "file_id"))
-    return Media("document", source=next(filter(None, sources), "")), path
+        audio = part.object(kind)
+        return Media("audio", audio.text("format"), audio.text("data")), part.path
+    sources = (part.text(field) for field in ("file_data", "file_url", "file_id"))
+    return Media("document", source=next(filter(None, sources), "")), part.path

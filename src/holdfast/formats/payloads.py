@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from operator import is_
 from typing import Any, NoReturn, TypeGuard
 
@@ -84,7 +86,7 @@ def messages_of(payload: object, field: str = MESSAGES) -> Sequence[Any]:
 def objects_in(value: object) -> Iterator[Object]:
     """The objects in a list; none if it is not a list."""
     if is_list(value):
-        yield from (each for each in value if type(each) is dict or is_object(each))
+        yield from (each for each in value if is_object(each))
 
 
 def role_of(original: object, place: str) -> Role:
@@ -124,11 +126,11 @@ def schemas(tools: object, place: str = "tools") -> Parts:
     return tuple(Opaque(compact(schema, f"{place}[{i}]")) for i, schema in enumerate(tools))
 
 
-def joined(parts: Iterable[Part]) -> tuple[str, tuple[Media, ...]]:
+def joined(parts: Iterable[LocatedPart]) -> tuple[str, tuple[Media, ...]]:
     """The parts of a tool result as text, one part a line, and its media."""
     texts: list[str] = []
     media: list[Media] = []
-    for part in parts:
+    for part, _ in parts:
         if isinstance(part, Media):
             media.append(part)
         else:
@@ -136,70 +138,100 @@ def joined(parts: Iterable[Part]) -> tuple[str, tuple[Media, ...]]:
     return "\n".join(texts), tuple(media)
 
 
-def text_at(holder: Object, field: str, place: str) -> str:
-    """The text in this field, empty if missing or null. Raises FormatError for other types."""
-    value = holder.get(field)
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        refuse(value, f"{place}.{field}", "give text")
-    return value
+@dataclass(slots=True)
+class Node:
+    """An object of a message: errors name its place, and edits follow its path.
 
-
-def object_at(holder: Object, field: str, place: str) -> Object:
-    """The object in this field. Raises FormatError if there is none."""
-    value = holder.get(field)
-    if not is_object(value):
-        refuse(value, f"{place}.{field}", "give an object")
-    return value
-
-
-def objects_at(holder: Object, field: str, place: str) -> Iterator[tuple[int, Object]]:
-    """The objects of the list in this field with their positions; null is an empty list."""
-    value = holder.get(field)
-    if value is None:
-        return
-    if not is_list(value):
-        refuse(value, f"{place}.{field}", "give a list of objects")
-    for k, item in enumerate(value):
-        if not is_object(item):
-            refuse(item, f"{place}.{field}[{k}]", "give an object")
-        yield k, item
-
-
-def id_at(
-    holder: Object,
-    field: str,
-    place: str,
-    owner: str,
-    advice: str = "a call and its result name the same id",
-) -> str:
-    """The id in this field. Raises FormatError, naming ``owner``, if there is none."""
-    value = text_at(holder, field, place)
-    if not value:
-        raise FormatError(f'{owner} has no "{field}"', place=place, advice=advice)
-    return value
-
-
-PartReader = Callable[[Object, str, Path], LocatedPart]
-"""Takes an object in a list, its place for errors and its path; returns the part and the path of
-its text.
-"""
-
-
-def content_at(holder: Object, field: str, place: str, read: PartReader, advice: str) -> Located:
-    """The parts of a content that is a string or a list of objects, which ``read`` reads.
-
-    Raises FormatError, with the advice, for a content of another type.
+    ``root`` is the place of the message, from which the path leads to the object. The methods read
+    a field, and raise FormatError for a value that does not belong there.
     """
-    content = holder.get(field)
-    if isinstance(content, str):
-        yield Text(content), (field,)
-        return
-    if content is not None and not is_list(content):
-        refuse(content, f"{place}.{field}", advice)
-    for k, item in objects_at(holder, field, place):
-        yield read(item, f"{place}.{field}[{k}]", (field, k))
+
+    value: Object
+    root: str
+    path: Path = ()
+
+    def at(self, *steps: str | int) -> Path:
+        """The path of a value in the object."""
+        return self.path + steps
+
+    def place(self, *steps: str | int) -> str:
+        """The place of a value in the object."""
+        told = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.at(*steps))
+        return self.root + "".join(told)
+
+    def text(self, field: str) -> str:
+        """The text in this field, empty if missing or null."""
+        value = self.value.get(field)
+        if value is None:
+            return ""
+        if not isinstance(value, str):
+            refuse(value, self.place(field), "give text")
+        return value
+
+    def id(
+        self, field: str, owner: str, advice: str = "a call and its result name the same id"
+    ) -> str:
+        """The id in this field; without one, the error names ``owner``."""
+        value = self.text(field)
+        if not value:
+            raise FormatError(f'{owner} has no "{field}"', place=self.place(), advice=advice)
+        return value
+
+    def object(self, field: str) -> Node:
+        """The object in this field."""
+        value = self.value.get(field)
+        if not is_object(value):
+            refuse(value, self.place(field), "give an object")
+        return Node(value, self.root, self.at(field))
+
+    def objects(self, field: str) -> Iterator[Node]:
+        """The objects of the list in this field; null is an empty list."""
+        value = self.value.get(field)
+        if value is None:
+            return
+        if not is_list(value):
+            refuse(value, self.place(field), "give a list of objects")
+        root, path = self.root, self.path
+        for k, item in enumerate(value):
+            if not is_object(item):
+                refuse(item, self.place(field, k), "give an object")
+            yield Node(item, root, (*path, field, k))
+
+    def content(
+        self,
+        field: str,
+        read: Callable[[Node], LocatedPart],
+        advice: str = "give text or a list of objects",
+    ) -> Located:
+        """The parts of a content that is a string or a list of objects, which ``read`` reads."""
+        content = self.value.get(field)
+        if isinstance(content, str):
+            yield Text(content), self.at(field)
+            return
+        if content is not None and not is_list(content):
+            refuse(content, self.place(field), advice)
+        yield from map(read, self.objects(field))
+
+    def json(self, *steps: str) -> str:
+        """The JSON of the object, or of the value in a field."""
+        try:
+            return compact(self.value.get(steps[0]) if steps else self.value)
+        except FormatError as fault:
+            raise fault.at(self.place(*steps)) from fault
+
+    def arguments(self, field: str) -> str:
+        """The arguments of a call as JSON text; some clients keep them as an object."""
+        given: object = self.value.get(field)
+        if given is None or given == []:  # PHP writes an empty object as a list
+            return "{}"
+        return self.json(field) if is_object(given) or is_list(given) else self.text(field)
+
+    def unknown(self) -> LocatedPart:
+        """The object as a part of unknown type; FormatError for a block of Converse."""
+        if "toolUse" in self.value or "toolResult" in self.value:
+            problem, advice = "this is a block of Bedrock's Converse API", "leave the format out"
+            raise FormatError(problem, place=self.place(), advice=f"{advice}, or name converse")
+        return Opaque(self.json()), self.path
 
 
 _FAMILIES: Mapping[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
@@ -234,14 +266,6 @@ def refuse(value: object, place: str, advice: str) -> NoReturn:
     raise FormatError(f"{named(value)} does not belong here", place=place, advice=advice)
 
 
-def unknown(part: Object, place: str) -> Opaque:
-    """A part of unknown type, passed through. Raises FormatError for blocks of Converse."""
-    if "toolUse" in part or "toolResult" in part:
-        advice = "leave the format out, or name converse"
-        raise FormatError("this is a block of Bedrock's Converse API", place=place, advice=advice)
-    return Opaque(compact(part, place))
-
-
 def named(value: object) -> str:
     """A short description of the value, for an error."""
     if value is None:
@@ -271,7 +295,8 @@ def rewritten(original: Object, texts: Mapping[Path, str]) -> Object:
 
 def is_object(value: object) -> TypeGuard[Object]:
     """Whether the value is a JSON object."""
-    return type(value) is dict or isinstance(value, Mapping)  # a dict is found fast
+    # most are dictionaries, which are known sooner
+    return type(value) is dict or isinstance(value, Mapping)
 
 
 def is_list(value: object) -> TypeGuard[Sequence[Any]]:
@@ -286,10 +311,15 @@ def compact(value: object, place: str = "", otherwise: Callable[[object], str] =
     that contains itself or is nested too deeply.
     """
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=otherwise)
+        return _encoder(otherwise).encode(value)
     except (RecursionError, ValueError) as fault:
         problem = "it is nested too deeply to be counted, or holds itself"
         raise FormatError(problem, place=place, advice="give it less deeply nested") from fault
+
+
+@cache  # ``json.dumps`` makes an encoder for each call, which takes as long as its work
+def _encoder(otherwise: Callable[[object], str]) -> json.JSONEncoder:
+    return json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=otherwise)
 
 
 def parsed_object(text: str) -> Object:

@@ -33,21 +33,18 @@ from holdfast.kernel.registry import imported
 from .payloads import (
     Located,
     LocatedPart,
+    Node,
     Object,
-    Path,
     as_text,
     compact,
     data_of,
-    id_at,
     is_address,
     is_list,
     is_object,
     kind_of_media,
     messages_of,
-    objects_at,
     parsed_object,
     refuse,
-    text_at,
 )
 from .rules.exchanges import BlockExchanges, UniqueCallIds
 from .rules.messages import AtLeastOne
@@ -128,13 +125,7 @@ class PydanticAI(FrameworkWire, BlockWire):
 
     def locate(self, message: Object, place: str) -> Located:
         """The parts in order."""
-        for k, part in objects_at(message, self.content, place):
-            yield _part(part, f"{place}.parts[{k}]", ("parts", k))
-
-    def id_path(self, message: Object, part: int) -> Path:
-        """The path of the id of this call or result."""
-        del message
-        return ("parts", part, "tool_call_id")
+        return map(_part, Node(message, place).objects(self.content))
 
     def only_text(self, block: Object) -> str | None:
         """The text of a part of a user's, the system's or the model's."""
@@ -157,10 +148,6 @@ class PydanticAI(FrameworkWire, BlockWire):
             parts[k] = {**parts[k], field: parsed_object(text) if called else text}
         return self.rebuilt({**view, "parts": parts}, original)
 
-    def compose(self, role: Role, text: str) -> object:
-        """A new message."""
-        return self.rebuilt(self.holding(role, [{"part_kind": _TEXT, "content": text}]))
-
     def holding(self, role: Role, blocks: Sequence[Object]) -> Object:
         """A message of these parts; text in a request is a prompt."""
         if role == "assistant":
@@ -169,8 +156,8 @@ class PydanticAI(FrameworkWire, BlockWire):
         parts = [{**b, "part_kind": kind} if b["part_kind"] == _TEXT else b for b in blocks]
         return {"parts": parts, "kind": "request"}
 
-    def block(self, part: Part, name: str) -> Object | None:
-        """A new part; reasoning is left out."""
+    def block(self, part: Part, name: str = "") -> Object:
+        """A new part."""
         if isinstance(part, ToolCall):
             given = dict(parsed_object(part.arguments))
             called = {"tool_name": part.name, "args": given, "tool_call_id": part.id}
@@ -182,7 +169,7 @@ class PydanticAI(FrameworkWire, BlockWire):
             return {**found, **failed, "part_kind": "tool-return"}
         if isinstance(part, Media):
             return {"content": [_medium(part)], "part_kind": _USER}
-        return None if isinstance(part, Reasoning) else {"content": part.text, "part_kind": _TEXT}
+        return {"content": part.text, "part_kind": _TEXT}
 
 
 def _fields_of(value: object) -> Object:
@@ -204,35 +191,35 @@ def _system_parts(message: Object) -> Sequence[int]:
     return [k for k, kind in enumerate(kinds) if kind == _SYSTEM]
 
 
-def _part(part: Object, place: str, path: Path) -> LocatedPart:
-    kind, content = part.get("part_kind"), part.get("content")
+def _part(part: Node) -> LocatedPart:
+    fields, path = part.value, part.path
+    kind, content = fields.get("part_kind"), fields.get("content")
     if kind in (_SYSTEM, _TEXT):
-        return Text(text_at(part, "content", place)), (*path, "content")
+        return Text(part.text("content")), part.at("content")
     if kind == _USER:
-        return _said(content, f"{place}.content"), (*path, "content")
+        return _said(content, part.place("content")), part.at("content")
     if kind == "thinking":
-        return Reasoning(text_at(part, "content", place), bool(part.get("signature"))), path
+        return Reasoning(part.text("content"), bool(fields.get("signature"))), path
     if kind == "tool-call":
-        args = part.get("args")
-        told = args if isinstance(args, str) else compact(args or {}, f"{place}.args")
-        return ToolCall(_id(part, place), text_at(part, "tool_name", place), told), path
-    if kind == "tool-return" or (kind == "retry-prompt" and part.get("tool_name")):
-        failed = kind == "retry-prompt" or part.get("outcome", "success") != "success"
+        return ToolCall(_id(part), part.text("tool_name"), part.arguments("args")), part.at("args")
+    if kind == "tool-return" or (kind == "retry-prompt" and fields.get("tool_name")):
+        failed = kind == "retry-prompt" or fields.get("outcome", "success") != "success"
         items = content if is_list(content) else [content]
         media = tuple(filter(None, map(_shown, items)))
         left = [item for item in items if not _shown(item)]
         value = left if is_list(content) and not media else left[0] if len(left) == 1 else left
-        text = value if isinstance(value, str) else compact(value, f"{place}.content")
-        return ToolResult(_id(part, place), text, media, failed), path
+        text = value if isinstance(value, str) else compact(value, part.place("content"))
+        return ToolResult(_id(part), text, media, failed), part.at("content")
     if kind in ("retry-prompt", "retry-feedback"):
-        return Text(content if isinstance(content, str) else compact(content, place)), path
+        return Text(content if isinstance(content, str) else part.json("content")), path
     if kind == "file" and (medium := _shown(content)):
         return medium, path
-    return Opaque(compact({k: v for k, v in part.items() if v is not None}, place)), path
+    told = {field: value for field, value in fields.items() if value is not None}
+    return Opaque(compact(told, part.place())), path
 
 
-def _id(part: Object, place: str) -> str:
-    return id_at(part, "tool_call_id", place, f"the {part['part_kind']}")
+def _id(part: Node) -> str:
+    return part.id("tool_call_id", f"the {part.value['part_kind']}")
 
 
 def _said(content: object, place: str) -> Part:

@@ -10,12 +10,25 @@ types and names are longer.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from operator import getitem
 from typing import Any, ClassVar, cast
 
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.integrity import Rule
-from holdfast.kernel.messages import Annotated, Message, Opaque, Part, Parts, Role
+from holdfast.kernel.messages import (
+    Annotated,
+    Message,
+    Opaque,
+    Part,
+    Parts,
+    Role,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+from holdfast.kernel.registry import imported
 from holdfast.kernel.transcript import Transcript
 
 from . import recognised
@@ -42,6 +55,7 @@ _LABELS = frozenset(
     "call_id detail file_id format id media_type mimeType mime_type phase role status tool_call_id"
     " toolUseId tool_use_id ttl type".split()
 )
+_CALL_IDS = ("tool_call_id", "call_id", "tool_use_id", "toolUseId", "id")
 LABEL = 64  # characters of a label that are not counted as text: longer than any role, type or id
 
 
@@ -62,35 +76,51 @@ def said(value: object, field: str = "") -> Iterator[str]:
             yield from said(item, field)
 
 
-def unread(holder: object, taken: Container[str]) -> Iterator[str]:
-    """The texts in the object's fields that became no part."""
-    if is_object(holder):
-        for field, value in holder.items():
-            if field in taken or field in _SKIPPED:
-                continue
-            if len(str(field)) > LABEL:
-                yield str(field)
-            is_label = field in _LABELS and type(value) is str and len(value) <= LABEL
-            if not is_label:  # true of most
-                yield from said(value, field)
+Taken = Mapping[str, Any]
+"""The fields of an object that are read: each with None, or with what is read of the objects in it.
+
+Under ``KINDS`` is what is read of objects by their ``type``; those of other types are read whole.
+"""
+KINDS = "by type"
 
 
-def beside(
-    holder: Object, taken: Container[str], kinds: Mapping[str, Container[str]]
-) -> Iterator[str]:
-    """The texts of a message or a part outside of what was read, also within its content.
+def whole(fields: str) -> Taken:
+    """These fields, which are read whole."""
+    return dict.fromkeys(fields.split())
 
-    ``taken`` are the fields that were read, and ``kinds`` those of each type of part.
+
+def unread(value: object, taken: Taken) -> Sequence[str]:
+    """The texts of an object, or of those in a list, outside of what is read.
+
+    Most messages have none: lists are made faster here than generators.
     """
-    yield from unread(holder, taken)
-    content = holder.get("content") if "content" in taken else ()
-    for part in content if is_list(content) else ():
-        kind = part.get("type")
-        if isinstance(kind, str) and kind in kinds:
-            yield from beside(part, kinds[kind], kinds)
+    found: list[str] = []
+    for holder in value if is_list(value) else (value,):
+        if is_object(holder):
+            kinds = taken.get(KINDS)
+            fields = kinds.get(str(holder.get("type"))) if kinds else taken
+            found += () if fields is None else _beside(holder, fields)
+    return found
 
 
-SPOKEN = frozenset({"role", "content"})
+def _beside(holder: Object, taken: Taken) -> Sequence[str]:
+    found: list[str] = []
+    for field, value in holder.items():
+        is_text = type(value) is str
+        if field in taken:
+            inner = taken[field]
+            if inner and not is_text:
+                found += unread(value, inner)
+        elif field not in _SKIPPED:
+            if len(str(field)) > LABEL:
+                found.append(str(field))
+            is_label = is_text and field in _LABELS and len(value) <= LABEL
+            if not is_label:  # true of most
+                found += said(value, field)
+    return found
+
+
+SPOKEN = whole("role content")
 _NAMES = frozenset({"role", "name"})
 _SCHEMAS = (
     "response_format",
@@ -106,12 +136,14 @@ class ObjectWire(Annotated, ABC):
     ``field`` is the field of a body with the messages, ``content`` that of a message with its
     content. ``carriers`` are further fields with parts: a message without them whose content is one
     text needs no further reading. ``enveloped`` are the fields of a body that ``read`` itself
-    counts. ``rules`` are those of every API that uses the format.
+    counts. ``taken`` are the fields of a message that are read. ``rules`` are those of every API
+    that uses the format.
     """
 
     name: str
     field: ClassVar[str] = MESSAGES
     content: ClassVar[str] = "content"
+    taken: ClassVar[Taken] = SPOKEN
     rules: tuple[Rule, ...] = ()
     carriers: ClassVar[frozenset[str]] = frozenset()
     enveloped: ClassVar[frozenset[str]] = frozenset({MESSAGES, "tools"})
@@ -124,14 +156,27 @@ class ObjectWire(Annotated, ABC):
         """Whether the payload has the marks of this format, and of none that comes before it."""
         return recognised(payload) == self.name
 
-    def id_path(self, message: Object, part: int) -> Path | None:
-        """The path of the id of this call or result; None if it has no field."""
-        del message, part
-        return None
+    def with_ids(self, message: Object, ids: Mapping[int, str]) -> Object:
+        """A copy with these ids, by the indices of the calls and results."""
+        located = list(self.locate(message, "message"))
+        return rewritten(
+            message, {path: ids[k] for k in ids for path in _id_paths(message, *located[k])}
+        )
 
-    def extra_texts(self, message: Object) -> Iterator[str]:
+    def extra_texts(self, message: Object) -> Iterable[str]:
         """The texts of the message that are in no part."""
-        return unread(message, SPOKEN)
+        return unread(message, self.taken)
+
+    def published(self, payload: object) -> tuple[Rule, ...]:
+        """Fields and limits of the vendor's own API; other servers may accept more."""
+        del payload
+        rules = imported("holdfast.formats.rules.published:published_rules")
+        made: tuple[Rule, ...] = rules(self.name, self.published_as)
+        return made
+
+    def published_as(self, message: Object) -> object:
+        """The name of the published schema of a message."""
+        return message["role"]
 
     def aside(self, original: object) -> str:
         """Those texts, one on each line. Raises FormatError for a message nested too deeply."""
@@ -266,6 +311,18 @@ class ObjectWire(Annotated, ABC):
         return parts
 
 
+def _id_paths(message: Object, part: Part, path: Path) -> Iterator[Path]:
+    """The path of the id of a call or a result: a field of an object around its text.
+
+    A call of the time before there were ids has none.
+    """
+    own = part.call_id if isinstance(part, ToolResult) else cast("ToolCall", part).id
+    for depth in range(len(path)):
+        holder = reduce(getitem, path[:depth], cast("Any", message))
+        if is_object(holder):
+            yield from ((*path[:depth], field) for field in _CALL_IDS if holder.get(field) == own)
+
+
 class FrameworkWire(ObjectWire):
     """A framework's format: messages are its objects, or the JSON that it writes.
 
@@ -279,6 +336,11 @@ class FrameworkWire(ObjectWire):
     @abstractmethod
     def fields(message: object) -> Object:
         """The fields of a message of this framework; none for anything else."""
+
+    def published(self, payload: object) -> tuple[Rule, ...]:
+        """None: the package checks the fields itself when a message is made."""
+        del payload
+        return ()
 
     def read(self, payload: object, tools: object = None) -> Transcript:
         """As in every format; if one message is an object, new messages are objects too."""
@@ -300,15 +362,16 @@ class BlockWire(ObjectWire):
         return text if len(block) == 1 and type(text) is str else None
 
     @abstractmethod
-    def block(self, part: Part, name: str) -> Object | None:
-        """A new block for this part; ``name`` is the tool of a result.
-
-        None for a part that has no block in this format.
-        """
+    def block(self, part: Part, name: str = "") -> Object:
+        """A new block for this part, which is no reasoning; ``name`` is the tool of a result."""
 
     def holding(self, role: Role, blocks: Sequence[Object]) -> Object:
-        """A message of these blocks."""
-        return {"role": role, self.content: list(blocks)}
+        """A message of these blocks; the system role becomes the user's."""
+        return {"role": "assistant" if role == "assistant" else "user", self.content: list(blocks)}
+
+    def compose(self, role: Role, text: str) -> object:
+        """A new message of one block."""
+        return self.holding(role, [self.block(Text(text))])
 
 
 def _settings(body: Object, counted: Container[str]) -> Iterator[Part]:

@@ -8,7 +8,7 @@ its length, it is made smaller and sent once more.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, Literal, Self, Unpack
@@ -40,7 +40,7 @@ Observer = Callable[[Fitted], object]
 """Called with the result of each request."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Transport(ClosedAfterUse):
     """A transport around another one: ``httpx.Client(transport=Transport(inner, fitter))``."""
 
@@ -52,13 +52,13 @@ class Transport(ClosedAfterUse):
         """The provider's response to the fitted request."""
         if not _looked_at(self.fitter, request):
             return self.inner.handle_request(request)
-        fitting = _Fitting(self, request, request.read())
-        response = self.inner.handle_request(fitting.fitted())
+        flow = _flow(self, request, request.read())
+        response = self.inner.handle_request(next(flow))
         if response.status_code not in REFUSED:
             return response
         response.read()
         response.close()
-        smaller = fitting.smaller(response)
+        smaller = flow.send(response)
         return _replayed(response) if smaller is None else self.inner.handle_request(smaller)
 
     def close(self) -> None:
@@ -66,7 +66,7 @@ class Transport(ClosedAfterUse):
         self.inner.close()
 
 
-@dataclass(slots=True)
+@dataclass
 class AsyncTransport:
     """Like ``Transport``, asynchronous: requests are fitted in a thread."""
 
@@ -78,13 +78,13 @@ class AsyncTransport:
         """The provider's response to the fitted request."""
         if not _looked_at(self.fitter, request):
             return await self.inner.handle_async_request(request)
-        fitting = _Fitting(self, request, await request.aread())
-        response = await self.inner.handle_async_request(await asyncio.to_thread(fitting.fitted))
+        flow = _flow(self, request, await request.aread())
+        response = await self.inner.handle_async_request(await asyncio.to_thread(next, flow))
         if response.status_code not in REFUSED:
             return response
         await response.aread()
         await response.aclose()
-        smaller = await asyncio.to_thread(fitting.smaller, response)
+        smaller = await asyncio.to_thread(flow.send, response)
         if smaller is None:
             return _replayed(response)
         return await self.inner.handle_async_request(smaller)
@@ -104,45 +104,30 @@ def _looked_at(fitter: Fitter, request: Any) -> bool:
     return request.method == "POST" and fitter.endpoint(request.url.path) is not None
 
 
-class _Fitting:
-    """One request: fitted, and fitted again if it is refused for its length."""
+def _flow(transport: Transport | AsyncTransport, request: Any, raw: bytes) -> Generator[Any, Any]:
+    """Yields the request to send and, sent a refusal of it, a smaller one or None."""
+    fitter, headers = transport.fitter, request.headers
+    encoding: str = headers.get("content-encoding", "")
+    fitted = fitter.fit(request.url.path, raw, encoding, **origin_of(headers))
+    refused = yield _observed(transport, request, fitted)
+    smaller = fitter.fit_harder(fitted, refused.status_code, refused.text)
+    yield smaller and _observed(transport, request, smaller)
 
-    def __init__(self, transport: Transport | AsyncTransport, request: Any, raw: bytes) -> None:
-        self._fitter, self._observe = transport.fitter, transport.observe
-        self._request, self._raw = request, raw
-        self._encoding: str = request.headers.get("content-encoding", "")
-        self._origin = origin_of(request.headers)
-        self._first = Fitted(raw)
 
-    def fitted(self) -> Any:
-        """The request to send."""
-        path = self._request.url.path
-        self._first = self._fitter.fit(path, self._raw, self._encoding, **self._origin)
-        return self._observed(self._first)
-
-    def smaller(self, refused: Any) -> Any:
-        """The request to send after this response; None if it cannot be smaller."""
-        status, text = refused.status_code, refused.text
-        found = self._fitter.fit_harder(
-            self._first, self._raw, self._encoding, status, text, **self._origin
-        )
-        return found and self._observed(found)
-
-    def _observed(self, fitted: Fitted) -> Any:
-        """The request with the fitted body, without Holdfast's headers; the same if unchanged."""
-        if self._observe:
-            self._observe(fitted)
-        request = self._request
-        if not fitted.changed and HEADER not in request.headers:
-            return request
-        gone = {HEADER.encode(), *(_BODY if fitted.changed else ())}
-        return type(request)(
-            request.method,
-            request.url,
-            headers=[pair for pair in request.headers.raw if pair[0].lower() not in gone],
-            content=fitted.body,
-            extensions=request.extensions,
-        )
+def _observed(transport: Transport | AsyncTransport, request: Any, fitted: Fitted) -> Any:
+    """The request with the fitted body, without Holdfast's headers; the same if unchanged."""
+    if transport.observe:
+        transport.observe(fitted)
+    if not fitted.changed and HEADER not in request.headers:
+        return request
+    gone = {HEADER.encode(), *(_BODY if fitted.changed else ())}
+    return type(request)(
+        request.method,
+        request.url,
+        headers=[pair for pair in request.headers.raw if pair[0].lower() not in gone],
+        content=fitted.body,
+        extensions=request.extensions,
+    )
 
 
 def _replayed(response: Any) -> Any:

@@ -27,7 +27,7 @@ kept; with 0.5, one in six and .78, and with 0.875 two in five and .89.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Budgets:
     """Budgets by model name: that of the first matching pattern, else ``default``.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 from holdfast.agent import smaller_budget
 from holdfast.api import compress, count
@@ -44,12 +44,21 @@ class RequestRefusedError(HoldfastError):
     """The request was not sent: it could not be fitted, and its secrets must be masked."""
 
 
-@dataclass(frozen=True, slots=True)
+class Asked(NamedTuple):
+    """A request as it came: its body, the content coding of that, and its origin."""
+
+    raw: bytes
+    encoding: str
+    origin: Origin
+
+
+@dataclass(frozen=True)
 class Fitted:
     """A fitted body; ``before`` and ``after`` are its tokens, 0 if they were not counted.
 
     ``body`` is the same object unless it was ``changed``. ``note`` says why it was not fitted, or
     what failed (``fault``). ``grown``: it is the earlier view with the new messages added.
+    ``asked`` is the request that was fitted.
     """
 
     body: bytes
@@ -63,10 +72,10 @@ class Fitted:
     result: CompressionResult | None = None
     note: str = ""
     fault: bool = False
+    asked: Asked | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Request:
+class _Request(NamedTuple):
     """A conversation read from a body; ``note`` says why it is not fitted, or is empty."""
 
     body: Object
@@ -74,6 +83,7 @@ class _Request:
     model: str
     budget: Budget
     options: Options
+    origin: Origin
     note: str = ""
 
 
@@ -122,14 +132,15 @@ class Fitter:
         endpoint = self.endpoint(path)
         if endpoint is None or not raw:
             return Fitted(raw, note="no conversation")
+        asked = Asked(raw, encoding, Origin(thread=thread, owner=owner))
         try:
-            quick = self.at_once(path, raw, encoding)
-            if quick:
-                return quick
-            request = self._read(read_object(plain(raw, encoding)), endpoint)
-            return self._fit(request, raw, Origin(thread=thread, owner=owner), aside=aside)
+            found = self.at_once(path, asked)
+            if found is None:
+                body, found = self._view(self._request(asked, endpoint), aside=aside)
+                found = replace(found, body=written(body) if found.changed else raw)
         except Exception as fault:  # noqa: BLE001 - fail open: whatever it is, the request goes on
-            return self._failed(raw, endpoint, fault)
+            found = self._failed(raw, endpoint, fault)
+        return replace(found, asked=asked)
 
     def fit_body(self, body: Object, endpoint: Endpoint, *, thread: str = "") -> Object:
         """Like ``fit``, for a decoded body; returns the same object if nothing changes.
@@ -138,62 +149,58 @@ class Fitter:
         ``fit``.
         """
         try:
-            request = self._read(body, endpoint)
-            view, fitted = self._view(request, Origin(thread=thread, owner=""))
+            request = self._read(body, endpoint, Origin(thread=thread, owner=""))
+            view, fitted = self._view(request)
         except Exception as fault:  # noqa: BLE001 - as in ``fit``
             self._failed(b"", endpoint, fault)
             return body
         return view if fitted.changed else body
 
-    def at_once(self, path: str, raw: bytes, encoding: str = "") -> Fitted | None:
+    def at_once(self, path: str, asked: Asked) -> Fitted | None:
         """The body unchanged, if it surely fits; None if it must be decoded."""
         endpoint = self.endpoint(path)
-        if endpoint is None or encoding or self._reads or self.redacts:
+        if endpoint is None or asked.encoding or self._reads or self.redacts:
             return None
-        model = model_of_text(raw)
+        model = model_of_text(asked.raw)
         if model is None:
             return None
         model = self.options.get("model") or endpoint.model or model
-        if len(raw) > self._sure(model):
+        if len(asked.raw) > self._sure(model):
             return None
-        return Fitted(raw, endpoint, model, note="within the budget")
+        return Fitted(asked.raw, endpoint, model, note="within the budget", asked=asked)
 
-    def fit_harder(
-        self,
-        fitted: Fitted,
-        raw: bytes,
-        encoding: str,
-        status: int,
-        refused: str,
-        *,
-        thread: str = "",
-        owner: str = "",
-    ) -> Fitted | None:
-        """Fit ``raw`` again, smaller than the body that was refused for its length.
+    def fit_harder(self, fitted: Fitted, status: int, refused: str) -> Fitted | None:
+        """Fit the request again, smaller than the body that was refused for its length.
 
         None for any other refusal, and if it cannot become smaller.
         """
         fault, endpoint = refusal("the provider", status, refused, {}), fitted.endpoint
-        if not isinstance(fault, ContextOverflowError) or endpoint is None:
+        asked = fitted.asked
+        if not isinstance(fault, ContextOverflowError) or endpoint is None or asked is None:
             return None
         try:
-            request = self._read(read_object(plain(raw, encoding)), endpoint)
-            sent = fitted.after
-            if not sent:
-                form = named(endpoint.format)
-                sent = count(request.body, model=request.options.get("model"), format=form).total
-            smaller = smaller_budget(fault, sent, request.budget.limit)
-            learned = smaller.tokens(MOST)
-            with self._lock:
-                self._learned[request.model] = min(
-                    learned, self._learned.get(request.model, learned)
-                )
-                self._quick.pop(request.model, None)
-            request = replace(request, budget=smaller, note="")
-            found = self._fit(request, raw, Origin(thread=thread, owner=owner))
+            found = self._smaller(asked, endpoint, fault, fitted.after)
         except Exception as broken:  # noqa: BLE001 - as above
-            return self._failed(raw, endpoint, broken) if self.redacts else None
-        return found if found.changed and found.after < sent else None
+            return self._failed(asked.raw, endpoint, broken) if self.redacts else None
+        return found and replace(found, asked=asked)
+
+    def _smaller(
+        self, asked: Asked, endpoint: Endpoint, fault: ContextOverflowError, sent: int
+    ) -> Fitted | None:
+        """The request with fewer than ``sent`` tokens; the model is not sent as many again."""
+        request = self._request(asked, endpoint)
+        if not sent:
+            form = named(endpoint.format)
+            sent = count(request.body, model=request.options.get("model"), format=form).total
+        smaller = smaller_budget(fault, sent, request.budget.limit)
+        learned = smaller.tokens(MOST)
+        with self._lock:
+            self._learned[request.model] = min(learned, self._learned.get(request.model, learned))
+            self._quick.pop(request.model, None)
+        body, found = self._view(request._replace(budget=smaller, note=""))
+        if not found.changed or found.after >= sent:
+            return None
+        return replace(found, body=written(body))
 
     def _failed(self, raw: bytes, endpoint: Endpoint, fault: Exception) -> Fitted:
         line = " ".join(f"{fault}".split())
@@ -204,11 +211,10 @@ class Fitter:
         log.warning("a request was sent as it was: %s", told)
         return Fitted(raw, endpoint, note=told, fault=True)
 
-    def _fit(self, request: _Request, raw: bytes, origin: Origin, *, aside: bool = False) -> Fitted:
-        body, fitted = self._view(request, origin, aside=aside)
-        return replace(fitted, body=written(body) if fitted.changed else raw)
+    def _request(self, asked: Asked, endpoint: Endpoint) -> _Request:
+        return self._read(read_object(plain(asked.raw, asked.encoding)), endpoint, asked.origin)
 
-    def _read(self, body: Object, endpoint: Endpoint) -> _Request:
+    def _read(self, body: Object, endpoint: Endpoint, origin: Origin) -> _Request:
         """The request of a body."""
         model = self.options.get("model") or endpoint.model or str(body.get("model") or "")
         budget = self._budget(model, body)
@@ -221,7 +227,8 @@ class Fitter:
             note = f"the window of {model!r:.60} is not known, and no budget is given"
         form = named(endpoint.format)
         options: Options = {**self.options, "model": model or None, "format": form}
-        return _Request(body, endpoint, model, budget or Budget(limit=MOST), options, note)
+        budget = budget or Budget(limit=MOST)
+        return _Request(body, endpoint, model, budget, options, origin, note)
 
     def _masked(self, request: _Request, fitted: Fitted) -> tuple[Object, Fitted]:
         """The request as it is, but for its secrets, if these are to be masked."""
@@ -236,11 +243,9 @@ class Fitter:
             return request.body, fitted
         return {**request.body, **found.messages}, replace(fitted, changed=True, result=found)
 
-    def _view(
-        self, request: _Request, origin: Origin, *, aside: bool = False
-    ) -> tuple[Object, Fitted]:
+    def _view(self, request: _Request, *, aside: bool = False) -> tuple[Object, Fitted]:
         """The body to send, the same object if nothing changes, and what was done to it."""
-        form = named(request.endpoint.format)
+        form, origin = named(request.endpoint.format), request.origin
         field = form.key(request.body)
         messages: object = request.body.get(field)
         fitted = Fitted(b"", request.endpoint, request.model, note=request.note)
@@ -256,31 +261,30 @@ class Fitter:
             name = thread_of(origin["owner"], said)
         else:
             name = sent.thread if sent else self.views.thread(chain, _begins(views))
-        options: Options = {**request.options, "thread": name}
-        result: CompressionResult | None = None
-        before = 0
-        if sent is not None:
-            view = {**request.body, field: grown(sent, messages)}
-            found = compress(view, request.budget, **options)
-            if found.reason == "within_budget":
-                result, before = found, sent.before + found.metrics.tokens_before - sent.after
+        request = request._replace(options={**request.options, "thread": name})
+        result = sent and self._grown(request, {**request.body, field: grown(sent, messages)})
         again = result is not None
         if result is None:
-            result = compress(request.body, self._roomy(request), **options)
-            before = result.metrics.tokens_before
+            result = compress(request.body, self._roomy(request), **request.options)
+        before, after = result.metrics.tokens_before, result.metrics.tokens_after
+        if again and sent:
+            before += sent.before - sent.after
         changed = again or result.status == "compacted"
-        after = result.metrics.tokens_after
         if changed and not aside:
             placed = positions(result.messages[field], messages)
             now = Sent(len(messages), placed, name, before, after)
             self.views.keep(chain, now, sent.length if sent else 0)
-        fitted = replace(fitted, thread=name, changed=changed, before=before, after=after)
-        fitted = replace(fitted, grown=again, result=result)
+        figures: dict[str, Any] = {"thread": name, "before": before, "after": after}
+        fitted = replace(fitted, changed=changed, grown=again, result=result, **figures)
         body = result.messages
         if result.status != "compacted":
-            request = replace(request, body=body, options=options)
-            body, fitted = self._masked(request, fitted)
+            body, fitted = self._masked(request._replace(body=body), fitted)
         return body, fitted if fitted.changed else replace(fitted, note="within the budget")
+
+    def _grown(self, request: _Request, body: Object) -> CompressionResult | None:
+        """The earlier view with the new messages added, if that is within the budget."""
+        found = compress(body, request.budget, **request.options)
+        return found if found.reason == "within_budget" else None
 
     def _budget(self, model: str, body: Object) -> Budget | None:
         budget = self.budgets.of(model, body)

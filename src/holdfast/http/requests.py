@@ -6,10 +6,9 @@ import json
 import re
 import zlib
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, NamedTuple, TypedDict
 from urllib.parse import unquote
 
 import msgspec
@@ -38,8 +37,7 @@ _ANTHROPIC = re.compile(r"/messages(?:/|$)")
 _GOOGLE = re.compile(r"/v1(?:alpha|beta)\d*/|:\w+$")
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
+class Endpoint(NamedTuple):
     """An endpoint for conversations: the format of its body, and the model if the path names it.
 
     ``asks``: it counts or compacts a conversation, and so needs it unchanged.

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -23,8 +22,7 @@ is ignored.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(NamedTuple):
     """A view that was sent: for each message its position, or the message itself if it is new.
 
     ``length`` is the number of messages of the whole conversation; ``before`` and ``after`` are

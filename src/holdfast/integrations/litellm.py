@@ -23,13 +23,13 @@ from holdfast.options import Options, lists_options
 
 _CALLS: Mapping[str, tuple[Endpoint, str]] = {
     "completion": (Endpoint("openai", "openai_chat"), "messages"),
-    "acompletion": (Endpoint("openai", "openai_chat"), "messages"),
     "anthropic_messages": (Endpoint("anthropic", "anthropic"), "messages"),
-    "aanthropic_messages": (Endpoint("anthropic", "anthropic"), "messages"),
     "responses": (Endpoint("openai", "openai_responses"), "input"),
-    "aresponses": (Endpoint("openai", "openai_responses"), "input"),
 }
-"""The kinds of calls by LiteLLM's names: the format of the conversation, and its field."""
+"""The kinds of calls by LiteLLM's names: the format of the conversation, and its field.
+
+Those that are awaited have an ``a`` before the name.
+"""
 
 _COUNTED = ("model", "tools", "system", "instructions", "max_tokens", "previous_response_id")
 """Fields of a call that are counted besides its messages."""
@@ -77,12 +77,12 @@ class HoldfastGuardrail(CustomGuardrail):
 
 
 def _fitted(fitter: Fitter, call: dict[str, Any], call_type: Any) -> dict[str, Any]:
-    endpoint, field = _CALLS.get(str(getattr(call_type, "value", call_type)), (None, ""))
-    if (
-        endpoint is None
-        or not isinstance(call.get(field), list)
-        or call.get("previous_response_id")
-    ):
+    kind = str(getattr(call_type, "value", call_type))
+    known = _CALLS.get(kind) or _CALLS.get(kind.removeprefix("a"))
+    if known is None or call.get("previous_response_id"):
+        return call
+    endpoint, field = known
+    if not isinstance(call.get(field), list):
         return call
     body = {name: call[name] for name in (*_COUNTED, field) if call.get(name) is not None}
     return {**call, field: fitter.fit_body(body, endpoint)[field]}

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import Unpack
 
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.ports import Reply
-from holdfast.providers.prices import Price
-from holdfast.providers.vendor import Access, key_of, named, shared, translated
+from holdfast.providers.vendor import TIMEOUT, Access, VendorModel, key_of, shared, translated
 
 try:
     import anthropic
@@ -18,36 +16,28 @@ except ImportError as missing:
 _VENDOR = "Anthropic"
 
 
-class AnthropicModel:
-    """A Claude model; models with one address and key share a client, which is safe with threads.
+class AnthropicModel(VendorModel):
+    """A Claude model, with the options of ``VendorModel``.
 
-    ``api_key`` and ``base_url`` default to ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL. ``timeout`` is
-    in seconds. ``window`` is the window in tokens, if the name does not tell it. ``price`` replaces
-    the list price.
+    ``api_key`` and ``base_url`` default to ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL.
     """
 
     provider = "anthropic"
+    example = "anthropic:claude-haiku-4-5"
+    _client: anthropic.Anthropic
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        window: int = 0,
-        price: Price | None = None,
-        **account: Unpack[Access],
-    ) -> None:
-        self.name = named(name, "anthropic:claude-haiku-4-5")
-        self.window, self.price = window, price
-        address = account.get("base_url") or os.environ.get("ANTHROPIC_BASE_URL")
+    def _opened(self, account: Access) -> anthropic.Anthropic:
+        """A client of Anthropic's server or of that address."""
         key = key_of(_VENDOR, account.get("api_key"), "ANTHROPIC_API_KEY")
-        self._client = _client(key, address, account.get("timeout", 60.0))
+        address = account.get("base_url") or os.environ.get("ANTHROPIC_BASE_URL")
+        return _client(key, address, account.get("timeout", TIMEOUT))
 
     def complete(self, prompt: str, *, system: str = "", max_tokens: int = 512) -> Reply:
         """The model's reply. Raises ModelError, TransientError or ContextOverflowError."""
         with translated(_VENDOR, anthropic, anthropic.AnthropicError):
             answer = self._client.messages.create(
                 model=self.name,
-                max_tokens=max_tokens,
+                max_tokens=max_tokens + self._thought,
                 system=system or anthropic.omit,
                 messages=[{"role": "user", "content": prompt}],
             )

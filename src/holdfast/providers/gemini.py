@@ -5,12 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Unpack, cast
+from typing import Any, cast
 
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.ports import Reply
-from holdfast.providers.prices import Price
-from holdfast.providers.vendor import THOUGHT, Access, key_of, named, reading, refusal, shared
+from holdfast.providers.vendor import (
+    TIMEOUT,
+    Access,
+    VendorEmbedder,
+    VendorModel,
+    key_of,
+    reading,
+    refusal,
+    shared,
+)
 
 try:
     import httpx
@@ -22,34 +30,27 @@ except ImportError as missing:
 
 _BROKEN = (httpx.TransportError, httpx2.TransportError)
 """The package uses httpx before its version 3 and httpx2 since then; it installs both."""
-_THINKING = ("gemini-2.5", "gemini-3")
 
 
-class GeminiModel:
-    """A Gemini model; models with one address and key share a client, which is safe with threads.
-
-    ``api_key`` defaults to GEMINI_API_KEY or GOOGLE_API_KEY, ``base_url`` to
-    GOOGLE_GEMINI_BASE_URL. ``timeout`` is in seconds. ``window`` is the window in tokens, if the
-    name does not tell it. ``thought`` is how many tokens the model may think beside its reply.
-    ``price`` replaces the list price.
-    """
-
+class _Gemini:
     provider = "gcp.gemini"
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        window: int = 0,
-        thought: int | None = None,
-        price: Price | None = None,
-        **account: Unpack[Access],
-    ) -> None:
-        self.name, self.window, self.price = named(name, "gemini:gemini-2.5-flash"), window, price
-        self._models = _opened(**account)
-        self._thought = (
-            (THOUGHT if name.startswith(_THINKING) else 0) if thought is None else thought
-        )
+    def _opened(self, account: Access) -> Any:
+        """The client's models, without their types, which name packages that may be missing."""
+        key = key_of("Google", account.get("api_key"), "GEMINI_API_KEY", "GOOGLE_API_KEY")
+        address = account.get("base_url") or os.environ.get("GOOGLE_GEMINI_BASE_URL")
+        return cast("Any", _client(key, address, account.get("timeout", TIMEOUT))).models
+
+
+class GeminiModel(_Gemini, VendorModel):
+    """A Gemini model, with the options of ``VendorModel``.
+
+    ``api_key`` defaults to GEMINI_API_KEY or GOOGLE_API_KEY, ``base_url`` to
+    GOOGLE_GEMINI_BASE_URL.
+    """
+
+    example = "gemini:gemini-2.5-flash"
+    thinking = ("gemini-2.5", "gemini-3")
 
     def complete(self, prompt: str, *, system: str = "", max_tokens: int = 512) -> Reply:
         """The model's reply. Raises ModelError, TransientError or ContextOverflowError."""
@@ -57,7 +58,7 @@ class GeminiModel:
             system_instruction=system or None, max_output_tokens=max_tokens + self._thought
         )
         with _translated():
-            answer: types.GenerateContentResponse = self._models.generate_content(
+            answer: types.GenerateContentResponse = self._client.generate_content(
                 model=self.name, contents=prompt, config=config
             )
             content = (answer.candidates or [])[0].content
@@ -70,36 +71,19 @@ class GeminiModel:
             return Reply(said, usage.prompt_token_count, spoken)
 
 
-class GeminiEmbedder:
+class GeminiEmbedder(_Gemini, VendorEmbedder):
     """An embedding model, with the options of ``GeminiModel``."""
 
-    provider = "gcp.gemini"
-
-    def __init__(
-        self,
-        name: str = "gemini-embedding-001",
-        *,
-        price: Price | None = None,
-        **account: Unpack[Access],
-    ) -> None:
-        self.name, self.price = name or "gemini-embedding-001", price
-        self._models = _opened(**account)
+    usual = "gemini-embedding-001"
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector for each text. Raises ModelError, TransientError or ContextOverflowError."""
         sent = [text or " " for text in texts]
         with _translated():
-            answer: types.EmbedContentResponse = self._models.embed_content(
+            answer: types.EmbedContentResponse = self._client.embed_content(
                 model=self.name, contents=sent
             )
             return [row.values or [] for row in answer.embeddings or []]
-
-
-def _opened(api_key: str | None = None, base_url: str | None = None, timeout: float = 60.0) -> Any:
-    """The client's models, without their types, which name packages that may be missing."""
-    key = key_of("Google", api_key, "GEMINI_API_KEY", "GOOGLE_API_KEY")
-    client = _client(key, base_url or os.environ.get("GOOGLE_GEMINI_BASE_URL"), timeout)
-    return cast("Any", client).models
 
 
 @shared

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Unpack
 
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.ports import Reply
-from holdfast.providers.prices import Price
-from holdfast.providers.vendor import THOUGHT, Access, key_of, named, shared, translated
+from holdfast.providers.vendor import (
+    TIMEOUT,
+    Access,
+    VendorEmbedder,
+    VendorModel,
+    key_of,
+    shared,
+    translated,
+)
 
 try:
     import openai
@@ -18,39 +24,39 @@ except ImportError as missing:
     raise MissingExtraError("a model of OpenAI", "openai") from missing
 
 _VENDOR = "OpenAI"
-_REASONING = ("o1", "o3", "o4", "gpt-5")
 _MOST = 8_000  # characters of a text that are embedded: its models accept 8,191 tokens
 
 
-class OpenAIModel:
-    """A chat model; models with one address and key share a client, which is safe with threads.
-
-    ``api_key`` and ``base_url`` default to OPENAI_API_KEY and OPENAI_BASE_URL; a server of your own
-    may need no key. ``timeout`` is in seconds. ``window`` is the window in tokens, if the name does
-    not tell it. ``thought`` is how many tokens the model may think beside its reply. ``price``
-    replaces the list price.
-    """
-
+class _OpenAI:
     provider = "openai"
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        window: int = 0,
-        thought: int | None = None,
-        price: Price | None = None,
-        **account: Unpack[Access],
-    ) -> None:
-        self.name, self.window, self.price = named(name, "openai:gpt-4o-mini"), window, price
-        self._client, self._own = _opened(**account)
-        self._thought = (
-            (THOUGHT if name.startswith(_REASONING) else 0) if thought is None else thought
-        )
+    def _opened(self, account: Access) -> openai.OpenAI:
+        """A client of OpenAI's server, or of another that may need no key."""
+        given = account.get("api_key")
+        address = account.get("base_url") or os.environ.get("OPENAI_BASE_URL")
+        if address:
+            key = given or os.environ.get("OPENAI_API_KEY", "none")
+        else:
+            key = key_of(_VENDOR, given, "OPENAI_API_KEY")
+        return _client(key, address, account.get("timeout", TIMEOUT))
+
+
+class OpenAIModel(_OpenAI, VendorModel):
+    """A chat model, with the options of ``VendorModel``.
+
+    ``api_key`` and ``base_url`` default to OPENAI_API_KEY and OPENAI_BASE_URL; a server of your own
+    may need no key.
+    """
+
+    example = "openai:gpt-4o-mini"
+    thinking = ("o1", "o3", "o4", "gpt-5")
+    _client: openai.OpenAI
 
     def complete(self, prompt: str, *, system: str = "", max_tokens: int = 512) -> Reply:
         """The model's reply. Raises ModelError, TransientError or ContextOverflowError."""
         most = max_tokens + self._thought
+        # other servers know only the older name, which OpenAI's reasoning models refuse
+        own = "api.openai.com" in str(self._client.base_url)
         messages: list[ChatCompletionMessageParam] = [{"role": "user", "content": prompt}]
         if system:
             messages.insert(0, {"role": "system", "content": system})
@@ -58,9 +64,8 @@ class OpenAIModel:
             answer = self._client.chat.completions.create(
                 model=self.name,
                 messages=messages,
-                # other servers know only the older name, which OpenAI's reasoning models refuse
-                max_completion_tokens=most if self._own else openai.omit,
-                max_tokens=openai.omit if self._own else most,
+                max_completion_tokens=most if own else openai.omit,
+                max_tokens=openai.omit if own else most,
             )
             usage = answer.usage
             return Reply(
@@ -70,20 +75,11 @@ class OpenAIModel:
             )
 
 
-class OpenAIEmbedder:
+class OpenAIEmbedder(_OpenAI, VendorEmbedder):
     """An embedding model with the options of ``OpenAIModel``; long texts are cut."""
 
-    provider = "openai"
-
-    def __init__(
-        self,
-        name: str = "text-embedding-3-small",
-        *,
-        price: Price | None = None,
-        **account: Unpack[Access],
-    ) -> None:
-        self.name, self.price = name or "text-embedding-3-small", price
-        self._client, _ = _opened(**account)
+    usual = "text-embedding-3-small"
+    _client: openai.OpenAI
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector for each text. Raises ModelError, TransientError or ContextOverflowError."""
@@ -94,18 +90,6 @@ class OpenAIEmbedder:
             )
             rows = sorted(answer.data, key=lambda row: row.index)
             return [row.embedding for row in rows]
-
-
-def _opened(
-    api_key: str | None = None, base_url: str | None = None, timeout: float = 60.0
-) -> tuple[openai.OpenAI, bool]:
-    """The client, and whether its server is OpenAI's."""
-    address = base_url or os.environ.get("OPENAI_BASE_URL")
-    if address:
-        key = api_key or os.environ.get("OPENAI_API_KEY", "none")
-    else:
-        key = key_of(_VENDOR, api_key, "OPENAI_API_KEY")
-    return _client(key, address, timeout), address is None or "api.openai.com" in address
 
 
 @shared

@@ -6,10 +6,10 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from holdfast.config_files import Table, check_keys, inside, is_table, read_config
 from holdfast.kernel.typed import check_fields
@@ -17,7 +17,7 @@ from holdfast.kernel.typed import check_fields
 MILLION = 1_000_000  # the tokens for which vendors state their prices
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Price:
     """US dollars for a million tokens."""
 
@@ -41,8 +41,7 @@ class Price:
         return (input_tokens * self.input + output_tokens * self.output) / MILLION
 
 
-@dataclass(frozen=True, slots=True)
-class ListedPrice:
+class ListedPrice(NamedTuple):
     """One model of the list; ``pattern`` is a regular expression that its names match."""
 
     vendor: str
@@ -51,8 +50,7 @@ class ListedPrice:
     price: Price
 
 
-@dataclass(frozen=True, slots=True)
-class PriceList:
+class PriceList(NamedTuple):
     """Prices with their source and date."""
 
     source: str
@@ -74,7 +72,7 @@ def price_list(own: str | Path | None = None) -> PriceList:
     if not file:
         return listed
     source = f"{file} and {listed.source}"
-    return replace(listed, source=source, models=[*_own(file), *listed.models])
+    return listed._replace(source=source, models=[*_own(file), *listed.models])
 
 
 @cache

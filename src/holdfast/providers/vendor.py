@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
-from typing import Any, ParamSpec, TypedDict, TypeVar, cast
+from typing import Any, ClassVar, ParamSpec, TypedDict, TypeVar, Unpack, cast
 
 from holdfast.kernel.errors import ConfigError, ContextOverflowError, HoldfastError, ModelError
+from holdfast.providers.prices import Price
 from holdfast.text.visible import fault_line
 from holdfast.text.words import READ
 
@@ -120,6 +122,9 @@ Client = TypeVar("Client")
 Errors = type[Exception] | tuple[type[Exception], ...]
 
 
+TIMEOUT = 60.0  # seconds for a request, as ``CallLimits`` has it
+
+
 class Access(TypedDict, total=False):
     """How a server is asked; by default as the vendor's variables of the environment say."""
 
@@ -145,6 +150,54 @@ def key_of(vendor: str, given: str | None, *variables: str) -> str:
         advice = f"set {variables[0]} or give api_key="
         raise ConfigError(f"there is no key for {vendor}", place="llm", advice=advice)
     return found
+
+
+class VendorModel(ABC):
+    """A model of a vendor; models with one address and key share a client, safe with threads.
+
+    ``timeout`` is in seconds. ``window`` is the window in tokens, if the name does not tell it.
+    ``thought`` is how many tokens the model may think beside its reply. ``price`` replaces the list
+    price.
+    """
+
+    example: ClassVar[str]
+    thinking: ClassVar[tuple[str, ...]] = ()
+    """The beginnings of the names of models that think before they reply."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        window: int = 0,
+        thought: int | None = None,
+        price: Price | None = None,
+        **account: Unpack[Access],
+    ) -> None:
+        self.name, self.window, self.price = named(name, self.example), window, price
+        self._client = self._opened(account)
+        usual = THOUGHT if name.startswith(self.thinking) else 0
+        self._thought = usual if thought is None else thought
+
+    @abstractmethod
+    def _opened(self, account: Access) -> Any:
+        """The client, by this and the environment. Raises ConfigError without a key."""
+
+
+class VendorEmbedder(ABC):
+    """An embedding model, with the options of the vendor's model that it has."""
+
+    usual: ClassVar[str]
+    """The model of an empty name."""
+
+    def __init__(
+        self, name: str = "", *, price: Price | None = None, **account: Unpack[Access]
+    ) -> None:
+        self.name, self.price = name or self.usual, price
+        self._client = self._opened(account)
+
+    @abstractmethod
+    def _opened(self, account: Access) -> Any:
+        """As of a model."""
 
 
 @contextmanager

@@ -24,7 +24,7 @@ UPSTREAMS: Mapping[Vendor, str] = {
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Settings:
     """The address of the proxy, its providers, and how it fits requests.
 

@@ -10,7 +10,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, suppress
-from functools import cached_property
 from time import perf_counter
 from typing import Any, cast
 
@@ -20,8 +19,8 @@ from yarl import URL
 from holdfast.api import sample
 from holdfast.formats.convert import convert
 from holdfast.http.budgets import Budgets
-from holdfast.http.fitter import Fitted, Fitter, RequestRefusedError
-from holdfast.http.requests import OWN, Origin, Vendor, origin_of, plain, vendor_of, written
+from holdfast.http.fitter import Asked, Fitted, Fitter, RequestRefusedError
+from holdfast.http.requests import OWN, Vendor, origin_of, plain, vendor_of, written
 from holdfast.kernel.errors import HoldfastError
 from holdfast.providers.vendor import REFUSED
 from holdfast.proxy import Settings
@@ -78,17 +77,17 @@ class Proxy:
 
     async def _live(self, receive: Receive, send: Send) -> None:
         while True:
-            message = await receive()
-            if message["type"] == "lifespan.startup":
+            kind = (await receive())["type"]
+            if kind == "lifespan.startup":
                 await asyncio.to_thread(warm)
                 self.session()
             elif self._session is not None:
                 await self._session.close()
-            await send({"type": f"{message['type']}.complete"})
-            if self._ready and message["type"] == "lifespan.startup":
-                self._ready()
-            if message["type"] == "lifespan.shutdown":
+            await send({"type": f"{kind}.complete"})
+            if kind == "lifespan.shutdown":
                 return
+            if self._ready:
+                self._ready()
 
     def session(self) -> aiohttp.ClientSession:
         """The connections to the providers."""
@@ -134,15 +133,11 @@ class _Exchange:
         self.path, self.headers = client.path, client.headers
         self.vendor: Vendor = vendor_of(self.path, self.headers)
         self.encoding = self.headers.get("content-encoding", "")
+        address = client.scope.get("client") or ("",)
+        self.origin = origin_of(self.headers, address[0])
         self.usage = Usage()
         self.begun = False
         self._gone = False
-
-    @cached_property
-    def origin(self) -> Origin:
-        """Who sent the request; computed only for requests that are fitted."""
-        address = self.client.scope.get("client") or ("",)
-        return origin_of(self.headers, address[0])
 
     async def run(self) -> int:
         """Serve the request and return the status that the client got."""
@@ -151,8 +146,8 @@ class _Exchange:
             length = self.headers.get("content-length", "0")
             if length in ("", "0") and not self.headers.get("transfer-encoding"):
                 await self.client.body(0)
-                return await self._watched(self._passed(None))
-            return await self._passed(self.client.parts())
+                return await self._watched(self._sent(None, changed=False))
+            return await self._sent(self.client.parts(), changed=False)
         most = self.proxy.settings.most_bytes
         raw = await self.client.body(most)
         if raw is None:
@@ -160,9 +155,16 @@ class _Exchange:
             return await self.client.refuse(413, line, self.vendor)
         return await self._watched(self._conversation(raw))
 
-    async def _passed(self, body: AsyncIterator[bytes] | None) -> int:
-        async with self._asked(body, changed=False) as response:
-            return await self._answered(response)
+    async def _sent(
+        self,
+        body: bytes | AsyncIterator[bytes] | None,
+        fitted: Fitted | None = None,
+        *,
+        changed: bool = True,
+    ) -> int:
+        """Send the body, pass the answer on, and return its status."""
+        async with self._asked(body, changed=changed) as response:
+            return await self._answered(response, fitted)
 
     async def _conversation(self, raw: bytes) -> int:
         recalls = self.proxy.recalls
@@ -171,7 +173,7 @@ class _Exchange:
                 offered = await asyncio.to_thread(recalls.offered, self.path, raw, self.encoding)
                 if offered is not None:
                     return await self._recalling(recalls, offered)
-            fitted = await self.fitted(raw)
+            fitted = await self.fitted(raw, self.encoding)
         except RequestRefusedError as refused:
             self.proxy.figures.fault("fit")
             self.row.note = str(refused)[:300]
@@ -184,42 +186,33 @@ class _Exchange:
                 refusal += chunk
                 if len(refusal) > READ:
                     break
-            smaller = await self._harder(fitted, raw, response, refusal)
+            smaller = await self._harder(fitted, response, refusal)
             if smaller is None:
                 return await self._answered(response, fitted, refusal)
-        async with self._asked(smaller.body, changed=True) as response:
-            return await self._answered(response, smaller)
+        return await self._sent(smaller.body, smaller)
 
-    async def fitted(
-        self, raw: bytes, encoding: str | None = None, *, aside: bool = False
-    ) -> Fitted:
+    async def fitted(self, raw: bytes, encoding: str, *, aside: bool = False) -> Fitted:
         """The body to send."""
         started = perf_counter()
-        given = self.encoding if encoding is None else encoding
         fitter = self.proxy.fitter
-        fitted = fitter.at_once(self.path, raw, given)
+        fitted = fitter.at_once(self.path, Asked(raw, encoding, self.origin))
         if fitted is None:
             fitted = await asyncio.to_thread(
-                fitter.fit, self.path, raw, given, **self.origin, aside=aside
+                fitter.fit, self.path, raw, encoding, **self.origin, aside=aside
             )
         if not aside:
             self.proxy.figures.fitted(self.row, fitted, perf_counter() - started)
         return fitted
 
     async def _harder(
-        self, fitted: Fitted, raw: bytes, response: aiohttp.ClientResponse, refusal: bytes
+        self, fitted: Fitted, response: aiohttp.ClientResponse, refusal: bytes
     ) -> Fitted | None:
         with suppress(HoldfastError):
             text = plain(refusal, response.headers.get("content-encoding", ""))
+            told = text.decode("utf-8", "replace")
             started = perf_counter()
             smaller = await asyncio.to_thread(
-                self.proxy.fitter.fit_harder,
-                fitted,
-                raw,
-                self.encoding,
-                response.status,
-                text.decode("utf-8", "replace"),
-                **self.origin,
+                self.proxy.fitter.fit_harder, fitted, response.status, told
             )
             if smaller is not None:
                 self.proxy.figures.fitted(self.row, smaller, perf_counter() - started)
@@ -245,8 +238,7 @@ class _Exchange:
                     return await self._answered(response, fitted, held)
             offered = more
             fitted = await self.fitted(offered, "", aside=True)
-        async with self._asked(fitted.body, changed=True) as response:
-            return await self._answered(response, fitted)
+        return await self._sent(fitted.body, fitted)
 
     def _asked(
         self,

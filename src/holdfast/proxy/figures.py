@@ -29,7 +29,7 @@ _MARK = b"oken"  # part of the names of all figures
 _TAIL = 64  # bytes at the end of a chunk that may begin a figure: name and number have some 40
 
 
-@dataclass(slots=True)
+@dataclass
 class Usage:
     """Tokens by the provider's count: input, input read from its cache, and output."""
 
@@ -59,7 +59,7 @@ _REPORTS = 10  # the newest reports, which are kept: one of 500,000 tokens takes
 _LATENCIES = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 
 
-@dataclass(slots=True)
+@dataclass
 class Row:
     """One request, as the page shows it; times in milliseconds, sizes in tokens."""
 

@@ -125,29 +125,38 @@ def _events(held: bytes) -> Iterator[Any]:
                 yield found
 
 
+_STREAMED = ("content", "name", "arguments", "text", "thinking", "signature", "partial_json")
+"""Fields whose texts come in pieces."""
+
+
+def _grow(whole: dict[str, Any], more: Object) -> None:
+    """Add the next pieces of texts to those before."""
+    for field in _STREAMED:
+        if more.get(field):
+            whole[field] = (whole.get(field) or "") + more[field]
+
+
 def _chat_message(held: bytes, *, stream: bool) -> list[Any]:
     """The assistant's message in an answer of Chat Completions."""
     if not stream:
         choices: Any = read_object(held).get("choices") or [{}]
         return [choices[0]["message"]] if choices[0].get("message") else []
-    text: list[str] = []
+    message: dict[str, Any] = {"role": "assistant", "content": None}
     calls: dict[int, dict[str, Any]] = {}
     for event in _events(held):
         for choice in event.get("choices") or ():
             delta: Any = choice.get("delta") or {}
-            text.append(delta.get("content") or "")
+            _grow(message, delta)
             for part in delta.get("tool_calls") or ():
                 call = calls.setdefault(
                     part.get("index", 0),
                     {"id": "", "type": "function", "function": {"name": "", "arguments": ""}},
                 )
                 call["id"] = part.get("id") or call["id"]
-                function: Any = part.get("function") or {}
-                for field in ("name", "arguments"):
-                    call["function"][field] += function.get(field) or ""
-    message = {"role": "assistant", "content": "".join(text) or None}
-    called = {"tool_calls": [calls[i] for i in sorted(calls)]} if calls else {}
-    return [{**message, **called}]
+                _grow(call["function"], part.get("function") or {})
+    if calls:
+        message["tool_calls"] = [calls[i] for i in sorted(calls)]
+    return [message]
 
 
 def _claude_message(held: bytes, *, stream: bool) -> list[Any]:
@@ -155,20 +164,14 @@ def _claude_message(held: bytes, *, stream: bool) -> list[Any]:
     if not stream:
         return [{"role": "assistant", "content": read_object(held).get("content") or []}]
     blocks: dict[int, dict[str, Any]] = {}
-    inputs: dict[int, str] = {}
     for event in _events(held):
         if event.get("type") == "content_block_start":
             blocks[event["index"]] = dict(event["content_block"])
         elif event.get("type") == "content_block_delta":
-            delta, block = event["delta"], blocks[event["index"]]
-            if delta["type"] == "input_json_delta":
-                inputs[event["index"]] = inputs.get(event["index"], "") + delta["partial_json"]
-            else:
-                for field in ("text", "thinking", "signature"):
-                    if field in delta:
-                        block[field] = block.get(field, "") + delta[field]
-    for index, text in inputs.items():
-        blocks[index]["input"] = json.loads(text or "{}")
+            _grow(blocks[event["index"]], event["delta"])
+    for block in blocks.values():
+        if "partial_json" in block:
+            block["input"] = json.loads(block.pop("partial_json"))
     return [{"role": "assistant", "content": [blocks[i] for i in sorted(blocks)]}]
 
 

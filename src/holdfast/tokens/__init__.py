@@ -194,9 +194,9 @@ def count_memo(counter: TokenCounter) -> Memo[str, int]:
     A long text most of whose lines are cached, or were in the last long text, such as notes that
     extend earlier ones, is counted by adding up its lines.
     """
-    checked = _Checked(counter)
+    checked = _checked(counter)
     if not isinstance(counter, CountsByLine):
-        return Memo(checked.count)
+        return Memo(checked)
     last: frozenset[str] = frozenset()
 
     def count(text: str) -> int:
@@ -206,32 +206,31 @@ def count_memo(counter: TokenCounter) -> Memo[str, int]:
         last = frozenset(lines) or last
         if 2 * known > len(lines) > 1:
             return sum([memo[line] for line in lines])
-        return checked.count(text)
+        return checked(text)
 
     memo: Memo[str, int] = Memo(count)
     return memo
 
 
-class _Checked:
-    """Raises ConfigError, naming the counter, if a counter fails or returns no token count."""
+def _checked(counter: TokenCounter) -> Callable[[str], int]:
+    """Counts a text; ConfigError, naming the counter, if it fails or returns no token count."""
 
-    def __init__(self, counter: TokenCounter) -> None:
-        self.name, self.accuracy, self._count = counter.name, counter.accuracy, counter.count
-
-    def count(self, text: str) -> int:
+    def count(text: str) -> int:
         advice = "a counter gives an int of 0 or more for any text"
         try:
-            tokens = cast("object", self._count(text))
+            tokens = cast("object", counter.count(text))
         except HoldfastError:
             raise
         except Exception as fault:
             told = " ".join(f"{type(fault).__name__}: {fault}".split())
             raise ConfigError(
-                f"{self.name} failed: {told}", place="counter", advice=advice
+                f"{counter.name} failed: {told}", place="counter", advice=advice
             ) from fault
         if not isinstance(tokens, int) or tokens < 0:
-            raise ConfigError(f"{self.name} gave {tokens!r:.40}", place="counter", advice=advice)
+            raise ConfigError(f"{counter.name} gave {tokens!r:.40}", place="counter", advice=advice)
         return tokens
+
+    return count
 
 
 _MEDIA = ("MediaCounter", "document_tokens", "media_tokens")

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
+from typing import NamedTuple
 
 import tiktoken
 
@@ -40,8 +41,7 @@ The original backtracks by one character at a time and panics at a run of a mill
 backtracks by 64."""
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
+class Vocabulary(NamedTuple):
     """A vocabulary: the SHA-256 of its unpacked file, and the pattern that cuts text into pieces.
 
     The patterns match like those of tiktoken 0.14 (``tiktoken_ext/openai_public.py``). Alternatives
@@ -106,7 +106,7 @@ _ENCODERS: dict[str, tiktoken.Encoding] = {}
 _LOADING = brief_lock()
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
+@dataclass(frozen=True)
 class Bpe:
     """Counts tokens of one vocabulary.
 
@@ -135,9 +135,7 @@ class Bpe:
             return len(encoding.encode_ordinary(text))
         return sum(_counts(encoding, text))
 
-    def lines(self, text: str) -> list[str]:
-        """The text in parts whose counts add up to its own."""
-        return lines(text)
+    lines = staticmethod(lines)
 
 
 def _has_run(text: str) -> bool:

@@ -23,7 +23,7 @@ except ImportError as missing:
 _NEAR = Accuracy("approximate", 0.02)
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
+@dataclass(frozen=True)
 class ClaudeTokens:
     """Counts tokens for one generation of models, named by ``version``."""
 

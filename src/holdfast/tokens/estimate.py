@@ -38,7 +38,7 @@ _SCRIPTS: list[tuple[int, float]] = tomllib.loads(
 _STARTS = [start for start, _ in _SCRIPTS]
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
+@dataclass(frozen=True)
 class Estimate:
     """An estimate of o200k_base in linear time, for when no vocabulary is installed."""
 

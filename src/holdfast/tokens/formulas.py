@@ -27,7 +27,7 @@ for CJK."""
 UNKNOWN = Accuracy("unknown")
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
+@dataclass(frozen=True)
 class TextFormula:
     """Counts tokens by a formula; those of a message are the sum over its texts."""
 
@@ -41,7 +41,7 @@ class TextFormula:
         return self.formula(text)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MessageFormula(TextFormula):
     """Tokens of a message by a formula over its content and over each further part.
 
@@ -65,7 +65,7 @@ class MessageFormula(TextFormula):
         return _media(part)
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
+@dataclass(frozen=True)
 class Fixed:
     """The same number of tokens for every message."""
 
@@ -127,7 +127,7 @@ CEIL4_OVERHEAD = TextFormula("ceil4_overhead", _quarter_up, tariff=OVERHEADS)
 """llm4s's accounting: a quarter of the characters of each text, and its overheads."""
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
+@dataclass(frozen=True)
 class Custom:
     """Counts with ``function``; its accuracy is unknown."""
 

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import re
 import zlib
-from binascii import Error, a2b_base64
+from base64 import urlsafe_b64decode
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import islice
 from math import ceil, floor, sqrt
-from typing import TYPE_CHECKING
+from struct import unpack_from
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote_to_bytes
 
+from holdfast.text.memo import Memo
 from holdfast.tokens.families import first
 
 if TYPE_CHECKING:
@@ -34,8 +37,7 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/_-][A-Za-z0-9+/=_\s-]{43}")
 _HEAD, _JPEG_HEAD = 4 << 10, 256 << 10  # bytes; in a JPEG a preview may stand before the size
 
 
-@dataclass(frozen=True, slots=True)
-class _Payload:
+class _Payload(NamedTuple):
     """The content of a source, base64 or percent-encoded, from character ``start`` on."""
 
     source: str
@@ -52,22 +54,12 @@ class _Payload:
         end = None if size is None else self.start + size * 4 // 3 + 4
         text = self.source[self.start : end]
         if not self.base64:
-            return _ESCAPE.sub(_unescaped, text.encode(errors="replace"))
-        text = "".join(text.split()).translate(_URL_SAFE)
+            return unquote_to_bytes(text.encode(errors="replace"))
+        text = "".join(text.split())
         try:
-            return a2b_base64(
-                text[: len(text) // 4 * 4] if size is not None else text + "=" * (-len(text) % 4)
-            )
-        except (Error, ValueError):
+            return urlsafe_b64decode(text + "==" if size is None else text[: len(text) // 4 * 4])
+        except ValueError:
             return b""
-
-
-_URL_SAFE = str.maketrans("-_", "+/")
-_ESCAPE = re.compile(rb"%([0-9A-Fa-f]{2})")
-
-
-def _unescaped(escape: re.Match[bytes]) -> bytes:
-    return bytes.fromhex(escape[1].decode())
 
 
 def _payload(source: str) -> _Payload | None:
@@ -76,7 +68,7 @@ def _payload(source: str) -> _Payload | None:
     return _Payload(source, 0, base64=True) if _BASE64.match(source) else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MediaCounter:
     """Counts an image, document, sound or video for a model.
 
@@ -110,16 +102,13 @@ class MediaCounter:
         if payload is None:
             return vision_of(self.model).page * 5  # if the document is elsewhere
         if payload.head(6).startswith(b"%PDF-"):
-            return vision_of(self.model).page * _pages(payload)
+            return vision_of(self.model).page * _PAGES[payload]
         return document_tokens(payload.head(), model=self.model, count=self.count)
 
 
 def media_tokens(media: Media) -> int:
     """Tokens of an image, document, sound or video, without a model."""
-    return _ANY_MODEL(media)
-
-
-_ANY_MODEL = MediaCounter()
+    return MediaCounter()(media)
 
 
 def document_tokens(
@@ -142,7 +131,7 @@ def document_tokens(
 def _size(payload: _Payload) -> tuple[int, int] | None:
     head = payload.head(_HEAD)
     size = image_size(head)
-    if size is None and head.startswith(b"\xff\xd8"):  # a JPEG may have a preview before its size
+    if size is None and head.startswith(_JPEG):  # it may have a preview before its size
         size = image_size(payload.head(_JPEG_HEAD))
     return size
 
@@ -153,21 +142,11 @@ def _seconds(payload: _Payload | None, kind: str) -> int:
     return max(1, payload.length // (bytes_a_second(payload.head(32)) or _BYTES_A_SECOND[kind]))
 
 
-_PAGES: dict[tuple[int, int], int] = {}
-"""Pages of PDFs by the hash and length of their source, which may be many megabytes. Cleared when
-full."""
-_MOST_PAGES_KNOWN = 1_000  # entries of two numbers: some 100 kB
-
-
 def _pages(payload: _Payload) -> int:
-    key = hash(payload.source), len(payload.source)
-    pages = _PAGES.get(key)
-    if pages is None:
-        pages = pdf_pages(payload.head()) or ceil(payload.length / _BYTES_A_PAGE)
-        if len(_PAGES) >= _MOST_PAGES_KNOWN:
-            _PAGES.clear()
-        _PAGES[key] = pages
-    return pages
+    return pdf_pages(payload.head()) or ceil(payload.length / _BYTES_A_PAGE)
+
+
+_PAGES = Memo(_pages)
 
 
 ImageRule = Callable[[int, int, str], int]
@@ -232,8 +211,7 @@ def media_resolution(width: int, height: int, detail: str = "") -> int:
     return 280 if detail == "low" else 1_120
 
 
-@dataclass(frozen=True, slots=True)
-class Vision:
+class Vision(NamedTuple):
     """Tokens of an image, of an image of unknown size, and of a page of a PDF, for some models."""
 
     image: ImageRule
@@ -272,16 +250,16 @@ def image_size(data: bytes) -> tuple[int, int] | None:
 
     A JPEG may need its first 256 KB.
     """
-    size = None
+    size: tuple[int, ...] | None = None
     if data.startswith(_PNG) and len(data) >= 24:
-        size = int.from_bytes(data[16:20]), int.from_bytes(data[20:24])
+        size = unpack_from(">II", data, 16)
     elif data[:6] in (b"GIF87a", b"GIF89a") and len(data) >= 10:
-        size = int.from_bytes(data[6:8], "little"), int.from_bytes(data[8:10], "little")
+        size = unpack_from("<HH", data, 6)
     elif data.startswith(b"RIFF") and data[8:12] == b"WEBP" and len(data) >= 30:
         size = _webp_size(data)
     elif data.startswith(_JPEG):
         size = _jpeg_size(data)
-    return size if size and all(size) else None
+    return (size[0], size[1]) if size and all(size) else None
 
 
 def _webp_size(data: bytes) -> tuple[int, int] | None:
@@ -292,9 +270,8 @@ def _webp_size(data: bytes) -> tuple[int, int] | None:
         bits = int.from_bytes(data[21:25], "little")
         return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
     if form == b"VP8 ":  # lossy: 14 bits each, after the frame tag and the start code
-        return int.from_bytes(data[26:28], "little") & 0x3FFF, int.from_bytes(
-            data[28:30], "little"
-        ) & 0x3FFF
+        width, height = unpack_from("<HH", data, 26)
+        return width & 0x3FFF, height & 0x3FFF
     return None
 
 
@@ -303,7 +280,8 @@ def _jpeg_size(data: bytes) -> tuple[int, int] | None:
     while at + 9 <= len(data) and data[at] == 0xFF:
         marker = data[at + 1]
         if marker in _JPEG_FRAMES:
-            return int.from_bytes(data[at + 7 : at + 9]), int.from_bytes(data[at + 5 : at + 7])
+            height, width = unpack_from(">HH", data, at + 5)
+            return width, height
         if marker == 0xFF:  # filling
             at += 1
         else:

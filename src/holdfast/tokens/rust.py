@@ -38,7 +38,7 @@ class _Tokenizer(Protocol):
     def encode(self, text: str) -> list[int]: ...
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
+@dataclass(frozen=True)
 class RustBpe:
     """Counts tokens of one vocabulary.
 
@@ -61,9 +61,7 @@ class RustBpe:
             whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
             return tokenizer.count(whole)
 
-    def lines(self, text: str) -> list[str]:
-        """The text in parts whose counts add up to its own."""
-        return lines(text)
+    lines = staticmethod(lines)
 
 
 @cache

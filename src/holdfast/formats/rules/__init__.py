@@ -103,7 +103,7 @@ def joined(first: Message, second: Message) -> Message:
 
 def block_of(beside: Message, part: Part, name: str = "") -> Block:
     """A new block on the wire of ``beside``; ``name`` is the tool of a result."""
-    return wire_of(beside).block(part, name) or {}
+    return wire_of(beside).block(part, name)
 
 
 def message_of(beside: Message, role: Role, now: Sequence[Block]) -> Message:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from holdfast.formats.payloads import Object, Path, is_object, rewritten
+from holdfast.formats.payloads import Object, is_object
 from holdfast.formats.rules import (
     Block,
     MessageByMessage,
@@ -184,9 +184,9 @@ def _results(messages: Messages, i: int, answered: Mapping[Place, Place]) -> lis
     """The results of message ``i``'s calls: the existing ones, then notes for missing ones."""
     caller = messages[i]
     results = [blocks(messages[at])[k] for at, k in answered.values()]
-    for k, part in enumerate(caller.parts if caller.calls else ()):
-        if isinstance(part, ToolCall) and (i, k) not in answered:
-            results.append(block_of(caller, ToolResult(part.id, NO_RESULT), part.name))
+    for k, call in _calls(caller):
+        if (i, k) not in answered:
+            results.append(block_of(caller, ToolResult(call.id, NO_RESULT), call.name))
     return results
 
 
@@ -213,9 +213,9 @@ class _ResultsBehindCalls(RewritingRule):
                 yield message
                 answered = found.get(i, {})
                 yield from (messages[place[0]] for place in answered.values())
-                for k, part in enumerate(message.parts if message.calls else ()):
-                    if isinstance(part, ToolCall) and (i, k) not in answered:
-                        yield made(message.wire, _result_for(part, original(message)))
+                for k, call in _calls(message):
+                    if (i, k) not in answered:
+                        yield made(message.wire, _result_for(call, original(message)))
             elif (i, 0) not in pairs:
                 yield made(message.wire, _call_for(result, original(message)))
                 yield message
@@ -356,14 +356,13 @@ class _CallIdRule(RewritingRule):
         names = {place: _free(wanted, taken) for place, wanted, _ in self._wrong(messages)}
         answers = {result: call for result, call in paired(messages).items() if call in names}
         names |= {result: names[call] for result, call in answers.items()}
-        changes: dict[int, dict[Path, str]] = {}
+        changes: dict[int, dict[int, str]] = {}
         for (i, k), name in names.items():
-            path = wire_of(messages[i]).id_path(original(messages[i]), k)
-            if path is not None:
-                changes.setdefault(i, {})[path] = name
+            changes.setdefault(i, {})[k] = name
         for i, message in enumerate(messages):
             if i in changes:
-                yield made(message.wire, rewritten(original(message), changes[i]), message)
+                now = wire_of(message).with_ids(original(message), changes[i])
+                yield made(message.wire, now, message)
             else:
                 yield message
 

@@ -312,42 +312,41 @@ class ThinkingStays(RewritingRule):
 
     def violations(self, messages: Messages) -> Violations:
         """A loop whose first message does not start with its thinking."""
-        loop = _loop(messages)
-        led = [i for i in loop if _led(messages[i])]
+        loop, led = _loop(messages)
         if led and loop[0] < led[0]:
             problem = "the tool loop has thinking, and does not start with it"
             yield Violation(self.name, loop[0], problem)
 
     def welds(self, messages: Messages) -> Iterable[int]:
         """Every position from a message that starts with thinking to the next that does."""
-        loop = _loop(messages)
-        led = [i for i in loop if _led(messages[i])]
+        loop, led = _loop(messages)
         for before, i in pairwise(loop):
             if led and led[0] < i < led[-1] and not _led(messages[i]):
                 yield from range(before + 1, i + 1)
 
     def keeps(self, messages: Messages) -> Iterable[int]:
         """The last message that starts with thinking."""
-        return [i for i in _loop(messages) if _led(messages[i])][-1:]
+        return _loop(messages)[1][-1:]
 
     def rewritten(self, messages: Messages) -> Iterable[Message]:
         """The messages without thinking in the loop, since only the vendor could add the rest."""
-        loop = set(_loop(messages))
+        loop = set(_loop(messages)[0])
         for i, message in enumerate(messages):
             now = _without_thinking(message) if i in loop else message
             if now is not None:
                 yield now
 
 
-def _loop(messages: Messages) -> list[int]:
-    """The assistant's messages since the user last spoke."""
+def _loop(messages: Messages) -> tuple[list[int], list[int]]:
+    """The assistant's messages since the user last spoke, and those that start with thinking."""
     loop: list[int] = []
     for i in range(len(messages) - 1, -1, -1):
         if speaks(messages[i]):
             break
         if messages[i].role == "assistant":
             loop.append(i)
-    return loop[::-1]
+    loop.reverse()
+    return loop, [i for i in loop if _led(messages[i])]
 
 
 def _led(message: Message) -> bool:

@@ -219,9 +219,7 @@ def _of_text(value: str, leaf: Schema) -> Iterator[str]:
         yield _EMPTY
 
 
-def published_rules(
-    wire: str, kind: Callable[[Object], object] = itemgetter("role")
-) -> tuple[Rule, ...]:
+def published_rules(wire: str, kind: Callable[[Object], object]) -> tuple[Rule, ...]:
     """The rules on published fields, and on the length of call ids if the vendor limits it."""
     most = published(wire).limits.get("call_id")
     return (AsPublished(wire, kind=kind), *([ShortCallIds(most)] if most else ()))
