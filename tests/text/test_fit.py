@@ -164,3 +164,9 @@ def test_pieces_that_fit_are_added_in_few_counts_and_as_one_by_one():
             left -= size
     assert chosen == one_by_one
     assert len(counted) < 40
+
+
+@pytest.mark.parametrize("cut", [clip, clip_end, head_tail])
+def test_a_text_that_just_fits_is_not_cut(cut):
+    text = "The garden is closed on Mondays."
+    assert cut(text, count(text), count) == text

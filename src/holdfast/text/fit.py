@@ -72,8 +72,10 @@ def clip(text: str, tokens: int, count: Count, *, mark: str = "", rate: float = 
 
     ``rate``: the expected tokens of a character, if known.
     """
+    if fits(text, tokens, count):
+        return text
     found = _longest_text(len(text), lambda size: text[: _joint(text, size)], tokens, count, rate)
-    if not mark or len(found) == len(text):
+    if not mark:
         return found
     marked = _longest_text(
         len(found), lambda size: text[: _joint(text, size)].rstrip() + mark, tokens, count
@@ -83,6 +85,8 @@ def clip(text: str, tokens: int, count: Count, *, mark: str = "", rate: float = 
 
 def clip_end(text: str, tokens: int, count: Count) -> str:
     """The longest end of at most this many tokens."""
+    if fits(text, tokens, count):
+        return text
     whole = len(text)
     return _longest_text(whole, lambda size: text[_joint(text, whole - size) :], tokens, count)
 
