@@ -17,7 +17,7 @@ from holdfast.content import recognise
 from holdfast.content.lossy import sampled
 from holdfast.kernel.ports import Ask, Room
 from holdfast.selection import by_worth, evenly, order
-from holdfast.text.fit import MISSES, SENTENCE, clip
+from holdfast.text.fit import SENTENCE, choose
 from holdfast.text.importance import concludes
 from holdfast.text.pieces import LONGEST, SEAM, clauses, names, things
 from holdfast.text.sentences import sentences
@@ -70,8 +70,6 @@ _JOINT = re.compile(r"(?<=[,;:)\]–—])(?=\s)|(?=\s[–—-]\s)")
 # characters below which a one-word sentence is left out; half kept .699 of the names in cold forms
 # instead of .697, and double .694
 _BRIEF = 20
-# share of the tokens of a form that an estimate of them has; .8 and .95 kept as many names
-_NEARLY = 0.9
 # words of a row, and the value of a row of numbers without its table; half and double kept as much
 # of dialogues
 _ROW, _UNSPOKEN = 4, 0.3
@@ -192,54 +190,21 @@ def short_form(of: Short, text: str, level: int, count: Count) -> str:
     room = max(int(size / FACTORS[level][0]), min(SENTENCE, most))
     if listed > (1 - of.share) * room:
         room = most
-    is_scarce = KEPT[level] * listed > (1 - of.share) * room
-    rate = size / max(1, len(text))
-    owed = rate * sum(len(of.said[n]) for n in of.decided)
+    ranked = of.ranked
+    if KEPT[level] * listed > (1 - of.share) * room:
+        named = {n for n in ranked if any(name in of.said[n] for name in of.named)}
+        ranked = [n for n in ranked if n in named.union(of.decided)]
+    owed = size / max(1, len(text)) * sum(len(of.said[n]) for n in of.decided)
     least = max(of.share * room, min(owed, (1 - _SAID) * room))
-    kept, guess = _fitting(of, room, least, rate, listed, naming=is_scarce)
-    made = of.written(sorted(kept))
-    if kept and not _NEARLY <= count(made) / guess <= 1 / _NEARLY:
-        rate *= count(made) / guess
-        kept, _ = _fitting(of, room, least, rate, listed, naming=is_scarce)
-        made = of.written(sorted(kept))
-    while len(kept) > 1 and count(made) > least and count(with_names(made, of.named)) > room:
-        kept.pop()
-        made = of.written(sorted(kept))
-    if count(made) > room:
-        made = clip(made, room, count, mark="…")
+
+    def needed(made: str) -> int:
+        """Tokens of the statements, and of the names that they lack unless there is less room."""
+        tokens = count(made)
+        return tokens if tokens <= least else count(with_names(made, of.named))
+
+    chosen = choose(ranked, [len(said) + SEAM for said in of.said], of.written, room, needed)
+    made = chosen.text if chosen else ""
     return add_names(made, of.named, room, count, of.first)
-
-
-def _fitting(
-    of: Short, room: int, least: float, rate: float, listed: int, *, naming: bool
-) -> tuple[list[int], float]:
-    """The statements that fit, and their tokens, of which a character has ``rate``.
-
-    With ``naming``, only those that decide or name something.
-    """
-    whole = sum(map(len, of.named.values())) + 2 * len(of.named)
-    lacking = {name: listed / whole * (len(label) + 2) for name, label in of.named.items()}
-    owed, spent = float(listed), 0.0
-    kept: list[int] = []
-    missed = 0
-    for n in of.ranked:
-        text = of.said[n]
-        cost = rate * (len(text) + SEAM)
-        told = [name for name in lacking if name in text]
-        if naming and not told and n not in of.decided:
-            continue
-        saved = sum(map(lacking.__getitem__, told))
-        if spent + cost > max(least, room - owed + saved):
-            missed += 1
-            if missed > MISSES:
-                break
-            continue
-        kept.append(n)
-        spent += cost
-        owed -= saved
-        for name in told:
-            del lacking[name]
-    return kept, spent
 
 
 def ranked_by_worth(texts: Sequence[str], question: str = "") -> list[int]:
