@@ -75,8 +75,8 @@ def pack(
         if misses > MISSES:
             break
         day = day_name(message.said) if message.said is not None else ""
-        left = room - (0 if day in days else count(f"[{day}]\n"))
-        left = min(left, max(budget // 2, SENTENCE))
+        heading = 0 if day in days else count(f"[{day}]\n")
+        left = min(room - heading, max(budget // 2, SENTENCE))
         by, said = name(message), body
         if not fits(body, left, count) or _tokens(by, body, count) > left:
             cut += message.role == "tool"
@@ -90,7 +90,7 @@ def pack(
         misses = 0
         taken.append(Excerpt(position, by, said, day, said == message.body.strip()))
         known.add(body)
-        room -= tokens + (0 if day in days else count(f"[{day}]\n"))
+        room -= tokens + heading
         days.add(day)
     while taken and (whole or count)(written(sorted(taken))) > budget:
         taken.pop()

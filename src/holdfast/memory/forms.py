@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 from holdfast.content import recognise
 from holdfast.content.lossy import sampled
 from holdfast.kernel.ports import Ask, Room
-from holdfast.selection import by_worth, evenly, order
+from holdfast.selection import by_worth, order
 from holdfast.text.fit import SENTENCE, choose
 from holdfast.text.importance import concludes
 from holdfast.text.pieces import LONGEST, SEAM, clauses, names, things
@@ -55,14 +55,10 @@ SHOWN = 0.5
 """The least share of a shortened output, or of notes, in a form that also lists names; half kept as
 many names."""
 
-# least share of what is said in a form that also lists names. Half kept .703 of the names in cold
-# forms of recorded runs instead of .697, but .42 of the decisions instead of .54, and double .661
-# and .73
+# least share of what is said in a form that also lists names. With .1, .711 of the names are kept in
+# cold forms of recorded runs instead of .691, but .58 of the decisions instead of .65; with .4, .920
+# of the names in warm forms instead of .935
 _SAID = 0.25
-# times the room of a form: so much of a long text is read closely, and at least the characters
-# below. Half kept .641 of the names in cold forms of recorded runs instead of .697, and double .654
-_CLOSELY = 4
-_READ = 1_500  # half and double kept .692 of the names in cold forms instead of .697
 # characters above which a fenced or bare output is shortened by its kind; half and double kept as
 # many names
 _OUTPUT = 600
@@ -145,14 +141,12 @@ def _extract(text: str, level: int, size: int, count: Count) -> str:
     """The best sentences or clauses that fit, and the names that they lack."""
     most = room_for(size, level)
     told = _statements(text, FACTORS[level][0], count)
-    close = _close(told, _CLOSELY * most / max(size, 1))
-    read = text if len(close) == len(told) else _rendered(close)
-    named = spoken = named_in(_FENCED.sub("", read) if "```" in read else read)
-    parts = list(dict.fromkeys((by, part) for by, one in close for part in _parts(one, most)))
+    named = spoken = named_in(_FENCED.sub("", text))
+    parts = list(dict.fromkeys((by, part) for by, one in told for part in _parts(one, most)))
     said = [part for _, part in parts]
-    decided = _concluding(said)
+    decided = {n for n, text in enumerate(said) if concludes(text)}
     tells = list(map(names, said))
-    if "```" in read:
+    if "```" in text:
         named = codes(chain.from_iterable(tells)) | spoken
     ranked = by_worth(said, tells, decided)
 
@@ -225,7 +219,7 @@ def _statements(text: str, factor: float, count: Count) -> list[Said]:
     heads = HEAD if HEAD.search(text) else SPEAKER
     found: list[Said] = []
     speaker = ""
-    for line in (_FENCED.sub(read, text) if "```" in text else text).split("\n"):
+    for line in _FENCED.sub(read, text).split("\n"):
         head = heads.match(line)
         speaker = head.group() if head else speaker
         body = line[head.end() if head else 0 :]
@@ -240,33 +234,6 @@ def _says_something(said: str) -> bool:
     if len(said) >= _BRIEF or _EXACT.search(said):
         return any(map(str.isalpha, said))
     return len(telling(said)) > 1
-
-
-def _close(told: Sequence[Said], share: float) -> Sequence[Said]:
-    """The statements that are read closely: some ``share`` of a long text, or all of a short one.
-
-    Those that decide or name something come first, then an even share of the others.
-    """
-    whole = sum(len(said) for _, said in told)
-    left = max(_READ, share * whole)
-    if whole <= left:
-        return told
-    decided = _concluding([said for _, said in told])
-    worth = [2 * (n in decided) + bool(_EXACT.search(said)) for n, (_, said) in enumerate(told)]
-    chosen: list[int] = []
-    for n in sorted(evenly(len(told)), key=lambda n: -worth[n]):
-        if left <= 0:
-            break
-        chosen.append(n)
-        left -= len(told[n][1])
-    return [told[n] for n in sorted(chosen)]
-
-
-def _concluding(texts: Sequence[str]) -> set[int]:
-    """The indices of the texts that state a decision; most have none, which is seen at once."""
-    if not concludes("\n".join(texts)):
-        return set()
-    return {n for n, text in enumerate(texts) if concludes(text)}
 
 
 def _parts(said: str, room: int) -> list[str]:
