@@ -55,9 +55,9 @@ SHOWN = 0.5
 """The least share of a shortened output, or of notes, in a form that also lists names; half kept as
 many names."""
 
-# least share of what is said in a form that also lists names. With .1, .711 of the names are kept in
-# cold forms of recorded runs instead of .691, but .58 of the decisions instead of .65; with .4, .920
-# of the names in warm forms instead of .935
+# least share of what is said in a form that also lists names. With .1, cold forms of recorded runs
+# have .711 of the names instead of .691, but .58 of the decisions instead of .65; with .4, warm
+# forms have .920 of the names instead of .935
 _SAID = 0.25
 # characters above which a fenced or bare output is shortened by its kind; half and double kept as
 # many names
