@@ -337,12 +337,9 @@ class History:
         """The texts of users at these positions, word for word."""
         for i in positions:
             message = self.messages[i]
-            if (
-                message.role == "user"
-                and not message.results
-                and (message.content_text or "").strip()
-            ):
-                yield message.content_text or ""
+            said = message.content_text or ""
+            if message.role == "user" and not message.results and said.strip():
+                yield said
 
 
 @dataclass(frozen=True, slots=True)
