@@ -72,7 +72,7 @@ _ROW, _UNSPOKEN = 4, 0.3
 _FENCED = re.compile(
     r"^[ \t]{0,3}```[^\n]*\n(.*?)(?:^[ \t]{0,3}```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
 )
-_NUMBER = re.compile(r"\s*\d+(?:→|\t)")  # of a line, as programs print it
+_NUMBER = re.compile(r"^\s*\d+(?:→|\t)")  # of a line, as programs print it
 _MARK = re.compile(r"^(?:[-*+•>|]|#{1,6}|```\w*|~~~\w*)(?=\s|$)\s*|\|$|\*\*")
 _EXACT = re.compile(  # begins with one set, so that the search can skip to it
     r"[\dA-Z](?:(?<=\d)|(?<=\w [A-Z])|(?<=[A-Z])[A-Z])"
@@ -223,7 +223,7 @@ def _statements(text: str, factor: float, count: Count) -> list[Said]:
         head = heads.match(line)
         speaker = head.group() if head else speaker
         body = line[head.end() if head else 0 :]
-        for sentence in sentences(_NUMBER.sub("", body, count=1) if _NUMBER.match(body) else body):
+        for sentence in sentences(_NUMBER.sub("", body)):
             said = " ".join(_MARK.sub("", sentence.strip()).split())
             if _says_something(said):
                 found.append((speaker, said))
@@ -243,7 +243,7 @@ def _parts(said: str, room: int) -> list[str]:
     """
     longest = max(LONGEST // 2, room)
     if len(said) <= longest:
-        return [said] if said[0] not in _EDGES and said[-1] not in _EDGES else _bare([said])
+        return _bare([said])
     found: list[str] = []
     for clause in _JOINT.split(said):
         if found and len(found[-1]) + len(clause) <= longest:

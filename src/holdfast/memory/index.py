@@ -226,11 +226,15 @@ class Retrieval:
 
     def _held(self, asked: Asked) -> dict[int, frozenset[str]]:
         """The messages that have exact names of the question, and which."""
-        if not asked.things:
-            return {}
         phrases = [thing.phrase for thing in asked.things]
-        named = self.messages.read(list(self.words.candidates(phrases, _CANDIDATES)))
-        return holders(asked.things, named)
+        places = self.words.candidates(phrases, _CANDIDATES) if phrases else {}
+        held: dict[int, frozenset[str]] = {}
+        for place, message in self.messages.read(list(places)).items():
+            low = message.told.lower()
+            needles = (thing.needle for thing in asked.things)
+            if found := frozenset(needle for needle in needles if stands(needle, low)):
+                held[place] = found
+        return held
 
     def _rivals(
         self,
@@ -477,19 +481,6 @@ def _is_name(needle: str) -> bool:
         return not _YEAR.fullmatch(needle)
     parts = words(needle)
     return any(part not in STOP_WORDS and (len(part) > 1 or part.isdigit()) for part in parts)
-
-
-def holders(
-    things: Sequence[Exact], messages: Mapping[int, Remembered]
-) -> dict[int, frozenset[str]]:
-    """The messages that have any of the things, and which."""
-    held: dict[int, frozenset[str]] = {}
-    for place, message in messages.items():
-        low = message.told.lower()
-        needles = frozenset(thing.needle for thing in things if stands(thing.needle, low))
-        if needles:
-            held[place] = needles
-    return held
 
 
 def shares(held: Mapping[int, frozenset[str]]) -> dict[int, float]:
