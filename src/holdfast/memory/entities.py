@@ -162,7 +162,7 @@ def entities(text: str, most: int | None = MOST_ENTITIES) -> list[Entity]:
 
     Within each kind the most frequent come first; at most ``most`` in all.
     """
-    read = _READ[text]
+    read = _read(text)
     return [*read.entities, *read.phrases][:most]
 
 
@@ -178,12 +178,12 @@ def _said(text: str) -> str:
 
 def exact(text: str) -> frozenset[str]:
     """The identifiers of the text, without bare numbers."""
-    return _READ[text].exact
+    return _read(text).exact
 
 
 def relations(text: str) -> list[Relation]:
     """Pairs of neighbouring entities of a sentence, with the first meaningful word between them."""
-    read = _READ[text]
+    read = _read(text)
     ends = read.ends
     found: dict[Relation, None] = {}
     for (start, subject), (at, other) in pairwise(read.places):
@@ -217,7 +217,7 @@ def frequency(texts: Sequence[Iterable[str]]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class _Read:
-    """A text and its entities, cached by ``_READ``."""
+    """A text and its entities, cached by ``_read``."""
 
     said: str
     ends: tuple[int, ...]
@@ -233,7 +233,9 @@ class _Read:
         return [Entity(phrase, "phrase", often) for phrase, often in _phrases(self.said)]
 
 
+@Memo
 def _read(text: str) -> _Read:
+    """Cached, since segments are scored again in every run, and their texts stay the same."""
     said = _said(text)
     told = sentences(said)
     named, found = _names(said, told), find(said)
@@ -245,10 +247,6 @@ def _read(text: str) -> _Read:
         whole,
         _places(named, found),
     )
-
-
-_READ: Memo[str, _Read] = Memo(_read)
-"""By text, since segments are scored again in every run, and their texts stay the same."""
 
 
 def _entities(named: Sequence[Name], found: Sequence[Identifier]) -> tuple[Entity, ...]:
@@ -292,7 +290,7 @@ def named_in(text: str) -> dict[str, str]:
     listed alone, and a bare number is left out. What is mostly signs is left out too, and so are
     fields, and speakers that are not mentioned.
     """
-    read = _READ[text]
+    read = _read(text)
     starts: dict[str, list[int]] = {}
     for start, one in read.places:
         starts.setdefault(one, []).append(start)

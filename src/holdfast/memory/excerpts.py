@@ -99,18 +99,18 @@ def pack(
 
 def _body(message: Remembered, speakers: frozenset[str]) -> str:
     is_long = message.role == "tool" or len(message.body) > _READ
-    return message.body.strip() if is_long else _BARE((message.body, speakers))
+    return message.body.strip() if is_long else _bare((message.body, speakers))
 
 
+@Memo
 def _bare(given: tuple[str, frozenset[str]]) -> str:
-    """The text without sentences that only greet, thank, or name a speaker."""
+    """The text without sentences that only greet, thank, or name a speaker.
+
+    Cached, since a message is often found again.
+    """
     text, speakers = given
     idle = STOP_WORDS | COURTESY | speakers
     return "".join([each for each in sentences(text) if not idle.issuperset(words(each))]).strip()
-
-
-_BARE: Memo[tuple[str, frozenset[str]], str] = Memo(_bare)
-"""By text, since a message is often found again."""
 
 
 def _cut(message: Remembered, body: str, room: Room) -> str:

@@ -504,17 +504,16 @@ class Maintenance:
         for at, score in zip(fresh, scores, strict=True):
             held[at] = replace(held[at], importance=score)
         open_to_all = range(len(held) - (tier == "hot"))  # the newest is still being discussed
-        leaving: list[Segment] = []
+        leaving: dict[int, Segment] = {}
         for at in sorted(
             open_to_all, key=lambda at: (at >= kept, held[at].pinned, held[at].importance, at)
         ):
             if size <= (high if at >= kept else low):
                 break
-            leaving.append(held[at])
+            leaving[at] = held[at]
             size -= sizes[at]
-        gone = set(map(id, leaving))
-        held[:] = [segment for segment in held if id(segment) not in gone]
-        return leaving
+        held[:] = [segment for at, segment in enumerate(held) if at not in leaving]
+        return list(leaving.values())
 
     def promote(
         self, tiers: Tiers, segment_id: str, now: float, *, critical: bool = False, times: int = 1
