@@ -189,19 +189,14 @@ def contrasts(one: str, other: str) -> bool:
     a, b = _WORDS(one), _WORDS(other)
     if sum(word in _NEGATIONS for word in a) != sum(word in _NEGATIONS for word in b):
         return True
-    head = _alike(a, b)
-    tail = _alike(a[head:][::-1], b[head:][::-1])
+    shortest = min(len(a), len(b))
+    head = next((k for k in range(shortest) if a[k] != b[k]), shortest)
+    tail = next((k for k in range(shortest - head) if a[-1 - k] != b[-1 - k]), shortest - head)
     frame = head + tail
     if frame < max(len(a), len(b)) - frame:
         return False
     left, right = (set(terms(" ".join(run[head : len(run) - tail]))) for run in (a, b))
     return not left <= right and not right <= left
-
-
-def _alike(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many words both begin with."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((k for k, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 _WORDS = Memo(words)
