@@ -181,36 +181,35 @@ def blocks(messages: Messages) -> list[Block]:
     found: list[Block] = []
     for i, message in enumerate(messages):
         last = found[-1] if found else None
-        joined = None if last is None else _extended(last, message, i)
-        if joined is not None:
-            found[-1] = joined
+        if last is not None and _joins(last, message):
+            waits = bool(message.calls) or _brings_results(message)
+            grown = range(last.messages.start, i + 1)
+            found[-1] = Block(last.id, last.type, grown, answered=not waits)
         else:
-            found.append(_new_block(len(found), message, i))
+            kind = _type_of(message)
+            waits = kind == "user_assistant_pair" or bool(message.calls)
+            found.append(Block(len(found), kind, range(i, i + 1), answered=not waits))
     return found
 
 
-def _extended(block: Block, message: Message, at: int) -> Block | None:
-    """The block with the message added, or None if the message opens another block."""
-    grown = range(block.messages.start, at + 1)
+def _joins(block: Block, message: Message) -> bool:
+    """Whether the message belongs to the block before it."""
     if block.type == "standalone_tool":
-        return None
+        return False
     if _brings_results(message):
-        return Block(block.id, block.type, grown, answered=False)
+        return True
     if speaks(message) or block.answered:
-        return None
-    if message.role == "system" and block.type == "other":
-        return None
-    return Block(block.id, block.type, grown, answered=not message.calls)
+        return False
+    return message.role != "system" or block.type != "other"
 
 
-def _new_block(number: int, message: Message, at: int) -> Block:
-    here = range(at, at + 1)
+def _type_of(message: Message) -> BlockType:
+    """The type of the block that the message opens."""
     if _brings_results(message):
-        return Block(number, "standalone_tool", here, answered=True)
+        return "standalone_tool"
     if speaks(message):
-        return Block(number, "user_assistant_pair", here)
-    kind: BlockType = "standalone_assistant" if message.role == "assistant" else "other"
-    return Block(number, kind, here, answered=not message.calls)
+        return "user_assistant_pair"
+    return "standalone_assistant" if message.role == "assistant" else "other"
 
 
 def _brings_results(message: Message) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Literal
 
@@ -151,23 +151,18 @@ class Prune(Configured):
         return is_chosen(output.tool, self.tools, self.keep_tools)
 
 
-@dataclass(slots=True)
 class _Clearing:
     """One run with a store, or a model until it fails.
 
     A summary does not depend on the question, so that it stays the same from call to call.
     """
 
-    knobs: Prune
-    allowance: Allowance
-    originals: WorkingStore = field(init=False)
-    asks: bool = field(init=False)
-    troubles: list[str] = field(default_factory=list[str], init=False)
-    """The problems of the model and of the store of its summaries."""
-
-    def __post_init__(self) -> None:
-        self.originals = WorkingStore(self.allowance.stored)
-        self.asks = bool(self.knobs.summary_tokens and self.allowance.writer)
+    def __init__(self, knobs: Prune, allowance: Allowance) -> None:
+        self.knobs, self.allowance = knobs, allowance
+        self.originals = WorkingStore(allowance.stored)
+        self.asks = bool(knobs.summary_tokens and allowance.writer)
+        self.troubles: list[str] = []
+        """The problems of the model and of the store of its summaries."""
 
     def plan(self, going: Sequence[tuple[Output, str]]) -> Flow:
         """The plan with a model's summary of each output, or the placeholder if there is none."""

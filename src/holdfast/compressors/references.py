@@ -88,19 +88,19 @@ def save_messages(
         return (), ""
     references: list[str] = []
     store = WorkingStore(allowance.stored)
-    way = f"; {allowance.recall_tool}(key) gives it back" if allowance.recall_tool else ""
-    for text, told in _pieces(transcript, going, allowance) if store.works else ():
-        key = yield from store.save(text, HISTORY)
+    for piece, tokens in _pieces(transcript, going, allowance) if store.works else ():
+        key = yield from store.save(transcribed(piece), HISTORY)
         if not key:
             break  # the store fails
-        references.append(f"[original: {key} ({told}){way}]")
+        told = amount(len(piece), "message")
+        references.append(note(told, tokens, key, tool=allowance.recall_tool))
     return () if store.trouble else tuple(references), store.trouble
 
 
 def _pieces(
     transcript: Transcript, going: Sequence[int], allowance: Allowance
-) -> Iterator[tuple[str, str]]:
-    """Yield the text of each piece and its description; earlier notes are left out."""
+) -> Iterator[tuple[Messages, int]]:
+    """Yield the messages of each piece and their tokens; earlier notes are left out."""
     sizes = allowance.meter.sizes(transcript)
     piece: list[Message] = []
     tokens = 0
@@ -109,16 +109,12 @@ def _pieces(
         if body_of(message) is not None:
             continue
         if piece and tokens + sizes[i] > allowance.window:
-            yield _as_text(piece, tokens)
+            yield piece, tokens
             piece, tokens = [], 0
         piece.append(message)
         tokens += sizes[i]
     if piece:
-        yield _as_text(piece, tokens)
-
-
-def _as_text(piece: Messages, tokens: int) -> tuple[str, str]:
-    return transcribed(piece), f"{amount(len(piece), 'message')}, {tokens:,} tokens"
+        yield piece, tokens
 
 
 def transcribed(messages: Messages) -> str:

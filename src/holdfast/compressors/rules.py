@@ -73,24 +73,30 @@ def overlaps(spans: Sequence[Span], start: int, end: int) -> bool:
     return (k < len(spans) and spans[k][0] < end) or (k > 0 and spans[k - 1][1] > start)
 
 
-def rewritten(pattern: re.Pattern[str], replace: Callable[[re.Match[str]], str], text: str) -> str:
-    """The text with every match replaced that does not overlap an unchangeable span."""
+def rewritten(pattern: re.Pattern[str], text: str) -> str:
+    """The text without the matches that do not overlap an unchangeable span."""
     spans = standing(text)
-    return pattern.sub(lambda m: m.group() if overlaps(spans, *m.span()) else replace(m), text)
+    return pattern.sub(lambda m: m.group() if overlaps(spans, *m.span()) else _left(m), text)
 
 
 # A sentence begins at the start of a line, after the mark of a list item, or after a stop.
 OPENING = r"(?P<lead>^[ \t]{0,3}(?:(?:[-*+•]|\d{1,3}[.)])[ \t])?|(?<=[.!?…:])[ \t]{1,3})"
 
 
-def opened(match: re.Match[str], removed: str) -> str:
-    """What is left at the start of a sentence when ``removed`` is deleted.
+def _left(match: re.Match[str]) -> str:
+    """What is left in the place of a match.
 
-    That is the match's group ``lead`` and the word in its group ``next``, capitalised if
-    ``removed`` was.
+    At the start of a sentence it is the word in the match's group ``next``, capitalised if what is
+    removed was.
     """
-    word = match["next"]
-    return match["lead"] + (word.capitalize() if removed[:1].isupper() and word.islower() else word)
+    word, between = match["next"], match["between"]
+    if word:
+        opens = match["run"][:1].isupper() and word.islower()
+        return match["lead"] + (word.capitalize() if opens else word)
+    if not between:
+        return ""
+    # in "nuts, um, bolts" the comma may separate a list
+    return ", " if _PAUSES.fullmatch(between) else " "
 
 
 _SAID = r"(?:mentioned|said|stated|noted)(?: (?:before|earlier|above|previously))?"
@@ -103,7 +109,7 @@ _BARE = r"(?:[Aa]gain|[Oo]nce more)"
 """Only at the start of a sentence; elsewhere these words have a meaning, as in "run it again"."""
 
 _POINTERS = re.compile(
-    rf"{OPENING}(?P<phrase>{_PHRASE}|{_BARE}), (?P<next>\w[\w'-]*)"
+    rf"{OPENING}(?P<run>{_PHRASE}|{_BARE}), (?P<next>\w[\w'-]*)"
     rf"|, {_PHRASE}(?=[.!?…]|$)"
     rf"|, (?P<between>{_PHRASE}), (?=\S)",
     re.MULTILINE,
@@ -112,13 +118,7 @@ _POINTERS = re.compile(
 
 def without_phrases(text: str) -> str:
     """The text without phrases that only refer back, such as "as I said before"."""
-    return rewritten(_POINTERS, _left_of_phrase, text)
-
-
-def _left_of_phrase(match: re.Match[str]) -> str:
-    if match["next"]:
-        return opened(match, match["phrase"])
-    return " " if match["between"] else ""
+    return rewritten(_POINTERS, text)
 
 
 # The list of fillers, and the distinction of spoken from precise texts, are from the llm4s design.
@@ -153,16 +153,7 @@ def without_fillers(text: str) -> str:
         and not any(phrase in low for phrase in _PHRASES)
     ):
         return text
-    return rewritten(_REMOVED, _left_of_filler, text)
-
-
-def _left_of_filler(match: re.Match[str]) -> str:
-    if match["next"]:
-        return opened(match, match["run"])
-    if match["between"]:
-        # in "nuts, um, bolts" the comma may separate a list
-        return ", " if _PAUSES.fullmatch(match["between"]) else " "
-    return ""
+    return rewritten(_REMOVED, text)
 
 
 def _is_precise(text: str) -> bool:

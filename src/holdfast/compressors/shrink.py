@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
+from typing import Literal, get_args
 
 from holdfast.compressors.references import REFERENCE, Place, key_in, note, referenced
 from holdfast.compressors.summaries import WorkingStore
@@ -14,16 +15,15 @@ from holdfast.content import recognise
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Asking, Configured, Flow, Plan
 from holdfast.kernel.edits import Offload, Replace
-from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.messages import ToolCall
 from holdfast.kernel.ports import Room
 from holdfast.kernel.transcript import Transcript
-from holdfast.kernel.typed import check_fields
 from holdfast.text.fit import SENTENCE
 from holdfast.text.memo import Memo
 from holdfast.text.visible import GLANCE, amount
 
-RULES = ("lossless", "repeats", "arguments", "lossy")
+Rule = Literal["lossless", "repeats", "arguments", "lossy"]
+RULES: tuple[Rule, ...] = get_args(Rule)
 
 # of its size, to which each text is cut before any is cut further: as a warm form is (V.2)
 _SHARE = 0.25
@@ -39,7 +39,7 @@ class Shrink(Configured):
     With a store, the original is saved first, and the text names its key.
     """
 
-    rules: tuple[str, ...] = RULES
+    rules: tuple[Rule, ...] = RULES
     """The steps, of ``lossless``, ``repeats``, ``arguments`` and ``lossy``."""
 
     tools: tuple[str, ...] = ()
@@ -49,13 +49,6 @@ class Shrink(Configured):
     """Outputs of these tools never shrink."""
 
     name = "shrink"
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-        for rule in self.rules:
-            if rule not in RULES:
-                advice = f"known are {', '.join(RULES)}"
-                raise ConfigError(f"{rule!r} is not a rule", place="shrink", advice=advice)
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """A Replace for each shortened text, or an Offload if its original is kept."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from operator import itemgetter
 from time import time
@@ -337,12 +337,9 @@ class History:
         """The texts of users at these positions, word for word."""
         for i in positions:
             message = self.messages[i]
-            if (
-                message.role == "user"
-                and not message.results
-                and (message.content_text or "").strip()
-            ):
-                yield message.content_text or ""
+            said = message.content_text or ""
+            if message.role == "user" and not message.results and said.strip():
+                yield said
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,25 +400,24 @@ class Known(NamedTuple):
     stands: bool
 
 
-@dataclass(slots=True)
 class Memory:
-    """The summaries of one conversation in the caller's store, if there is one."""
+    """The summaries of one conversation in the caller's store, if there is one.
 
-    history: History
-    writer: str
-    keep_seconds: float | None = None
-    opening: str | None = None
-    """What the summaries begin with instead of a mark."""
-    shelf: WorkingStore = field(init=False)
-    _list: str = field(default="", init=False)
-    """The key of the list of ranges."""
-    _ranges: list[Range] = field(default_factory=list[Range], init=False)
-    _chain: dict[int, str] = field(default_factory=dict[int, str], init=False)
-    """The hashes of everything that may be summarized, by the position of its end."""
-    _base: Known | None = field(default=None, init=False)
+    ``opening`` is what they begin with instead of a mark.
+    """
 
-    def __post_init__(self) -> None:
-        self.shelf = WorkingStore(self.history.allowance.stored)
+    def __init__(
+        self, history: History, writer: str, keep_seconds: float | None, opening: str | None
+    ) -> None:
+        self.history, self.writer = history, writer
+        self.keep_seconds, self.opening = keep_seconds, opening
+        self.shelf = WorkingStore(history.allowance.stored)
+        self._list = ""
+        """The key of the list of ranges."""
+        self._ranges: list[Range] = []
+        self._chain: dict[int, str] = {}
+        """The hashes of everything that may be summarized, by the position of its end."""
+        self._base: Known | None = None
 
     def look(self, start: int) -> Asking[Known | None]:
         """The longest summary that ends before ``start``, else the shortest that ends after.

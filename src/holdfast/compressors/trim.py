@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from holdfast.compressors.references import Place, parted
 from holdfast.compressors.summaries import body_of, mark, preferred
@@ -86,25 +86,21 @@ class Trim(Configured):
         return Plan(edits, reason="trimmed", detail=_WORDS if clamps_words else "")
 
 
-@dataclass(slots=True)
 class _TrimWork:
     """The decisions so far, and the remaining excess."""
 
-    knobs: Trim
-    transcript: Transcript
-    allowance: Allowance
-    target: int
-    sizes: list[int] = field(init=False)
-    overhead: int = field(init=False)
-    going: set[int] = field(default_factory=set[int])
-    clamped: dict[int, dict[int, str]] = field(default_factory=dict[int, dict[int, str]])
-    """The shortened texts, by message and part."""
-    frames: dict[Place, int] = field(default_factory=dict[Place, int])
-    """Tokens of the brackets and keys in the arguments of a call."""
-
-    def __post_init__(self) -> None:
-        self.sizes = list(self.allowance.meter.sizes(self.transcript))
-        self.overhead = self.allowance.meter.overhead(self.transcript.envelope)
+    def __init__(
+        self, knobs: Trim, transcript: Transcript, allowance: Allowance, target: int
+    ) -> None:
+        self.knobs, self.transcript = knobs, transcript
+        self.allowance, self.target = allowance, target
+        self.sizes = list(allowance.meter.sizes(transcript))
+        self.overhead = allowance.meter.overhead(transcript.envelope)
+        self.going = set[int]()
+        self.clamped: dict[int, dict[int, str]] = {}
+        """The shortened texts, by message and part."""
+        self.frames: dict[Place, int] = {}
+        """Tokens of the brackets and keys in the arguments of a call."""
 
     @property
     def excess(self) -> int:

@@ -8,7 +8,7 @@ numbers and keys stay as they are written, and what is called externalized can b
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -17,12 +17,12 @@ from typing import TypeVar
 
 from holdfast.compressors.digest import Digest
 from holdfast.compressors.summaries import WorkingStore
+from holdfast.compressors.tool_outputs import texts
 from holdfast.content import kind
 from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Configured, Flow, Plan
 from holdfast.kernel.edits import Offload, Replace
 from holdfast.kernel.errors import ConfigError
-from holdfast.kernel.messages import ToolResult
 from holdfast.kernel.transcript import Transcript
 from holdfast.kernel.typed import check_fields
 from holdfast.text.json_values import DEEPEST, Value, dump, parse
@@ -85,9 +85,11 @@ class SizeClasses(Configured):
         """An edit for each output that becomes smaller; pinned and already marked ones stay."""
         edits: list[Replace | Offload] = []
         originals = WorkingStore(allowance.stored)
-        for index, at, text in _outputs(transcript):
+        for output in reversed(list(texts(transcript, allowance))):
+            text = output.text
             size = len(text.encode("utf-8", "surrogatepass"))
-            if size <= self.inline_bytes:
+            is_done = output.position in transcript.pinned or _DONE.search(text)
+            if is_done or size <= self.inline_bytes:
                 continue
             type_, key = type_of(text), ""
             if size <= self.external_bytes and type_ != "BINARY":
@@ -95,27 +97,12 @@ class SizeClasses(Configured):
             else:
                 key = _key(text, (yield from originals.save(text, type_.lower(), open=True)))
                 said = _pointer(text, type_, size, key)
-            if allowance.meter.text(said) < allowance.meter.text(text):
-                reason = f"{type_.lower()} of {size:,} bytes"
-                edits.append(
-                    Offload(index, at, said, key, reason)
-                    if key
-                    else Replace(index, at, said, reason)
-                )
+            if allowance.meter.text(said) < output.tokens:
+                edits.append(output.replaced(said, key, f"{type_.lower()} of {size:,} bytes"))
         if not edits:
             return Plan.skip("nothing_to_shrink", "no tool output is large enough")
         told = f"{len(edits)} tool outputs", originals.trouble
         return Plan(tuple(edits), reason="shrunk", detail="; ".join(filter(None, told)))
-
-
-def _outputs(transcript: Transcript) -> Iterator[tuple[int, int, str]]:
-    """Message, part and text of each output that may change."""
-    for index, message in enumerate(transcript.messages):
-        if index in transcript.pinned:
-            continue
-        for at, part in enumerate(message.parts):
-            if isinstance(part, ToolResult) and not part.media and not _DONE.search(part.text):
-                yield index, at, part.text
 
 
 def _key(text: str, reference: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
@@ -13,7 +13,7 @@ from math import fsum
 from typing import NamedTuple
 
 from holdfast.content.lossy import sampled
-from holdfast.text.fit import FIRST_GUESS, Count, longest
+from holdfast.text.fit import Count, choose
 from holdfast.text.identifiers import Identifier, find
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import shape
@@ -136,14 +136,7 @@ def _runs(text: str, told: Iterable[str]) -> Iterator[tuple[bool, list[re.Match[
     for sentence in told:
         run: list[re.Match[str]] = []
         opens = is_first = True
-        if sentence.islower():  # without a capital, no name
-            words_of: Iterable[re.Match[str]] = ()
-        elif sentence[1:].islower():  # as most are: only the first word can be one
-            first = _NAME.match(text, start)
-            words_of = (first,) if first else ()
-        else:
-            words_of = _NAME.finditer(text, start, start + len(sentence))
-        for match in words_of:
+        for match in _NAME.finditer(text, start, start + len(sentence)):
             word = match.group()
             capital = word[0].isupper() and not (word[0] == "I" and word[1:2] in ("", "'", "’"))
             joined = capital and run and text[run[-1].end() : match.start()] in (" ", ". ")
@@ -169,9 +162,7 @@ def entities(text: str, most: int | None = MOST_ENTITIES) -> list[Entity]:
 
     Within each kind the most frequent come first; at most ``most`` in all.
     """
-    read = _READ[text]
-    if most is not None and len(read.entities) >= most:
-        return list(read.entities[:most])
+    read = _read(text)
     return [*read.entities, *read.phrases][:most]
 
 
@@ -187,12 +178,12 @@ def _said(text: str) -> str:
 
 def exact(text: str) -> frozenset[str]:
     """The identifiers of the text, without bare numbers."""
-    return _READ[text].exact
+    return _read(text).exact
 
 
 def relations(text: str) -> list[Relation]:
     """Pairs of neighbouring entities of a sentence, with the first meaningful word between them."""
-    read = _READ[text]
+    read = _read(text)
     ends = read.ends
     found: dict[Relation, None] = {}
     for (start, subject), (at, other) in pairwise(read.places):
@@ -226,7 +217,7 @@ def frequency(texts: Sequence[Iterable[str]]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class _Read:
-    """A text and its entities, cached by ``_READ``."""
+    """A text and its entities, cached by ``_read``."""
 
     said: str
     ends: tuple[int, ...]
@@ -242,7 +233,9 @@ class _Read:
         return [Entity(phrase, "phrase", often) for phrase, often in _phrases(self.said)]
 
 
+@Memo
 def _read(text: str) -> _Read:
+    """Cached, since segments are scored again in every run, and their texts stay the same."""
     said = _said(text)
     told = sentences(said)
     named, found = _names(said, told), find(said)
@@ -254,10 +247,6 @@ def _read(text: str) -> _Read:
         whole,
         _places(named, found),
     )
-
-
-_READ: Memo[str, _Read] = Memo(_read)
-"""By text, since segments are scored again in every run, and their texts stay the same."""
 
 
 def _entities(named: Sequence[Name], found: Sequence[Identifier]) -> tuple[Entity, ...]:
@@ -281,9 +270,6 @@ def _places(named: Sequence[Name], found: Sequence[Identifier]) -> tuple[tuple[i
 
 def _phrases(text: str) -> list[tuple[str, int]]:
     """Pairs of meaningful words that appear together more than once."""
-    near = Counter(pairwise(words(text)))
-    if not any(times > 1 and _COMMON.isdisjoint(pair) for pair, times in near.items()):
-        return []
     pairs = Counter[tuple[str, str]](_PAIR.findall(text))
     return [
         (f"{one} {other}", times)
@@ -296,21 +282,21 @@ def _is_telling(word: str) -> bool:
     return word.islower() and word not in _COMMON
 
 
-def named_in(text: str, among: Callable[[Entity], bool] = bool) -> dict[str, str]:
+def named_in(text: str) -> dict[str, str]:
     """The names and identifiers of the text, each with the words by which a form lists it.
 
     A number and the word that it counts are one name: its digits elsewhere say something else.
     Other numbers are listed with the words before them. Without such words an amount with a unit is
     listed alone, and a bare number is left out. What is mostly signs is left out too, and so are
-    fields, and speakers that are not mentioned. Only entities ``among`` the wanted ones are named.
+    fields, and speakers that are not mentioned.
     """
-    read = _READ[text]
+    read = _read(text)
     starts: dict[str, list[int]] = {}
     for start, one in read.places:
         starts.setdefault(one, []).append(start)
     spoken = Counter(SPEAKER.findall(read.said))
     found: dict[str, str] = {}
-    for entity in filter(among, read.entities):
+    for entity in read.entities:
         name = entity.text
         if spoken[name] >= entity.times or 2 * sum(map(str.isalnum, name)) < len(name):
             continue
@@ -329,7 +315,6 @@ def named_in(text: str, among: Callable[[Entity], bool] = bool) -> dict[str, str
     return {name: label for name, label in found.items() if label != name or told.count(name) == 1}
 
 
-_NAMED = "named"
 _CODES = frozenset({"path", "id", "compound", "camel"})
 """Forms of things that say something without their surroundings; a number of a table does not."""
 
@@ -341,22 +326,20 @@ def codes(found: Iterable[str]) -> dict[str, str]:
     }
 
 
-def with_names(form: str, named: Mapping[str, str], head: str = _NAMED) -> str:
-    """The form, followed by a list of the names that it lacks, behind the word of the ``head``."""
-    missing = dict.fromkeys(label for name, label in named.items() if name not in form)
-    listed = ", ".join(missing)
+def with_names(form: str, named: Mapping[str, str]) -> str:
+    """The form, followed by a list of the names that it lacks."""
+    return _listing(form, [label for name, label in named.items() if name not in form])
+
+
+def _listing(form: str, labels: Iterable[str]) -> str:
+    listed = ", ".join(dict.fromkeys(labels))
     if not listed:
         return form
-    return f"{form}\nAlso {head}: {listed}" if form else f"{head.capitalize()}: {listed}"
+    return f"{form}\nAlso named: {listed}" if form else f"Named: {listed}"
 
 
 def add_names(
-    form: str,
-    named: Mapping[str, str],
-    room: int,
-    count: Count,
-    first: Collection[str] = (),
-    head: str = _NAMED,
+    form: str, named: Mapping[str, str], room: int, count: Count, first: Collection[str] = ()
 ) -> str:
     """The form, followed by as many of its missing names as fit, the shortest first.
 
@@ -372,18 +355,14 @@ def add_names(
         shape = label if name[0].isdigit() else DIGITS.sub("0", label)
         ranks.append((beside, alike[shape], name.isdigit(), len(label)))
         alike[shape] += 1
-    places = sorted(range(len(missing)), key=ranks.__getitem__)
-    start = f"\nAlso {head}: " if form else f"{head.capitalize()}: "
+    labels = [label for _, label in missing]
+    order = sorted(range(len(missing)), key=ranks.__getitem__)
 
-    def written(size: int) -> str:
-        return start + ", ".join(dict.fromkeys(missing[n][1] for n in sorted(places[:size])))
+    def written(chosen: Sequence[int]) -> str:
+        return _listing(form, [labels[n] for n in chosen])
 
-    left = room - count(form) + 1  # a line break may be one token with the full stop before it
-    reach = list(accumulate(len(missing[n][1]) + 2 for n in places))
-    fitting, _ = longest(reach, lambda size: count(written(size)), left, left * FIRST_GUESS)
-    while fitting and count(form + written(fitting)) > room:
-        fitting -= 1
-    return form + written(fitting) if fitting else form
+    choice = choose(order, list(map(len, labels)), written, room, count)
+    return choice.text if choice else form
 
 
 def _with_context(said: str, start: int, number: str) -> str:

@@ -75,8 +75,8 @@ def pack(
         if misses > MISSES:
             break
         day = day_name(message.said) if message.said is not None else ""
-        left = room - (0 if day in days else count(f"[{day}]\n"))
-        left = min(left, max(budget // 2, SENTENCE))
+        heading = 0 if day in days else count(f"[{day}]\n")
+        left = min(room - heading, max(budget // 2, SENTENCE))
         by, said = name(message), body
         if not fits(body, left, count) or _tokens(by, body, count) > left:
             cut += message.role == "tool"
@@ -90,7 +90,7 @@ def pack(
         misses = 0
         taken.append(Excerpt(position, by, said, day, said == message.body.strip()))
         known.add(body)
-        room -= tokens + (0 if day in days else count(f"[{day}]\n"))
+        room -= tokens + heading
         days.add(day)
     while taken and (whole or count)(written(sorted(taken))) > budget:
         taken.pop()
@@ -99,18 +99,18 @@ def pack(
 
 def _body(message: Remembered, speakers: frozenset[str]) -> str:
     is_long = message.role == "tool" or len(message.body) > _READ
-    return message.body.strip() if is_long else _BARE((message.body, speakers))
+    return message.body.strip() if is_long else _bare((message.body, speakers))
 
 
+@Memo
 def _bare(given: tuple[str, frozenset[str]]) -> str:
-    """The text without sentences that only greet, thank, or name a speaker."""
+    """The text without sentences that only greet, thank, or name a speaker.
+
+    Cached, since a message is often found again.
+    """
     text, speakers = given
     idle = STOP_WORDS | COURTESY | speakers
     return "".join([each for each in sentences(text) if not idle.issuperset(words(each))]).strip()
-
-
-_BARE: Memo[tuple[str, frozenset[str]], str] = Memo(_bare)
-"""By text, since a message is often found again."""
 
 
 def _cut(message: Remembered, body: str, room: Room) -> str:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from itertools import islice, pairwise
+from dataclasses import dataclass, field
+from itertools import chain, islice, pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -66,7 +66,6 @@ An answer often shares no word with the question before it. Fitted on dialogues,
 for a step and 3 to 8 steps.
 """
 
-_FACTORS = tuple(factor.name for factor in fields(FactorWeights))
 # seconds without a message after which a new talk begins: two months; half and double found as much
 # in dialogues
 _SLEPT = 60 * DAY
@@ -227,11 +226,15 @@ class Retrieval:
 
     def _held(self, asked: Asked) -> dict[int, frozenset[str]]:
         """The messages that have exact names of the question, and which."""
-        if not asked.things:
-            return {}
         phrases = [thing.phrase for thing in asked.things]
-        named = self.messages.read(list(self.words.candidates(phrases, _CANDIDATES)))
-        return holders(asked.things, named)
+        places = self.words.candidates(phrases, _CANDIDATES) if phrases else {}
+        held: dict[int, frozenset[str]] = {}
+        for place, message in self.messages.read(list(places)).items():
+            low = message.told.lower()
+            needles = (thing.needle for thing in asked.things)
+            if found := frozenset(needle for needle in needles if stands(needle, low)):
+                held[place] = found
+        return held
 
     def _rivals(
         self,
@@ -256,7 +259,9 @@ class Retrieval:
 
     def _weighed(self, factors: Mapping[str, Mapping[int, float]]) -> list[Weighed]:
         weights = self.weights or (FactorWeights() if self.vectors else WORDS_ALONE)
-        told = [(name, getattr(weights, name), factors[name]) for name in _FACTORS if factors[name]]
+        told = [
+            (name, getattr(weights, name), factor) for name, factor in factors.items() if factor
+        ]
         whole = sum(weight for _, weight, _ in told) or 1.0
         return [(name, weight / whole, factor) for name, weight, factor in told]
 
@@ -331,17 +336,13 @@ _SHORT_NAME = 3  # first letters of a name that stand for it, as in "Mel"; 1 fou
 
 
 class Exact(NamedTuple):
-    """An identifier or a quoted phrase: ``needle`` in lower case, and its words."""
+    """An identifier or a quoted phrase in lower case."""
 
     needle: str
-    words: tuple[str, ...]
+    phrase: str
+    """Its words as one search term."""
     quoted: bool = False
     """Whether it is a phrase of plain words, which also count separately."""
-
-    @property
-    def phrase(self) -> str:
-        """The words as one search term."""
-        return " ".join(self.words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,7 +407,7 @@ class Asked:
         rest = self.plain.lower()
         for thing in held:
             rest = rest if thing.quoted else rest.replace(thing.needle, " ")
-        parts = {part for thing in held for part in thing.words}.difference(words(rest))
+        parts = {part for thing in held for part in thing.phrase.split()}.difference(words(rest))
         left = [term for term in self.terms if term not in parts]
         return tuple(dict.fromkeys([*left, *(thing.phrase for thing in held)]))
 
@@ -464,13 +465,11 @@ def _exact(plain: str, days: Sequence[str]) -> tuple[Exact, ...]:
     found: dict[str, Exact] = {}
     for term in Question.of(plain).terms:
         if not term.plain and term.weight >= IDENTIFIER:
-            needle, quoted = (
-                term.needle.removesuffix("'s").removesuffix("’s"),
-                term.weight >= PHRASE,
-            )
+            needle = term.needle.removesuffix("'s").removesuffix("’s")
+            quoted = term.weight >= PHRASE
             if quoted or _is_name(needle):
-                found[needle] = Exact(needle, tuple(words(needle)), quoted=quoted)
-    dated = [Exact(day.lower(), tuple(words(day)), quoted=True) for day in days]
+                found[needle] = Exact(needle, " ".join(words(needle)), quoted)
+    dated = [Exact(day.lower(), " ".join(words(day)), True) for day in days]
     return (*found.values(), *dated)
 
 
@@ -484,25 +483,9 @@ def _is_name(needle: str) -> bool:
     return any(part not in STOP_WORDS and (len(part) > 1 or part.isdigit()) for part in parts)
 
 
-def holders(
-    things: Sequence[Exact], messages: Mapping[int, Remembered]
-) -> dict[int, frozenset[str]]:
-    """The messages that have any of the things, and which."""
-    held: dict[int, frozenset[str]] = {}
-    for place, message in messages.items():
-        low = message.told.lower()
-        needles = frozenset(thing.needle for thing in things if stands(thing.needle, low))
-        if needles:
-            held[place] = needles
-    return held
-
-
 def shares(held: Mapping[int, frozenset[str]]) -> dict[int, float]:
     """The share of the things that each message has, from 0 to 1; rare things count more."""
-    times: dict[str, int] = {}
-    for needles in held.values():
-        for needle in needles:
-            times[needle] = times.get(needle, 0) + 1
+    times = Counter(chain.from_iterable(held.values()))
     rarity = {needle: math.log1p(len(held) / count) for needle, count in times.items()}
     whole = sum(rarity.values()) or 1.0
     return {place: sum(map(rarity.__getitem__, needles)) / whole for place, needles in held.items()}

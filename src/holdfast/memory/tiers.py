@@ -7,9 +7,10 @@ or split keeps its id, and its metadata record what happened.
 from __future__ import annotations
 
 import re
-from bisect import insort
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import Literal
 
 from holdfast.kernel.errors import ConfigError
@@ -130,12 +131,12 @@ def at_topic_shifts(text: str, most: int, count: Count) -> list[str]:
     pieces = [
         part for sentence in sentences(text) for part in _no_longer(sentence, most, count, rate)
     ]
-    sizes = [rate * len(piece) for piece in pieces]
+    reach = list(accumulate((rate * len(piece) for piece in pieces), initial=0.0))
     bags = [frozenset(terms(piece)) for piece in pieces]
     found: list[str] = []
     start = 0
     while start < len(pieces):
-        end = _end(start, sizes, bags, most)
+        end = _end(start, reach, bags, most)
         while end > start + 1 and (size := count("".join(pieces[start:end]))) > most:
             end = start + max(1, min(end - start - 1, (end - start) * most // size))
         found.append("".join(pieces[start:end]))
@@ -143,19 +144,16 @@ def at_topic_shifts(text: str, most: int, count: Count) -> list[str]:
     return found
 
 
-def _end(start: int, sizes: Sequence[float], bags: Sequence[frozenset[str]], most: int) -> int:
-    """The end of the piece from ``start``: the largest change of words within its length."""
-    total, reach = 0.0, start
-    while reach < len(sizes) and (total := total + sizes[reach]) <= most:
-        reach += 1
-    if reach >= len(sizes):
-        return reach
-    least, spent = start + 1, sizes[start]
-    while least < reach and spent < most * _LEAST_SHARE:
-        spent += sizes[least]
-        least += 1
-    choices = range(least, max(reach, start + 1) + 1)
-    return min(choices, key=lambda at: (_likeness(bags, at), -at), default=start + 1)
+def _end(start: int, reach: Sequence[float], bags: Sequence[frozenset[str]], most: int) -> int:
+    """The end of the piece from ``start``: the largest change of words within its length.
+
+    ``reach`` has the tokens before each place.
+    """
+    last = max(start + 1, bisect_right(reach, reach[start] + most) - 1)
+    if last == len(bags):
+        return last
+    least = min(last, bisect_left(reach, reach[start] + most * _LEAST_SHARE))
+    return min(range(least, last + 1), key=lambda at: (_likeness(bags, at), -at))
 
 
 def _likeness(bags: Sequence[frozenset[str]], at: int) -> float:
@@ -171,30 +169,26 @@ def _no_longer(text: str, most: int, count: Count, rate: float) -> list[str]:
     if len(text.encode("utf-8", "replace")) <= most:  # a token has at least one byte
         return [text]
     parts: list[str] = []
-    at, reach = 0, LONG_TOKEN * most
-    while at < len(text):
-        rest = text[at : at + reach]
-        head = clip(rest, most, count, rate=rate) or rest[:1]
-        if at + len(head) < len(text):
-            head = head[: _joint(rest, len(head))]
+    while text:
+        head = clip(text[: LONG_TOKEN * most], most, count, rate=rate) or text[:1]
+        if len(head) < len(text):
+            head = head[: _joint(text, len(head))]
         parts.append(head)
-        at += len(head)
+        text = text[len(head) :]
     return parts
 
 
 def _joint(text: str, size: int) -> int:
     """Where to cut within ``size`` characters: after the last line, else after the last word."""
-    line = text.rfind("\n", 0, size) + 1
-    if line * 2 >= size:  # half of the piece is left
-        return line
-    if text[size : size + 1].isspace():
-        return size
-    least = max(line, size - _LONGEST_WORD)
+    line = text.rfind("\n", size // 2, size) + 1  # half of the piece is left
+    if line or text[size].isspace():
+        return line or size
     for end in _WORDS:
+        least = max(0, size - _LONGEST_WORD)
         found = [word.end() for word in end.finditer(text, least, size + 1) if word.end() <= size]
         if found:
             return found[-1]
-    return line or size
+    return size
 
 
 def demote(
@@ -249,16 +243,14 @@ def _formed(
         "compression_timestamp": now,
     }
     if level == HEAVY:
-        found = [(each.subject, each.verb, each.object) for each in relations(seen)]
-        metadata["original_relationships"] = found
+        metadata["original_relationships"] = relations(seen)
     return replace(segment, content=content, tokens=tokens, level=level, metadata=metadata)
 
 
 def expand(segment: Segment, original: str, count: Count, now: float) -> Segment:
     """The segment in full again, from the stored original, without a model (V.19)."""
-    metadata: Mapping[str, object] = segment.metadata
-    if segment.level != VERBATIM:
-        metadata = expansion(segment, now)
+    is_whole = segment.level == VERBATIM
+    metadata = segment.metadata if is_whole else expansion(segment, now)
     return verbatim(segment, original, count, now, metadata)
 
 
@@ -329,7 +321,8 @@ class TierSizes:
 
     def of(self, tier: Tier) -> int:
         """The size of the tier."""
-        return {"hot": self.hot, "warm": self.warm, "cold": self.cold}[tier]
+        size: int = getattr(self, tier)
+        return size
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,13 +346,11 @@ class Tiers:
 
     def of(self, tier: Tier) -> tuple[Segment, ...]:
         """The segments of the tier. Raises ConfigError for an unknown tier."""
-        try:
-            return {"hot": self.hot, "warm": self.warm, "cold": self.cold}[tier]
-        except (KeyError, TypeError):
+        if tier not in TIERS:
             advice = f"known are {', '.join(TIERS)}"
-            raise ConfigError(
-                f"there is no tier named {tier!r}", place="tier", advice=advice
-            ) from None
+            raise ConfigError(f"there is no tier named {tier!r}", place="tier", advice=advice)
+        held: tuple[Segment, ...] = getattr(self, tier)
+        return held
 
     def all(self) -> tuple[Segment, ...]:
         """The segments of all tiers, hot first."""
@@ -367,11 +358,8 @@ class Tiers:
 
     def find(self, segment_id: str) -> tuple[Tier, Segment] | None:
         """The tier and the segment with this id, or None."""
-        for tier in TIERS:
-            for each in self.of(tier):
-                if each.id == segment_id:
-                    return tier, each
-        return None
+        found = ((tier, each) for tier in TIERS for each in self.of(tier) if each.id == segment_id)
+        return next(found, None)
 
     def tokens(self, tier: Tier) -> int:
         """The tokens of the tier's segments."""
@@ -516,17 +504,16 @@ class Maintenance:
         for at, score in zip(fresh, scores, strict=True):
             held[at] = replace(held[at], importance=score)
         open_to_all = range(len(held) - (tier == "hot"))  # the newest is still being discussed
-        leaving: list[Segment] = []
+        leaving: dict[int, Segment] = {}
         for at in sorted(
             open_to_all, key=lambda at: (at >= kept, held[at].pinned, held[at].importance, at)
         ):
             if size <= (high if at >= kept else low):
                 break
-            leaving.append(held[at])
+            leaving[at] = held[at]
             size -= sizes[at]
-        gone = set(map(id, leaving))
-        held[:] = [segment for segment in held if id(segment) not in gone]
-        return leaving
+        held[:] = [segment for at, segment in enumerate(held) if at not in leaving]
+        return list(leaving.values())
 
     def promote(
         self, tiers: Tiers, segment_id: str, now: float, *, critical: bool = False, times: int = 1
@@ -556,9 +543,7 @@ class Maintenance:
 
     def readmit(self, tiers: Tiers, segment: Segment, now: float) -> Maintained:
         """Put an evicted segment, which is in full, back into warm."""
-        after = demote(
-            record_access(segment, now), segment.content, LIGHT, self.condenser, self.count, now
-        )
+        after = self._demoted(segment, record_access(segment, now), LIGHT, now)
         return Maintained(
             tiers.placing("warm", after), (Move(segment, after, None, "warm", "readmitted"),)
         )

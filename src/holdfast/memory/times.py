@@ -45,6 +45,7 @@ _RELATIVE = re.compile(
     rf"|(?P<word>yesterday|today|tonight)|on (?P<weekday>{'|'.join(_WEEKDAYS)}))\b",
     re.IGNORECASE,
 )
+_DAYS_BACK = {"today": 0, "tonight": 0, "yesterday": 1, "night": 1}
 _LENGTH = {"day": 1, "week": 7, "weekend": 7, "month": 30, "year": 365}  # days, about
 ORDER = re.compile(
     r"\b(?:(?P<first>first|earliest|initially|originally|at the (?:start|beginning))"
@@ -106,12 +107,12 @@ def period(question: str, now: float | None) -> Period | None:
         year = match["year"] or (match["alone"] if match["lead"] else None)
         month = match["month"]
         if year and month:
-            return _month(int(year), _number(month))
+            return _months(int(year), _number(month))
         if year:
-            return Period(_midnight(int(year), 1, 1), _midnight(int(year) + 1, 1, 1))
+            return _months(int(year), 1, 12)
         if month and match["lead"] and now is not None:
             today = _date(now)
-            return _month(today.year - (_number(month) > today.month), _number(month))
+            return _months(today.year - (_number(month) > today.month), _number(month))
     relative = _RELATIVE.search(text)
     return None if relative is None or now is None else _relative(relative, now)
 
@@ -151,32 +152,32 @@ def _relative(match: re.Match[str], now: float) -> Period:
         return Period(middle - unit / 2, middle + unit / 2)
     today, day = now - now % DAY, _date(now)
     word = (match["word"] or match["unit"] or match["weekday"]).lower()
+    back = _DAYS_BACK.get(word)
     if word in _WEEKDAYS:
         back = (day.weekday() - _WEEKDAYS.index(word)) % 7 or 7
+    if back is not None:
         return Period(today - back * DAY, today - (back - 1) * DAY)
-    if word in {"today", "tonight"}:
-        return Period(today, today + DAY)
-    if word in {"yesterday", "night"}:
-        return Period(today - DAY, today)
     length = _LENGTH[word] * DAY
     if match["which"].lower() == "this":
         return Period(now - length, now)
     if word == "year":
-        return Period(_midnight(day.year - 1, 1, 1), _midnight(day.year, 1, 1))
+        return _months(day.year - 1, 1, 12)
     if word == "month":
-        return _month(day.year - (day.month == 1), (day.month - 2) % 12 + 1)
+        return _months(day.year, day.month - 1)
     return Period(now - 2 * length, now - length / 4)
 
 
-def _month(year: int, month: int) -> Period:
-    return Period(_midnight(year, month, 1), _midnight(year + month // 12, month % 12 + 1, 1))
+def _months(year: int, month: int, count: int = 1) -> Period:
+    """So many months from this one on; month 0 is the December before."""
+    number = 12 * year + month - 1
+    first, last = (_midnight(n // 12, n % 12 + 1, 1) for n in (number, number + count))
+    return Period(first, last)
 
 
 def _number(month: str) -> int:
     if month.isdigit():
         return int(month)
-    low = month.lower()[:3]
-    return next(number for number, name in enumerate(_MONTHS, 1) if name.startswith(low))
+    return [name[:3] for name in _MONTHS].index(month.lower()[:3]) + 1
 
 
 def _day_of(match: re.Match[str], now: float | None) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from mmap import mmap
 from typing import Protocol, runtime_checkable
@@ -80,7 +81,7 @@ class WordVectors:
         self._embedder = embedder
         self._known: dict[str, int] = {}
         self._words = _Rows()
-        self._holders: dict[str, int] = {}
+        self._holders = Counter[str]()
         self._rows = _Rows()
         self._positions: list[int] = []
 
@@ -92,8 +93,7 @@ class WordVectors:
         among: list[int] = []
         for message, spoken in zip(messages, told, strict=True):
             roots = list(map(stem, spoken))
-            for root in dict.fromkeys(roots):
-                self._holders[root] = self._holders.get(root, 0) + 1
+            self._holders.update(set(roots))
             self._positions.append(message.position)
             held += [self._holders[root] for root in roots]
             among += [len(self._positions)] * len(roots)
@@ -103,7 +103,7 @@ class WordVectors:
         """Cosines of the messages that are nearest to the text."""
         spoken = _telling(text)
         self._learn(spoken)
-        held = [self._holders.get(stem(word), 0) for word in spoken]
+        held = [self._holders[stem(word)] for word in spoken]
         asked = self._vectors([spoken], _rarity(held, len(self._positions)))[0]
         if not self._positions or len(asked) != self._rows.width:
             return {}
@@ -129,7 +129,7 @@ class WordVectors:
         found = cls(embedder)
         start = _ALIGNED + int.from_bytes(kept[:_ALIGNED], "little")
         told = json.loads(kept[_ALIGNED:start])
-        found._positions, found._holders = told["positions"], told["holders"]
+        found._positions, found._holders = told["positions"], Counter(told["holders"])
         rows = np.frombuffer(kept, dtype=np.float32, offset=start)
         found._rows = _Rows(rows.reshape(len(found._positions), told["width"]))
         return found

@@ -197,7 +197,7 @@ def test_each_rule_can_be_left_out():
 @pytest.mark.parametrize(
     ("knobs", "place"),
     [
-        ({"rules": ("lossy", "magic")}, "shrink"),
+        ({"rules": ("lossy", "magic")}, "Shrink.rules"),
         ({"tools": "read_*"}, "Shrink.tools"),
         ({"rules": "lossy"}, "Shrink.rules"),
     ],
