@@ -150,73 +150,35 @@ def ask(request: Ask[T]) -> Generator[Ask[T], Any, T]:
     return cast("T", (yield request))
 
 
-class Lane:
-    """A running strategy: a stack of generators, since a strategy may ask for another's plan."""
-
-    def __init__(self, attempt: Attempt) -> None:
-        self._stack: list[Flow] = []
-        self.plan: Plan | None = None
-        self.asking = self._settled(self._started(attempt))
-
-    def answer(self, value: object) -> None:
-        """Send the answer to the waiting generator; a HoldfastError is thrown into it."""
-        self.asking = self._settled(self._sent(value))
-
-    def close(self) -> None:
-        """Close the open generators, innermost first."""
-        while self._stack:
-            self._stack.pop().close()
-
-    def _settled(self, outcome: Ask[object] | Plan) -> Ask[object] | None:
-        """The next request for the outside, or None when the plan is made."""
-        while True:
-            if isinstance(outcome, Attempt):
-                outcome = self._started(outcome)
-            elif not isinstance(outcome, Plan):
-                return outcome
-            elif self._stack:
-                outcome = self._sent(outcome)
-            else:
-                self.plan = outcome
-                return None
-
-    def _started(self, attempt: Attempt) -> Ask[object] | Plan:
-        """The plan of a strategy, or the first request of its generator."""
-        begun = self._guarded(
-            lambda: attempt.compressor.plan(attempt.transcript, attempt.allowance)
-        )
-        if not isinstance(begun, Generator):
-            return _plan(begun)
-        self._stack.append(begun)
-        return self._sent(None)
-
-    def _sent(self, value: object) -> Ask[object] | Plan:
-        """The next request of the innermost generator, or the plan that it returns."""
-        flow = self._stack[-1]
-
-        def step() -> Ask[object] | Plan:
-            try:
-                return flow.throw(value) if isinstance(value, Exception) else flow.send(value)
-            except StopIteration as stop:
-                return _plan(stop.value)
-
-        outcome = self._guarded(step)
-        if isinstance(outcome, Ask):
-            return outcome
-        self._stack.pop().close()
-        return _plan(outcome)
-
-    def _guarded(self, call: Callable[[], T]) -> T | Plan:
-        try:
-            return call()
-        except Exception as fault:  # noqa: BLE001 - anyone's strategy: a fault is a failed plan
-            return Plan.fail(fault)
+def planned(attempt: Attempt) -> Flow:
+    """Yields the requests of a strategy and returns its plan; a fault of it is a failed plan."""
+    try:
+        plan: object = attempt.compressor.plan(attempt.transcript, attempt.allowance)
+        if isinstance(plan, Generator):
+            plan = yield from _driven(plan)
+    except Exception as fault:  # noqa: BLE001 - anyone's strategy
+        return Plan.fail(fault)
+    if isinstance(plan, Plan):
+        return plan
+    return Plan.fail(TypeError(f"a strategy returns a Plan, not {type(plan).__name__}"))
 
 
-def _plan(value: object) -> Plan:
-    if isinstance(value, Plan):
-        return value
-    return Plan.fail(TypeError(f"a strategy returns a Plan, not {type(value).__name__}"))
+def _driven(flow: Generator[object, Any, object]) -> Generator[Ask[object], Any, object]:
+    """Yields the requests of a flow but those for other plans, and returns what it returns.
+
+    A HoldfastError that answers a request is thrown into the flow.
+    """
+    try:
+        asked = next(flow)
+        while isinstance(asked, Ask):
+            told = yield from (planned(asked) if isinstance(asked, Attempt) else ask(asked))
+            asked = flow.throw(told) if isinstance(told, Exception) else flow.send(told)
+    except StopIteration as done:
+        return done.value
+    else:
+        return asked
+    finally:
+        flow.close()
 
 
 def run(rounds: Generator[R, A, T], answers: Callable[[R], A]) -> T:
@@ -255,13 +217,20 @@ async def arun(rounds: Generator[R, A, T], answers: Callable[[R], Awaitable[A]])
 
 def run_batch(attempts: Sequence[Attempt]) -> Rounds:
     """Run strategies in lockstep: yields the numbered requests of each round, returns the plans."""
-    lanes = [Lane(attempt) for attempt in attempts]
+    flows = [planned(attempt) for attempt in attempts]
+    plans = [Plan()] * len(flows)
+    told: list[tuple[int, object]] = [(i, None) for i in range(len(flows))]
     try:
-        while waiting := [(i, lane) for i, lane in enumerate(lanes) if lane.asking is not None]:
-            answers = yield [(i, lane.asking) for i, lane in waiting if lane.asking is not None]
-            for (_, lane), value in zip(waiting, answers, strict=True):
-                lane.answer(value)
+        while told:
+            asked: list[tuple[int, Ask[object]]] = []
+            for i, answer in told:
+                try:
+                    asked.append((i, flows[i].send(answer)))
+                except StopIteration as done:
+                    plans[i] = done.value
+            answers = (yield asked) if asked else ()
+            told = [(i, answer) for (i, _), answer in zip(asked, answers, strict=True)]
     finally:
-        for lane in lanes:
-            lane.close()
-    return [lane.plan or Plan() for lane in lanes]
+        for flow in flows:
+            flow.close()
+    return plans
