@@ -509,10 +509,16 @@ def listed(given: Sequence[object] | str) -> list[object]:
     return [{"role": "user", "content": given}] if isinstance(given, str) else list(given)
 
 
-def as_given(given: object, messages: list[object]) -> object:
-    """The messages in the form of ``given``: a text if it was a text and one message is left."""
+def contained(payload: Any, key: str, messages: list[object]) -> Any:
+    """The messages as ``payload`` holds them: in a list, a tuple, or a request body under ``key``.
+
+    Where the body had a text, one message that is left is a text again.
+    """
+    if not key:
+        return tuple(messages) if isinstance(payload, tuple) else messages
     only: Any = messages[0] if len(messages) == 1 else None
-    return only["content"] if isinstance(given, str) and only else messages
+    held = only["content"] if isinstance(payload[key], str) and only else messages
+    return {**payload, key: held}
 
 
 def check_result(given: object) -> None:
@@ -544,11 +550,7 @@ def restore(result: CompressionResult[M]) -> M:
     for step in reversed(result.steps):
         if step.applied:
             messages = step.undone(messages)
-    payload = bare(result.messages)
-    if result.key:
-        original: Any = {**payload, result.key: as_given(payload[result.key], messages)}
-    else:
-        original = tuple(messages) if isinstance(payload, tuple) else messages
+    original = contained(bare(result.messages), result.key, messages)
     if isinstance(result.messages, Conversation):
         original = result.messages.holding(original)
     return cast("M", original)

@@ -64,10 +64,10 @@ def steps_of(result: CompressionResult) -> list[dict[str, object]]:
 
 def fate(entry: MessageAccount) -> dict[str, object]:
     """What became of a message, and why; a position is null where the message does not exist."""
-    journey, decided = entry.journey, entry.journey.decided
+    decided = entry.decided
     return {
-        "before": journey.before,
-        "after": journey.after,
+        "before": entry.before,
+        "after": entry.after,
         "role": entry.role,
         "state": entry.state,
         "tokens_before": entry.tokens_before,
@@ -75,7 +75,7 @@ def fate(entry: MessageAccount) -> dict[str, object]:
         "step": decided.step if decided else None,
         "reason": decided.reason if decided else None,
         "key": (decided.key or None) if decided else None,
-        "covers": journey.covers,
+        "covers": entry.covers,
     }
 
 
