@@ -15,7 +15,6 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from html import escape
 from itertools import chain, pairwise
 from math import ceil
 from operator import mul
@@ -30,7 +29,7 @@ from holdfast.kernel.messages import Messages
 from holdfast.kernel.ports import All, Complete, Embed
 from holdfast.model_usage import NO_CALLS, ModelUsage
 from holdfast.providers import EmbedderSpec, ModelSpec
-from holdfast.reports.pages import PREVIEW, table_page
+from holdfast.reports.pages import PREVIEW, shown, table_page
 from holdfast.result import CompressionResult, bare, restore
 from holdfast.runtime import Runtime
 from holdfast.stream import StreamEvent, events_of
@@ -39,7 +38,7 @@ from holdfast.text.importance import signals
 from holdfast.text.pieces import Shape, clauses, shape, things
 from holdfast.text.sentences import sentences
 from holdfast.text.similarity import Lexical, unit
-from holdfast.text.visible import GLANCE, LISTED, visible
+from holdfast.text.visible import GLANCE, LISTED, one_line
 from holdfast.text.words import STOP_WORDS, terms, words
 from holdfast.tokens import meter_for
 
@@ -194,11 +193,14 @@ class Evaluation:
     def text(self) -> str:
         """The figures as a table, with the first of the lost facts."""
         lines = [f"{name:<14} {share:6.3f}{of}" for name, share, of in self.figures()]
-        lines += [f"lost: {fact.kind}: {fact.text}" for fact in self.lost[:LISTED]]
-        lines += [
-            f"said: {each.before}\n now: {each.after}" for each in self.contradictions[:LISTED]
-        ]
-        return "\n".join(lines) + "\n"
+        return "\n".join([*lines, *self.losses()]) + "\n"
+
+    def losses(self) -> Iterator[str]:
+        """The first of the lost facts and of the contradictions, a line for each."""
+        for fact in self.lost[:LISTED]:
+            yield f"lost: {fact.kind}: {fact.text}"
+        for each in self.contradictions[:LISTED]:
+            yield f"said: {each.before} — now: {each.after}"
 
     def figures(self) -> Iterator[tuple[str, float, str]]:
         """Each figure with its name, and what it is a share of or what it cost."""
@@ -219,12 +221,10 @@ def evaluation_page(found: Mapping[str, Evaluation]) -> str:
     rows: list[list[str]] = []
     for name, each in found.items():
         shares = {figure: f"{share:.3f}" for figure, share, _ in each.figures()}
-        lost = [f"{fact.kind}: {fact.text}" for fact in each.lost[:LISTED]]
-        lost += [f"{one.before} — now: {one.after}" for one in each.contradictions[:LISTED]]
-        more = "".join(f"<li>{escape(visible(line))}</li>" for line in lost)
+        more = "".join(f"<li>{shown(line)}</li>" for line in each.losses())
         told = f"<details><summary>{len(each.lost):,}</summary><ul>{more}</ul></details>"
         cells = [shares.get(head, "") for head in heads[1:-1]]
-        rows.append([escape(visible(name)), *cells, told if lost else "0"])
+        rows.append([shown(name), *cells, told if more else "0"])
     return table_page("evaluation", f"{len(found):,} evaluated", heads, rows)
 
 
@@ -260,7 +260,8 @@ def evaluate(
         raise ConfigError("it has no question", place="judge", advice="give probes= too")
     meter = meter_for(None)
     lineup = Lineup.of(meter.text, judge, embedder, limits=limits)
-    runtime, old, new = Runtime(lineup), _messages(before), _messages(after)
+    runtime = Runtime(lineup)
+    old, new = (read(bare(each), None)[2].messages for each in (before, after))
     texts, left = _texts(old), _texts(new)
     said, still = _sentences(texts), _sentences(left)
     events = events_of(old, {})
@@ -268,8 +269,9 @@ def evaluate(
     seen = [replace(probe, answerable=_together(left, probe.expected)) for probe in asked]
     if judge is not None:
         questions = [probe.question for probe in seen]
-        pairs = zip(seen, *(_answers(runtime, questions, held) for held in (old, new)), strict=True)
-        seen = [replace(probe, answers=(one, other)) for probe, one, other in pairs]
+        said_then, said_now = (_answers(runtime, questions, held) for held in (old, new))
+        answered = zip(seen, said_then, said_now, strict=True)
+        seen = [replace(probe, answers=(one, other)) for probe, one, other in answered]
     return Evaluation(
         tuple(_facts(events, texts, left, denied)),
         tuple(seen),
@@ -313,11 +315,6 @@ def _semantic(runtime: Runtime, said: Collection[str], still: Collection[str]) -
     ]
     kept = sum(max(0.0, each) for each in alike) / len(drawn)
     return 1 - (1 - kept) * len(missing) / len(said)
-
-
-def _messages(conversation: Any) -> Messages:
-    _, _, transcript = read(bare(conversation), None)
-    return transcript.messages
 
 
 def _texts(messages: Messages) -> list[str]:
@@ -413,7 +410,7 @@ def _contradictions(
             continue
         first = next((each for each in claims.values() if each in spoken), "")
         if first:
-            yield first, Contradiction(_line(first), _line(line))
+            yield first, Contradiction(one_line(first, PREVIEW), one_line(line, PREVIEW))
 
 
 class _Claim(NamedTuple):
@@ -536,7 +533,7 @@ def _facts(
             yield from _statements(event, told, denied, acts=acts)
         elif event.function == "act":
             kept = _is_done(event, outcomes.get(at), told, whole)
-            yield CheckedFact("acts", _line(f"{event.by} {event.text}"), kept)
+            yield CheckedFact("acts", one_line(f"{event.by} {event.text}", PREVIEW), kept)
 
 
 def _amounts(events: Iterable[StreamEvent]) -> Iterator[tuple[str, int]]:
@@ -576,7 +573,7 @@ def _statements(
             continue
         kept = " ".join(sentence.split()) not in denied and told.says(sentence)
         for kind in kinds:
-            yield CheckedFact(kind, _line(sentence), kept)
+            yield CheckedFact(kind, one_line(sentence, PREVIEW), kept)
 
 
 def _is_done(
@@ -593,7 +590,3 @@ def _is_done(
     lines = [line for line in outcome.text.splitlines() if terms(line)]
     return not lines or any(map(told.says, lines))
 
-
-def _line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= PREVIEW else f"{line[:PREVIEW]}…"

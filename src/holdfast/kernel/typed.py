@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache, partial
 from math import inf
@@ -122,7 +123,9 @@ def typed(value: object, hint: Any) -> Any:
     """The value as this type: lists as tuples, objects as dataclasses. Raises ValueError."""
     kind, inner = cast("type", get_origin(hint) or hint), get_args(hint)
     if kind in _UNIONS:
-        return _first(value, inner)
+        for each in inner:
+            with suppress(ValueError):
+                return typed(value, each)
     if is_dataclass(kind) and isinstance(value, Mapping):
         return _object(cast("Mapping[str, object]", value), kind)
     if kind in (tuple, list) and isinstance(value, list):
@@ -131,19 +134,19 @@ def typed(value: object, hint: Any) -> Any:
     if kind in (dict, Mapping) and isinstance(value, dict):
         given = cast("dict[str, object]", value)
         return {key: typed(each, inner[1]) for key, each in given.items()}
-    if not _is(value, kind, inner):
+    if kind in _UNIONS or not _is(value, kind, inner):
         raise ValueError(f"{value!r} is no {getattr(hint, '__name__', hint)}")
     return value
 
 
 def _object(given: Mapping[str, object], kind: Any) -> Any:
-    hints = _hints(kind)
-    needed = [f.name for f in fields(kind) if f.default is f.default_factory is MISSING]
-    missing = [name for name in needed if name not in given]
-    if missing:
-        raise ValueError(f"it has no {missing[0]!r}")
-    names = [f.name for f in fields(kind) if f.name in given]
-    return kind(**{name: typed(given[name], hints[name]) for name in names})
+    hints, made = _hints(kind), dict[str, object]()
+    for each in fields(kind):
+        if each.name in given:
+            made[each.name] = typed(given[each.name], hints[each.name])
+        elif each.default is each.default_factory is MISSING:
+            raise ValueError(f"it has no {each.name!r}")
+    return kind(**made)
 
 
 def _is(value: object, kind: Any, inner: Sequence[object]) -> bool:
@@ -154,27 +157,12 @@ def _is(value: object, kind: Any, inner: Sequence[object]) -> bool:
     return kind is Any or isinstance(value, kind)
 
 
-def _first(value: object, kinds: Sequence[Any]) -> Any:
-    """The value as the first of the types that it has."""
-    problem = ValueError()
-    for kind in kinds:
-        try:
-            return typed(value, kind)
-        except ValueError as fault:
-            problem = fault
-    raise problem
-
-
 def object_of(text: str | bytes) -> dict[str, Any] | None:
     """The JSON object in the text; None if it holds something else."""
-    try:
-        found: object = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else None
+    return kept_as(text, dict[str, Any])
 
 
-def kept_as(text: str | None, kind: type[T]) -> T | None:
+def kept_as(text: str | bytes | None, kind: type[T]) -> T | None:
     """What a stored text of JSON holds, if it has this type; else None."""
     try:
         return typed(json.loads(text), kind) if text else None
