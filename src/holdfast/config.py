@@ -81,19 +81,14 @@ def _schemas(given: object) -> object:
     return found
 
 
-def _late(target: str, value: object) -> object:
-    """Call a function of a module that is imported only for a key that is set."""
-    return imported(target)(value)
-
-
 _CHECKS: Mapping[str, Callable[[Any], object]] = {
     "llm": check_model,
     "embedder": check_embedder,
     "format": FORMATS.load,
-    "store": lambda store: _late("holdfast.stores:check_store", store),
+    "store": lambda store: imported("holdfast.stores:check_store")(store),
     "counter": lambda name: meter_for(None, name),
     "strategy": lambda names: chosen({"strategy": names}),
-    "pin": lambda given: _late("holdfast.engine:positions", given),
+    "pin": lambda given: imported("holdfast.engine:positions")(given),
 }
 """Functions that raise ConfigError for a wrong value, by key."""
 
@@ -158,10 +153,15 @@ class Config:
         if said is None:
             return None
         make = TABLES.load(name)
-        given = _given(said)
-        given |= {key: self.table(f"{name}.{key}") for key in given if _is_inner(name, key)}
-        with self._layers.telling(), inside(name, _arguments(name)):
-            return make(**given)
+        arguments = signature(make).parameters
+        with self._layers.telling():
+            _check_table(name, said, arguments)
+            given = {
+                key: self.table(f"{name}.{key}") if f"{name}.{key}" in TABLES.table else value
+                for key, value in _given(said).items()
+            }
+            with inside(name, arguments):
+                return make(**given)
 
     def _of(self, names: Collection[str]) -> dict[str, Any]:
         found = {key: value for key, value in _given(self._layers.data).items() if key in names}
@@ -185,8 +185,6 @@ class Config:
         given = _given(self._layers.data)
         if self._said:
             check_keys(self._layers.data, _known())
-            for key in TABLES.table.keys() & given.keys():
-                _check_table(key, given[key])
         for key in _CHECKS.keys() & given.keys():
             with inside(key):
                 _CHECKS[key](given[key])
@@ -312,7 +310,7 @@ def _value(text: str, path: Sequence[str]) -> object:
     """The value, read as TOML; the text itself if the key takes text or it is not TOML."""
     hint = _hints().get(path[0], "")
     if len(path) > 1:
-        argument = _arguments(path[0]).get(path[1]) if path[0] in TABLES.table else None
+        argument = signature(TABLES.load(path[0])).parameters.get(path[1]) if path[0] in TABLES.table else None
         hint = str(argument.annotation) if argument else ""
     if "str" in hint.split(" | "):
         return text
@@ -342,29 +340,14 @@ def _known() -> list[str]:
     return sorted(key for key in {*_hints(), *TABLES.table} - _OBJECTS if "." not in key)
 
 
-def _arguments(table: str) -> Mapping[str, Parameter]:
-    return signature(TABLES.load(table)).parameters
-
-
-def _check_table(name: str, said: object) -> None:
-    """Raise ConfigError for an unknown key, or for a value that is not a table."""
-    if said is None:
-        return
+def _check_table(name: str, said: object, arguments: Mapping[str, Parameter]) -> None:
+    """Raise ConfigError for an unknown or a missing key, or for a value that is not a table."""
     if not is_table(said):
         raise ConfigError(f"{said!r} is not a table", place=name, advice=f"write [{name}]")
-    arguments = _arguments(name)
     check_keys(said, list(arguments), name)
     for key, argument in arguments.items():
         if argument.default is Parameter.empty and key not in said:
             raise ConfigError(f"it has no {key}", place=name, advice=f"add {key} = ...")
-    for key, value in said.items():
-        if _is_inner(name, key):
-            _check_table(f"{name}.{key}", value)
-
-
-def _is_inner(name: str, key: str) -> bool:
-    """Whether the key of a table is a table itself."""
-    return f"{name}.{key}" in TABLES.table
 
 
 def _given(data: Table) -> dict[str, Any]:
