@@ -27,6 +27,7 @@ from holdfast.config_files import (
     read_config,
     unknown_key,
 )
+from holdfast.engine import positions
 from holdfast.formats import FORMATS, read
 from holdfast.kernel.budget import Budget, written_tokens
 from holdfast.kernel.errors import ConfigError, FormatError
@@ -40,6 +41,7 @@ from holdfast.profiles import (
     profile_of,
 )
 from holdfast.providers import check_embedder, check_model
+from holdfast.stores import check_store
 from holdfast.tokens import meter_for
 
 NAME = "holdfast"
@@ -85,10 +87,10 @@ _CHECKS: Mapping[str, Callable[[Any], object]] = {
     "llm": check_model,
     "embedder": check_embedder,
     "format": FORMATS.load,
-    "store": lambda store: imported("holdfast.stores:check_store")(store),
+    "store": check_store,
     "counter": lambda name: meter_for(None, name),
     "strategy": lambda names: chosen({"strategy": names}),
-    "pin": lambda given: imported("holdfast.engine:positions")(given),
+    "pin": positions,
 }
 """Functions that raise ConfigError for a wrong value, by key."""
 
@@ -310,7 +312,11 @@ def _value(text: str, path: Sequence[str]) -> object:
     """The value, read as TOML; the text itself if the key takes text or it is not TOML."""
     hint = _hints().get(path[0], "")
     if len(path) > 1:
-        argument = signature(TABLES.load(path[0])).parameters.get(path[1]) if path[0] in TABLES.table else None
+        argument = (
+            signature(TABLES.load(path[0])).parameters.get(path[1])
+            if path[0] in TABLES.table
+            else None
+        )
         hint = str(argument.annotation) if argument else ""
     if "str" in hint.split(" | "):
         return text

@@ -391,25 +391,24 @@ def _contradictions(
 
     A sentence that the original has too, in any place of its ``texts``, is not a contradiction.
     """
-    now = {line: each.said for line, each in after.items() if _CUT not in line}
-    said_now = {said for said in now.values() if len(said) >= _FEWEST}
+    said_now = {sentence.said for sentence in after.values()}
     known: dict[frozenset[str], dict[_Claim, str]] = {}
     for line, sentence in before.items():
-        if (said := sentence.said) in said_now:
+        said = sentence.said
+        if len(said) >= _FEWEST and said in said_now:
             known.setdefault(said, {}).setdefault(_Claim.of(sentence.raw), line)
-    spoken: Container[str] | None = None
-    whole = ""
-    for line, said in now.items():
-        claims = known.get(said, {})
-        if not claims or any(map(_Claim.of(after[line].raw).follows, claims)):
-            continue
-        if spoken is None:
-            spoken = _sentences(event.text for event in events if event.function == "words")
-            whole = " ".join(word for text in texts for word in text.split())
-        if line in whole:
-            continue
-        first = next((each for each in claims.values() if each in spoken), "")
-        if first:
+    suspects: list[tuple[str, Collection[str]]] = []
+    for line, sentence in after.items():
+        claims = known.get(sentence.said, {}) if _CUT not in line else {}
+        if claims and not any(map(_Claim.of(sentence.raw).follows, claims)):
+            suspects.append((line, claims.values()))
+    if not suspects:
+        return
+    spoken = _sentences(event.text for event in events if event.function == "words")
+    whole = " ".join(word for text in texts for word in text.split())
+    for line, claimed in suspects:
+        first = next((each for each in claimed if each in spoken), "")
+        if first and line not in whole:
             yield first, Contradiction(one_line(first, PREVIEW), one_line(line, PREVIEW))
 
 
@@ -589,4 +588,3 @@ def _is_done(
         return True
     lines = [line for line in outcome.text.splitlines() if terms(line)]
     return not lines or any(map(told.says, lines))
-

@@ -135,17 +135,6 @@ def masked_message(original: object, wire: Wire) -> tuple[object, Counter[str]]:
     return (wire.rebuilt(cast("Mapping[str, Any]", value)) if counts else original), counts
 
 
-def unmasked(message: Message) -> Counter[str]:
-    """Secrets left in text of the model and its tools, and in parts of unknown type."""
-    if message.role in ("assistant", "tool"):
-        return masked_message(message.original, message.wire)[1]
-    counts: Counter[str] = Counter()
-    for part in message.parts if message.plain is None else ():
-        if isinstance(part, Opaque):
-            counts.update(redacted_text(part.text)[1])
-    return counts
-
-
 def _search(text: str) -> tuple[str, Counts]:
     # imported on first use, since compiling the patterns takes 20 ms
     return cast("tuple[str, Counts]", imported("holdfast.text.secrets:redact_any")(text))
@@ -226,7 +215,12 @@ def left(transcript: Transcript) -> str:
     """The secrets in view that could not be masked, as text; empty if there are none."""
     counts: Counter[str] = Counter()
     for message in transcript.messages:
-        counts.update(unmasked(message))
+        if message.role in ("assistant", "tool"):
+            counts.update(masked_message(message.original, message.wire)[1])
+        elif message.plain is None:
+            for part in message.parts:
+                if isinstance(part, Opaque):
+                    counts.update(redacted_text(part.text)[1])
     return f"secrets left in parts that may not be changed: {_kinds(counts)}" if counts else ""
 
 

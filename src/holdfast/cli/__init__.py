@@ -207,19 +207,13 @@ def _of_click(fault: click.ClickException) -> InputError:
     )
     advice = f"see {command} --help"
     if isinstance(fault, click.NoSuchOption):
-        near = (
-            f"did you mean {' or '.join(sorted(fault.possibilities))}?"
-            if fault.possibilities
-            else advice
-        )
-        return InputError("there is no such option", place=fault.option_name, advice=near)
+        if fault.possibilities:
+            advice = f"did you mean {' or '.join(sorted(fault.possibilities))}?"
+        return InputError("there is no such option", place=fault.option_name, advice=advice)
     if isinstance(fault, click.BadParameter):
-        parameter = fault.param
-        place = parameter.opts[-1] if parameter else ""
-        if isinstance(parameter, click.Argument):
-            place = (
-                parameter.make_metavar(fault.ctx) if fault.ctx else parameter.human_readable_name
-            )
+        place = fault.param.opts[-1] if fault.param else ""
+        if isinstance(fault.param, click.Argument):
+            place = fault.param.human_readable_name
         missing = isinstance(fault, click.MissingParameter)
         problem = "it is missing" if missing else fault.message.rstrip(".")
         return InputError(problem, place=place, advice=advice)

@@ -159,10 +159,10 @@ def _follow(step: Step, entries: list[MessageAccount]) -> None:
     places.append(len(entries))
     inserts = [edit for edit in step.edits if isinstance(edit, Insert)]
     inserts.sort(key=attrgetter("at"))
-    for edit in reversed(inserts):  # from the end, so that earlier places stay valid
-        touch = Touch(step.name, "inserted", edit.reason)
-        made = MessageAccount(None, touches=[touch], covers=_covered(view, edit.covers))
-        entries.insert(places[edit.at], made)
+    for insert in reversed(inserts):  # from the end, so that earlier places stay valid
+        touch = Touch(step.name, "inserted", insert.reason)
+        made = MessageAccount(None, touches=[touch], covers=_covered(view, insert.covers))
+        entries.insert(places[insert.at], made)
     for edit in step.edits:
         if not isinstance(edit, Insert):
             key = edit.key if isinstance(edit, Offload) else ""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
-from os.path import commonprefix
 from typing import Literal
 
 from holdfast.formats.rules import longest_rising
@@ -99,11 +99,11 @@ def _narrow(line: str, width: int) -> str:
 
 def _between(old: str, new: str) -> Iterator[DiffPiece]:
     """An equal beginning, the removed part, the new part, an equal end."""
-    start = len(commonprefix((old, new)))
+    start = _shared_start(old, new)
     line = old.rfind("\n", 0, start) + 1
     if start - line < _WORTH_SHOWING:
         start = line
-    end = len(commonprefix((old[start:][::-1], new[start:][::-1])))
+    end = _shared_start(old[start:][::-1], new[start:][::-1])
     line = old.find("\n", len(old) - end) + 1 or len(old)
     if line - (len(old) - end) < _WORTH_SHOWING:
         end = len(old) - line
@@ -111,6 +111,12 @@ def _between(old: str, new: str) -> Iterator[DiffPiece]:
     yield DiffPiece("gone", old[start : len(old) - end])
     yield DiffPiece("new", new[start : len(new) - end])
     yield DiffPiece("same", old[len(old) - end :])
+
+
+def _shared_start(a: str, b: str) -> int:
+    """The length of the equal beginning, found by halving, since comparing slices is fast."""
+    lengths = range(1, min(len(a), len(b)) + 1)
+    return bisect_left(lengths, True, key=lambda length: a[:length] != b[:length])
 
 
 # cells of a report that is not shown on a terminal: figures of a message take some 45, and the rest
