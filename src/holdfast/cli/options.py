@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -76,14 +77,8 @@ def known(look_up: Callable[[str], object]) -> Callable[..., object]:
     return converted(checked)
 
 
-@converted
-def tokens(value: str) -> int:
-    """A positive number of tokens: ``8000``, ``8_000``, ``8,000``, ``8k`` or ``8.5k``."""
-    number = written_tokens(value)
-    if number == 0:
-        problem, advice = "is not a positive number of tokens", "give one such as 8000 or 8k"
-        raise ConfigError(f"{value!r} {problem}", advice=advice)
-    return number
+tokens = converted(partial(written_tokens, least=1))
+"""A positive number of tokens: ``8000``, ``8_000``, ``8,000``, ``8k`` or ``8.5k``."""
 
 
 @converted

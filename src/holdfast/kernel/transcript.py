@@ -170,9 +170,7 @@ def new_violation(
     broken = violations(rules, after)
     if not broken:
         return None
-    names = {violation.rule for violation in broken}
-    asked = [rule for rule in rules if rule.name in names]
-    old = violations(asked, before)
+    old = violations(rules, before)
     known = {(violation.rule, violation.index) for violation in old}
     more = Counter(violation.rule for violation in broken) - Counter(
         violation.rule for violation in old
