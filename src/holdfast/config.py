@@ -28,7 +28,8 @@ from holdfast.config_files import (
     unknown_key,
 )
 from holdfast.engine import positions
-from holdfast.formats import FORMATS, read
+from holdfast.formats import FORMATS
+from holdfast.formats.payloads import schemas
 from holdfast.kernel.budget import Budget, written_tokens
 from holdfast.kernel.errors import ConfigError, FormatError
 from holdfast.kernel.registry import Registry, imported, rows, similar
@@ -77,7 +78,7 @@ def _schemas(given: object) -> object:
             raise ConfigError(problem, place="tools", advice="name a JSON file") from fault
         found = found.get("tools") if is_table(found) else found
     try:
-        read([], "plain", found)
+        schemas(found)
     except FormatError as fault:
         raise ConfigError(fault.problem, place=fault.place, advice=fault.advice) from fault
     return found

@@ -17,7 +17,6 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import chain, pairwise
 from math import ceil
-from operator import mul
 from statistics import fmean
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -37,7 +36,7 @@ from holdfast.text.fit import SENTENCE
 from holdfast.text.importance import signals
 from holdfast.text.pieces import Shape, clauses, shape, things
 from holdfast.text.sentences import sentences
-from holdfast.text.similarity import Lexical, unit
+from holdfast.text.similarity import Lexical, cosine
 from holdfast.text.visible import GLANCE, LISTED, one_line
 from holdfast.text.words import STOP_WORDS, terms, words
 from holdfast.tokens import meter_for
@@ -308,9 +307,9 @@ def _semantic(runtime: Runtime, said: Collection[str], still: Collection[str]) -
     near = {each: [after[n] for n, _ in index.best(each, _NEAREST)] for each in drawn}
     texts = list(dict.fromkeys([*drawn, *(other for found in near.values() for other in found)]))
     rows: list[list[float]] = runtime.answer_or_raise(Embed(tuple(texts)))
-    vectors = {text: unit(row) or () for text, row in zip(texts, rows, strict=True)}
+    vectors = dict(zip(texts, rows, strict=True))
     alike = [
-        max((sum(map(mul, vectors[one], vectors[other])) for other in near[one]), default=0.0)
+        max((cosine(vectors[one], vectors[other]) for other in near[one]), default=0.0)
         for one in drawn
     ]
     kept = sum(max(0.0, each) for each in alike) / len(drawn)
