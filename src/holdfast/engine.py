@@ -443,7 +443,7 @@ def measured(
 def deliver(job: Job, plan: Plan | None, result: CompressionResult) -> CompressionResult:
     """The result, or the error that the caller asked for instead."""
     if job.raises and plan:
-        for name, inner in _leaves(job.compressor.name, plan):
+        for name, inner in plan.leaves(job.compressor.name):
             if inner.fault is not None:
                 raise StrategyError(name, inner.detail) from inner.fault
     if job.hard and not result.budget_met:
@@ -454,14 +454,6 @@ def deliver(job: Job, plan: Plan | None, result: CompressionResult) -> Compressi
             reason=result.detail,
         )
     return result
-
-
-def _leaves(name: str, plan: Plan) -> Iterator[tuple[str, Plan]]:
-    """The plans without steps of their own, each with the name of its strategy."""
-    if not plan.steps:
-        yield name, plan
-    for step, inner in plan.steps:
-        yield from _leaves(step, inner)
 
 
 def _result(

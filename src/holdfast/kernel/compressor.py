@@ -6,7 +6,7 @@ lockstep, synchronously (``run``) or awaited (``arun``).
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Annotated, Any, Literal, Protocol, TypeVar, cast
 
@@ -50,6 +50,13 @@ class Plan:
         """A plan without edits, because of an error."""
         detail = " ".join(f"{type(fault).__name__}: {fault}".split()).removesuffix(":")
         return cls(status="failed", reason="strategy_failed", detail=detail, fault=fault)
+
+    def leaves(self, name: str) -> Iterator[tuple[str, Plan]]:
+        """The plans without steps of their own, each with the name of its strategy."""
+        if not self.steps:
+            yield name, self
+        for step, inner in self.steps:
+            yield from inner.leaves(step)
 
 
 Flow = Generator[Ask[object], Any, Plan]
