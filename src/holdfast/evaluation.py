@@ -500,18 +500,14 @@ def _facts(
     denied: Container[str],
 ) -> Iterator[CheckedFact]:
     """The facts of the conversation, each once, with whether it was kept."""
-    whole, is_whole = frozenset(after), dict[str, bool]()
-    for text in texts:
-        stays = text in whole
-        for thing in things(text):
-            is_whole[thing] = stays or is_whole.get(thing, False)
-    units = set[str]()
-    for amount, message in _amounts(events):
-        is_whole[amount] = texts[message] in whole or is_whole.get(amount, False)
-        units.add(amount.partition(" ")[2])
+    whole, amounts = frozenset(after), list(_amounts(events))
+    found = [(thing, text) for text in texts for thing in things(text)]
+    found += [(amount, texts[message]) for amount, message in amounts]
+    units = {amount.partition(" ")[2] for amount, _ in amounts}
+    in_whole = {thing for thing, text in found if text in whole}
     named = [
         thing
-        for thing in is_whole
+        for thing in dict.fromkeys(thing for thing, _ in found)
         if " " in thing or (shape(thing) in _NAMED and thing not in units)
     ]
     told = _Told(after, named)
@@ -522,7 +518,7 @@ def _facts(
         if thing not in capitalised or _is_name(thing, texts, stands):
             is_number = " " in thing or _NUMBER.fullmatch(thing)
             around = _sentences_around(texts, thing, stands)
-            kept = is_whole[thing] or told.names(thing, around)
+            kept = thing in in_whole or told.names(thing, around)
             yield CheckedFact("numbers" if is_number else "names", thing, kept)
     outcomes = {event.act: event for event in events if event.function == "outcome"}
     for at, event in enumerate(events):

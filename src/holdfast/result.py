@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
+from itertools import chain
 from math import ceil, inf
 from os import PathLike, fspath
 from pathlib import PurePath
@@ -198,12 +199,9 @@ class Step:
 
     def check(self, before: int) -> None:
         """Raise ValueError if its edits do not fit the number of messages before the step."""
-        inserts, others = set[int](), set[int]()
-        for edit in self.edits:
-            if isinstance(edit, Insert):
-                inserts.add(edit.at)
-            else:
-                others.update(touched(edit))
+        inserts = {edit.at for edit in self.edits if isinstance(edit, Insert)}
+        touches = (touched(edit) for edit in self.edits if not isinstance(edit, Insert))
+        others = set(chain.from_iterable(touches))
         known = others == set(self.taken) and others <= set(range(before))
         if not known or not inserts <= set(range(before + 1)):
             raise ValueError(f"the edits of the step {self.name!r} do not fit its messages")

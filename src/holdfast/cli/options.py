@@ -25,7 +25,7 @@ from holdfast.profiles import load_profile, profile_names
 from holdfast.providers import EMBEDDERS, MODELS, check_embedder, check_model
 from holdfast.stores import open_store
 from holdfast.text.visible import one_line
-from holdfast.tokens import COUNTERS, counter_for, family_of
+from holdfast.tokens import COUNTERS, counter_for
 
 F = TypeVar("F", bound=Callable[..., int])
 
@@ -204,7 +204,7 @@ counting_options = having(*COUNTER, FORM, _TOOLS, CONFIG)
 
 def note_unknown(model: str | None, counter: str | None) -> None:
     """Warn if tokens are counted for an unknown model, whose name may be misspelt."""
-    if model is None or counter is not None or family_of(model).accuracy.kind != "unknown":
+    if model is None or counter is not None:
         return
     used = counter_for(model)
     if used.accuracy.kind == "unknown" and used.name != model:

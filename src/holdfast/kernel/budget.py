@@ -147,11 +147,7 @@ class Meter:
             return self.text(part.name) + self.text(part.arguments) + self.tariff.call
         if isinstance(part, ToolResult):
             named = self.text(f"tool_call_id:{part.call_id}") if self.tariff.result_id else 0
-            return (
-                self.text(part.text)
-                + named
-                + (sum(map(self.media, part.media)) if part.media else 0)
-            )
+            return self.text(part.text) + named + sum(map(self.media, part.media))
         if isinstance(part, Media):
             return self.media(part)
         return self.text(part.text)

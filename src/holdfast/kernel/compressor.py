@@ -113,8 +113,7 @@ class Configured:
 
 def described(compressor: Compressor) -> dict[str, object]:
     """The description of a strategy: its own, or its name and its fields."""
-    told = _own(compressor)
-    return {"strategy": compressor.name, **knobs(compressor)} if told is None else told
+    return _own(compressor) or {"strategy": compressor.name, **knobs(compressor)}
 
 
 def knobs(compressor: object) -> dict[str, object]:
