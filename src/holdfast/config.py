@@ -23,7 +23,6 @@ from holdfast.config_files import (
     Table,
     check_keys,
     inside,
-    is_table,
     read_config,
     unknown_key,
 )
@@ -33,6 +32,7 @@ from holdfast.formats.payloads import schemas
 from holdfast.kernel.budget import Budget, written_tokens
 from holdfast.kernel.errors import ConfigError, FormatError
 from holdfast.kernel.registry import Registry, imported, rows, similar
+from holdfast.kernel.typed import is_object
 from holdfast.options import USUAL_PROFILE, Options, check, chosen
 from holdfast.profiles import (
     PROFILE_KEYS,
@@ -76,7 +76,7 @@ def _schemas(given: object) -> object:
         except (OSError, ValueError) as fault:
             problem = f"{given!r} cannot be read ({fault})"
             raise ConfigError(problem, place="tools", advice="name a JSON file") from fault
-        found = found.get("tools") if is_table(found) else found
+        found = found.get("tools") if is_object(found) else found
     try:
         schemas(found)
     except FormatError as fault:
@@ -349,7 +349,7 @@ def _known() -> list[str]:
 
 def _check_table(name: str, said: object, arguments: Mapping[str, Parameter]) -> None:
     """Raise ConfigError for an unknown or a missing key, or for a value that is not a table."""
-    if not is_table(said):
+    if not is_object(said):
         raise ConfigError(f"{said!r} is not a table", place=name, advice=f"write [{name}]")
     check_keys(said, list(arguments), name)
     for key, argument in arguments.items():
@@ -364,7 +364,7 @@ def _given(data: Table) -> dict[str, Any]:
 
 def _leaves(value: Table, head: str = "") -> Iterator[tuple[str, object]]:
     for key, inner in value.items():
-        if is_table(inner):
+        if is_object(inner):
             yield from _leaves(inner, f"{head}{key}.")
         else:
             yield f"{head}{key}", inner

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 
 from holdfast.compressors.summaries import (
     message_key,
@@ -20,7 +20,7 @@ from holdfast.kernel.budget import is_whole
 from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import renamed_argument
-from holdfast.kernel.typed import Positive, check_type, kept_as, object_of
+from holdfast.kernel.typed import Positive, check_type, is_list, is_object, kept_as, object_of
 from holdfast.names import ToolProvider
 from holdfast.result import ThreadId
 from holdfast.stores import open_store
@@ -149,10 +149,8 @@ def line_range(lines: object) -> tuple[int, int] | None:
     """
     if lines is None or lines == "":
         return None
-    if isinstance(lines, list | tuple):
-        pair = cast("Sequence[object]", lines)
-        if len(pair) == 2 and all(map(is_whole, pair)):
-            return cast("tuple[int, int]", tuple(pair))
+    if is_list(lines) and len(lines) == 2 and all(map(is_whole, lines)):
+        return lines[0], lines[1]
     found = _RANGE.fullmatch(str(lines)) if isinstance(lines, str | int) else None
     if found is None:
         raise ConfigError(
@@ -181,10 +179,10 @@ def _answer(text: str, offset: int, most: int) -> str:
 def _object(arguments: object) -> Mapping[str, object]:
     """The arguments of a call, given as an object or as its JSON."""
     given = object_of(arguments) if isinstance(arguments, str | bytes) else arguments
-    if not isinstance(given, Mapping):
+    if not is_object(given):
         advice = 'give an object such as {"key": "3fa1c27b90de"}'
         raise ConfigError("the arguments are not an object", place="arguments", advice=advice)
-    return cast("Mapping[str, object]", given)
+    return given
 
 
 def _offset(value: object) -> int:

@@ -30,6 +30,7 @@ from holdfast.kernel.messages import (
 from holdfast.kernel.ports import Ask, Complete, Embed, Save, Write
 from holdfast.kernel.registry import imported
 from holdfast.kernel.transcript import Transcript
+from holdfast.kernel.typed import is_list, is_object
 from holdfast.text.memo import Memo
 
 MASK = re.compile(r"\[redacted [a-z ]+\]")
@@ -114,12 +115,11 @@ def masked_values(value: object) -> tuple[object, Counter[str]]:
             if isinstance(each, str) and key not in _TIES:
                 holder[key], found = redacted_text(each)
                 counts.update(found)
-            elif isinstance(each, Mapping | list | tuple):
-                held = cast("Mapping[Any, Any] | Sequence[Any]", cast("object", each))
-                if id(held) not in made:
-                    made[id(held)] = dict(held) if isinstance(held, Mapping) else list(held)
-                    todo.append(made[id(held)])
-                holder[key] = made[id(held)]
+            elif is_object(each) or is_list(each):
+                if id(each) not in made:
+                    made[id(each)] = dict(each) if is_object(each) else list(each)
+                    todo.append(made[id(each)])
+                holder[key] = made[id(each)]
     return (root[0] if counts else value), counts
 
 

@@ -10,10 +10,11 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from holdfast.files import as_input_errors, followed, read_whole
 from holdfast.kernel.errors import ConfigError, InputError
+from holdfast.kernel.typed import is_list, is_object
 
 STDIN = "-"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -90,8 +91,7 @@ def read_conversation(file: str) -> Document:
 
 def object_in(document: Document) -> Mapping[str, object]:
     """The document if it is an object, else an empty one."""
-    payload: object = document.payload
-    return cast("Mapping[str, object]", payload) if isinstance(payload, dict) else {}
+    return document.payload if is_object(document.payload) else {}
 
 
 def read_json(file: str) -> Document:
@@ -187,14 +187,12 @@ def _first_flaw(value: object, line: str) -> InputError:
         place, value = waiting.pop()
         if isinstance(value, InputError):
             return value.at(place)
-        if isinstance(value, dict):
-            fields = cast("dict[str, object]", value).items()
-            waiting += [
-                (f"{place}.{key}" if place else key, inner) for key, inner in reversed(fields)
-            ]
-        elif isinstance(value, list):
-            items = list(enumerate(cast("list[object]", value)))
-            waiting += [(f"{place}[{i}]", inner) for i, inner in reversed(items)]
+        if is_object(value):
+            fields = reversed(list(value.items()))
+            waiting += [(f"{place}.{key}" if place else key, inner) for key, inner in fields]
+        elif is_list(value):
+            items = reversed(list(enumerate(value)))
+            waiting += [(f"{place}[{i}]", inner) for i, inner in items]
 
 
 STDOUT = "-"
@@ -202,8 +200,8 @@ STDOUT = "-"
 
 def like(document: Document, payload: object) -> bytes:
     """The payload as JSON in the layout of the document: by line, on one line, or indented."""
-    if document.lines and isinstance(payload, list):
-        return b"".join(json_bytes(value) for value in cast("list[object]", payload))
+    if document.lines and is_list(payload):
+        return b"".join(map(json_bytes, payload))
     return json_bytes(payload, indent=2 if document.indented else None)
 
 

@@ -20,6 +20,7 @@ from holdfast.kernel.budget import Budget, written_tokens
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import imported
+from holdfast.kernel.typed import is_list
 from holdfast.options import Options
 from holdfast.profiles import load_profile, profile_names
 from holdfast.providers import EMBEDDERS, MODELS, check_embedder, check_model
@@ -221,11 +222,11 @@ def read_tools(file: str | None) -> object:
     document = read_json(file)
     with within(file):
         found = object_in(document).get("tools", document.payload)
-        if not isinstance(found, list):
+        if not is_list(found):
             raise InputError(
                 "it has no list of schemas", advice='give a list, or an object with "tools"'
             )
-        return cast("object", found)
+        return found
 
 
 FILE_URL = "sqlite:///"

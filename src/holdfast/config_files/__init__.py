@@ -9,10 +9,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeGuard, cast
+from typing import Any, NamedTuple
 
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.registry import Registry, nearest, rows
+from holdfast.kernel.typed import is_list, is_object
 
 READERS = Registry(
     "form of a configuration file",
@@ -74,10 +75,10 @@ def config_of(
     """Read text in the format of files with this suffix."""
     head = ".".join(within)
     with inside(name):
-        reader: Reader = READERS.load(suffix)
-        found, lines = reader(text)
+        found: object
+        found, lines = READERS.load(suffix)(text)
     for key in within:
-        found = found.get(key, {}) if is_table(found) else {}
+        found = found.get(key, {}) if is_object(found) else {}
     known = cache(lines)
 
     def origin(path: str) -> str:
@@ -86,7 +87,7 @@ def config_of(
             whole = _above(whole)
         return f"{name}:{known()[whole]}" if whole else name
 
-    if not is_table(found):
+    if not is_object(found):
         place = f"{origin('')}: {head}"
         raise ConfigError(f"{found!r} is not a table", place=place, advice=f"write [{head}]")
     return ConfigFile(name, found, origin, folder)
@@ -169,14 +170,14 @@ class Layers:
     ) -> None:
         for key, value in upper.items():
             path, said = f"{head}{key}", f"{written}{key}"
-            if path == STEPS and isinstance(value, list):
+            if path == STEPS and is_list(value):
                 lower[key] = {}
                 self._steps(file, enumerate(value), f"{STEPS}[{{}}]", lower[key])
-            elif path == STEPS and is_table(value):
+            elif path == STEPS and is_object(value):
                 self._steps(file, value.items(), f"{STEPS}.{{}}", lower.setdefault(key, {}))
-            elif is_table(value):
+            elif is_object(value):
                 below = lower.get(key)
-                lower[key] = below if is_table(below) else {}
+                lower[key] = below if is_object(below) else {}
                 self._lay(file, value, lower[key], f"{path}.", f"{said}.")
             else:
                 lower[key] = value
@@ -200,7 +201,7 @@ class Layers:
                     label = _new_label(knobs, written, made)
                 else:
                     label = self._label(name, made)
-                    if not is_table(knobs) and knobs is not False:
+                    if not is_object(knobs) and knobs is not False:
                         advice = "give a table of knobs, or false to leave the step out"
                         raise ConfigError(f"{knobs!r} are not knobs", place=written, advice=advice)
             path = f"{STEPS}.{label}"
@@ -226,14 +227,9 @@ class Layers:
         raise unknown_key(f"{STEPS}.{name}", known, "step")
 
 
-def is_table(value: object) -> TypeGuard[Table]:
-    """Whether the value is a table."""
-    return isinstance(value, Mapping)
-
-
 def _new_label(step: object, written: str, made: Table) -> str:
     """The name of a step of a list, with a prime for each step before it of the same name."""
-    if not is_table(step) or not isinstance(step.get("strategy"), str):
+    if not is_object(step) or not isinstance(step.get("strategy"), str):
         problem, advice = "a step is a table with a strategy", 'add strategy = "..."'
         raise ConfigError(problem, place=written, advice=advice)
     label = str(step.get("as", step["strategy"]))
@@ -299,12 +295,12 @@ def _lines(text: str) -> dict[str, int]:
 
 def _paths(value: object, head: str = "") -> Iterator[str]:
     """The path of every key in a value, such as ``limits.timeout`` or ``steps[1].strategy``."""
-    if is_table(value):
+    if is_object(value):
         for key, inner in value.items():
             path = f"{head}.{key}" if head else key
             yield path
             yield from _paths(inner, path)
-    elif isinstance(value, list):
-        for n, inner in enumerate(cast("list[object]", value)):
+    elif is_list(value):
+        for n, inner in enumerate(value):
             yield f"{head}[{n}]"
             yield from _paths(inner, f"{head}[{n}]")

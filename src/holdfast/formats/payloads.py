@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import is_
-from typing import Any, NoReturn, TypeGuard
+from typing import Any, NoReturn
 
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.messages import Media, MediaKind, Opaque, Part, Parts, Role, Text
 from holdfast.kernel.registry import imported
+from holdfast.kernel.typed import is_list as is_list  # noqa: PLC0414 - part of this module
+from holdfast.kernel.typed import is_object as is_object  # noqa: PLC0414
 from holdfast.kernel.typed import object_of
 
 MESSAGES = "messages"
@@ -267,16 +269,6 @@ def rewritten(original: Object, texts: Mapping[Path, str]) -> Object:
             holder = holder[step]
         holder[path[-1]] = parsed_object(text) if is_object(holder.get(path[-1])) else text
     return copy
-
-
-def is_object(value: object) -> TypeGuard[Object]:
-    """Whether the value is a JSON object."""
-    return isinstance(value, Mapping)
-
-
-def is_list(value: object) -> TypeGuard[Sequence[Any]]:
-    """Whether the value is a JSON array."""
-    return isinstance(value, list | tuple)
 
 
 def compact(value: object, place: str = "", otherwise: Callable[[object], str] = str) -> str:

@@ -15,7 +15,7 @@ from .budget import Allowance
 from .edits import Edit
 from .ports import Ask
 from .transcript import Transcript
-from .typed import Only, check_fields
+from .typed import Only, check_fields, is_list, is_object
 
 A = TypeVar("A")
 R = TypeVar("R")
@@ -127,20 +127,16 @@ def _own(value: object) -> dict[str, object] | None:
     # measured: isinstance with a protocol takes thirty times as long
     describe = getattr(value, "describe", None)
     told: object = describe() if callable(describe) else None
-    return (
-        cast("dict[str, object]", _plain(cast("Any", told))) if isinstance(told, Mapping) else None
-    )
+    return {key: _plain(item) for key, item in told.items()} if is_object(told) else None
 
 
 def _plain(value: object) -> object:
     if value is None or isinstance(value, (str, int, float)):
         return value
-    if isinstance(value, (tuple, list)):
-        return [_plain(item) for item in cast("list[object]", value)]
-    if isinstance(value, Mapping):
-        return {
-            str(key): _plain(item) for key, item in cast("Mapping[object, object]", value).items()
-        }
+    if is_list(value):
+        return [_plain(item) for item in value]
+    if is_object(value):
+        return {str(key): _plain(item) for key, item in value.items()}
     return _own(value) or knobs(value) or str(value)
 
 
@@ -177,7 +173,10 @@ def _driven(flow: Generator[object, Any, object]) -> Generator[Ask[object], Any,
     try:
         asked = next(flow)
         while isinstance(asked, Ask):
-            told = yield from (planned(asked) if isinstance(asked, Attempt) else ask(asked))
+            if isinstance(asked, Attempt):
+                told: object = yield from planned(asked)
+            else:
+                told = yield asked
             asked = flow.throw(told) if isinstance(told, Exception) else flow.send(told)
     except StopIteration as done:
         return done.value

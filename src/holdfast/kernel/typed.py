@@ -18,6 +18,7 @@ from typing import (
     Any,
     Literal,
     NamedTuple,
+    TypeGuard,
     TypeVar,
     Union,
     cast,
@@ -56,6 +57,16 @@ _WORDS: Mapping[object, str] = {
 _SHARE = "a number of tokens or a share in [0, 1]"
 
 
+def is_object(value: object) -> TypeGuard[Mapping[str, Any]]:
+    """Whether the value is a JSON object."""
+    return isinstance(value, Mapping)
+
+
+def is_list(value: object) -> TypeGuard[Sequence[Any]]:
+    """Whether the value is a JSON array."""
+    return isinstance(value, list | tuple)
+
+
 def check_fields(given: object, *, bare: bool = False) -> None:
     """Check the fields of a dataclass; call it in ``__post_init__``.
 
@@ -90,8 +101,7 @@ def fits(value: object, hint: Any) -> bool:
     if origin is Literal:
         return value in inner
     if origin is tuple:
-        items = cast("Sequence[object]", value)
-        return isinstance(value, list | tuple) and all(fits(item, inner[0]) for item in items)
+        return is_list(value) and all(fits(item, inner[0]) for item in value)
     if hint in (int, float):
         is_number = isinstance(value, (int, hint)) and not isinstance(value, bool)
         return is_number and 0 <= cast("float", value) < inf
@@ -126,14 +136,13 @@ def typed(value: object, hint: Any) -> Any:
         for each in inner:
             with suppress(ValueError):
                 return typed(value, each)
-    if is_dataclass(kind) and isinstance(value, Mapping):
-        return _object(cast("Mapping[str, object]", value), kind)
-    if kind in (tuple, list) and isinstance(value, list):
-        some = [typed(each, inner[0]) for each in cast("list[object]", value)]
+    if is_dataclass(kind) and is_object(value):
+        return _object(value, kind)
+    if kind in (tuple, list) and is_list(value):
+        some = [typed(each, inner[0]) for each in value]
         return tuple(some) if kind is tuple else some
-    if kind in (dict, Mapping) and isinstance(value, dict):
-        given = cast("dict[str, object]", value)
-        return {key: typed(each, inner[1]) for key, each in given.items()}
+    if kind in (dict, Mapping) and is_object(value):
+        return {key: typed(each, inner[1]) for key, each in value.items()}
     if kind in _UNIONS or not _is(value, kind, inner):
         raise ValueError(f"{value!r} is no {getattr(hint, '__name__', hint)}")
     return value

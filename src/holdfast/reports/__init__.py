@@ -117,7 +117,10 @@ class MessageAccount:
     def state(self) -> State:
         """Its final state; a message that was changed and then dropped is dropped."""
         met = {touch.state for touch in self.touches}
-        return next((state for state in _FINAL if state in met), "kept")
+        for state in _FINAL:
+            if state in met:
+                return state
+        return "kept"
 
     @property
     def decided(self) -> Touch | None:

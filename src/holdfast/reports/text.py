@@ -79,7 +79,7 @@ def folded(
 def _fold(piece: DiffPiece, head: int, tail: int, width: int) -> Iterator[DiffPiece]:
     lines = [_narrow(line, width) for line in piece.text.splitlines()]
     hidden = len(lines) - head - tail
-    parts = [(piece.kind, lines)]
+    parts: list[tuple[Kind, list[str]]] = [(piece.kind, lines)]
     if hidden > 1:
         told = f"{hidden:,} {'unchanged' if piece.kind == 'same' else 'more'} lines"
         end = lines[len(lines) - tail :]
