@@ -73,12 +73,8 @@ class _Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a line for each command; only commands of other packages are imported for it."""
-        about = {
-            name: _ABOUT[name]
-            if name in _ABOUT
-            else self.get_command(ctx, name).get_short_help_str()
-            for name in self.list_commands(ctx)
-        }
+        others = {name: self.get_command(ctx, name) for name in COMMANDS.added()}
+        about = _ABOUT | {name: each.get_short_help_str() for name, each in others.items()}
         with formatter.section("Commands"):
             formatter.write_dl(list(about.items()))
 
