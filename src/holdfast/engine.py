@@ -201,11 +201,11 @@ class Job(NamedTuple):
     @property
     def idle(self) -> Plan:
         """The plan of a conversation that fits, which says why it is not changed."""
-        if self.waits:
-            return Plan.skip("cheaper_to_wait", self.waits)
         if self.continues:
             told = f"{self.continues} continues messages that are not here"
             return Plan.skip("goes_on_elsewhere", f"{told}: the request is not changed")
+        if self.waits:
+            return Plan.skip("cheaper_to_wait", self.waits)
         masked = ", so no secret is masked" if self.allowance.redacts else ""
         return Plan.skip("within_budget", f"the conversation fits and is not changed{masked}")
 
