@@ -81,16 +81,13 @@ class Touch:
     key: str = ""
 
 
-_FINAL: tuple[State, ...] = ("dropped", "inserted", "offloaded", "changed")
-"""The states of edits; the first that a message has met is its final one."""
-
 STATE_OF: Mapping[type[Edit], State] = {
     Drop: "dropped",
     Insert: "inserted",
     Offload: "offloaded",
     Replace: "changed",
 }
-"""The state of a message after an edit of this type."""
+"""The state of a message after an edit of this type; the first that it has met is its final one."""
 
 
 @dataclass(slots=True)
@@ -117,7 +114,7 @@ class MessageAccount:
     def state(self) -> State:
         """Its final state; a message that was changed and then dropped is dropped."""
         met = {touch.state for touch in self.touches}
-        for state in _FINAL:
+        for state in STATE_OF.values():
             if state in met:
                 return state
         return "kept"
