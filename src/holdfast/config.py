@@ -92,6 +92,7 @@ _CHECKS: Mapping[str, Callable[[Any], object]] = {
     "counter": lambda name: meter_for(None, name),
     "strategy": lambda names: chosen({"strategy": names}),
     "pin": positions,
+    "tools": _schemas,
 }
 """Functions that raise ConfigError for a wrong value, by key."""
 
@@ -174,14 +175,8 @@ class Config:
         if self._said & PROFILE_KEYS - Options.__annotations__.keys() or "profile" in self._said:
             found["profile"] = self.profile
         if "tools" in found:
-            found["tools"] = self._tools
+            found["tools"] = _schemas(found["tools"])
         return found
-
-    @cached_property
-    def _tools(self) -> object:
-        """The tool schemas, read once."""
-        with inside("tools"):
-            return _schemas(self._layers.data["tools"])
 
     def _check(self) -> None:
         """Raise ConfigError for an unknown key or a wrong value."""
@@ -191,8 +186,6 @@ class Config:
         for key in _CHECKS.keys() & given.keys():
             with inside(key):
                 _CHECKS[key](given[key])
-        if "tools" in given:
-            _ = self._tools
         if "strategy" in given and self._said & {"extends", "profile", "steps"}:
             problem = "a profile and strategies exclude each other"
             raise ConfigError(problem, place="strategy", advice="give the one or the other")
@@ -202,16 +195,13 @@ class Config:
             self.budget.tokens()
         plain = {key: value for key, value in given.items() if key not in TABLES.table}
         check(cast("Options", {key: plain[key] for key in Options.__annotations__ & plain.keys()}))
-        if _VIEWS & plain.keys():
+        if self._said:
             imported("holdfast.session.arguments:check_own")(plain)
         _ = self.profile
 
 
 _OBJECTS = frozenset({"condenser", "clock"})
 """Arguments of a session that cannot be written in a file."""
-
-_VIEWS = frozenset({"background", "recall_messages", "recall_score", "segmentation", "vectors"})
-"""Options that only a session has."""
 
 # similarity by difflib; "modle" and "model" have 0.8. Its usual 0.6 takes "host", "user" and
 # "server" for misspelled keys
