@@ -23,14 +23,16 @@ from holdfast.config_files import (
     Table,
     check_keys,
     inside,
-    is_table,
     read_config,
     unknown_key,
 )
-from holdfast.formats import FORMATS, read
+from holdfast.engine import positions
+from holdfast.formats import FORMATS
+from holdfast.formats.payloads import schemas
 from holdfast.kernel.budget import Budget, written_tokens
 from holdfast.kernel.errors import ConfigError, FormatError
 from holdfast.kernel.registry import Registry, imported, rows, similar
+from holdfast.kernel.typed import is_object
 from holdfast.options import USUAL_PROFILE, Options, check, chosen
 from holdfast.profiles import (
     PROFILE_KEYS,
@@ -40,6 +42,7 @@ from holdfast.profiles import (
     profile_of,
 )
 from holdfast.providers import check_embedder, check_model
+from holdfast.stores import check_store
 from holdfast.tokens import meter_for
 
 NAME = "holdfast"
@@ -73,27 +76,23 @@ def _schemas(given: object) -> object:
         except (OSError, ValueError) as fault:
             problem = f"{given!r} cannot be read ({fault})"
             raise ConfigError(problem, place="tools", advice="name a JSON file") from fault
-        found = found.get("tools") if is_table(found) else found
+        found = found.get("tools") if is_object(found) else found
     try:
-        read([], "plain", found)
+        schemas(found)
     except FormatError as fault:
         raise ConfigError(fault.problem, place=fault.place, advice=fault.advice) from fault
     return found
-
-
-def _late(target: str, value: object) -> object:
-    """Call a function of a module that is imported only for a key that is set."""
-    return imported(target)(value)
 
 
 _CHECKS: Mapping[str, Callable[[Any], object]] = {
     "llm": check_model,
     "embedder": check_embedder,
     "format": FORMATS.load,
-    "store": lambda store: _late("holdfast.stores:check_store", store),
+    "store": check_store,
     "counter": lambda name: meter_for(None, name),
     "strategy": lambda names: chosen({"strategy": names}),
-    "pin": lambda given: _late("holdfast.engine:positions", given),
+    "pin": positions,
+    "tools": _schemas,
 }
 """Functions that raise ConfigError for a wrong value, by key."""
 
@@ -158,10 +157,15 @@ class Config:
         if said is None:
             return None
         make = TABLES.load(name)
-        given = _given(said)
-        given |= {key: self.table(f"{name}.{key}") for key in given if _is_inner(name, key)}
-        with self._layers.telling(), inside(name, _arguments(name)):
-            return make(**given)
+        arguments = signature(make).parameters
+        with self._layers.telling():
+            _check_table(name, said, arguments)
+            given = {
+                key: self.table(f"{name}.{key}") if f"{name}.{key}" in TABLES.table else value
+                for key, value in _given(said).items()
+            }
+            with inside(name, arguments):
+                return make(**given)
 
     def _of(self, names: Collection[str]) -> dict[str, Any]:
         found = {key: value for key, value in _given(self._layers.data).items() if key in names}
@@ -171,27 +175,17 @@ class Config:
         if self._said & PROFILE_KEYS - Options.__annotations__.keys() or "profile" in self._said:
             found["profile"] = self.profile
         if "tools" in found:
-            found["tools"] = self._tools
+            found["tools"] = _schemas(found["tools"])
         return found
-
-    @cached_property
-    def _tools(self) -> object:
-        """The tool schemas, read once."""
-        with inside("tools"):
-            return _schemas(self._layers.data["tools"])
 
     def _check(self) -> None:
         """Raise ConfigError for an unknown key or a wrong value."""
         given = _given(self._layers.data)
         if self._said:
             check_keys(self._layers.data, _known())
-            for key in TABLES.table.keys() & given.keys():
-                _check_table(key, given[key])
         for key in _CHECKS.keys() & given.keys():
             with inside(key):
                 _CHECKS[key](given[key])
-        if "tools" in given:
-            _ = self._tools
         if "strategy" in given and self._said & {"extends", "profile", "steps"}:
             problem = "a profile and strategies exclude each other"
             raise ConfigError(problem, place="strategy", advice="give the one or the other")
@@ -201,16 +195,13 @@ class Config:
             self.budget.tokens()
         plain = {key: value for key, value in given.items() if key not in TABLES.table}
         check(cast("Options", {key: plain[key] for key in Options.__annotations__ & plain.keys()}))
-        if _VIEWS & plain.keys():
+        if self._said:
             imported("holdfast.session.arguments:own_options")(plain)
         _ = self.profile
 
 
 _OBJECTS = frozenset({"condenser", "clock"})
 """Arguments of a session that cannot be written in a file."""
-
-_VIEWS = frozenset({"background", "recall_messages", "recall_score", "segmentation", "vectors"})
-"""Options that only a session has."""
 
 # similarity by difflib; "modle" and "model" have 0.8. Its usual 0.6 takes "host", "user" and
 # "server" for misspelled keys
@@ -312,7 +303,11 @@ def _value(text: str, path: Sequence[str]) -> object:
     """The value, read as TOML; the text itself if the key takes text or it is not TOML."""
     hint = _hints().get(path[0], "")
     if len(path) > 1:
-        argument = _arguments(path[0]).get(path[1]) if path[0] in TABLES.table else None
+        argument = (
+            signature(TABLES.load(path[0])).parameters.get(path[1])
+            if path[0] in TABLES.table
+            else None
+        )
         hint = str(argument.annotation) if argument else ""
     if "str" in hint.split(" | "):
         return text
@@ -342,29 +337,14 @@ def _known() -> list[str]:
     return sorted(key for key in {*_hints(), *TABLES.table} - _OBJECTS if "." not in key)
 
 
-def _arguments(table: str) -> Mapping[str, Parameter]:
-    return signature(TABLES.load(table)).parameters
-
-
-def _check_table(name: str, said: object) -> None:
-    """Raise ConfigError for an unknown key, or for a value that is not a table."""
-    if said is None:
-        return
-    if not is_table(said):
+def _check_table(name: str, said: object, arguments: Mapping[str, Parameter]) -> None:
+    """Raise ConfigError for an unknown or a missing key, or for a value that is not a table."""
+    if not is_object(said):
         raise ConfigError(f"{said!r} is not a table", place=name, advice=f"write [{name}]")
-    arguments = _arguments(name)
     check_keys(said, list(arguments), name)
     for key, argument in arguments.items():
         if argument.default is Parameter.empty and key not in said:
             raise ConfigError(f"it has no {key}", place=name, advice=f"add {key} = ...")
-    for key, value in said.items():
-        if _is_inner(name, key):
-            _check_table(f"{name}.{key}", value)
-
-
-def _is_inner(name: str, key: str) -> bool:
-    """Whether the key of a table is a table itself."""
-    return f"{name}.{key}" in TABLES.table
 
 
 def _given(data: Table) -> dict[str, Any]:
@@ -374,7 +354,7 @@ def _given(data: Table) -> dict[str, Any]:
 
 def _leaves(value: Table, head: str = "") -> Iterator[tuple[str, object]]:
     for key, inner in value.items():
-        if is_table(inner):
+        if is_object(inner):
             yield from _leaves(inner, f"{head}{key}.")
         else:
             yield f"{head}{key}", inner

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -29,8 +30,8 @@ from holdfast.result import (
     Net,
     Step,
     TokenUsage,
-    as_given,
     bare,
+    contained,
 )
 from holdfast.runtime import Requests, Rounds, Runtime, caller_of
 from holdfast.stores import open_store
@@ -43,8 +44,6 @@ if TYPE_CHECKING:
 
 _MODELS = ("llm", "embedder", "cache", "limits")
 """The options of models and embedders."""
-_CONTINUES = "goes_on_elsewhere"
-_WAITS = "cheaper_to_wait"
 RECALL_TOOL = "recall"
 """The name of the tool that returns originals to a model."""
 
@@ -201,6 +200,17 @@ class Job(NamedTuple):
         """Whether no strategy is asked: it fits, may not be changed, or waiting is cheaper."""
         return bool(self.continues or self.waits) or self.tokens <= self.trigger
 
+    @property
+    def idle(self) -> Plan:
+        """The plan of a conversation that fits, which says why it is not changed."""
+        if self.continues:
+            told = f"{self.continues} continues messages that are not here"
+            return Plan.skip("goes_on_elsewhere", f"{told}: the request is not changed")
+        if self.waits:
+            return Plan.skip("cheaper_to_wait", self.waits)
+        masked = ", so no secret is masked" if self.allowance.redacts else ""
+        return Plan.skip("within_budget", f"the conversation fits and is not changed{masked}")
+
     def unlocked(self, secret: object) -> Job:
         """The job with its secret set, own notes recognised, and secrets masked if wanted."""
         marks = self.runtime.marks
@@ -298,18 +308,27 @@ def _waits(costs: Costs, transcript: Transcript, meter: Meter, target: int) -> s
     Assumes that the result is as large as the target and shares only the system messages with what
     the prompt cache holds.
     """
-    sizes, overhead = meter.sizes(transcript), meter.overhead(transcript.envelope)
-    shared = overhead
-    for size, message in zip(sizes, transcript.messages, strict=True):
-        if message.role != "system":
-            break
-        shared += size
-    newest = sum(sizes[i] for i in transcript.newest)
-    net = costs.net(sum(sizes) + overhead, target, shared=shared, newest=newest)
+    roles = [message.role for message in transcript.messages]
+    stays = next((i for i, role in enumerate(roles) if role != "system"), len(roles))
+    net = _gain(costs, transcript, meter, target, stays)
     if net.over(costs.calls) > 0:
         return ""
     pays = f"only with call {net.calls:,.0f}" if net.calls < inf else "never"
     return f"it fits, and compacting now would pay {pays}, of {costs.calls:,} that are expected"
+
+
+def _gain(
+    costs: Costs, before: Transcript, meter: Meter, after: int, stays: int, spent: float = 0.0
+) -> Net:
+    """What a compression to ``after`` tokens gains that leaves the first ``stays`` messages."""
+    sizes = meter.sizes(before)
+    return costs.net(
+        meter.total(before),
+        after,
+        shared=sum(sizes[:stays]) + meter.overhead(before.envelope),
+        newest=sum(sizes[i] for i in before.newest),
+        spent=spent,
+    )
 
 
 def _recall_tool(transcript: Transcript) -> str:
@@ -364,55 +383,52 @@ def finish(job: Job, plan: Plan | None) -> CompressionResult:
 
     ``plan`` is None if the conversation fits.
     """
-    record, masking = _Record(job), None
-    if job.redaction:
-        masking = Masking(job.redaction)
-        if job.redaction.edits:
-            masked = Plan(job.redaction.edits, reason="redacted", detail=job.redaction.detail)
-            record.enter("redact", masked, job.redaction.taken, job.redaction.transcript)
-    for name, inner, applied in apply_steps(job.start, job.compressor.name, plan or _idle(job)):
+    masking = Masking(job.redaction) if job.redaction else None
+    steps, now = measured(job.transcript, job.allowance.meter, _changes(job, plan, masking))
+    return _result(job, steps, now, masking)
+
+
+Change = tuple[str, Plan, Mapping[int, object], Transcript]
+"""A step's name and plan, the originals that it removed, and the transcript after it."""
+
+
+def _changes(job: Job, plan: Plan | None, masking: Masking | None) -> Iterator[Change]:
+    """What each step did, the masking of secrets first."""
+    if plan is None:
+        for step in _steps(job.compressor):
+            yield step.name, job.idle, {}, job.transcript
+        return
+    redaction = job.redaction
+    if redaction and redaction.edits:
+        masked = Plan(redaction.edits, reason="redacted", detail=redaction.detail)
+        yield "redact", masked, redaction.taken, redaction.transcript
+    for name, inner, applied in apply_steps(job.start, job.compressor.name, plan):
         taken = masking.removed(applied) if masking else applied.taken
-        record.enter(name, inner, taken, applied.transcript)
-    return _result(job, record, masking)
+        yield name, inner, taken, applied.transcript
 
 
-def _idle(job: Job) -> Plan:
-    """A plan that says, for each step, why it was not needed."""
-    compressor = job.compressor
+def _steps(compressor: Compressor) -> Sequence[Compressor]:
+    """The steps of a pipeline, also of one that works stepwise; else the strategy alone."""
     inner = compressor.strategy if isinstance(compressor, Stepwise) else compressor
-    steps = inner.steps if isinstance(inner, Pipeline) else (inner,)
-    told = "the conversation fits and is not changed"
-    if job.allowance.redacts:
-        told += ", so no secret is masked"
-    if job.continues:
-        told = f"{job.continues} continues messages that are not here: the request is not changed"
-    idle = Plan.skip(_idle_reason(job), job.waits or told)
-    return Plan(steps=tuple((step.name, idle) for step in steps))
+    return inner.steps if isinstance(inner, Pipeline) else (inner,)
 
 
-def _idle_reason(job: Job) -> str:
-    return _CONTINUES if job.continues else _WAITS if job.waits else "within_budget"
-
-
-class _Record:
-    """The steps so far, and the transcript after them."""
-
-    def __init__(self, job: Job) -> None:
-        self.now, self.tokens, self._meter = job.transcript, job.tokens, job.allowance.meter
-        self.steps: list[Step] = []
-
-    def enter(self, name: str, plan: Plan, taken: Mapping[int, object], after: Transcript) -> None:
-        """Add a step: its plan, the originals that it removed, and the transcript after it."""
-        if self.steps and after is self.now:  # nothing changed: share the tuple
-            messages = self.steps[-1].messages
-        else:
+def measured(
+    now: Transcript, meter: Meter, changes: Iterable[Change]
+) -> tuple[tuple[Step, ...], Transcript]:
+    """The steps that made these changes, with their sizes, and the transcript after them."""
+    steps: list[Step] = []
+    size = meter.total(now)
+    messages: tuple[object, ...] | None = None
+    for name, plan, taken, after in changes:
+        if messages is None or after is not now:  # else nothing changed: share the tuple
             messages = tuple([message.original for message in after.messages])
-        before, self.now, self.tokens = self.tokens, after, self._meter.total(after)
-        self.steps.append(
+        before, now, size = size, after, meter.total(after)
+        steps.append(
             Step(
                 name=name,
                 before=before,
-                after=self.tokens,
+                after=size,
                 status=plan.status,
                 reason=plan.reason,
                 detail=plan.detail,
@@ -421,12 +437,13 @@ class _Record:
                 messages=messages,
             )
         )
+    return tuple(steps), now
 
 
 def deliver(job: Job, plan: Plan | None, result: CompressionResult) -> CompressionResult:
     """The result, or the error that the caller asked for instead."""
     if job.raises and plan:
-        for name, inner in _leaves(job.compressor.name, plan):
+        for name, inner in plan.leaves(job.compressor.name):
             if inner.fault is not None:
                 raise StrategyError(name, inner.detail) from inner.fault
     if job.hard and not result.budget_met:
@@ -439,16 +456,10 @@ def deliver(job: Job, plan: Plan | None, result: CompressionResult) -> Compressi
     return result
 
 
-def _leaves(name: str, plan: Plan) -> Iterator[tuple[str, Plan]]:
-    """The plans without steps of their own, each with the name of its strategy."""
-    if not plan.steps:
-        yield name, plan
-    for step, inner in plan.steps:
-        yield from _leaves(step, inner)
-
-
-def _result(job: Job, record: _Record, masking: Masking | None) -> CompressionResult:
-    now, tokens, steps = record.now, record.tokens, tuple(record.steps)
+def _result(
+    job: Job, steps: tuple[Step, ...], now: Transcript, masking: Masking | None
+) -> CompressionResult:
+    tokens = steps[-1].after if steps else job.tokens
     met = tokens <= job.allowance.limit
     status, reason = _verdict(job, steps, met=met)
     key = job.format.key(job.payload)
@@ -483,20 +494,15 @@ def _net(job: Job, now: Transcript, tokens: int) -> Net | None:
     spent = job.runtime.usage().cost
     if spent is None:
         return None
-    sizes, shared = job.allowance.meter.sizes(job.transcript), 0
-    for size, old, new in zip(sizes, job.transcript.messages, now.messages, strict=False):
-        if old.original is not new.original:
-            break
-        shared += size
-    shared += job.allowance.meter.overhead(job.transcript.envelope)
-    newest = sum(sizes[i] for i in job.transcript.newest)
-    return job.costs.net(job.tokens, tokens, shared=shared, newest=newest, spent=spent)
+    pairs = zip(job.transcript.messages, now.messages, strict=False)
+    stays = sum(1 for _ in takewhile(lambda pair: pair[0].original is pair[1].original, pairs))
+    return _gain(job.costs, job.transcript, job.allowance.meter, tokens, stays, spent)
 
 
 def _verdict(job: Job, steps: tuple[Step, ...], *, met: bool) -> tuple[Status, str]:
     """The status and its reason: the first fault if nothing was done, else the outcome."""
     if job.fits:
-        return "skipped", _idle_reason(job)
+        return "skipped", job.idle.reason
     applied = any(step.applied for step in steps)
     if not applied:
         failed = [step for step in steps if step.status == "failed"]
@@ -536,7 +542,4 @@ def _strange_roles(transcript: Transcript) -> Iterator[str]:
 
 def wrapped(payload: Any, key: str, now: Transcript) -> Any:
     """The messages in the container of the input: a list, a tuple or a request body."""
-    messages = [message.original for message in now.messages]
-    if key:
-        return {**payload, key: as_given(payload[key], messages)}
-    return tuple(messages) if isinstance(payload, tuple) else messages
+    return contained(payload, key, [message.original for message in now.messages])

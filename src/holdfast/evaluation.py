@@ -15,10 +15,8 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from html import escape
 from itertools import chain, pairwise
 from math import ceil
-from operator import mul
 from statistics import fmean
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -30,7 +28,7 @@ from holdfast.kernel.messages import Messages
 from holdfast.kernel.ports import All, Complete, Embed
 from holdfast.model_usage import NO_CALLS, ModelUsage
 from holdfast.providers import EmbedderSpec, ModelSpec
-from holdfast.reports.pages import PREVIEW, table_page
+from holdfast.reports.pages import PREVIEW, shown, table_page
 from holdfast.result import CompressionResult, bare, restore
 from holdfast.runtime import Runtime
 from holdfast.stream import StreamEvent, events_of
@@ -38,8 +36,8 @@ from holdfast.text.fit import SENTENCE
 from holdfast.text.importance import signals
 from holdfast.text.pieces import Shape, clauses, shape, things
 from holdfast.text.sentences import sentences
-from holdfast.text.similarity import Lexical, unit
-from holdfast.text.visible import GLANCE, LISTED, visible
+from holdfast.text.similarity import Lexical, cosine
+from holdfast.text.visible import GLANCE, LISTED, one_line
 from holdfast.text.words import STOP_WORDS, terms, words
 from holdfast.tokens import meter_for
 
@@ -194,11 +192,14 @@ class Evaluation:
     def text(self) -> str:
         """The figures as a table, with the first of the lost facts."""
         lines = [f"{name:<14} {share:6.3f}{of}" for name, share, of in self.figures()]
-        lines += [f"lost: {fact.kind}: {fact.text}" for fact in self.lost[:LISTED]]
-        lines += [
-            f"said: {each.before}\n now: {each.after}" for each in self.contradictions[:LISTED]
-        ]
-        return "\n".join(lines) + "\n"
+        return "\n".join([*lines, *self.losses()]) + "\n"
+
+    def losses(self) -> Iterator[str]:
+        """The first of the lost facts and of the contradictions, a line for each."""
+        for fact in self.lost[:LISTED]:
+            yield f"lost: {fact.kind}: {fact.text}"
+        for each in self.contradictions[:LISTED]:
+            yield f"said: {each.before} — now: {each.after}"
 
     def figures(self) -> Iterator[tuple[str, float, str]]:
         """Each figure with its name, and what it is a share of or what it cost."""
@@ -219,12 +220,10 @@ def evaluation_page(found: Mapping[str, Evaluation]) -> str:
     rows: list[list[str]] = []
     for name, each in found.items():
         shares = {figure: f"{share:.3f}" for figure, share, _ in each.figures()}
-        lost = [f"{fact.kind}: {fact.text}" for fact in each.lost[:LISTED]]
-        lost += [f"{one.before} — now: {one.after}" for one in each.contradictions[:LISTED]]
-        more = "".join(f"<li>{escape(visible(line))}</li>" for line in lost)
+        more = "".join(f"<li>{shown(line)}</li>" for line in each.losses())
         told = f"<details><summary>{len(each.lost):,}</summary><ul>{more}</ul></details>"
         cells = [shares.get(head, "") for head in heads[1:-1]]
-        rows.append([escape(visible(name)), *cells, told if lost else "0"])
+        rows.append([shown(name), *cells, told if more else "0"])
     return table_page("evaluation", f"{len(found):,} evaluated", heads, rows)
 
 
@@ -260,7 +259,8 @@ def evaluate(
         raise ConfigError("it has no question", place="judge", advice="give probes= too")
     meter = meter_for(None)
     lineup = Lineup.of(meter.text, judge, embedder, limits=limits)
-    runtime, old, new = Runtime(lineup), _messages(before), _messages(after)
+    runtime = Runtime(lineup)
+    old, new = (read(bare(each), None)[2].messages for each in (before, after))
     texts, left = _texts(old), _texts(new)
     said, still = _sentences(texts), _sentences(left)
     events = events_of(old, {})
@@ -268,8 +268,9 @@ def evaluate(
     seen = [replace(probe, answerable=_together(left, probe.expected)) for probe in asked]
     if judge is not None:
         questions = [probe.question for probe in seen]
-        pairs = zip(seen, *(_answers(runtime, questions, held) for held in (old, new)), strict=True)
-        seen = [replace(probe, answers=(one, other)) for probe, one, other in pairs]
+        said_then, said_now = (_answers(runtime, questions, held) for held in (old, new))
+        answered = zip(seen, said_then, said_now, strict=True)
+        seen = [replace(probe, answers=(one, other)) for probe, one, other in answered]
     return Evaluation(
         tuple(_facts(events, texts, left, denied)),
         tuple(seen),
@@ -306,18 +307,13 @@ def _semantic(runtime: Runtime, said: Collection[str], still: Collection[str]) -
     near = {each: [after[n] for n, _ in index.best(each, _NEAREST)] for each in drawn}
     texts = list(dict.fromkeys([*drawn, *(other for found in near.values() for other in found)]))
     rows: list[list[float]] = runtime.answer_or_raise(Embed(tuple(texts)))
-    vectors = {text: unit(row) or () for text, row in zip(texts, rows, strict=True)}
+    vectors = dict(zip(texts, rows, strict=True))
     alike = [
-        max((sum(map(mul, vectors[one], vectors[other])) for other in near[one]), default=0.0)
+        max((cosine(vectors[one], vectors[other]) for other in near[one]), default=0.0)
         for one in drawn
     ]
     kept = sum(max(0.0, each) for each in alike) / len(drawn)
     return 1 - (1 - kept) * len(missing) / len(said)
-
-
-def _messages(conversation: Any) -> Messages:
-    _, _, transcript = read(bare(conversation), None)
-    return transcript.messages
 
 
 def _texts(messages: Messages) -> list[str]:
@@ -394,26 +390,25 @@ def _contradictions(
 
     A sentence that the original has too, in any place of its ``texts``, is not a contradiction.
     """
-    now = {line: each.said for line, each in after.items() if _CUT not in line}
-    said_now = {said for said in now.values() if len(said) >= _FEWEST}
+    said_now = {sentence.said for sentence in after.values()}
     known: dict[frozenset[str], dict[_Claim, str]] = {}
     for line, sentence in before.items():
-        if (said := sentence.said) in said_now:
+        said = sentence.said
+        if len(said) >= _FEWEST and said in said_now:
             known.setdefault(said, {}).setdefault(_Claim.of(sentence.raw), line)
-    spoken: Container[str] | None = None
-    whole = ""
-    for line, said in now.items():
-        claims = known.get(said, {})
-        if not claims or any(map(_Claim.of(after[line].raw).follows, claims)):
-            continue
-        if spoken is None:
-            spoken = _sentences(event.text for event in events if event.function == "words")
-            whole = " ".join(word for text in texts for word in text.split())
-        if line in whole:
-            continue
-        first = next((each for each in claims.values() if each in spoken), "")
-        if first:
-            yield first, Contradiction(_line(first), _line(line))
+    suspects: list[tuple[str, Collection[str]]] = []
+    for line, sentence in after.items():
+        claims = known.get(sentence.said, {}) if _CUT not in line else {}
+        if claims and not any(map(_Claim.of(sentence.raw).follows, claims)):
+            suspects.append((line, claims.values()))
+    if not suspects:
+        return
+    spoken = _sentences(event.text for event in events if event.function == "words")
+    whole = " ".join(word for text in texts for word in text.split())
+    for line, claimed in suspects:
+        first = next((each for each in claimed if each in spoken), "")
+        if first and line not in whole:
+            yield first, Contradiction(one_line(first, PREVIEW), one_line(line, PREVIEW))
 
 
 class _Claim(NamedTuple):
@@ -505,18 +500,14 @@ def _facts(
     denied: Container[str],
 ) -> Iterator[CheckedFact]:
     """The facts of the conversation, each once, with whether it was kept."""
-    whole, is_whole = frozenset(after), dict[str, bool]()
-    for text in texts:
-        stays = text in whole
-        for thing in things(text):
-            is_whole[thing] = stays or is_whole.get(thing, False)
-    units = set[str]()
-    for amount, message in _amounts(events):
-        is_whole[amount] = texts[message] in whole or is_whole.get(amount, False)
-        units.add(amount.partition(" ")[2])
+    whole, amounts = frozenset(after), list(_amounts(events))
+    found = [(thing, text) for text in texts for thing in things(text)]
+    found += [(amount, texts[message]) for amount, message in amounts]
+    units = {amount.partition(" ")[2] for amount, _ in amounts}
+    in_whole = {thing for thing, text in found if text in whole}
     named = [
         thing
-        for thing in is_whole
+        for thing in dict.fromkeys(thing for thing, _ in found)
         if " " in thing or (shape(thing) in _NAMED and thing not in units)
     ]
     told = _Told(after, named)
@@ -527,7 +518,7 @@ def _facts(
         if thing not in capitalised or _is_name(thing, texts, stands):
             is_number = " " in thing or _NUMBER.fullmatch(thing)
             around = _sentences_around(texts, thing, stands)
-            kept = is_whole[thing] or told.names(thing, around)
+            kept = thing in in_whole or told.names(thing, around)
             yield CheckedFact("numbers" if is_number else "names", thing, kept)
     outcomes = {event.act: event for event in events if event.function == "outcome"}
     for at, event in enumerate(events):
@@ -536,7 +527,7 @@ def _facts(
             yield from _statements(event, told, denied, acts=acts)
         elif event.function == "act":
             kept = _is_done(event, outcomes.get(at), told, whole)
-            yield CheckedFact("acts", _line(f"{event.by} {event.text}"), kept)
+            yield CheckedFact("acts", one_line(f"{event.by} {event.text}", PREVIEW), kept)
 
 
 def _amounts(events: Iterable[StreamEvent]) -> Iterator[tuple[str, int]]:
@@ -576,7 +567,7 @@ def _statements(
             continue
         kept = " ".join(sentence.split()) not in denied and told.says(sentence)
         for kind in kinds:
-            yield CheckedFact(kind, _line(sentence), kept)
+            yield CheckedFact(kind, one_line(sentence, PREVIEW), kept)
 
 
 def _is_done(
@@ -592,8 +583,3 @@ def _is_done(
         return True
     lines = [line for line in outcome.text.splitlines() if terms(line)]
     return not lines or any(map(told.says, lines))
-
-
-def _line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= PREVIEW else f"{line[:PREVIEW]}…"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, NoReturn, cast
+from typing import Any, NoReturn
 
 from holdfast.compressors.summaries import (
     message_key,
@@ -20,7 +20,7 @@ from holdfast.kernel.budget import is_whole
 from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import renamed_argument
-from holdfast.kernel.typed import Positive, check_type, kept_as, object_of
+from holdfast.kernel.typed import Positive, check_type, is_list, is_object, kept_as, object_of
 from holdfast.names import ToolProvider
 from holdfast.result import ThreadId
 from holdfast.stores import open_store
@@ -72,33 +72,28 @@ def recall(
     damaged original, StoreError for a store that does not answer, and ConfigError for a malformed
     key, range, pattern or path.
     """
-    place = Place(open_store(store), thread, secret)
-    return excerpt_of(key, place, lines=lines, pattern=pattern, field=field).text
-
-
-class Place(NamedTuple):
-    """The store, thread and secret of a conversation's originals."""
-
-    store: KeyValueStore
-    thread: str = ""
-    secret: str = ""
-
-    def read(self, key: str, **parts: Any) -> TextExcerpt:
-        """Read an original, or a part of it."""
-        with as_store_errors():
-            secret = of_thread(self.secret or secret_of(self.store, makes=False), self.thread)
-            return ArtifactStore(self.store, secret).read(key, **parts)
+    kept, part = open_store(store), {"lines": lines, "pattern": pattern, "field": field}
+    return excerpt_of(key, kept, thread, secret, **part).text
 
 
 def excerpt_of(
-    key: object, place: Place, *, lines: object = None, pattern: object = None, field: object = None
+    key: object,
+    store: KeyValueStore,
+    thread: str = "",
+    secret: str = "",
+    *,
+    lines: object = None,
+    pattern: object = None,
+    field: object = None,
 ) -> TextExcerpt:
-    """Like ``recall``, with line numbers; the arguments are not checked yet."""
+    """Like ``recall``, with line numbers; the key and the part are not checked yet."""
     named = _text("key", key) or _refused("key", key, "give the key after 'original:'")
     known = _KEY.search(named.lower())  # people and models pass the whole reference too
     name, span = known.group() if known else named, line_range(lines)
     sought, path = _text("pattern", pattern), _text("field", field)
-    return place.read(name, lines=span, pattern=sought, field=path)
+    with as_store_errors():
+        own = of_thread(secret or secret_of(store, makes=False), thread)
+        return ArtifactStore(store, own).read(name, lines=span, pattern=sought, field=path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +126,16 @@ def recall_tool(
     """
     schema = tool_schema(provider, RECALL_TOOL, _PURPOSE, arguments_schema(_ARGUMENTS, "key"))
     check_type(most, Positive, "most")
-    chosen = Place(open_store(store), thread, secret)
+    kept = open_store(store)
 
     def run(arguments: object) -> str:
         try:
-            return _answer(_object(arguments), chosen, most)
+            asked = _object(arguments)
+            part = {name: asked.get(name) for name in ("lines", "pattern", "field")}
+            found = excerpt_of(asked.get("key"), kept, thread, secret, **part)
+            numbered = part["lines"] or part["pattern"]
+            text = found.numbered() if numbered else found.text
+            return _answer(text, _offset(asked.get("offset")), most)
         except HoldfastError as fault:
             return f"error: {fault}"
 
@@ -149,9 +149,8 @@ def line_range(lines: object) -> tuple[int, int] | None:
     """
     if lines is None or lines == "":
         return None
-    pair = cast("list[object]", list(cast("Any", lines))) if isinstance(lines, list | tuple) else []
-    if len(pair) == 2 and all(isinstance(n, int) and not isinstance(n, bool) for n in pair):
-        return cast("tuple[int, int]", tuple(pair))
+    if is_list(lines) and len(lines) == 2 and all(map(is_whole, lines)):
+        return lines[0], lines[1]
     found = _RANGE.fullmatch(str(lines)) if isinstance(lines, str | int) else None
     if found is None:
         raise ConfigError(
@@ -160,16 +159,10 @@ def line_range(lines: object) -> tuple[int, int] | None:
     return int(found[1]), int(found[2] or found[1])
 
 
-def _answer(asked: Mapping[str, object], place: Place, most: int) -> str:
+def _answer(text: str, offset: int, most: int) -> str:
     """At most ``most`` characters of the part, ending at a line, and how to get the rest."""
-    lines, pattern = asked.get("lines"), asked.get("pattern")
-    found = excerpt_of(
-        asked.get("key"), place, lines=lines, pattern=pattern, field=asked.get("field")
-    )
-    text = found.numbered() if lines or pattern else found.text
     if not text:
         return "[nothing of the original matches]"
-    offset = _offset(asked.get("offset"))
     if not offset and len(text) <= most:
         return text
     if offset >= len(text):
@@ -186,10 +179,10 @@ def _answer(asked: Mapping[str, object], place: Place, most: int) -> str:
 def _object(arguments: object) -> Mapping[str, object]:
     """The arguments of a call, given as an object or as its JSON."""
     given = object_of(arguments) if isinstance(arguments, str | bytes) else arguments
-    if not isinstance(given, Mapping):
+    if not is_object(given):
         advice = 'give an object such as {"key": "3fa1c27b90de"}'
         raise ConfigError("the arguments are not an object", place="arguments", advice=advice)
-    return cast("Mapping[str, object]", given)
+    return given
 
 
 def _offset(value: object) -> int:

@@ -30,6 +30,7 @@ from holdfast.kernel.messages import (
 from holdfast.kernel.ports import Ask, Complete, Embed, Save, Write
 from holdfast.kernel.registry import imported
 from holdfast.kernel.transcript import Transcript
+from holdfast.kernel.typed import is_list, is_object
 from holdfast.text.memo import Memo
 
 MASK = re.compile(r"\[redacted [a-z ]+\]")
@@ -114,12 +115,11 @@ def masked_values(value: object) -> tuple[object, Counter[str]]:
             if isinstance(each, str) and key not in _TIES:
                 holder[key], found = redacted_text(each)
                 counts.update(found)
-            elif isinstance(each, Mapping | list | tuple):
-                held = cast("Mapping[Any, Any] | Sequence[Any]", cast("object", each))
-                if id(held) not in made:
-                    made[id(held)] = dict(held) if isinstance(held, Mapping) else list(held)
-                    todo.append(made[id(held)])
-                holder[key] = made[id(held)]
+            elif is_object(each) or is_list(each):
+                if id(each) not in made:
+                    made[id(each)] = dict(each) if is_object(each) else list(each)
+                    todo.append(made[id(each)])
+                holder[key] = made[id(each)]
     return (root[0] if counts else value), counts
 
 
@@ -133,17 +133,6 @@ def masked_message(original: object, wire: Wire) -> tuple[object, Counter[str]]:
     value, counts = masked_values(wire.view(original))
     counts |= masked_values(vars(original))[1]
     return (wire.rebuilt(cast("Mapping[str, Any]", value)) if counts else original), counts
-
-
-def unmasked(message: Message) -> Counter[str]:
-    """Secrets left in text of the model and its tools, and in parts of unknown type."""
-    if message.role in ("assistant", "tool"):
-        return masked_message(message.original, message.wire)[1]
-    counts: Counter[str] = Counter()
-    for part in message.parts if message.plain is None else ():
-        if isinstance(part, Opaque):
-            counts.update(redacted_text(part.text)[1])
-    return counts
 
 
 def _search(text: str) -> tuple[str, Counts]:
@@ -226,7 +215,12 @@ def left(transcript: Transcript) -> str:
     """The secrets in view that could not be masked, as text; empty if there are none."""
     counts: Counter[str] = Counter()
     for message in transcript.messages:
-        counts.update(unmasked(message))
+        if message.role in ("assistant", "tool"):
+            counts.update(masked_message(message.original, message.wire)[1])
+        elif message.plain is None:
+            for part in message.parts:
+                if isinstance(part, Opaque):
+                    counts.update(redacted_text(part.text)[1])
     return f"secrets left in parts that may not be changed: {_kinds(counts)}" if counts else ""
 
 

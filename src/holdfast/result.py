@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
+from itertools import chain
 from math import ceil, inf
 from os import PathLike, fspath
 from pathlib import PurePath
@@ -198,12 +199,9 @@ class Step:
 
     def check(self, before: int) -> None:
         """Raise ValueError if its edits do not fit the number of messages before the step."""
-        inserts, others = set[int](), set[int]()
-        for edit in self.edits:
-            if isinstance(edit, Insert):
-                inserts.add(edit.at)
-            else:
-                others.update(touched(edit))
+        inserts = {edit.at for edit in self.edits if isinstance(edit, Insert)}
+        touches = (touched(edit) for edit in self.edits if not isinstance(edit, Insert))
+        others = set(chain.from_iterable(touches))
         known = others == set(self.taken) and others <= set(range(before))
         if not known or not inserts <= set(range(before + 1)):
             raise ValueError(f"the edits of the step {self.name!r} do not fit its messages")
@@ -509,10 +507,16 @@ def listed(given: Sequence[object] | str) -> list[object]:
     return [{"role": "user", "content": given}] if isinstance(given, str) else list(given)
 
 
-def as_given(given: object, messages: list[object]) -> object:
-    """The messages in the form of ``given``: a text if it was a text and one message is left."""
+def contained(payload: Any, key: str, messages: list[object]) -> Any:
+    """The messages as ``payload`` holds them: in a list, a tuple, or a request body under ``key``.
+
+    Where the body had a text, one message that is left is a text again.
+    """
+    if not key:
+        return tuple(messages) if isinstance(payload, tuple) else messages
     only: Any = messages[0] if len(messages) == 1 else None
-    return only["content"] if isinstance(given, str) and only else messages
+    held = only["content"] if isinstance(payload[key], str) and only else messages
+    return {**payload, key: held}
 
 
 def check_result(given: object) -> None:
@@ -544,11 +548,7 @@ def restore(result: CompressionResult[M]) -> M:
     for step in reversed(result.steps):
         if step.applied:
             messages = step.undone(messages)
-    payload = bare(result.messages)
-    if result.key:
-        original: Any = {**payload, result.key: as_given(payload[result.key], messages)}
-    else:
-        original = tuple(messages) if isinstance(payload, tuple) else messages
+    original = contained(bare(result.messages), result.key, messages)
     if isinstance(result.messages, Conversation):
         original = result.messages.holding(original)
     return cast("M", original)

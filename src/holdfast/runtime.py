@@ -90,8 +90,8 @@ class Runtime:
         """The request with secrets masked, if they are to be."""
         return outgoing(request) if self.redacts else request
 
-    def work(self, request: Ask[object]) -> Callable[[], object] | HoldfastError | str:
-        """A function that asks the store, or the answer if that is not needed."""
+    def stored(self, request: Ask[object]) -> object:
+        """The answer of the store, or the error that prevents it."""
         if not isinstance(request, StoreRequest):
             return ConfigError(f"{type(request).__name__} is not a request that this runtime knows")
         if isinstance(request, Secret) and (self.marks.secret or self.store is None):
@@ -99,19 +99,17 @@ class Runtime:
         if self.store is None:
             return StoreError("no store was given; pass store=")
         leaving = cast("StoreRequest", self.leaving(request))
-        return partial(_outcome, self.store, leaving, self.marks.secret)
-
-    def stored(self, request: Ask[object]) -> object:
-        """The answer of the store."""
-        work = self.work(request)
-        return work() if callable(work) else work
+        try:
+            with as_store_errors():
+                return _asked(self.store, leaving, self.marks.secret)
+        except HoldfastError as fault:
+            return fault
 
     async def stored_in_thread(self, request: Ask[object]) -> object:
         """The answer of the store, which may block."""
-        work = self.work(request)
-        if not callable(work):
-            return work
-        return await imported("holdfast.calls.event_loop:in_thread")(work)
+        if self.store is None:
+            return self.stored(request)
+        return await imported("holdfast.calls.event_loop:in_thread")(partial(self.stored, request))
 
     def usage(self) -> ModelUsage:
         """The calls so far."""
@@ -183,17 +181,6 @@ def _in_order(asked: Requests, told: Sequence[object], kept: Sequence[object]) -
         return answer
 
     return [reply(runtime, request) for runtime, request in asked]
-
-
-def _outcome(
-    store: KeyValueStore, request: StoreRequest, secret: str
-) -> str | HoldfastError | None:
-    """The answer of the store, or the error that prevents it."""
-    try:
-        with as_store_errors():
-            return _asked(store, request, secret)
-    except HoldfastError as fault:
-        return fault
 
 
 def _asked(store: KeyValueStore, request: StoreRequest, secret: str) -> str | None:

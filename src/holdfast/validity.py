@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.engine import wrapped
+from holdfast.engine import measured, wrapped
 from holdfast.formats import read
 from holdfast.kernel.apply import Applied, mend
+from holdfast.kernel.compressor import Plan
 from holdfast.kernel.integrity import Rule, Violation
 from holdfast.kernel.transcript import Continuing, Format, Publishing, Transcript, violations
 from holdfast.options import Provider
-from holdfast.result import CompressionMetrics, CompressionResult, M, Step, TokenUsage
+from holdfast.result import CompressionMetrics, CompressionResult, M, TokenUsage
 from holdfast.tokens import Counter, meter_for
 
 _ROUNDS = 3  # repairing one rule may break another; generated conversations need 2
@@ -42,8 +43,17 @@ def repair(
     meter = meter_for(model, counter)
     rules = _rules(payload, form, transcript)
     mended, left = _mended(transcript, rules)
-    after = mended[-1][1].transcript if mended else transcript
     broken = {violation.rule for violation in left}
+    changes = [
+        (
+            rule,
+            Plan(applied.edits, reason="cannot_be_mended" if rule in broken else "repaired"),
+            applied.taken,
+            applied.transcript,
+        )
+        for rule, applied in mended
+    ]
+    steps, after = measured(transcript, meter, changes)
     before, now = meter.total(transcript), meter.total(after)
     key = form.key(payload)
     return CompressionResult(
@@ -52,19 +62,7 @@ def repair(
         spent=TokenUsage(now, now),
         strategy_name="repair",
         format=form.name,
-        steps=tuple(
-            Step(
-                name=rule,
-                before=meter.total(applied.before),
-                after=meter.total(applied.transcript),
-                status="compacted",
-                reason="cannot_be_mended" if rule in broken else "repaired",
-                edits=applied.edits,
-                taken=applied.taken,
-                messages=tuple([message.original for message in applied.transcript.messages]),
-            )
-            for rule, applied in mended
-        ),
+        steps=steps,
         status="compacted" if mended else "skipped",
         reason="cannot_be_mended" if left else "repaired" if mended else "valid",
         detail="; ".join(

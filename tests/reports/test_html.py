@@ -10,7 +10,6 @@ from html.parser import HTMLParser
 
 import pytest
 
-from holdfast.formats import named
 from holdfast.kernel.edits import Drop, Insert, Offload, Replace
 from holdfast.reports import account_of
 from holdfast.reports.html import html_report
@@ -56,7 +55,7 @@ class Page(HTMLParser):
 
 
 def page_of(result: CompressionResult) -> str:
-    return html_report(account_of(result, named(result.format), by_letter()))
+    return html_report(account_of(result, by_letter()))
 
 
 def sample(text: str = "some words") -> CompressionResult:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from holdfast.formats import named
 from holdfast.kernel.edits import Drop, Insert, Offload, Replace
 from holdfast.kernel.ports import Accuracy
 from holdfast.reports import account_of
@@ -15,7 +14,7 @@ from .results import assistant, by_letter, call, output, result_of, user
 
 
 def lines_of(result: CompressionResult, width: int = 110) -> list[str]:
-    return text_report(account_of(result, named(result.format), by_letter()), width).splitlines()
+    return text_report(account_of(result, by_letter()), width).splitlines()
 
 
 def row(result: CompressionResult, start: str) -> str:

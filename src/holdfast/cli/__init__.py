@@ -73,12 +73,8 @@ class _Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a line for each command; only commands of other packages are imported for it."""
-        about = {
-            name: _ABOUT[name]
-            if name in _ABOUT
-            else self.get_command(ctx, name).get_short_help_str()
-            for name in self.list_commands(ctx)
-        }
+        others = {name: self.get_command(ctx, name) for name in COMMANDS.added()}
+        about = _ABOUT | {name: each.get_short_help_str() for name, each in others.items()}
         with formatter.section("Commands"):
             formatter.write_dl(list(about.items()))
 
@@ -207,19 +203,13 @@ def _of_click(fault: click.ClickException) -> InputError:
     )
     advice = f"see {command} --help"
     if isinstance(fault, click.NoSuchOption):
-        near = (
-            f"did you mean {' or '.join(sorted(fault.possibilities))}?"
-            if fault.possibilities
-            else advice
-        )
-        return InputError("there is no such option", place=fault.option_name, advice=near)
+        if fault.possibilities:
+            advice = f"did you mean {' or '.join(sorted(fault.possibilities))}?"
+        return InputError("there is no such option", place=fault.option_name, advice=advice)
     if isinstance(fault, click.BadParameter):
-        parameter = fault.param
-        place = parameter.opts[-1] if parameter else ""
-        if isinstance(parameter, click.Argument):
-            place = (
-                parameter.make_metavar(fault.ctx) if fault.ctx else parameter.human_readable_name
-            )
+        place = fault.param.opts[-1] if fault.param else ""
+        if isinstance(fault.param, click.Argument):
+            place = fault.param.human_readable_name
         missing = isinstance(fault, click.MissingParameter)
         problem = "it is missing" if missing else fault.message.rstrip(".")
         return InputError(problem, place=place, advice=advice)

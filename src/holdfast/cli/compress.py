@@ -72,7 +72,7 @@ class Request:
     def run(self, *, rehearsal: bool = False) -> tuple[Document, CompressionResult]:
         """Read and fit the conversation; a rehearsal stores nothing.
 
-        Does not raise if the budget cannot be met: see ``refuse_over``.
+        Does not raise if the budget cannot be met: see ``unmet``.
         """
         given = self._given
         if given["profile"] and given["strategy"]:
@@ -91,17 +91,16 @@ class Request:
             result = compress(document.payload, budget, **options)
         return document, result
 
-    def accepts(self, result: CompressionResult) -> bool:
-        """Whether the result fits or the budget is soft."""
-        return self.soft or result.budget_met
-
-    def refuse_over(self, result: CompressionResult) -> None:
-        """Raise BudgetError if the result is not accepted."""
-        if not self.accepts(result):
-            before, smallest = result.metrics.tokens_before, result.smallest or result.spent.tokens
-            raise BudgetError(
-                limit=result.spent.limit, tokens=before, smallest=smallest, reason=result.detail
-            )
+    def unmet(self, result: CompressionResult) -> BudgetError | None:
+        """The error of a result that does not fit, unless the budget is soft."""
+        if self.soft or result.budget_met:
+            return None
+        return BudgetError(
+            limit=result.spent.limit,
+            tokens=result.metrics.tokens_before,
+            smallest=result.smallest or result.spent.tokens,
+            reason=result.detail,
+        )
 
     def account(self, result: CompressionResult) -> Account:
         """The data of a report, counted as the result was."""
@@ -177,9 +176,10 @@ def compress_command(
         {"-o": output, "--result": kept, "--report": told}, request.file, onto_source="-o"
     )
     document, result = request.run()
-    if as_json and not request.accepts(result):
-        write_json(summary(result))
-    request.refuse_over(result)
+    if unmet := request.unmet(result):
+        if as_json:
+            write_json(summary(result))
+        raise unmet
     reports = {} if told is None else {told: text_bytes(request.report(result, form))}
     write_result(document, result, output, kept, reports, to_pipe=not as_json)
     if not quiet:
@@ -240,5 +240,6 @@ def explain(request: Request, told: str | None, *, as_json: bool) -> int:
         width = get_terminal_size((WIDTH, 0)).columns
         report(text_report(request.account(result), width), sys.stdout)
     note_unknown(*request.counted)
-    request.refuse_over(result)
+    if unmet := request.unmet(result):
+        raise unmet
     return 0

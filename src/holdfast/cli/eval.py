@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import cast
 
 import click
 
@@ -19,7 +18,7 @@ from holdfast.cli.terminal import note, write, write_json
 from holdfast.evaluation import Evaluation, Probe, evaluate, evaluation_page
 from holdfast.files import write_all
 from holdfast.kernel.errors import ConfigError, InputError
-from holdfast.kernel.typed import typed
+from holdfast.kernel.typed import is_list, typed
 from holdfast.stores import open_store
 from holdfast.stores.in_process import InProcessStore
 from holdfast.threads import ThreadStore
@@ -116,8 +115,8 @@ def _evaluated(before: str, after: str | None, told: Telling) -> Evaluation:
 def _probes(file: str | None) -> list[Probe]:
     if file is None:
         return []
-    listed: object = read_json(file).payload
-    rows = cast("list[object]", listed) if isinstance(listed, list) else [listed]
+    listed = read_json(file).payload
+    rows = listed if is_list(listed) else [listed]
     found: list[Probe] = []
     for n, row in enumerate(rows):
         with suppress(ValueError):

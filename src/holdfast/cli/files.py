@@ -6,14 +6,15 @@ import json
 import math
 import os
 import sys
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from holdfast.files import as_input_errors, followed, read_whole
 from holdfast.kernel.errors import ConfigError, InputError
+from holdfast.kernel.typed import is_list, is_object
 
 STDIN = "-"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -90,8 +91,7 @@ def read_conversation(file: str) -> Document:
 
 def object_in(document: Document) -> Mapping[str, object]:
     """The document if it is an object, else an empty one."""
-    payload: object = document.payload
-    return cast("Mapping[str, object]", payload) if isinstance(payload, dict) else {}
+    return document.payload if is_object(document.payload) else {}
 
 
 def read_json(file: str) -> Document:
@@ -137,20 +137,12 @@ def _not_json(text: str, fault: json.JSONDecodeError, line: int) -> InputError:
     return InputError(f"this is not JSON ({said}{found})", place=place, advice=advice)
 
 
-@dataclass(frozen=True, slots=True)
-class _Flaw:
-    """Marks a value that JSON cannot write again, until its place is known."""
-
-    problem: str
-    advice: str
-
-
 def _parse(text: str, line: str = "") -> object:
     """The value of a text or a line. Raises InputError for values that cannot be written again."""
-    flaws: list[_Flaw] = []
+    flaws: list[InputError] = []  # each stands in the value until its place is known
 
-    def flaw(problem: str, advice: str) -> _Flaw:
-        flaws.append(_Flaw(problem, advice))
+    def flaw(problem: str, advice: str) -> InputError:
+        flaws.append(InputError(problem, advice=advice))
         return flaws[-1]
 
     def unique(pairs: list[tuple[str, object]]) -> object:
@@ -163,11 +155,9 @@ def _parse(text: str, line: str = "") -> object:
 
     def finite(number: str) -> object:
         value = float(number)
-        return (
-            value
-            if math.isfinite(value)
-            else flaw(f"{number} is too large a number", "write it as text")
-        )
+        if math.isfinite(value):
+            return value
+        return flaw(f"{number} is too large a number", "write it as text")
 
     def constant(name: str) -> object:
         return flaw(f"{name} is not JSON", "write null, or a text")
@@ -186,26 +176,23 @@ def _parse(text: str, line: str = "") -> object:
         parse_int=integer,
     )
     if flaws:
-        place, found = next(_flawed(value, line))
-        raise InputError(found.problem, place=place, advice=found.advice)
+        raise _first_flaw(value, line)
     return value
 
 
-def _flawed(value: object, line: str) -> Iterator[tuple[str, _Flaw]]:
-    """The flaws with their places, in order; a list is the list of messages."""
+def _first_flaw(value: object, line: str) -> InputError:
+    """The first flaw in a value, with its place; a list is the list of messages."""
     waiting: list[tuple[str, object]] = [("messages" if isinstance(value, list) else line, value)]
-    while waiting:
+    while True:
         place, value = waiting.pop()
-        if isinstance(value, _Flaw):
-            yield place, value
-        elif isinstance(value, dict):
-            fields = cast("dict[str, object]", value).items()
-            waiting += [
-                (f"{place}.{key}" if place else key, inner) for key, inner in reversed(fields)
-            ]
-        elif isinstance(value, list):
-            items = list(enumerate(cast("list[object]", value)))
-            waiting += [(f"{place}[{i}]", inner) for i, inner in reversed(items)]
+        if isinstance(value, InputError):
+            return value.at(place)
+        if is_object(value):
+            fields = reversed(list(value.items()))
+            waiting += [(f"{place}.{key}" if place else key, inner) for key, inner in fields]
+        elif is_list(value):
+            items = reversed(list(enumerate(value)))
+            waiting += [(f"{place}[{i}]", inner) for i, inner in items]
 
 
 STDOUT = "-"
@@ -213,8 +200,8 @@ STDOUT = "-"
 
 def like(document: Document, payload: object) -> bytes:
     """The payload as JSON in the layout of the document: by line, on one line, or indented."""
-    if document.lines and isinstance(payload, list):
-        return b"".join(json_bytes(value) for value in cast("list[object]", payload))
+    if document.lines and is_list(payload):
+        return b"".join(map(json_bytes, payload))
     return json_bytes(payload, indent=2 if document.indented else None)
 
 

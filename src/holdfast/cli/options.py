@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -19,12 +20,13 @@ from holdfast.kernel.budget import Budget, written_tokens
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import imported
+from holdfast.kernel.typed import is_list
 from holdfast.options import Options
 from holdfast.profiles import load_profile, profile_names
 from holdfast.providers import EMBEDDERS, MODELS, check_embedder, check_model
 from holdfast.stores import open_store
 from holdfast.text.visible import one_line
-from holdfast.tokens import COUNTERS, counter_for, family_of
+from holdfast.tokens import COUNTERS, counter_for
 
 F = TypeVar("F", bound=Callable[..., int])
 
@@ -76,14 +78,8 @@ def known(look_up: Callable[[str], object]) -> Callable[..., object]:
     return converted(checked)
 
 
-@converted
-def tokens(value: str) -> int:
-    """A positive number of tokens: ``8000``, ``8_000``, ``8,000``, ``8k`` or ``8.5k``."""
-    number = written_tokens(value)
-    if number == 0:
-        problem, advice = "is not a positive number of tokens", "give one such as 8000 or 8k"
-        raise ConfigError(f"{value!r} {problem}", advice=advice)
-    return number
+tokens = converted(partial(written_tokens, least=1))
+"""A positive number of tokens: ``8000``, ``8_000``, ``8,000``, ``8k`` or ``8.5k``."""
 
 
 @converted
@@ -209,7 +205,7 @@ counting_options = having(*COUNTER, FORM, _TOOLS, CONFIG)
 
 def note_unknown(model: str | None, counter: str | None) -> None:
     """Warn if tokens are counted for an unknown model, whose name may be misspelt."""
-    if model is None or counter is not None or family_of(model).accuracy.kind != "unknown":
+    if model is None or counter is not None:
         return
     used = counter_for(model)
     if used.accuracy.kind == "unknown" and used.name != model:
@@ -226,11 +222,11 @@ def read_tools(file: str | None) -> object:
     document = read_json(file)
     with within(file):
         found = object_in(document).get("tools", document.payload)
-        if not isinstance(found, list):
+        if not is_list(found):
             raise InputError(
                 "it has no list of schemas", advice='give a list, or an object with "tools"'
             )
-        return cast("object", found)
+        return found
 
 
 FILE_URL = "sqlite:///"

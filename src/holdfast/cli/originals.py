@@ -34,7 +34,7 @@ from holdfast.cli.results import result_in
 from holdfast.cli.terminal import note, waiting, write, write_json, write_to
 from holdfast.content import KINDS
 from holdfast.kernel.errors import ConfigError
-from holdfast.recovery import Place, excerpt_of
+from holdfast.recovery import excerpt_of
 from holdfast.result import restore
 from holdfast.single_text import ShrunkText, shrink
 from holdfast.stores import open_store
@@ -57,7 +57,7 @@ def recall(
     *,
     numbers: bool,
     as_json: bool,
-    **part: str | None,
+    **part: Any,
 ) -> int:
     r"""Print the original of a text whose last line names KEY after "original:".
 
@@ -71,7 +71,7 @@ def recall(
     if place is None:
         advice = "give the store of compress or shrink"
         raise ConfigError("it is missing", place="--store", advice=advice)
-    found = excerpt_of(key, Place(open_store(place), thread), **part)
+    found = excerpt_of(key, open_store(place), thread, **part)
     if as_json:
         write_json(
             {"key": key, "text": found.text, "lines": list(found.numbers), "of": found.total}

@@ -64,18 +64,13 @@ def steps_of(result: CompressionResult) -> list[dict[str, object]]:
 
 def fate(entry: MessageAccount) -> dict[str, object]:
     """What became of a message, and why; a position is null where the message does not exist."""
-    journey, decided = entry.journey, entry.journey.decided
+    names = ("before", "after", "role", "state", "tokens_before", "tokens_after", "covers")
+    decided = entry.decided
     return {
-        "before": journey.before,
-        "after": journey.after,
-        "role": entry.role,
-        "state": entry.state,
-        "tokens_before": entry.tokens_before,
-        "tokens_after": entry.tokens_after,
+        **{name: getattr(entry, name) for name in names},
         "step": decided.step if decided else None,
         "reason": decided.reason if decided else None,
         "key": (decided.key or None) if decided else None,
-        "covers": journey.covers,
     }
 
 

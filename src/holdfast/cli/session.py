@@ -56,6 +56,7 @@ from holdfast.cli.results import steps_of
 from holdfast.cli.terminal import note, write, write_json, write_to
 from holdfast.files import write_all
 from holdfast.kernel.errors import BudgetError, ConfigError
+from holdfast.kernel.typed import is_list
 from holdfast.memory.excerpts import best_place
 from holdfast.memory.times import day_name
 from holdfast.reports.text import WIDTH
@@ -163,8 +164,8 @@ def append(
     t1
     """
     document = read_json(file)
-    payload: object = object_in(document).get("messages", document.payload)
-    given = cast("list[object]", payload) if isinstance(payload, list) else [payload]
+    payload = object_in(document).get("messages", document.payload)
+    given = payload if is_list(payload) else [payload]
     said["format"] = said.pop("form")
     with within(file), opened(thread, place_of(store), said) as session:
         before = session.faults

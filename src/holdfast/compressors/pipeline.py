@@ -24,16 +24,12 @@ def apply_steps(
     transcript: Transcript, name: str, plan: Plan
 ) -> Iterator[tuple[str, Plan, Applied]]:
     """Apply each plan without steps in turn; yield its strategy's name, the plan and the result."""
-    if not plan.steps:
-        done = plan.applied
+    for step, inner in plan.leaves(name):
+        done = inner.applied
         if done is None or done.before is not transcript:
-            done = apply(transcript, plan.edits)
-        yield name, plan, done
-        return
-    for step, inner in plan.steps:
-        for record in apply_steps(transcript, step, inner):
-            transcript = record[2].transcript
-            yield record
+            done = apply(transcript, inner.edits)
+        transcript = done.transcript
+        yield step, inner, done
 
 
 @dataclass(frozen=True, slots=True)

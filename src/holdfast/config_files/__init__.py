@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.registry import Registry, nearest, rows
+from holdfast.kernel.typed import is_list, is_object
 
 READERS = Registry(
     "form of a configuration file",
@@ -72,19 +73,12 @@ def config_of(
     text: str, name: str, suffix: str = ".toml", *within: str, folder: Path | None = None
 ) -> ConfigFile:
     """Read text in the format of files with this suffix."""
-    target = READERS.table.get(suffix)
-    if target is None:
-        raise ConfigError(
-            f"{suffix!r} is not a form of a configuration file",
-            place=name,
-            advice=f"let its name end in {', '.join(READERS.table)}",
-        )
     head = ".".join(within)
     with inside(name):
         found: object
         found, lines = READERS.load(suffix)(text)
     for key in within:
-        found = found.get(key, {}) if is_table(found) else {}
+        found = found.get(key, {}) if is_object(found) else {}
     known = cache(lines)
 
     def origin(path: str) -> str:
@@ -93,7 +87,7 @@ def config_of(
             whole = _above(whole)
         return f"{name}:{known()[whole]}" if whole else name
 
-    if not is_table(found):
+    if not is_object(found):
         place = f"{origin('')}: {head}"
         raise ConfigError(f"{found!r} is not a table", place=place, advice=f"write [{head}]")
     return ConfigFile(name, found, origin, folder)
@@ -176,50 +170,48 @@ class Layers:
     ) -> None:
         for key, value in upper.items():
             path, said = f"{head}{key}", f"{written}{key}"
-            if path == STEPS and _is_list(value):
+            if path == STEPS and is_list(value):
                 lower[key] = {}
-                self._list(file, value, lower[key])
-            elif path == STEPS and is_table(value):
-                self._change(file, value, lower.setdefault(key, {}))
-            elif is_table(value):
+                self._steps(file, enumerate(value), f"{STEPS}[{{}}]", lower[key])
+            elif path == STEPS and is_object(value):
+                self._steps(file, value.items(), f"{STEPS}.{{}}", lower.setdefault(key, {}))
+            elif is_object(value):
                 below = lower.get(key)
-                lower[key] = dict(below) if is_table(below) else {}
+                lower[key] = below if is_object(below) else {}
                 self._lay(file, value, lower[key], f"{path}.", f"{said}.")
             else:
                 lower[key] = value
             self._set[path] = file, said
 
-    def _list(self, file: ConfigFile, steps: Sequence[object], made: dict[str, Any]) -> None:
-        for n, step in enumerate(steps):
-            written = f"{STEPS}[{n}]"
-            with self.telling(file):
-                if not is_table(step) or not isinstance(step.get("strategy"), str):
-                    raise ConfigError(
-                        "a step is a table with a strategy",
-                        place=written,
-                        advice='add strategy = "..."',
-                    )
-                label = str(step.get("as", step["strategy"]))
-            while label in made:
-                label += "'"
-            made[label] = {}
-            self._set[f"{STEPS}.{label}"] = file, written
-            self._lay(file, step, made[label], f"{STEPS}.{label}.", f"{written}.")
+    def _steps(
+        self,
+        file: ConfigFile,
+        steps: Iterable[tuple[int | str, Any]],
+        form: str,
+        made: dict[str, Any],
+    ) -> None:
+        """Add the steps of a list, or change those of the names in a table.
 
-    def _change(self, file: ConfigFile, steps: Table, made: dict[str, Any]) -> None:
-        for name, knobs in steps.items():
-            written = f"{STEPS}.{name}"
+        ``form`` is the path of a step as it is written in the file.
+        """
+        for name, knobs in steps:
+            written = form.format(name)
             with self.telling(file):
-                label = self._label(name, made)
-                if not is_table(knobs) and knobs is not False:
-                    advice = "give a table of knobs, or false to leave the step out"
-                    raise ConfigError(f"{knobs!r} are not knobs", place=written, advice=advice)
-            self._set[f"{STEPS}.{label}"] = file, written
-            if is_table(knobs):
-                made[label] = {} if "strategy" in knobs else dict(made[label])
-                self._lay(file, knobs, made[label], f"{STEPS}.{label}.", f"{written}.")
-            else:
+                if isinstance(name, int):
+                    label = _new_label(knobs, written, made)
+                else:
+                    label = self._label(name, made)
+                    if not is_object(knobs) and knobs is not False:
+                        advice = "give a table of knobs, or false to leave the step out"
+                        raise ConfigError(f"{knobs!r} are not knobs", place=written, advice=advice)
+            path = f"{STEPS}.{label}"
+            self._set[path] = file, written
+            if knobs is False:
                 del made[label]
+                continue
+            if "strategy" in knobs:
+                made[label] = {}
+            self._lay(file, knobs, made[label], f"{path}.", f"{written}.")
 
     def _label(self, name: str, made: Table) -> str:
         called = {label: {label, *self.names_of(step)} for label, step in made.items()}
@@ -235,13 +227,15 @@ class Layers:
         raise unknown_key(f"{STEPS}.{name}", known, "step")
 
 
-def is_table(value: object) -> TypeGuard[Table]:
-    """Whether the value is a table."""
-    return isinstance(value, Mapping)
-
-
-def _is_list(value: object) -> TypeGuard[Sequence[Any]]:
-    return isinstance(value, list)
+def _new_label(step: object, written: str, made: Table) -> str:
+    """The name of a step of a list, with a prime for each step before it of the same name."""
+    if not is_object(step) or not isinstance(step.get("strategy"), str):
+        problem, advice = "a step is a table with a strategy", 'add strategy = "..."'
+        raise ConfigError(problem, place=written, advice=advice)
+    label = str(step.get("as", step["strategy"]))
+    while label in made:
+        label += "'"
+    return label
 
 
 def _above(path: str) -> str:
@@ -301,12 +295,12 @@ def _lines(text: str) -> dict[str, int]:
 
 def _paths(value: object, head: str = "") -> Iterator[str]:
     """The path of every key in a value, such as ``limits.timeout`` or ``steps[1].strategy``."""
-    if is_table(value):
+    if is_object(value):
         for key, inner in value.items():
             path = f"{head}.{key}" if head else key
             yield path
             yield from _paths(inner, path)
-    elif _is_list(value):
+    elif is_list(value):
         for n, inner in enumerate(value):
             yield f"{head}[{n}]"
             yield from _paths(inner, f"{head}[{n}]")

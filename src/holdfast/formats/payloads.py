@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from operator import is_
-from typing import Any, NoReturn, TypeGuard
+from typing import Any, NoReturn
 
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.messages import Media, MediaKind, Opaque, Part, Parts, Role, Text
 from holdfast.kernel.registry import imported
+from holdfast.kernel.typed import is_list as is_list  # noqa: PLC0414 - part of this module
+from holdfast.kernel.typed import is_object as is_object  # noqa: PLC0414
 from holdfast.kernel.typed import object_of
 
 MESSAGES = "messages"
@@ -291,17 +293,6 @@ def rewritten(original: Object, texts: Mapping[Path, str]) -> Object:
             holder = holder[step]
         holder[path[-1]] = parsed_object(text) if is_object(holder.get(path[-1])) else text
     return copy
-
-
-def is_object(value: object) -> TypeGuard[Object]:
-    """Whether the value is a JSON object."""
-    # most are dictionaries, which are known sooner
-    return type(value) is dict or isinstance(value, Mapping)
-
-
-def is_list(value: object) -> TypeGuard[Sequence[Any]]:
-    """Whether the value is a JSON array."""
-    return isinstance(value, (list, tuple))
 
 
 def compact(value: object, place: str = "", otherwise: Callable[[object], str] = str) -> str:

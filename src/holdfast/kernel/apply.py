@@ -55,12 +55,9 @@ def apply(transcript: Transcript, edits: Sequence[Edit]) -> Applied:
         raise IntegrityError("this message may not be dropped", rule="protected_stays", index=i)
     applied = _done(transcript, edits, batch)
     after = applied.transcript.messages
-    broken = (
-        new_violation(transcript.rules, transcript.messages, after, applied.origins)
-        if batch.reshapes
-        else None
-    )
-    if broken:
+    if batch.reshapes and (
+        broken := new_violation(transcript.rules, transcript.messages, after, applied.origins)
+    ):
         raise IntegrityError(broken.problem, rule=broken.rule, index=broken.index)
     return applied
 
@@ -72,21 +69,21 @@ def mend(transcript: Transcript, edits: Sequence[Edit]) -> Applied:
 
 def _done(transcript: Transcript, edits: Sequence[Edit], batch: _Batch) -> Applied:
     before, dropped = transcript.messages, batch.dropped
-    staying = [i for i in range(len(before)) if i not in dropped] if dropped else range(len(before))
-    messages = [before[i] for i in staying] if dropped else list(before)
+    staying = [i for i in range(len(before)) if i not in dropped]
+    messages = [before[i] for i in staying]
     for i, texts in batch.texts.items():
         messages[bisect_left(staying, i)] = before[i].saying(texts)
     origins: list[int | None] = [*staying]
-    for at in sorted(
-        batch.inserts, reverse=True
-    ):  # from the end, so that earlier positions stay valid
+    # from the end, so that earlier positions stay valid
+    for at in sorted(batch.inserts, reverse=True):
         place = bisect_left(staying, at)
         made = [_composed(transcript, insert) for insert in batch.inserts[at]]
         messages[place:place] = made
         origins[place:place] = [None] * len(made)
     taken = {i: before[i].original for i in sorted([*dropped, *batch.texts])}
     if dropped or batch.inserts:
-        after = _carried(transcript, messages, origins)
+        pinned = frozenset(now for now, old in enumerate(origins) if old in transcript.pinned)
+        after = replace(transcript, messages=tuple(messages), pinned=pinned)
     else:
         after = transcript.reworded(tuple(messages))
     return Applied(transcript, after, tuple(edits), taken, tuple(origins))
@@ -148,7 +145,7 @@ def _sorted(transcript: Transcript, edits: Sequence[Edit]) -> _Batch:
         else:
             _check_text(transcript, edit)
             texts.setdefault(edit.index, {})[edit.part] = edit.text
-    for i in (min(dropped), max(dropped)) if dropped else ():
+    for i in sorted(dropped):
         _within(i, len(transcript))
     for i in sorted(dropped & texts.keys()):
         raise IntegrityError(
@@ -180,15 +177,3 @@ def _check_text(transcript: Transcript, edit: Replace | Offload) -> None:
     if not isinstance(part, Text):
         problem = f"a part of type {type(part).__name__} is never changed"
     raise IntegrityError(problem, rule="words_are_kept", index=edit.index)
-
-
-def _carried(
-    transcript: Transcript, messages: list[Message], origins: list[int | None]
-) -> Transcript:
-    """The new messages as a transcript, with the pins at their new positions."""
-    pinned = (
-        [now for now, old in enumerate(origins) if old in transcript.pinned]
-        if transcript.pinned
-        else ()
-    )
-    return replace(transcript, messages=tuple(messages), pinned=frozenset(pinned))

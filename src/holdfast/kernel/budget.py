@@ -41,10 +41,10 @@ def tokens_in(text: str) -> int | None:
     return int(int(whole + part) * _SCALE[(found[2] or "").lower()] // 10 ** len(part))
 
 
-def written_tokens(text: str) -> int:
-    """A number of tokens from text. Raises ConfigError, without a place, for other texts."""
+def written_tokens(text: str, least: int = 0) -> int:
+    """At least so many tokens from text. Raises ConfigError, without a place, for other texts."""
     number, advice = tokens_in(text), "give one such as 8000 or 8k"
-    if number is None:
+    if number is None or number < least:
         raise ConfigError(f"{text!r:.40} is not a positive number of tokens", advice=advice)
     if number > MOST:
         raise ConfigError(f"{text!r:.40} is more than any model takes", advice=advice)
@@ -147,11 +147,7 @@ class Meter:
             return self.text(part.name) + self.text(part.arguments) + self.tariff.call
         if isinstance(part, ToolResult):
             named = self.text(f"tool_call_id:{part.call_id}") if self.tariff.result_id else 0
-            return (
-                self.text(part.text)
-                + named
-                + (sum(map(self.media, part.media)) if part.media else 0)
-            )
+            return self.text(part.text) + named + sum(map(self.media, part.media))
         if isinstance(part, Media):
             return self.media(part)
         return self.text(part.text)

@@ -6,7 +6,7 @@ lockstep, synchronously (``run``) or awaited (``arun``).
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Annotated, Any, Literal, Protocol, TypeVar, cast
 
@@ -15,7 +15,7 @@ from .budget import Allowance
 from .edits import Edit
 from .ports import Ask
 from .transcript import Transcript
-from .typed import Only, check_fields
+from .typed import Only, check_fields, is_list, is_object
 
 A = TypeVar("A")
 R = TypeVar("R")
@@ -50,6 +50,13 @@ class Plan:
         """A plan without edits, because of an error."""
         detail = " ".join(f"{type(fault).__name__}: {fault}".split()).removesuffix(":")
         return cls(status="failed", reason="strategy_failed", detail=detail, fault=fault)
+
+    def leaves(self, name: str) -> Iterator[tuple[str, Plan]]:
+        """The plans without steps of their own, each with the name of its strategy."""
+        if not self.steps:
+            yield name, self
+        for step, inner in self.steps:
+            yield from inner.leaves(step)
 
 
 Flow = Generator[Ask[object], Any, Plan]
@@ -106,8 +113,7 @@ class Configured:
 
 def described(compressor: Compressor) -> dict[str, object]:
     """The description of a strategy: its own, or its name and its fields."""
-    told = _own(compressor)
-    return {"strategy": compressor.name, **knobs(compressor)} if told is None else told
+    return _own(compressor) or {"strategy": compressor.name, **knobs(compressor)}
 
 
 def knobs(compressor: object) -> dict[str, object]:
@@ -121,20 +127,16 @@ def _own(value: object) -> dict[str, object] | None:
     # measured: isinstance with a protocol takes thirty times as long
     describe = getattr(value, "describe", None)
     told: object = describe() if callable(describe) else None
-    return (
-        cast("dict[str, object]", _plain(cast("Any", told))) if isinstance(told, Mapping) else None
-    )
+    return {key: _plain(item) for key, item in told.items()} if is_object(told) else None
 
 
 def _plain(value: object) -> object:
     if value is None or isinstance(value, (str, int, float)):
         return value
-    if isinstance(value, (tuple, list)):
-        return [_plain(item) for item in cast("list[object]", value)]
-    if isinstance(value, Mapping):
-        return {
-            str(key): _plain(item) for key, item in cast("Mapping[object, object]", value).items()
-        }
+    if is_list(value):
+        return [_plain(item) for item in value]
+    if is_object(value):
+        return {str(key): _plain(item) for key, item in value.items()}
     return _own(value) or knobs(value) or str(value)
 
 
@@ -150,73 +152,38 @@ def ask(request: Ask[T]) -> Generator[Ask[T], Any, T]:
     return cast("T", (yield request))
 
 
-class Lane:
-    """A running strategy: a stack of generators, since a strategy may ask for another's plan."""
+def planned(attempt: Attempt) -> Flow:
+    """Yields the requests of a strategy and returns its plan; a fault of it is a failed plan."""
+    try:
+        plan: object = attempt.compressor.plan(attempt.transcript, attempt.allowance)
+        if isinstance(plan, Generator):
+            plan = yield from _driven(plan)
+    except Exception as fault:  # noqa: BLE001 - anyone's strategy
+        return Plan.fail(fault)
+    if isinstance(plan, Plan):
+        return plan
+    return Plan.fail(TypeError(f"a strategy returns a Plan, not {type(plan).__name__}"))
 
-    def __init__(self, attempt: Attempt) -> None:
-        self._stack: list[Flow] = []
-        self.plan: Plan | None = None
-        self.asking = self._settled(self._started(attempt))
 
-    def answer(self, value: object) -> None:
-        """Send the answer to the waiting generator; a HoldfastError is thrown into it."""
-        self.asking = self._settled(self._sent(value))
+def _driven(flow: Generator[object, Any, object]) -> Generator[Ask[object], Any, object]:
+    """Yields the requests of a flow but those for other plans, and returns what it returns.
 
-    def close(self) -> None:
-        """Close the open generators, innermost first."""
-        while self._stack:
-            self._stack.pop().close()
-
-    def _settled(self, outcome: Ask[object] | Plan) -> Ask[object] | None:
-        """The next request for the outside, or None when the plan is made."""
-        while True:
-            if isinstance(outcome, Attempt):
-                outcome = self._started(outcome)
-            elif not isinstance(outcome, Plan):
-                return outcome
-            elif self._stack:
-                outcome = self._sent(outcome)
+    A HoldfastError that answers a request is thrown into the flow.
+    """
+    try:
+        asked = next(flow)
+        while isinstance(asked, Ask):
+            if isinstance(asked, Attempt):
+                told: object = yield from planned(asked)
             else:
-                self.plan = outcome
-                return None
-
-    def _started(self, attempt: Attempt) -> Ask[object] | Plan:
-        """The plan of a strategy, or the first request of its generator."""
-        begun = self._guarded(
-            lambda: attempt.compressor.plan(attempt.transcript, attempt.allowance)
-        )
-        if not isinstance(begun, Generator):
-            return _plan(begun)
-        self._stack.append(begun)
-        return self._sent(None)
-
-    def _sent(self, value: object) -> Ask[object] | Plan:
-        """The next request of the innermost generator, or the plan that it returns."""
-        flow = self._stack[-1]
-
-        def step() -> Ask[object] | Plan:
-            try:
-                return flow.throw(value) if isinstance(value, Exception) else flow.send(value)
-            except StopIteration as stop:
-                return _plan(stop.value)
-
-        outcome = self._guarded(step)
-        if isinstance(outcome, Ask):
-            return outcome
-        self._stack.pop().close()
-        return _plan(outcome)
-
-    def _guarded(self, call: Callable[[], T]) -> T | Plan:
-        try:
-            return call()
-        except Exception as fault:  # noqa: BLE001 - anyone's strategy: a fault is a failed plan
-            return Plan.fail(fault)
-
-
-def _plan(value: object) -> Plan:
-    if isinstance(value, Plan):
-        return value
-    return Plan.fail(TypeError(f"a strategy returns a Plan, not {type(value).__name__}"))
+                told = yield asked
+            asked = flow.throw(told) if isinstance(told, Exception) else flow.send(told)
+    except StopIteration as done:
+        return done.value
+    else:
+        return asked
+    finally:
+        flow.close()
 
 
 def run(rounds: Generator[R, A, T], answers: Callable[[R], A]) -> T:
@@ -255,13 +222,20 @@ async def arun(rounds: Generator[R, A, T], answers: Callable[[R], Awaitable[A]])
 
 def run_batch(attempts: Sequence[Attempt]) -> Rounds:
     """Run strategies in lockstep: yields the numbered requests of each round, returns the plans."""
-    lanes = [Lane(attempt) for attempt in attempts]
+    flows = [planned(attempt) for attempt in attempts]
+    plans = [Plan()] * len(flows)
+    told: list[tuple[int, object]] = [(i, None) for i in range(len(flows))]
     try:
-        while waiting := [(i, lane) for i, lane in enumerate(lanes) if lane.asking is not None]:
-            answers = yield [(i, lane.asking) for i, lane in waiting if lane.asking is not None]
-            for (_, lane), value in zip(waiting, answers, strict=True):
-                lane.answer(value)
+        while told:
+            asked: list[tuple[int, Ask[object]]] = []
+            for i, answer in told:
+                try:
+                    asked.append((i, flows[i].send(answer)))
+                except StopIteration as done:
+                    plans[i] = done.value
+            answers = (yield asked) if asked else ()
+            told = [(i, answer) for (i, _), answer in zip(asked, answers, strict=True)]
     finally:
-        for lane in lanes:
-            lane.close()
-    return [lane.plan or Plan() for lane in lanes]
+        for flow in flows:
+            flow.close()
+    return plans

@@ -62,9 +62,7 @@ class Registry:
 
     def __contains__(self, name: str) -> bool:
         """Whether the table or an installed package has the name."""
-        return self.aliases.get(name, name) in self.table or any(
-            point.name == name for point in self._outside()
-        )
+        return self.aliases.get(name, name) in self.table or name in self.added()
 
     def names(self) -> list[str]:
         """All known names, sorted."""

@@ -116,11 +116,8 @@ class Transcript:
     @cached_property
     def turns(self) -> tuple[range, ...]:
         """Spans from one user message to the next; what precedes the first is a turn too."""
-        starts = list(self.user_positions)
-        if not starts or starts[0] > 0:
-            starts.insert(0, 0)
-        stops = [*starts[1:], len(self.messages)]
-        return tuple(range(a, b) for a, b in zip(starts, stops, strict=True) if a < b)
+        starts = sorted({0, *self.user_positions}) if self.messages else []
+        return tuple(map(range, starts, [*starts[1:], len(self)]))
 
     @cached_property
     def user_positions(self) -> tuple[int, ...]:
@@ -170,9 +167,7 @@ def new_violation(
     broken = violations(rules, after)
     if not broken:
         return None
-    names = {violation.rule for violation in broken}
-    asked = [rule for rule in rules if rule.name in names]
-    old = violations(asked, before)
+    old = violations(rules, before)
     known = {(violation.rule, violation.index) for violation in old}
     more = Counter(violation.rule for violation in broken) - Counter(
         violation.rule for violation in old
@@ -207,7 +202,7 @@ def start_within(starts: Sequence[int], sizes: Sequence[int], tokens: int) -> in
 
 def start_of_newest(transcript: Transcript, count: int) -> int:
     """The position at which the newest ``count`` messages begin, without system messages."""
-    others = _without_system(transcript)
+    others = newest(transcript, len(transcript))
     if count >= len(others):
         return 0
     return others[-count] if count else len(transcript)
@@ -215,12 +210,8 @@ def start_of_newest(transcript: Transcript, count: int) -> int:
 
 def newest(transcript: Transcript, count: int) -> list[int]:
     """The positions of the newest ``count`` messages, without system messages."""
-    others = _without_system(transcript)
+    others = [i for i, message in enumerate(transcript.messages) if message.role != "system"]
     return others[max(0, len(others) - count) :]
-
-
-def _without_system(transcript: Transcript) -> list[int]:
-    return [i for i, message in enumerate(transcript.messages) if message.role != "system"]
 
 
 def oldest_first(

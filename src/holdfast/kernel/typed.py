@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache, partial
 from math import inf
@@ -17,6 +18,7 @@ from typing import (
     Any,
     Literal,
     NamedTuple,
+    TypeGuard,
     TypeVar,
     Union,
     cast,
@@ -55,6 +57,17 @@ _WORDS: Mapping[object, str] = {
 _SHARE = "a number of tokens or a share in [0, 1]"
 
 
+def is_object(value: object) -> TypeGuard[Mapping[str, Any]]:
+    """Whether the value is a JSON object."""
+    # most are dictionaries, which are known sooner
+    return type(value) is dict or isinstance(value, Mapping)
+
+
+def is_list(value: object) -> TypeGuard[Sequence[Any]]:
+    """Whether the value is a JSON array."""
+    return isinstance(value, (list, tuple))
+
+
 def check_fields(given: object, *, bare: bool = False) -> None:
     """Check the fields of a dataclass; call it in ``__post_init__``.
 
@@ -89,8 +102,7 @@ def fits(value: object, hint: Any) -> bool:
     if origin is Literal:
         return value in inner
     if origin is tuple:
-        items = cast("Sequence[object]", value)
-        return isinstance(value, list | tuple) and all(fits(item, inner[0]) for item in items)
+        return is_list(value) and all(fits(item, inner[0]) for item in value)
     if hint in (int, float):
         is_number = isinstance(value, (int, hint)) and not isinstance(value, bool)
         return is_number and 0 <= cast("float", value) < inf
@@ -122,28 +134,29 @@ def typed(value: object, hint: Any) -> Any:
     """The value as this type: lists as tuples, objects as dataclasses. Raises ValueError."""
     kind, inner = cast("type", get_origin(hint) or hint), get_args(hint)
     if kind in _UNIONS:
-        return _first(value, inner)
-    if is_dataclass(kind) and isinstance(value, Mapping):
-        return _object(cast("Mapping[str, object]", value), kind)
-    if kind in (tuple, list) and isinstance(value, list):
-        some = [typed(each, inner[0]) for each in cast("list[object]", value)]
+        for each in inner:
+            with suppress(ValueError):
+                return typed(value, each)
+    if is_dataclass(kind) and is_object(value):
+        return _object(value, kind)
+    if kind in (tuple, list) and is_list(value):
+        some = [typed(each, inner[0]) for each in value]
         return tuple(some) if kind is tuple else some
-    if kind in (dict, Mapping) and isinstance(value, dict):
-        given = cast("dict[str, object]", value)
-        return {key: typed(each, inner[1]) for key, each in given.items()}
-    if not _is(value, kind, inner):
+    if kind in (dict, Mapping) and is_object(value):
+        return {key: typed(each, inner[1]) for key, each in value.items()}
+    if kind in _UNIONS or not _is(value, kind, inner):
         raise ValueError(f"{value!r} is no {getattr(hint, '__name__', hint)}")
     return value
 
 
 def _object(given: Mapping[str, object], kind: Any) -> Any:
-    hints = _hints(kind)
-    needed = [f.name for f in fields(kind) if f.default is f.default_factory is MISSING]
-    missing = [name for name in needed if name not in given]
-    if missing:
-        raise ValueError(f"it has no {missing[0]!r}")
-    names = [f.name for f in fields(kind) if f.name in given]
-    return kind(**{name: typed(given[name], hints[name]) for name in names})
+    hints, made = _hints(kind), dict[str, object]()
+    for each in fields(kind):
+        if each.name in given:
+            made[each.name] = typed(given[each.name], hints[each.name])
+        elif each.default is each.default_factory is MISSING:
+            raise ValueError(f"it has no {each.name!r}")
+    return kind(**made)
 
 
 def _is(value: object, kind: Any, inner: Sequence[object]) -> bool:
@@ -154,27 +167,12 @@ def _is(value: object, kind: Any, inner: Sequence[object]) -> bool:
     return kind is Any or isinstance(value, kind)
 
 
-def _first(value: object, kinds: Sequence[Any]) -> Any:
-    """The value as the first of the types that it has."""
-    problem = ValueError()
-    for kind in kinds:
-        try:
-            return typed(value, kind)
-        except ValueError as fault:
-            problem = fault
-    raise problem
-
-
 def object_of(text: str | bytes) -> dict[str, Any] | None:
     """The JSON object in the text; None if it holds something else."""
-    try:
-        found: object = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else None
+    return kept_as(text, dict[str, Any])
 
 
-def kept_as(text: str | None, kind: type[T]) -> T | None:
+def kept_as(text: str | bytes | None, kind: type[T]) -> T | None:
     """What a stored text of JSON holds, if it has this type; else None."""
     try:
         return typed(json.loads(text), kind) if text else None

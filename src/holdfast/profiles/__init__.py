@@ -8,7 +8,6 @@ from functools import lru_cache
 from inspect import signature
 from os import PathLike, fspath
 from pathlib import Path
-from typing import cast
 
 from holdfast.compressors import COMPRESSORS
 from holdfast.compressors.pipeline import Named, Pipeline, Stepwise
@@ -20,7 +19,6 @@ from holdfast.config_files import (
     config_of,
     inside,
     is_config_file,
-    is_table,
     read_config,
 )
 from holdfast.kernel.budget import Share
@@ -28,7 +26,7 @@ from holdfast.kernel.compressor import Compressor, Planner
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.registry import nearest
 from holdfast.kernel.transcript import Preference
-from holdfast.kernel.typed import Portion, check_fields, check_type
+from holdfast.kernel.typed import Portion, check_fields, check_type, is_list, is_object
 
 PREFERS: tuple[Preference, ...] = ("task", "newest_user")
 
@@ -155,10 +153,10 @@ def profile_of(layers: Layers) -> Profile:
     data.pop("extends", None)
     with layers.telling():
         tables = data.pop("steps", {})
-        if not is_table(tables):
+        if not is_object(tables):
             raise ConfigError("they are not tables", place="steps", advice="write [[steps]]")
-        if isinstance(prefers := data.get("prefers"), list):
-            data["prefers"] = tuple(cast("list[object]", prefers))
+        if is_list(prefers := data.get("prefers")):
+            data["prefers"] = tuple(prefers)
         steps = tuple(read_step(table, f"steps.{label}") for label, table in tables.items())
         with inside("", data):
             return Profile(**data, steps=steps)
@@ -179,7 +177,7 @@ def read_step(data: object, place: str = "strategy") -> Compressor:
     ``as`` is its name in records, ``strategies`` are the steps of a pipeline, and ``step`` is that
     of ``Stepwise``.
     """
-    if not is_table(data) or "strategy" not in data:
+    if not is_object(data) or "strategy" not in data:
         raise ConfigError(
             "a step is a table with a strategy", place=place, advice='add strategy = "..."'
         )
@@ -188,8 +186,8 @@ def read_step(data: object, place: str = "strategy") -> Compressor:
     check_type(name, str, f"{place}.strategy")
     check_type(shown, str | None, f"{place}.as")
     parts, step = table.pop("strategies", None), table.pop("step", None)
-    if isinstance(parts, list):
-        numbered = enumerate(cast("list[object]", parts))
+    if is_list(parts):
+        numbered = enumerate(parts)
         steps = tuple(read_step(part, f"{place}.strategies[{n}]") for n, part in numbered)
         made: Compressor = Pipeline(steps, name)
     else:
@@ -213,6 +211,6 @@ def _made(name: str, table: Table, place: str) -> Compressor:
 
 def _knob(value: object, place: str) -> object:
     """A knob from TOML or JSON: lists become tuples, a table with a strategy becomes one."""
-    if isinstance(value, list):
-        return tuple(_knob(each, place) for each in cast("list[object]", value))
-    return read_step(value, place) if is_table(value) and "strategy" in value else value
+    if is_list(value):
+        return tuple(_knob(each, place) for each in value)
+    return read_step(value, place) if is_object(value) and "strategy" in value else value

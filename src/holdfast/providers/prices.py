@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from holdfast.config_files import Table, check_keys, inside, is_table, read_config
-from holdfast.kernel.typed import check_fields
+from holdfast.config_files import Table, check_keys, inside, read_config
+from holdfast.kernel.typed import check_fields, is_object
 
 MILLION = 1_000_000  # the tokens for which vendors state their prices
 
@@ -84,7 +84,7 @@ def _own(file: str) -> Sequence[ListedPrice]:
     read, known = read_config(file), [field.name for field in fields(Price)]
     found: list[ListedPrice] = []
     for name, said in read.data.items():
-        table: Table = said if is_table(said) else {}
+        table: Table = said if is_object(said) else {}
         check_keys(table, known, f"{read.origin(name)}: {name}")
         with inside(f"{read.origin(name)}: {name}", known):
             price = Price(**cast("dict[str, Any]", {"input": None, **table}))

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Literal
 
 from holdfast import tokens
@@ -18,7 +19,7 @@ from holdfast.kernel.edits import Drop, Edit, Insert, Offload, Replace
 from holdfast.kernel.errors import InputError
 from holdfast.kernel.messages import Media, Message, Part, Reasoning, Role, ToolCall, ToolResult
 from holdfast.kernel.registry import Registry, renamed_argument
-from holdfast.kernel.transcript import Format, speaks
+from holdfast.kernel.transcript import speaks
 from holdfast.names import ReportForm
 from holdfast.redact import redacted_texts
 from holdfast.result import CompressionResult, Step, bare, check_result, restore, touched
@@ -54,7 +55,7 @@ def account(
     check_result(result)
     # the caller's function cannot be found by its name here; the name is tried as a model's
     again = model if model or counter is not None else result.counter
-    return account_of(result, named(result.format), tokens.meter_for(again or None, counter))
+    return account_of(result, tokens.meter_for(again or None, counter))
 
 
 def written(told: Account, form: str) -> str:
@@ -80,24 +81,40 @@ class Touch:
     key: str = ""
 
 
+STATE_OF: Mapping[type[Edit], State] = {
+    Drop: "dropped",
+    Insert: "inserted",
+    Offload: "offloaded",
+    Replace: "changed",
+}
+"""The state of a message after an edit of this type; the first that it has met is its final one."""
+
+
 @dataclass(slots=True)
-class Journey:
+class MessageAccount:
     """The history of one message; ``before`` and ``after`` are its positions.
 
-    An inserted message has no ``before``, a dropped one no ``after``. ``covers`` are the first and
-    last original positions that an inserted message represents.
+    An inserted message has no ``before``, a dropped one no ``after``; its text there is empty and
+    its tokens are 0. ``covers`` are the first and last original positions that an inserted message
+    represents. ``role`` is tool for a message with tool results only, whatever its role in the
+    format.
     """
 
     before: int | None
     after: int | None = None
     touches: list[Touch] = field(default_factory=list[Touch])
     covers: tuple[int, int] | None = None
+    role: Role = "user"
+    text_before: str = ""
+    text_after: str = ""
+    tokens_before: int = 0
+    tokens_after: int = 0
 
     @property
     def state(self) -> State:
         """Its final state; a message that was changed and then dropped is dropped."""
         met = {touch.state for touch in self.touches}
-        for state in _FINAL:
+        for state in STATE_OF.values():
             if state in met:
                 return state
         return "kept"
@@ -107,108 +124,65 @@ class Journey:
         """The last edit that led to the state; None for a kept message."""
         return next((touch for touch in reversed(self.touches) if touch.state == self.state), None)
 
-
-_FINAL: tuple[State, ...] = ("dropped", "inserted", "offloaded", "changed")
-"""The states of edits; the first that a message has met is its final one."""
-
-
-def journeys(result: CompressionResult) -> list[Journey]:
-    """Every original message and every inserted one that is left, in reading order.
-
-    Dropped messages are listed at their original place.
-    """
-    found = [Journey(i) for i in range(result.metrics.messages_before)]
-    for step in result.steps:
-        if step.applied:
-            found = _after(step, found)
-    left = [journey for journey in found if journey.state != "dropped"]
-    for i, journey in enumerate(left):
-        journey.after = i
-    return [journey for journey in found if journey.before is not None or journey.after is not None]
-
-
-def _after(step: Step, journeys: Sequence[Journey]) -> list[Journey]:
-    """The journeys after a step, with its edits added and its inserted messages included."""
-    view = [journey for journey in journeys if journey.state != "dropped"]
-    added: dict[int, list[Journey]] = {}
-    for edit in step.edits:
-        if isinstance(edit, Insert):
-            touch = Touch(step.name, "inserted", edit.reason)
-            inserted = Journey(None, touches=[touch], covers=_covered(view, edit))
-            added.setdefault(edit.at, []).append(inserted)
-    ordered: list[Journey] = []
-    position = 0
-    for journey in journeys:
-        if journey.state != "dropped":
-            ordered += added.get(position, ())
-            position += 1
-        ordered.append(journey)
-    ordered += added.get(position, ())
-    for edit in step.edits:
-        if not isinstance(edit, Insert):
-            key = edit.key if isinstance(edit, Offload) else ""
-            for i in touched(edit):
-                view[i].touches.append(Touch(step.name, state_of(edit), edit.reason, key))
-    return ordered
-
-
-def state_of(edit: Edit) -> State:
-    """The state of a message after the edit."""
-    return _STATES[type(edit)]
-
-
-_STATES: Mapping[type[Edit], State] = {
-    Drop: "dropped",
-    Insert: "inserted",
-    Offload: "offloaded",
-    Replace: "changed",
-}
-
-
-def _covered(view: Sequence[Journey], insert: Insert) -> tuple[int, int] | None:
-    """The original positions that an inserted message represents, also through earlier inserts."""
-    if insert.covers is None:
-        return None
-    first, last = insert.covers
-    spans = [
-        journey.covers if journey.before is None else (journey.before, journey.before)
-        for journey in view[first : last + 1]
-    ]
-    known = [span for span in spans if span]
-    return (min(a for a, _ in known), max(b for _, b in known)) if known else None
-
-
-@dataclass(frozen=True, slots=True)
-class MessageAccount:
-    """A message with its text and tokens before and after; empty and 0 if it does not exist there.
-
-    ``role`` is tool for a message with tool results only, whatever its role in the format.
-    """
-
-    journey: Journey
-    role: Role = "user"
-    text_before: str = ""
-    text_after: str = ""
-    tokens_before: int = 0
-    tokens_after: int = 0
-
-    @property
-    def state(self) -> State:
-        """Its final state."""
-        return self.journey.state
-
     @property
     def position(self) -> str:
         """Its original position, or a plus sign for an inserted message."""
-        return "+" if self.journey.before is None else f"{self.journey.before}"
+        return "+" if self.before is None else f"{self.before}"
 
     @property
     def why(self) -> str:
         """The deciding step, with its reason; empty for a kept message."""
-        touch = self.journey.decided
+        touch = self.decided
         if touch is None:
             return ""
         return f"{touch.step}: {plain(touch.reason)}" if touch.reason else touch.step
+
+
+def journeys(result: CompressionResult) -> list[MessageAccount]:
+    """Every original message and every inserted one that is left, in reading order.
+
+    Dropped messages are listed at their original place. Texts and tokens are not filled in.
+    """
+    found = [MessageAccount(i) for i in range(result.metrics.messages_before)]
+    for step in result.steps:
+        _follow(step, found)
+    left = [entry for entry in found if entry.state != "dropped"]
+    for i, entry in enumerate(left):
+        entry.after = i
+    return [entry for entry in found if entry.before is not None or entry.after is not None]
+
+
+def _follow(step: Step, entries: list[MessageAccount]) -> None:
+    """Add the edits of a step to the messages that it met, and the messages that it inserted."""
+    places = [i for i, entry in enumerate(entries) if entry.state != "dropped"]
+    view = [entries[i] for i in places]
+    places.append(len(entries))
+    inserts = [edit for edit in step.edits if isinstance(edit, Insert)]
+    inserts.sort(key=attrgetter("at"))
+    for insert in reversed(inserts):  # from the end, so that earlier places stay valid
+        touch = Touch(step.name, "inserted", insert.reason)
+        made = MessageAccount(None, touches=[touch], covers=_covered(view, insert.covers))
+        entries.insert(places[insert.at], made)
+    for edit in step.edits:
+        if not isinstance(edit, Insert):
+            key = edit.key if isinstance(edit, Offload) else ""
+            for i in touched(edit):
+                view[i].touches.append(Touch(step.name, STATE_OF[type(edit)], edit.reason, key))
+
+
+def _covered(
+    view: Sequence[MessageAccount], covers: tuple[int, int] | None
+) -> tuple[int, int] | None:
+    """The original positions of these messages, also of those that earlier inserts represent."""
+    if covers is None:
+        return None
+    first, last = covers
+    spans = [
+        entry.covers if entry.before is None else (entry.before, entry.before)
+        for entry in view[first : last + 1]
+    ]
+    known = [span for span in spans if span]
+    return (min(a for a, _ in known), max(b for _, b in known)) if known else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,12 +204,18 @@ class Account:
         found = Counter(entry.state for entry in self.entries)
         return {state: found[state] for state in STATES if state in found}
 
+    @property
+    def restorable(self) -> int:
+        """The number of messages whose originals the result keeps."""
+        return sum(entry.state not in ("kept", "inserted") for entry in self.entries)
 
-def account_of(result: CompressionResult, form: Format, meter: Meter) -> Account:
-    """The account of a result in this format, counted again with this meter.
+
+def account_of(result: CompressionResult, meter: Meter) -> Account:
+    """The account of a result, counted again with this meter.
 
     Raises InputError if the result does not have the messages that its metrics count.
     """
+    form = named(result.format)
     before, after = form.read(bare(restore(result))), form.read(bare(result.messages))
     if len(before.messages) != result.metrics.messages_before:
         advice = "give it as --result or CompressionResult.to_json wrote it"
@@ -244,16 +224,14 @@ def account_of(result: CompressionResult, form: Format, meter: Meter) -> Account
     texts_before, texts_after = (
         redacted_texts([*map(said, each.messages)]) for each in (before, after)
     )
-    entries: list[MessageAccount] = []
-    for journey in journeys(result):
-        entry = MessageAccount(journey)
-        if (i := journey.after) is not None:
-            role, size = _role(after.messages[i]), sizes_after[i]
-            entry = replace(entry, role=role, text_after=texts_after[i], tokens_after=size)
-        if (i := journey.before) is not None:
-            role, size = _role(before.messages[i]), sizes_before[i]
-            entry = replace(entry, role=role, text_before=texts_before[i], tokens_before=size)
-        entries.append(entry)
+    entries = journeys(result)
+    for entry in entries:
+        if (i := entry.after) is not None:
+            entry.role, entry.text_after = _role(after.messages[i]), texts_after[i]
+            entry.tokens_after = sizes_after[i]
+        if (i := entry.before) is not None:
+            entry.role, entry.text_before = _role(before.messages[i]), texts_before[i]
+            entry.tokens_before = sizes_before[i]
     beside_before = result.metrics.tokens_before - sum(sizes_before)
     beside_after = result.metrics.tokens_after - sum(sizes_after)
     # masked messages do not have their original counts

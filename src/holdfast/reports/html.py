@@ -26,8 +26,7 @@ _DENSE = 120  # messages; a bar of 1,000 pixels has 8 for each, of which edges w
 
 def anchor(entry: MessageAccount) -> str:
     """The id of the message in the page."""
-    journey = entry.journey
-    return f"m{journey.before}" if journey.before is not None else f"n{journey.after}"
+    return f"m{entry.before}" if entry.before is not None else f"n{entry.after}"
 
 
 def ribbon(account: Account) -> str:
@@ -64,7 +63,7 @@ def _segments(
     for entry, tokens in zip(entries, sizes, strict=True):
         width = 100 * tokens / whole
         if tokens:
-            place = "new" if entry.journey.before is None else entry.journey.before
+            place = "new" if entry.before is None else entry.before
             title = escape(f"{place} {entry.role}, {entry.state}: {tokens:,} tokens")
             yield (
                 f'<a href="#{anchor(entry)}" tabindex="-1">'
@@ -94,7 +93,7 @@ def html_report(account: Account) -> str:
     largest = max(sizes, default=0)
     sent, left = list[str](), list[MessageAccount]()
     for entry in account.entries:
-        if entry.journey.after is None:
+        if entry.after is None:
             left.append(entry)
         else:
             sent.append(_message(entry, largest))
@@ -174,10 +173,10 @@ def _message(entry: MessageAccount, largest: int) -> str:
 
 def _inside(entry: MessageAccount) -> Iterator[str]:
     """The details of a message: the reason, the changes, and the whole text."""
-    if entry.journey.touches:
-        yield f'<ul class="why">{"".join(_touch(touch) for touch in entry.journey.touches)}</ul>'
-    if entry.journey.covers:
-        first, last = entry.journey.covers
+    if entry.touches:
+        yield f'<ul class="why">{"".join(_touch(touch) for touch in entry.touches)}</ul>'
+    if entry.covers:
+        first, last = entry.covers
         yield f'<p>It replaces <a href="#m{first}">{spoken_for(first, last)}</a>.</p>'
     if entry.state in ("changed", "offloaded"):
         pieces = folded(difference(entry.text_before, entry.text_after))
@@ -212,7 +211,7 @@ def _piece(piece: DiffPiece) -> str:
 
 
 def _originals(account: Account) -> str:
-    away = sum(entry.state in ("dropped", "changed", "offloaded") for entry in account.entries)
+    away = account.restorable
     if not away:
         return "Every message is as it was."
     return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import Literal
 from holdfast.formats.rules import longest_rising
 from holdfast.kernel.edits import Insert
 from holdfast.kernel.ports import Accuracy
-from holdfast.reports import Account, MessageAccount, state_of
+from holdfast.reports import STATE_OF, Account, MessageAccount
 from holdfast.result import CompressionResult, Step, touched
 from holdfast.text.visible import GLANCE, amount, clip, one_line, pad, plain, visible
 
@@ -78,16 +79,14 @@ def folded(
 def _fold(piece: DiffPiece, head: int, tail: int, width: int) -> Iterator[DiffPiece]:
     lines = [_narrow(line, width) for line in piece.text.splitlines()]
     hidden = len(lines) - head - tail
-    if hidden <= 1:
-        yield DiffPiece(piece.kind, "\n".join(lines))
-        return
-    if head:
-        yield DiffPiece(piece.kind, "\n".join(lines[:head]))
-    yield DiffPiece(
-        "left_out", f"{hidden:,} {'unchanged' if piece.kind == 'same' else 'more'} lines"
-    )
-    if tail:
-        yield DiffPiece(piece.kind, "\n".join(lines[len(lines) - tail :]))
+    parts: list[tuple[Kind, list[str]]] = [(piece.kind, lines)]
+    if hidden > 1:
+        told = f"{hidden:,} {'unchanged' if piece.kind == 'same' else 'more'} lines"
+        end = lines[len(lines) - tail :]
+        parts = [(piece.kind, lines[:head]), ("left_out", [told]), (piece.kind, end)]
+    for kind, some in parts:
+        if some:
+            yield DiffPiece(kind, "\n".join(some))
 
 
 def _narrow(line: str, width: int) -> str:
@@ -116,14 +115,8 @@ def _between(old: str, new: str) -> Iterator[DiffPiece]:
 
 def _shared_start(a: str, b: str) -> int:
     """The length of the equal beginning, found by halving, since comparing slices is fast."""
-    low, high = 0, min(len(a), len(b))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if a[low:middle] == b[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    lengths = range(1, min(len(a), len(b)) + 1)
+    return bisect_left(lengths, True, key=lambda length: a[:length] != b[:length])
 
 
 # cells of a report that is not shown on a terminal: figures of a message take some 45, and the rest
@@ -225,7 +218,7 @@ def edits_by_kind(step: Step) -> dict[str, int]:
     numbers: Counter[str] = Counter()
     met: set[tuple[str, int]] = set()
     for edit in step.edits:
-        kind = state_of(edit)
+        kind = STATE_OF[type(edit)]
         if isinstance(edit, Insert):
             numbers[kind] += 1
         else:
@@ -275,12 +268,12 @@ def _words(entry: MessageAccount, preview: int, width: int) -> str:
 def _inside(entry: MessageAccount, width: int) -> Iterator[str]:
     """Some of the removed and new lines of a changed message."""
     if entry.state == "inserted":
-        if entry.journey.covers:
-            yield f"replaces {spoken_for(*entry.journey.covers)}"
+        if entry.covers:
+            yield f"replaces {spoken_for(*entry.covers)}"
         yield from _marked([DiffPiece("new", entry.text_after)], width)
     elif entry.state in ("changed", "offloaded"):
         yield from _marked(difference(entry.text_before, entry.text_after), width)
-        touch = entry.journey.decided
+        touch = entry.decided
         if touch is not None and touch.key:
             yield f"the original is kept under {visible(touch.key)}"
 
@@ -298,12 +291,9 @@ def exactness(result: CompressionResult) -> str:
 
 
 def _originals(account: Account) -> Iterator[str]:
-    result, states = account.result, account.states
-    yield ", ".join(f"{number:,} {state}" for state, number in states.items()) or "no messages"
-    away = sum(
-        number for state, number in states.items() if state in ("dropped", "changed", "offloaded")
-    )
-    if away:
-        how = exactness(result)
-        yield f"The originals of {amount(away, 'message')} are in the result, and come back {how}:"
+    states = (f"{number:,} {state}" for state, number in account.states.items())
+    yield ", ".join(states) or "no messages"
+    if account.restorable:
+        originals = f"The originals of {amount(account.restorable, 'message')} are in the result"
+        yield f"{originals}, and come back {exactness(account.result)}:"
         yield "holdfast.restore(result), or `holdfast restore` on the file of `compress --result`."
