@@ -167,10 +167,11 @@ class Stays:
 
         The middle of a task that is too long even without its pasted material is cut out instead.
         """
-        is_newest = event.message in self.transcript.newest
+        at = event.message
+        is_newest = at in self.transcript.newest
         return (
-            event.message not in self._answered
-            and not (event.message == self.task and self._least(self.task) > self.task_room)
+            at not in self._answered
+            and not (at == self.task and self._least(at) > self.task_room)
             and self._may_be_told_in_part(event)
             and self.meter.text(event.text) > (self._longest_newest if is_newest else self.longest)
         )

@@ -227,7 +227,9 @@ class Retrieval:
     def _held(self, asked: Asked) -> dict[int, frozenset[str]]:
         """The messages that have exact names of the question, and which."""
         phrases = [thing.phrase for thing in asked.things]
-        places = self.words.candidates(phrases, _CANDIDATES) if phrases else {}
+        if not phrases:
+            return {}
+        places = self.words.candidates(phrases, _CANDIDATES)
         held: dict[int, frozenset[str]] = {}
         for place, message in self.messages.read(list(places)).items():
             low = message.told.lower()

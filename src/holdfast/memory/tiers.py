@@ -358,8 +358,11 @@ class Tiers:
 
     def find(self, segment_id: str) -> tuple[Tier, Segment] | None:
         """The tier and the segment with this id, or None."""
-        found = ((tier, each) for tier in TIERS for each in self.of(tier) if each.id == segment_id)
-        return next(found, None)
+        for tier in TIERS:
+            for segment in self.of(tier):
+                if segment.id == segment_id:
+                    return tier, segment
+        return None
 
     def tokens(self, tier: Tier) -> int:
         """The tokens of the tier's segments."""

@@ -93,7 +93,7 @@ class WordVectors:
         among: list[int] = []
         for message, spoken in zip(messages, told, strict=True):
             roots = list(map(stem, spoken))
-            self._holders.update(set(roots))
+            self._holders.update(list(dict.fromkeys(roots)))
             self._positions.append(message.position)
             held += [self._holders[root] for root in roots]
             among += [len(self._positions)] * len(roots)
@@ -129,7 +129,7 @@ class WordVectors:
         found = cls(embedder)
         start = _ALIGNED + int.from_bytes(kept[:_ALIGNED], "little")
         told = json.loads(kept[_ALIGNED:start])
-        found._positions, found._holders = told["positions"], Counter(told["holders"])
+        found._positions, found._holders = told["positions"], Counter[str](told["holders"])
         rows = np.frombuffer(kept, dtype=np.float32, offset=start)
         found._rows = _Rows(rows.reshape(len(found._positions), told["width"]))
         return found
