@@ -69,7 +69,7 @@ class Select(Configured):
         if not is_talk and (edits := without_loss(transcript, allowance)):
             return Plan(edits, reason="lossless")
         view = Selection(self, transcript, allowance)
-        if not view.may_shrink:
+        if not view.candidates.found:
             return Plan.skip("nothing_old", "there is nothing to shorten")
         return self._kept(view) if allowance.stored else view.plan()
 
@@ -167,14 +167,19 @@ class Stays:
 
         The middle of a task that is too long even without its pasted material is cut out instead.
         """
-        at = event.message
-        is_newest = at in self.transcript.newest
+        is_newest = event.message in self.transcript.newest
         return (
-            at not in self._answered
-            and not (at == self.task and self._least(at) > self.task_room)
+            event.message not in self._answered
+            and event.message != self._cut_task
             and self._may_be_told_in_part(event)
             and self.meter.text(event.text) > (self._longest_newest if is_newest else self.longest)
         )
+
+    @cached_property
+    def _cut_task(self) -> int | None:
+        """The task, if it is too long even without its pasted material."""
+        is_too_long = self.task is not None and self._least(self.task) > self.task_room
+        return self.task if is_too_long else None
 
     def due_to(self, event: StreamEvent) -> float:
         """The tokens that a shortened output of the newest exchange has at least, if they fit."""
@@ -310,17 +315,11 @@ class Selection:
             if event.message not in going and self.stays.may_be_shortened(event)
         )
         gone = {number for number, event in enumerate(events) if event.message in going}
-        weights, query = table(), allowance.query
-        question, share = (
-            (transcript.question, weights.implied) if query is None else (query, weights.asked)
-        )
+        question, share = allowance.query, table().asked
+        if question is None:
+            question, share = transcript.question, table().implied
         rate, room = rates(transcript.messages, self._meter), max(self.stays.room, 1)
         self.candidates = Candidates(events, gone | self.in_place, rate, question, share, room)
-
-    @property
-    def may_shrink(self) -> bool:
-        """Whether any message may be dropped or shortened."""
-        return bool(self.candidates.found)
 
     def plan(self, tail: tuple[str, ...] = (), trouble: str = "") -> Plan:
         """The edits; ``tail`` are the last lines of the notes, which name the originals."""
