@@ -65,7 +65,7 @@ class Diff(LossyKind):
 
     name = "diff"
 
-    def fit(self, text: str) -> float:
+    def share(self, text: str) -> float:
         """The share of the lines from the first file on that belong to files and hunks."""
         parts = [part for part, _ in _typed(sampled(text))]
         if _Part.FILE not in parts:  # of a long text, the sample may lie beside its files

@@ -382,7 +382,7 @@ class Log(LossyKind):
     takes_apart = True
     least = _BOUND
 
-    def fit(self, text: str) -> float:
+    def share(self, text: str) -> float:
         """The share of the lines that begin like a log's.
 
         It is 0 if too few of the lines that are not indented do: indented ones continue others.

@@ -5,8 +5,7 @@ A kind has no lossless form unless it overrides ``compact``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Iterator, Sequence
 
 from holdfast.kernel.ports import Room, Shrunk
 from holdfast.selection import excerpt
@@ -42,17 +41,22 @@ class LossyKind:
 
     name = ""
     least = MOST
-    """The least fit with which a text is of this kind."""
+    """The least share with which a text is of this kind."""
     takes_apart = False
     """Whether a single line needs its context."""
 
-    def fit(self, text: str) -> float:  # noqa: ARG002 - the kinds read it
+    def share(self, text: str) -> float:  # noqa: ARG002 - the kinds read it
         """The share of the text, from 0 to 1, that reads as this kind."""
         return 0.0
 
+    def fit(self, text: str) -> float:
+        """The share of the text that reads as this kind; 0 if it is too small."""
+        share = self.share(text)
+        return share if share >= self.least else 0.0
+
     def recognises(self, text: str) -> bool:
         """Whether enough of the text reads as this kind."""
-        return self.fit(text) >= self.least
+        return self.fit(text) > 0
 
     def compact(self, text: str) -> str | None:  # noqa: ARG002 - the protocol passes the text
         """None: there is no lossless form."""
@@ -118,9 +122,6 @@ def _omitted(reading: Reading, chosen: Sequence[int]) -> str:
     return f"{gone:,} of {len(reading.pieces):,} parts" if gone else "unreadable data"
 
 
-T = TypeVar("T")
-R = TypeVar("R")
-
 # samples of a long text, and the characters of each: half of them, or of these, recognise alike
 _WINDOWS, _WIDE = 16, 4_000
 
@@ -137,20 +138,6 @@ def sampled(text: str, windows: int = _WINDOWS, wide: int = _WIDE) -> str:
     starts = [number * (len(text) - wide) // (windows - 1) for number in range(windows)]
     found = [text[start : start + wide].partition("\n")[2 * bool(start)] for start in starts]
     return "\n".join(window.rpartition("\n")[0] or window for window in found)
-
-
-def enough(lines: Sequence[T], match: Callable[[T], R | None], least: float) -> list[R]:
-    """What the lines that match give; nothing as soon as they cannot reach the least share."""
-    spare = len(lines) - least
-    found: list[R] = []
-    for line in lines:
-        if one := match(line):
-            found.append(one)
-            continue
-        spare -= 1
-        if spare < 0:
-            return []
-    return found if len(found) >= least else []
 
 
 class Prose(LossyKind):

@@ -53,7 +53,7 @@ class Markup(LossyKind):
     name = "markup"
     least = MOSTLY
 
-    def fit(self, text: str) -> float:
+    def share(self, text: str) -> float:
         """The share of the text inside tags; none if it neither begins nor ends with one."""
         if not _BEGINS.match(text):
             return 0.0

@@ -19,7 +19,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TypeAlias, cast
+from typing import NamedTuple, TypeAlias, cast
 from zlib import crc32
 
 from holdfast.content.lossy import FEWEST, LossyKind
@@ -53,7 +53,7 @@ class Json(LossyKind):
     takes_apart = True
     least = _LEAST
 
-    def fit(self, text: str) -> float:
+    def share(self, text: str) -> float:
         """The share of the text that is JSON and more than a scalar.
 
         It is 0 if numbers stand between the values, as before the lines of a file: whoever edits
@@ -100,45 +100,46 @@ _KEYS, _ROWS, _ABSENT = "keys", "rows", "absent"
 def written(documents: list[Value]) -> str | None:
     """The documents with their keys written once; None if no records are alike."""
     lines = len(documents) > 1
-    writing = _Writing()
-    value = writing.without_keys(list(documents) if lines else documents[0], 0)
-    return _HEADS[lines] + dump(value) if writing.tables and not writing.ambiguous else None
+    source = documents if lines else documents[0]
+    try:
+        value = _without_keys(source, 0)
+    except _LooksLikeTableError:
+        return None
+    return None if value == source else _HEADS[lines] + dump(value)
 
 
-class _Writing:
-    def __init__(self) -> None:
-        self.tables = 0
-        self.ambiguous = False
-        """Whether an object of the source looks like a table."""
+class _LooksLikeTableError(Exception):
+    """An object of the source would be read as a table."""
 
-    def without_keys(self, value: Value, depth: int) -> Value:
-        """The value, with lists of similar records as rows."""
-        if not isinstance(value, dict | list) or depth > DEEPEST:
-            return value
-        children = list(value.values()) if isinstance(value, dict) else value
-        if (
-            len(children) >= FEWEST
-            and set(map(type, children)) == {dict}
-            and (shape := shape_of(children))
-        ):
-            self.tables += 1
-            return self._table(value, children, shape)
-        if isinstance(value, list):
-            return [self.without_keys(child, depth + 1) for child in value]
-        self.ambiguous = self.ambiguous or {_KEYS, _ROWS} <= value.keys()
-        return {key: self.without_keys(child, depth + 1) for key, child in value.items()}
 
-    def _table(self, value: Value, records: list[Value], shape: Shape) -> Value:
-        absent = quote("-" * (1 + max(map(len, _dashes(records)), default=0)))
-        rows = [_row(record, shape, absent) for record in records]
-        if isinstance(value, dict):
-            rows = [f"{quote(key)}:{row}" for key, row in zip(value, rows, strict=True)]
-        marks = "{}" if isinstance(value, dict) else "[]"
-        return Literal(
-            f'{{"{_KEYS}":{dump(_spec(shape))},"{_ABSENT}":{absent},"{_ROWS}":{marks[0]}\n'
-            + ",\n".join(rows)
-            + f"{marks[1]}}}"
-        )
+def _without_keys(value: Value, depth: int) -> Value:
+    """The value, with lists of similar records as rows."""
+    if not isinstance(value, dict | list) or depth > DEEPEST:
+        return value
+    children = list(value.values()) if isinstance(value, dict) else value
+    if len(children) >= FEWEST and set(map(type, children)) == {dict}:
+        shape = shape_of(children)
+        if shape:
+            return _table(value, children, shape)
+    if isinstance(value, list):
+        return [_without_keys(child, depth + 1) for child in value]
+    if {_KEYS, _ROWS} <= value.keys():
+        raise _LooksLikeTableError
+    return {key: _without_keys(child, depth + 1) for key, child in value.items()}
+
+
+def _table(value: Value, records: list[Value], shape: Shape) -> Value:
+    absent = quote("-" * (1 + max(map(len, _dashes(records)), default=0)))
+    rows = [_row(record, shape, absent) for record in records]
+    marks = "[]"
+    if isinstance(value, dict):
+        rows = [f"{quote(key)}:{row}" for key, row in zip(value, rows, strict=True)]
+        marks = "{}"
+    return Literal(
+        f'{{"{_KEYS}":{dump(_spec(shape))},"{_ABSENT}":{absent},"{_ROWS}":{marks[0]}\n'
+        + ",\n".join(rows)
+        + f"{marks[1]}}}"
+    )
 
 
 def _dashes(records: list[Value]) -> Iterator[str]:
@@ -484,18 +485,16 @@ _MOST_SHAPES = 60
 _SHARED = 0.5  # least share of a record's keys among the usual ones; .25 kept less of recorded runs
 
 
-class Many:
+class Many(NamedTuple):
     """A list of records of one shape."""
 
-    def __init__(self, shape: Shape) -> None:
-        self.shape = shape
+    shape: Shape
 
 
-class Same:
+class Same(NamedTuple):
     """The same value in every record."""
 
-    def __init__(self, value: Value) -> None:
-        self.value = value
+    value: Value
 
 
 def shape_of(values: Sequence[Cell], depth: int = 0) -> Shape:

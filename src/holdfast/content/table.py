@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import filterfalse, islice
 from statistics import median
 from typing import Literal as OneOf
 from typing import TypeAlias, TypeVar
@@ -15,7 +15,7 @@ from typing import TypeAlias, TypeVar
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import Piece, Reading, clauses, passages
 
-from .lossy import FEWEST, MOSTLY, SAMPLE, LossyKind, enough
+from .lossy import FEWEST, MOSTLY, SAMPLE, LossyKind
 from .structured import facts
 
 T = TypeVar("T")
@@ -54,7 +54,7 @@ class Table(LossyKind):
     takes_apart = True
     least = _MOSTLY
 
-    def fit(self, text: str) -> float:
+    def share(self, text: str) -> float:
         """The share of rows with as many cells as the header; 0 without rows.
 
         It is less without a header, so that another kind that fits as well comes first.
@@ -280,7 +280,10 @@ def _aligned(lines: Sequence[str]) -> Grid | None:
 
 
 def _mostly(lines: Sequence[T], is_one: Callable[[T], object], share: float = _MOSTLY) -> bool:
-    return bool(enough(lines, is_one, share * len(lines)))
+    """Whether this share of the lines is such; the rest is not asked once too many are not."""
+    spare = len(lines) - share * len(lines)
+    others = islice(filterfalse(is_one, lines), int(spare) + 1)
+    return sum(1 for _ in others) <= spare
 
 
 def _cuts(sample: Sequence[str]) -> list[int]:

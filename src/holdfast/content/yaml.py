@@ -26,7 +26,7 @@ class Yaml(LossyKind):
     name = "yaml"
     least = MOSTLY
 
-    def fit(self, text: str) -> float:
+    def share(self, text: str) -> float:
         """The share of the lines that are keys with their values, or entries of lists."""
         shaped = keyed = seen = 0
         keys: Counter[str] = Counter()
