@@ -10,6 +10,8 @@ from holdfast.kernel.registry import Registry, rows
 from holdfast.text.memo import Memo
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from holdfast.kernel.ports import ContentKind
     from holdfast.text.pieces import Reading
 
@@ -54,13 +56,19 @@ def kind(name: str) -> ContentKind:
 def recognise(text: str) -> ContentKind:
     """Return the kind that fits the whole text best."""
     best, most = kinds()[-1], 0.0
-    for one in kinds()[:-1]:
-        share = one.fit(text) if isinstance(one, Fitting) else one.recognises(text)
+    for one, fit in _fits().items():
+        share = fit(text)
         if share > most:
             best, most = one, share
         if share >= 1:  # no later kind can fit better
             break
     return best
+
+
+@cache
+def _fits() -> Mapping[ContentKind, Callable[[str], float]]:
+    """How each kind but the last measures how well a text fits it."""
+    return {one: one.fit if isinstance(one, Fitting) else one.recognises for one in kinds()[:-1]}
 
 
 @runtime_checkable

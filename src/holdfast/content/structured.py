@@ -28,9 +28,7 @@ from holdfast.text.json_values import (
     CHECKER,
     DEEPEST,
     MISSING,
-    Cell,
     Literal,
-    Missing,
     Value,
     dump,
     minified,
@@ -155,9 +153,7 @@ def _dashes(records: list[Value]) -> Iterator[str]:
             yield here
 
 
-def _row(value: Cell, kind: Shape | Many | Same | None, absent: str) -> str:
-    if isinstance(value, str):
-        return value if type(value) is Literal else quote(value)
+def _row(value: Value, kind: Shape | Many | Same | None, absent: str) -> str:
     if value is MISSING:
         return absent
     if type(kind) is dict and type(value) is dict and is_of(value, kind):
@@ -169,7 +165,7 @@ def _row(value: Cell, kind: Shape | Many | Same | None, absent: str) -> str:
         return f"[{','.join(found)}]"
     if type(kind) is Many and type(value) is list:
         return f"[{','.join([_row(item, kind.shape, absent) for item in value])}]"
-    return dump(cast("Value", value))
+    return dump(value)
 
 
 def _spec(shape: Shape) -> Value:
@@ -230,9 +226,16 @@ class Pieces:
         return self._records - 1
 
     def _put(
-        self, text: str, record: int, label: str = "", under: int = -1, tells: tuple[str, ...] = ()
+        self,
+        text: str,
+        record: int,
+        label: str = "",
+        under: int = -1,
+        tells: tuple[str, ...] = (),
+        units: int = 1,
     ) -> int:
-        self._pieces.append(Piece(f"{label}: {text}" if label else text, record, 1, tells, under))
+        said = f"{label}: {text}" if label else text
+        self._pieces.append(Piece(said, record, units, tells, under))
         return len(self._pieces) - 1
 
     def _value(self, label: str, value: Value, record: int, depth: int) -> None:
@@ -289,18 +292,17 @@ class Pieces:
     def _few(self, columns: str, records: Sequence[Record], at: int) -> None:
         """Add the columns, and under them each record as a row."""
         is_inside = at < self._records
-        header = self._put(columns, at)
-        self._pieces[header] = self._pieces[header]._replace(units=int(is_inside))
+        header = self._put(columns, at, units=int(is_inside))
         for record in records:
-            row = _beside([_scalar(cast("Cell", cell)) for cell in record.values()])
+            row = _beside([_scalar(cell) for cell in record.values()])
             self._put(row, self._next(), under=header)
 
     def _rows(
         self, label: str, records: Sequence[Record], shape: Shape, at: int, depth: int
     ) -> None:
         """Add the columns, and under them each record; its other parts are under its first."""
-        header = self._put(f"{len(records):,} records, a row each: {_columns(shape)}", at, label)
-        self._pieces[header] = self._pieces[header]._replace(units=0)
+        columns = f"{len(records):,} records, a row each: {_columns(shape)}"
+        header = self._put(columns, at, label, units=0)
         for record in records:
             number = self._next()
             if not is_of(record, shape):
@@ -394,12 +396,10 @@ def _member(key: str, said: str) -> str:
     return f"{key} {said}" if key.isidentifier() else f"{key}: {said}"
 
 
-def _scalar(value: Cell) -> str:
+def _scalar(value: Value) -> str:
     if type(value) is str:
         return value if value.isalnum() or not _UNCLEAR.search(value) else f'"{value}"'
-    if isinstance(value, Literal):
-        return value
-    return value.value if isinstance(value, Missing) else dump(value)
+    return dump(value)
 
 
 def _inline(value: Value, room: int, named: str = "", levels: int = _LEVELS) -> str | None:
@@ -457,7 +457,7 @@ def _cells(record: Record, shape: Shape) -> Iterator[tuple[str, bool]]:
             yield _bare(value, kind), False
 
 
-def _bare(value: Cell, kind: Shape | Many | Same | None) -> str:
+def _bare(value: Value, kind: Shape | Many | Same | None) -> str:
     """The text of a cell; nested records show only values, since the columns have their keys."""
     if type(value) is dict:
         if type(kind) is dict and is_of(value, kind):
@@ -497,7 +497,7 @@ class Same(NamedTuple):
     value: Value
 
 
-def shape_of(values: Sequence[Cell], depth: int = 0) -> Shape:
+def shape_of(values: Sequence[Value], depth: int = 0) -> Shape:
     """The keys that most records among the values share; none if they share too few."""
     records = [value for value in values if type(value) is dict]
     keys = _keys(records)
@@ -517,7 +517,7 @@ def is_of(record: Record, keys: Iterable[str]) -> bool:
     return all(key in order for key in record)
 
 
-def _column(values: Sequence[Cell], depth: int) -> Shape | Many | Same | None:
+def _column(values: Sequence[Value], depth: int) -> Shape | Many | Same | None:
     kinds = set(map(type, values))
     if list not in kinds and dict in kinds:
         return shape_of(values, depth) or None
