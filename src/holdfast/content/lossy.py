@@ -5,14 +5,14 @@ A kind has no lossless form unless it overrides ``compact``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from holdfast.kernel.ports import Room, Shrunk
 from holdfast.selection import excerpt
 from holdfast.text import fit
 from holdfast.text.memo import Memo
 from holdfast.text.opaque import elide
-from holdfast.text.pieces import LONGEST, Piece, Reading, clauses, in_lines, of_line
+from holdfast.text.pieces import LONGEST, Piece, Reading, clauses, passages
 from holdfast.text.sentences import is_of_lines, sentences
 
 MOST = 0.5
@@ -30,10 +30,6 @@ eight real outputs was shortened in another way.
 
 SAMPLE = 200
 """Lines by which the columns of a text are found; twice as many found the same in real outputs."""
-
-# characters of short lines that are joined. In a single text, shorter pieces kept more than in a
-# conversation
-_SHORT = LONGEST // 2
 
 
 class LossyKind:
@@ -64,7 +60,7 @@ class LossyKind:
 
     def read(self, text: str) -> Reading:
         """The pieces of the text: short neighbouring lines of a paragraph together."""
-        return by_lines(text)
+        return passages("\n".join(rows(text)), alone=True)
 
     def reading(self, text: str) -> Reading:
         """What ``read`` returns, read once."""
@@ -85,28 +81,6 @@ class LossyKind:
 
 # the same output is told in notes and shortened where it is recalled
 _READINGS: Memo[tuple[LossyKind, str], Reading] = Memo(lambda key: key[0].read(key[1]))
-
-
-def by_lines(text: str) -> Reading:
-    """Short neighbouring lines of a paragraph together, long ones clause by clause."""
-    lines = rows(text)
-    return in_lines(_pieces(lines), lines)
-
-
-def _pieces(lines: Sequence[str]) -> Iterator[Piece]:
-    """The pieces; a line with less indentation than the one above begins one."""
-    held, start, deep = list[str](), 0, 0
-    for row, line in enumerate([*map(str.rstrip, lines), ""]):
-        above, deep = deep, len(line) - len(line.lstrip())
-        most = LONGEST if deep > above else _SHORT
-        if held and (not line or deep < above or sum(map(len, held)) + len(line) > most):
-            yield Piece("\n".join(held), start, len(held))
-            held = []
-        if len(line) > LONGEST:
-            yield from of_line(line, row)
-        elif line:
-            start = start if held else row
-            held.append(line)
 
 
 def _omitted(reading: Reading, chosen: Sequence[int]) -> str:
@@ -150,7 +124,7 @@ class Prose(LossyKind):
         if not text.strip():
             return Reading([Piece(f"[{len(text):,} characters of white space]", 0)], 1)
         if is_of_lines(text):
-            return by_lines(text)
+            return super().read(text)
         found = [sentence.strip() for sentence in sentences(text)]
         pieces: list[Piece] = []
         for at, sentence in enumerate(found):
