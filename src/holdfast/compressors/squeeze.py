@@ -48,7 +48,8 @@ class Squeeze(Configured):
         count = allowance.meter.text
         found = _summaries(transcript, masked=allowance.redacts)
         cap = tokens_of(self.cap_tokens, allowance.target)
-        whole = sum(count(text) for text, _ in found.values())
+        sizes = {i: count(text) for i, (text, _) in found.items()}
+        whole = sum(sizes.values())
         left = whole + allowance.target - allowance.meter.total(transcript)
         if left >= _LEAST:
             cap = min(cap, left)
@@ -56,10 +57,7 @@ class Squeeze(Configured):
             return Plan.skip("within_cap", f"summaries take {whole:,} tokens, {cap:,} are the cap")
         if not allowance.writer:
             return Plan.skip("no_model", "no model was given; pass llm=")
-        given = {
-            i: max(_LEAST, min(count(text) // 2, cap * count(text) // whole))
-            for i, (text, _) in found.items()
-        }
+        given = {i: max(_LEAST, min(size // 2, cap * size // whole)) for i, size in sizes.items()}
         # what is as short as a model may be asked for is not asked for again
         found = {i: each for i, each in found.items() if count(each[1]) > given[i]}
         if not found:

@@ -50,12 +50,10 @@ def outputs(transcript: Transcript, allowance: Allowance, first: int = 0) -> Ite
             continue
         for at in range(len(message.parts) - 1, -1, -1):
             part = message.parts[at]
-            if isinstance(part, ToolResult):
-                yield Output(
-                    i, at, names.get(part.call_id, ""), part.text, allowance.meter.part(part)
-                )
-            elif message.role == "tool" and isinstance(part, Text):
-                yield Output(i, at, "", part.text, allowance.meter.part(part))
+            name = names.get(part.call_id, "") if isinstance(part, ToolResult) else ""
+            is_plain = message.role == "tool" and isinstance(part, Text)
+            if isinstance(part, ToolResult) or is_plain:
+                yield Output(i, at, name, part.text, allowance.meter.part(part))
 
 
 def texts(transcript: Transcript, allowance: Allowance) -> Iterator[Output]:

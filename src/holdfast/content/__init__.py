@@ -55,33 +55,20 @@ def kind(name: str) -> ContentKind:
 @Memo  # since the same output is recognised several times: by steps, notes and memory
 def recognise(text: str) -> ContentKind:
     """Return the kind that fits the whole text best."""
-    shares: dict[ContentKind, float] = {}
+    best, most = kinds()[-1], 0.0
     for one, fit in _fits().items():
-        shares[one] = fit(text)
-        if shares[one] >= 1 and _is_of(one, text, shares[one]):  # no later kind can fit better
-            return one
-    best_first = sorted(shares, key=shares.__getitem__, reverse=True)
-    found = (one for one in best_first if shares[one] and _is_of(one, text, shares[one]))
-    return next(found, kinds()[-1])
-
-
-def _is_of(one: ContentKind, text: str, share: float) -> bool:
-    """Whether the kind recognises a text of which it has measured the share."""
-    return share >= one.least if isinstance(one, Bounded) else one.recognises(text)
+        share = fit(text)
+        if share > most:
+            best, most = one, share
+        if share >= 1:  # no later kind can fit better
+            break
+    return best
 
 
 @cache
 def _fits() -> Mapping[ContentKind, Callable[[str], float]]:
     """How each kind but the last measures how well a text fits it."""
     return {one: one.fit if isinstance(one, Fitting) else one.recognises for one in kinds()[:-1]}
-
-
-@runtime_checkable
-class Bounded(Protocol):
-    """A kind that recognises a text by its share alone, which need not be measured again."""
-
-    least: float
-    """The least share of the text."""
 
 
 @runtime_checkable

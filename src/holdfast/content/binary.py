@@ -38,7 +38,7 @@ class Binary(LossyKind):
 
     name = "binary"
 
-    def fit(self, text: str) -> float:
+    def share(self, text: str) -> float:
         """1.0 for one data URL, else depends on the share of control and replacement characters."""
         if len(text) >= LEAST and _DATA_URL.match(text):
             return 1.0

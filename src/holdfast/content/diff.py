@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import groupby
 
-from holdfast.text.pieces import Piece, Reading
+from holdfast.text.pieces import Piece, Reading, passages
 
-from .lossy import LossyKind, by_lines, rows, sampled
+from .lossy import LossyKind, rows, sampled
 
 _HUNK = re.compile(r"@@+ -\d+(?:,(\d+))? (?:-\d+(?:,\d+)? )*\+\d+(?:,(\d+))? @@+")
 _HEAD = re.compile(
@@ -65,7 +65,7 @@ class Diff(LossyKind):
 
     name = "diff"
 
-    def fit(self, text: str) -> float:
+    def share(self, text: str) -> float:
         """The share of the lines from the first file on that belong to files and hunks."""
         parts = [part for part, _ in _typed(sampled(text))]
         if _Part.FILE not in parts:  # of a long text, the sample may lie beside its files
@@ -90,7 +90,7 @@ class Diff(LossyKind):
             lambda row: (row[1][0], row[0] if row[1][0] in {_Part.FILE, _Part.HUNK} else -1),
         ):
             lines = list(members)
-            told = by_lines("\n".join(line for _, (_, line) in lines)).pieces
+            told = passages("\n".join([line for _, (_, line) in lines]), alone=True).pieces
             for number in waiting if part is _Part.CHANGE else ():
                 pieces[number] = pieces[number]._replace(under=len(pieces))
             is_first = part is _Part.CONTEXT and above[_Part.CHANGE] < 0

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
+from itertools import groupby, islice
 from typing import NamedTuple
 
 from holdfast.text.importance import TROUBLE, alarm
@@ -89,13 +90,9 @@ def _class_of(field: str) -> str:
         return "level"
     if _TAG.fullmatch(field):
         return "tag"
-    return (
-        "number"
-        if any(map(str.isdigit, field))
-        else "word"
-        if any(map(str.isalpha, field))
-        else "mark"
-    )
+    if any(map(str.isdigit, field)):
+        return "number"
+    return "word" if any(map(str.isalpha, field)) else "mark"
 
 
 @lru_cache(maxsize=1 << 12)
@@ -115,10 +112,11 @@ class Head(NamedTuple):
 
 
 class Layout:
-    """The classes of the leading columns, up to the last time, level or component."""
+    """The lines, and the classes of their columns up to the last time, level or component."""
 
-    def __init__(self, lines: Sequence[str]) -> None:
-        asked = [line for line in lines if line and not line[0].isspace()]
+    def __init__(self, text: str) -> None:
+        self.lines = lines_of(text)
+        asked = [line for line in self.lines if line and not line[0].isspace()]
         rows = [
             _FIELD.findall(line[:600])[:_COLUMNS] for line in asked[:: max(1, len(asked) // SAMPLE)]
         ]
@@ -143,6 +141,11 @@ class Layout:
         ):
             self.columns.pop()
         self._least = self.columns.index("time") if "time" in self.columns else 0
+
+    @cached_property
+    def shapes(self) -> Sequence[str]:
+        """The lines with their numbers alike; most texts are no logs, and do not need them."""
+        return _masked([line[:_LONGEST] for line in self.lines])
 
     def head(self, shape: str) -> Head:
         """The head of a masked line; empty for a line that continues another."""
@@ -188,15 +191,14 @@ class Sort:
         self.tags = Counter[str]()
 
 
-def _kinds(shapes: Sequence[str], layout: Layout) -> list[Sort]:
+def _kinds(layout: Layout) -> list[Sort]:
     rows_of: dict[str, list[int]] = {}
-    for row, shape in enumerate(shapes):
+    for row, shape in enumerate(layout.shapes):
         rows_of.setdefault(shape, []).append(row)
     kinds: dict[tuple[object, ...], Sort] = {}
     for shape, rows in rows_of.items():
         head = layout.head(shape)
-        said = _words(shape, head.fields)
-        words = tuple(word for word, runs_on in zip(said, _runs(said), strict=True) if not runs_on)
+        words = tuple(_words(shape, head.fields))
         if not any(map(str.isalnum, shape)):
             continue
         letter = _LETTER.fullmatch(head.level)
@@ -218,17 +220,8 @@ def _words(line: str, fields: int) -> list[str]:
     """The words of a line after the fields of its head."""
     if not fields:
         return line.split()
-    ends = [found.end() for found, _ in zip(_FIELD.finditer(line), range(fields), strict=False)]
-    return line[ends[-1] :].split()
-
-
-def _runs(masked: Sequence[str]) -> Iterator[bool]:
-    """Whether each masked word continues a run of more than two equal values."""
-    last = before = ""
-    for word in masked:
-        bare = word.rstrip(",;")
-        yield bare == last == before and "0" in bare
-        last, before = bare, last
+    *_, last = islice(_FIELD.finditer(line), fields)
+    return line[last.end() :].split()
 
 
 def _merged(kinds: Sequence[Sort]) -> Iterator[Sort]:
@@ -283,7 +276,7 @@ class Report(NamedTuple):
 
 def _events(kind: Sort, lines: Sequence[str], usual_level: str) -> Iterator[Report]:
     """The events of a kind; failures that differ only in a number are separated from successes."""
-    said = [_as_words(_words(lines[row], fields), len(kind.words)) for row, fields in kind.rows]
+    said = [_words(lines[row], fields) for row, fields in kind.rows]
     level = "" if kind.level == usual_level and not alarm(kind.level) else kind.level
     # the component without its process number; the most usual ones if there are several
     tags = list(dict.fromkeys(tag.replace("[0]", "") for tag, _ in kind.tags.most_common()))
@@ -313,19 +306,6 @@ def _failures(said: Sequence[Sequence[str]]) -> Sequence[int]:
             if 0 < len(bad) < len(values):
                 return [n for n, words in enumerate(said) if words[place] in bad]
     return ()
-
-
-def _as_words(words: list[str], number: int) -> list[str]:
-    """The words of a line, the values of a run after its first two joined as in its kind."""
-    if len(words) == number:
-        return words
-    joined = list[str]()
-    for word, runs_on in zip(words, _runs(_masked(words)), strict=True):
-        if runs_on:
-            joined[-1] += f" {word}"
-        else:
-            joined.append(word)
-    return joined
 
 
 def _joint_form(values: Sequence[str]) -> str:
@@ -358,20 +338,7 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
     return next((at for at, (mine, its) in pairs if mine != its), min(len(one), len(other)))
 
 
-class _LaidOut:
-    """The lines of a text, and their columns."""
-
-    def __init__(self, text: str) -> None:
-        self.lines = lines_of(text)
-        self.layout = Layout(self.lines)
-
-    @cached_property
-    def shapes(self) -> Sequence[str]:
-        """The lines with their numbers alike; most texts are no logs, and do not need them."""
-        return _masked([line[:_LONGEST] for line in self.lines])
-
-
-_LAID_OUT = Memo(_LaidOut)
+_LAID_OUT = Memo(Layout)
 """By text, since a log is recognised before it is read."""
 
 
@@ -382,19 +349,18 @@ class Log(LossyKind):
     takes_apart = True
     least = _BOUND
 
-    def fit(self, text: str) -> float:
+    def share(self, text: str) -> float:
         """The share of the lines that begin like a log's.
 
         It is 0 if too few of the lines that are not indented do: indented ones continue others.
         """
-        looked_at = sampled(text)
-        found = _LAID_OUT[looked_at]
-        lines, layout = [line for line in found.lines if line.strip()], found.layout
+        layout = _LAID_OUT[sampled(text)]
+        lines = list(filter(str.strip, layout.lines))
         if len(lines) < FEWEST or {"time", "level"}.isdisjoint(layout.columns[:5]):
             return 0.0
         begun = sum(
             layout.head(shape).fields > 0 or _class_of(line.split(None, 1)[0]) == "level"
-            for line, shape in zip(lines, filter(str.strip, found.shapes), strict=True)
+            for line, shape in zip(lines, filter(str.strip, layout.shapes), strict=True)
         )
         own = sum(not line[0].isspace() for line in lines)  # indented lines continue a record
         least = 0.6 if "time" in layout.columns else 0.8
@@ -415,8 +381,8 @@ class Log(LossyKind):
 
     def read(self, text: str) -> Reading:
         """Each kind of event with its count, by component, and under it the lines."""
-        found = _LAID_OUT[text]
-        lines, kinds = found.lines, _kinds(found.shapes, found.layout)
+        layout = _LAID_OUT[text]
+        lines, kinds = layout.lines, _kinds(layout)
         levels = Counter[str]()
         for kind in kinds:
             levels[kind.level] += len(kind.rows)
@@ -464,19 +430,12 @@ _LEAST_SAVING = 0.1
 
 def _shortened(lines: Sequence[str]) -> Iterator[str]:
     above: list[str] = []
-    previous: str | None = None
-    repeats = 0
-    for line in lines:
-        if line == previous and line:
-            repeats += 1
-            continue
-        if repeats:
-            yield f"{_TIMES}{repeats}"
-            repeats = 0
+    for line, same in groupby(lines):
         words = line.split(" ")
         shared = _common(above, words)
         rest = words[shared:]
         yield f"{_DITTO}{shared} {' '.join(rest)}" if shared > 1 and rest else line
-        above, previous = words, line
-    if repeats:
-        yield f"{_TIMES}{repeats}"
+        above = words
+        repeats = len(list(same)) - 1
+        if repeats:
+            yield f"{_TIMES}{repeats}" if line else "\n" * (repeats - 1)

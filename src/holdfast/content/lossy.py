@@ -5,15 +5,14 @@ A kind has no lossless form unless it overrides ``compact``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
 from holdfast.kernel.ports import Room, Shrunk
 from holdfast.selection import excerpt
 from holdfast.text import fit
 from holdfast.text.memo import Memo
 from holdfast.text.opaque import elide
-from holdfast.text.pieces import LONGEST, Piece, Reading, clauses, in_lines, of_line
+from holdfast.text.pieces import LONGEST, Piece, Reading, clauses, passages
 from holdfast.text.sentences import is_of_lines, sentences
 
 MOST = 0.5
@@ -32,27 +31,28 @@ eight real outputs was shortened in another way.
 SAMPLE = 200
 """Lines by which the columns of a text are found; twice as many found the same in real outputs."""
 
-# characters of short lines that are joined. In a single text, shorter pieces kept more than in a
-# conversation
-_SHORT = LONGEST // 2
-
 
 class LossyKind:
     """A kind that splits a text into pieces; the selection chooses among them by value."""
 
     name = ""
     least = MOST
-    """The least fit with which a text is of this kind."""
+    """The least share with which a text is of this kind."""
     takes_apart = False
     """Whether a single line needs its context."""
 
-    def fit(self, text: str) -> float:  # noqa: ARG002 - the kinds read it
+    def share(self, text: str) -> float:  # noqa: ARG002 - the kinds read it
         """The share of the text, from 0 to 1, that reads as this kind."""
         return 0.0
 
+    def fit(self, text: str) -> float:
+        """The share of the text that reads as this kind; 0 if it is too small."""
+        share = self.share(text)
+        return share if share >= self.least else 0.0
+
     def recognises(self, text: str) -> bool:
         """Whether enough of the text reads as this kind."""
-        return self.fit(text) >= self.least
+        return self.fit(text) > 0
 
     def compact(self, text: str) -> str | None:  # noqa: ARG002 - the protocol passes the text
         """None: there is no lossless form."""
@@ -60,7 +60,7 @@ class LossyKind:
 
     def read(self, text: str) -> Reading:
         """The pieces of the text: short neighbouring lines of a paragraph together."""
-        return by_lines(text)
+        return passages("\n".join(rows(text)), alone=True)
 
     def reading(self, text: str) -> Reading:
         """What ``read`` returns, read once."""
@@ -83,28 +83,6 @@ class LossyKind:
 _READINGS: Memo[tuple[LossyKind, str], Reading] = Memo(lambda key: key[0].read(key[1]))
 
 
-def by_lines(text: str) -> Reading:
-    """Short neighbouring lines of a paragraph together, long ones clause by clause."""
-    lines = rows(text)
-    return in_lines(_pieces(lines), lines)
-
-
-def _pieces(lines: Sequence[str]) -> Iterator[Piece]:
-    """The pieces; a line with less indentation than the one above begins one."""
-    held, start, deep = list[str](), 0, 0
-    for row, line in enumerate([*map(str.rstrip, lines), ""]):
-        above, deep = deep, len(line) - len(line.lstrip())
-        most = LONGEST if deep > above else _SHORT
-        if held and (not line or deep < above or sum(map(len, held)) + len(line) > most):
-            yield Piece("\n".join(held), start, len(held))
-            held = []
-        if len(line) > LONGEST:
-            yield from of_line(line, row)
-        elif line:
-            start = start if held else row
-            held.append(line)
-
-
 def _omitted(reading: Reading, chosen: Sequence[int]) -> str:
     """What is left out, in units of the source, or in pieces if every unit is partly shown."""
     told = reached = 0
@@ -117,9 +95,6 @@ def _omitted(reading: Reading, chosen: Sequence[int]) -> str:
     gone = len(reading.pieces) - len(chosen)
     return f"{gone:,} of {len(reading.pieces):,} parts" if gone else "unreadable data"
 
-
-T = TypeVar("T")
-R = TypeVar("R")
 
 # samples of a long text, and the characters of each: half of them, or of these, recognise alike
 _WINDOWS, _WIDE = 16, 4_000
@@ -139,20 +114,6 @@ def sampled(text: str, windows: int = _WINDOWS, wide: int = _WIDE) -> str:
     return "\n".join(window.rpartition("\n")[0] or window for window in found)
 
 
-def enough(lines: Sequence[T], match: Callable[[T], R | None], least: float) -> list[R]:
-    """What the lines that match give; nothing as soon as they cannot reach the least share."""
-    spare = len(lines) - least
-    found: list[R] = []
-    for line in lines:
-        if one := match(line):
-            found.append(one)
-            continue
-        spare -= 1
-        if spare < 0:
-            return []
-    return found if len(found) >= least else []
-
-
 class Prose(LossyKind):
     """Written language, and any text that no other kind fits."""
 
@@ -163,7 +124,7 @@ class Prose(LossyKind):
         if not text.strip():
             return Reading([Piece(f"[{len(text):,} characters of white space]", 0)], 1)
         if is_of_lines(text):
-            return by_lines(text)
+            return super().read(text)
         found = [sentence.strip() for sentence in sentences(text)]
         pieces: list[Piece] = []
         for at, sentence in enumerate(found):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from html import unescape
-from itertools import groupby
+from itertools import count, groupby, repeat
 from typing import Literal, NamedTuple
 from urllib.parse import unquote
 
-from holdfast.text.json_values import DEEPEST, Value
+from holdfast.text.json_values import DEEPEST, Value, record_of
 from holdfast.text.pieces import LONGEST, Reading, passages
 from holdfast.text.words import READ
 
@@ -53,7 +53,7 @@ class Markup(LossyKind):
     name = "markup"
     least = MOSTLY
 
-    def fit(self, text: str) -> float:
+    def share(self, text: str) -> float:
         """The share of the text inside tags; none if it neither begins nor ends with one."""
         if not _BEGINS.match(text):
             return 0.0
@@ -153,7 +153,7 @@ class _Element:
         if not self.attributes and (text or not self.children):
             return text
         told: list[tuple[str, Value]] = list(self.attributes.items())
-        return _record([*told, ("text", text)] if text else [*told, *_grouped(self.children)])
+        return record_of([*told, ("text", text)] if text else [*told, *_grouped(self.children)])
 
 
 def _grouped(children: Iterable[tuple[str, Value]]) -> Iterator[tuple[str, Value]]:
@@ -161,12 +161,6 @@ def _grouped(children: Iterable[tuple[str, Value]]) -> Iterator[tuple[str, Value
     for name, group in groupby(children, lambda child: child[0]):
         values = [value for _, value in group]
         yield name, values if len(values) > 1 else values[0]
-
-
-def _record(members: Sequence[tuple[str, Value]]) -> Value:
-    """One record; several in sequence if names come back later."""
-    record = dict(members)
-    return record if len(record) == len(members) else [{name: value} for name, value in members]
 
 
 def _document(source: str) -> Value:
@@ -202,7 +196,7 @@ def _document(source: str) -> Value:
                 pass
     while len(around) > 1:
         close()
-    return _record(list(_grouped(around[0].children))) or around[0].value()
+    return record_of(list(_grouped(around[0].children))) or around[0].value()
 
 
 # as Markdown writes the six levels that HTML has
@@ -232,9 +226,7 @@ class _Page:
         self._words: list[str] = []
         self._prefix = ""
         self._links: list[tuple[str, int]] = []
-        self._lists: list[
-            int
-        ] = []  # the number of the next item of each open list; negative without numbers
+        self._lists: list[Iterator[str]] = []  # what is before the items of each open list
         self._in_row = False
         self._preformatted = 0
         self._hidden = ""  # the element whose content is skipped
@@ -266,16 +258,13 @@ class _Page:
         self._prefix = _PREFIXES.get(name, self._prefix)
         if name == "li":
             indent = "  " * (min(len(self._lists), DEEPEST) - 1)
-            if self._lists:
-                self._lists[-1] += 1
-            number = self._lists[-1] if self._lists else -1
-            self._prefix = f"{indent}{number}. " if number > 0 else f"{indent}- "
+            self._prefix = indent + (next(self._lists[-1]) if self._lists else "- ")
         elif name == "pre":
             self._preformatted += 1
         elif name == "tr":
             self._in_row = True
         elif name in {"ul", "ol"}:
-            self._lists.append(0 if name == "ol" else -1_000_000)
+            self._lists.append(map("{}. ".format, count(1)) if name == "ol" else repeat("- "))
         elif name not in _BLOCKS or name == "form":
             yield from self._inline(token, name)
         if name in _BLOCKS:

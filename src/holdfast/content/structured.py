@@ -19,7 +19,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TypeAlias, cast
+from typing import NamedTuple, TypeAlias, cast
 from zlib import crc32
 
 from holdfast.content.lossy import FEWEST, LossyKind
@@ -28,9 +28,7 @@ from holdfast.text.json_values import (
     CHECKER,
     DEEPEST,
     MISSING,
-    Cell,
     Literal,
-    Missing,
     Value,
     dump,
     minified,
@@ -53,7 +51,7 @@ class Json(LossyKind):
     takes_apart = True
     least = _LEAST
 
-    def fit(self, text: str) -> float:
+    def share(self, text: str) -> float:
         """The share of the text that is JSON and more than a scalar.
 
         It is 0 if numbers stand between the values, as before the lines of a file: whoever edits
@@ -100,45 +98,46 @@ _KEYS, _ROWS, _ABSENT = "keys", "rows", "absent"
 def written(documents: list[Value]) -> str | None:
     """The documents with their keys written once; None if no records are alike."""
     lines = len(documents) > 1
-    writing = _Writing()
-    value = writing.without_keys(list(documents) if lines else documents[0], 0)
-    return _HEADS[lines] + dump(value) if writing.tables and not writing.ambiguous else None
+    source = documents if lines else documents[0]
+    try:
+        value = _without_keys(source, 0)
+    except _LooksLikeTableError:
+        return None
+    return None if value == source else _HEADS[lines] + dump(value)
 
 
-class _Writing:
-    def __init__(self) -> None:
-        self.tables = 0
-        self.ambiguous = False
-        """Whether an object of the source looks like a table."""
+class _LooksLikeTableError(Exception):
+    """An object of the source would be read as a table."""
 
-    def without_keys(self, value: Value, depth: int) -> Value:
-        """The value, with lists of similar records as rows."""
-        if not isinstance(value, dict | list) or depth > DEEPEST:
-            return value
-        children = list(value.values()) if isinstance(value, dict) else value
-        if (
-            len(children) >= FEWEST
-            and set(map(type, children)) == {dict}
-            and (shape := shape_of(children))
-        ):
-            self.tables += 1
-            return self._table(value, children, shape)
-        if isinstance(value, list):
-            return [self.without_keys(child, depth + 1) for child in value]
-        self.ambiguous = self.ambiguous or {_KEYS, _ROWS} <= value.keys()
-        return {key: self.without_keys(child, depth + 1) for key, child in value.items()}
 
-    def _table(self, value: Value, records: list[Value], shape: Shape) -> Value:
-        absent = quote("-" * (1 + max(map(len, _dashes(records)), default=0)))
-        rows = [_row(record, shape, absent) for record in records]
-        if isinstance(value, dict):
-            rows = [f"{quote(key)}:{row}" for key, row in zip(value, rows, strict=True)]
-        marks = "{}" if isinstance(value, dict) else "[]"
-        return Literal(
-            f'{{"{_KEYS}":{dump(_spec(shape))},"{_ABSENT}":{absent},"{_ROWS}":{marks[0]}\n'
-            + ",\n".join(rows)
-            + f"{marks[1]}}}"
-        )
+def _without_keys(value: Value, depth: int) -> Value:
+    """The value, with lists of similar records as rows."""
+    if not isinstance(value, dict | list) or depth > DEEPEST:
+        return value
+    children = list(value.values()) if isinstance(value, dict) else value
+    if len(children) >= FEWEST and set(map(type, children)) == {dict}:
+        shape = shape_of(children)
+        if shape:
+            return _table(value, children, shape)
+    if isinstance(value, list):
+        return [_without_keys(child, depth + 1) for child in value]
+    if {_KEYS, _ROWS} <= value.keys():
+        raise _LooksLikeTableError
+    return {key: _without_keys(child, depth + 1) for key, child in value.items()}
+
+
+def _table(value: Value, records: list[Value], shape: Shape) -> Value:
+    absent = quote("-" * (1 + max(map(len, _dashes(records)), default=0)))
+    rows = [_row(record, shape, absent) for record in records]
+    marks = "[]"
+    if isinstance(value, dict):
+        rows = [f"{quote(key)}:{row}" for key, row in zip(value, rows, strict=True)]
+        marks = "{}"
+    return Literal(
+        f'{{"{_KEYS}":{dump(_spec(shape))},"{_ABSENT}":{absent},"{_ROWS}":{marks[0]}\n'
+        + ",\n".join(rows)
+        + f"{marks[1]}}}"
+    )
 
 
 def _dashes(records: list[Value]) -> Iterator[str]:
@@ -154,9 +153,7 @@ def _dashes(records: list[Value]) -> Iterator[str]:
             yield here
 
 
-def _row(value: Cell, kind: Shape | Many | Same | None, absent: str) -> str:
-    if isinstance(value, str):
-        return value if type(value) is Literal else quote(value)
+def _row(value: Value, kind: Shape | Many | Same | None, absent: str) -> str:
     if value is MISSING:
         return absent
     if type(kind) is dict and type(value) is dict and is_of(value, kind):
@@ -168,7 +165,7 @@ def _row(value: Cell, kind: Shape | Many | Same | None, absent: str) -> str:
         return f"[{','.join(found)}]"
     if type(kind) is Many and type(value) is list:
         return f"[{','.join([_row(item, kind.shape, absent) for item in value])}]"
-    return dump(cast("Value", value))
+    return dump(value)
 
 
 def _spec(shape: Shape) -> Value:
@@ -229,9 +226,16 @@ class Pieces:
         return self._records - 1
 
     def _put(
-        self, text: str, record: int, label: str = "", under: int = -1, tells: tuple[str, ...] = ()
+        self,
+        text: str,
+        record: int,
+        label: str = "",
+        under: int = -1,
+        tells: tuple[str, ...] = (),
+        units: int = 1,
     ) -> int:
-        self._pieces.append(Piece(f"{label}: {text}" if label else text, record, 1, tells, under))
+        said = f"{label}: {text}" if label else text
+        self._pieces.append(Piece(said, record, units, tells, under))
         return len(self._pieces) - 1
 
     def _value(self, label: str, value: Value, record: int, depth: int) -> None:
@@ -288,18 +292,17 @@ class Pieces:
     def _few(self, columns: str, records: Sequence[Record], at: int) -> None:
         """Add the columns, and under them each record as a row."""
         is_inside = at < self._records
-        header = self._put(columns, at)
-        self._pieces[header] = self._pieces[header]._replace(units=int(is_inside))
+        header = self._put(columns, at, units=int(is_inside))
         for record in records:
-            row = _beside([_scalar(cast("Cell", cell)) for cell in record.values()])
+            row = _beside([_scalar(cell) for cell in record.values()])
             self._put(row, self._next(), under=header)
 
     def _rows(
         self, label: str, records: Sequence[Record], shape: Shape, at: int, depth: int
     ) -> None:
         """Add the columns, and under them each record; its other parts are under its first."""
-        header = self._put(f"{len(records):,} records, a row each: {_columns(shape)}", at, label)
-        self._pieces[header] = self._pieces[header]._replace(units=0)
+        columns = f"{len(records):,} records, a row each: {_columns(shape)}"
+        header = self._put(columns, at, label, units=0)
         for record in records:
             number = self._next()
             if not is_of(record, shape):
@@ -393,12 +396,10 @@ def _member(key: str, said: str) -> str:
     return f"{key} {said}" if key.isidentifier() else f"{key}: {said}"
 
 
-def _scalar(value: Cell) -> str:
+def _scalar(value: Value) -> str:
     if type(value) is str:
         return value if value.isalnum() or not _UNCLEAR.search(value) else f'"{value}"'
-    if isinstance(value, Literal):
-        return value
-    return value.value if isinstance(value, Missing) else dump(value)
+    return dump(value)
 
 
 def _inline(value: Value, room: int, named: str = "", levels: int = _LEVELS) -> str | None:
@@ -456,7 +457,7 @@ def _cells(record: Record, shape: Shape) -> Iterator[tuple[str, bool]]:
             yield _bare(value, kind), False
 
 
-def _bare(value: Cell, kind: Shape | Many | Same | None) -> str:
+def _bare(value: Value, kind: Shape | Many | Same | None) -> str:
     """The text of a cell; nested records show only values, since the columns have their keys."""
     if type(value) is dict:
         if type(kind) is dict and is_of(value, kind):
@@ -484,21 +485,19 @@ _MOST_SHAPES = 60
 _SHARED = 0.5  # least share of a record's keys among the usual ones; .25 kept less of recorded runs
 
 
-class Many:
+class Many(NamedTuple):
     """A list of records of one shape."""
 
-    def __init__(self, shape: Shape) -> None:
-        self.shape = shape
+    shape: Shape
 
 
-class Same:
+class Same(NamedTuple):
     """The same value in every record."""
 
-    def __init__(self, value: Value) -> None:
-        self.value = value
+    value: Value
 
 
-def shape_of(values: Sequence[Cell], depth: int = 0) -> Shape:
+def shape_of(values: Sequence[Value], depth: int = 0) -> Shape:
     """The keys that most records among the values share; none if they share too few."""
     records = [value for value in values if type(value) is dict]
     keys = _keys(records)
@@ -518,7 +517,7 @@ def is_of(record: Record, keys: Iterable[str]) -> bool:
     return all(key in order for key in record)
 
 
-def _column(values: Sequence[Cell], depth: int) -> Shape | Many | Same | None:
+def _column(values: Sequence[Value], depth: int) -> Shape | Many | Same | None:
     kinds = set(map(type, values))
     if list not in kinds and dict in kinds:
         return shape_of(values, depth) or None

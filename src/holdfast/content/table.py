@@ -6,20 +6,18 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import filterfalse, islice
 from statistics import median
-from typing import Literal as OneOf
-from typing import TypeAlias, TypeVar
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import Piece, Reading, clauses, passages
 
-from .lossy import FEWEST, MOSTLY, SAMPLE, LossyKind, enough
+from .lossy import FEWEST, MOSTLY, SAMPLE, LossyKind, rows
 from .structured import facts
 
 T = TypeVar("T")
-Style: TypeAlias = OneOf["delimited", "ruled", "aligned"]
+Style: TypeAlias = Literal["delimited", "ruled", "aligned"]
 
 _BAR = " | "
 _HEADS = {" ": "a space between cells", _BAR: "a bar between cells"}
@@ -54,7 +52,7 @@ class Table(LossyKind):
     takes_apart = True
     least = _MOSTLY
 
-    def fit(self, text: str) -> float:
+    def share(self, text: str) -> float:
         """The share of rows with as many cells as the header; 0 without rows.
 
         It is less without a header, so that another kind that fits as well comes first.
@@ -112,8 +110,7 @@ def _between(found: Grid) -> str:
     return _BAR if spaced or " " in found.header[-1] else " "
 
 
-@dataclass(frozen=True)
-class Grid:
+class Grid(NamedTuple):
     """A header, empty if there is none, the rows under it, and the original line of each."""
 
     style: Style
@@ -127,7 +124,7 @@ class Grid:
 @Memo  # since it is recognised before it is read
 def grid(text: str) -> Grid | None:
     """The table in a text, or None."""
-    lines = [line.rstrip("\r") for line in text.removeprefix("\ufeff").strip("\r\n").split("\n")]
+    lines = rows(text.strip("\r\n"))
     if len(lines) >= FEWEST and lines[0].startswith("```") and lines[-1].strip() == "```":
         lines = lines[1:-1]
     if _FOOT.fullmatch(lines[-1]):
@@ -181,17 +178,11 @@ def _delimited(lines: Sequence[str], sample: Sequence[str], *, headed: bool = Tr
 
 def _announced(lines: Sequence[str], sample: Sequence[str]) -> Grid | None:
     """A table below a line that announces it; that line stays with the header."""
-    if not sample[0].rstrip().endswith(":"):
+    if len(sample) < FEWEST or not sample[0].rstrip().endswith(":"):
         return None
-    start = lines.index(sample[0]) + 1
-    while start < len(lines) and not lines[start].strip():
-        start += 1
-    found = (
-        _delimited(lines[start:], sample[1:])
-        if len(lines) - start >= FEWEST and len(sample) > 1
-        else None
-    )
-    return replace(found, head="\n".join([*lines[:start], found.head])) if found else None
+    start = lines.index(sample[1], lines.index(sample[0]) + 1)
+    found = _delimited(lines[start:], sample[1:])
+    return found._replace(head="\n".join([*lines[:start], found.head])) if found else None
 
 
 def _number(cell: str) -> object:
@@ -280,7 +271,10 @@ def _aligned(lines: Sequence[str]) -> Grid | None:
 
 
 def _mostly(lines: Sequence[T], is_one: Callable[[T], object], share: float = _MOSTLY) -> bool:
-    return bool(enough(lines, is_one, share * len(lines)))
+    """Whether this share of the lines is such; the rest is not asked once too many are not."""
+    spare = len(lines) - share * len(lines)
+    others = islice(filterfalse(is_one, lines), int(spare) + 1)
+    return sum(1 for _ in others) <= spare
 
 
 def _cuts(sample: Sequence[str]) -> list[int]:
@@ -288,7 +282,7 @@ def _cuts(sample: Sequence[str]) -> list[int]:
 
     The last column reaches to the end of the line.
     """
-    last = max((found.start() for found in _WORD.finditer(sample[0])), default=0)
+    last = sample[0].rfind(" ") + 1
     taken = bytearray(last + 1)
     for line in sample:
         for found in _WORD.finditer(line[: last + 1]):

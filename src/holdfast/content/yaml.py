@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from holdfast.text.json_values import DEEPEST, Value
+from holdfast.text.json_values import DEEPEST, Value, record_of
 from holdfast.text.pieces import Reading
 
 from .lossy import FEWEST, MOSTLY, LossyKind, rows, sampled
@@ -26,7 +26,7 @@ class Yaml(LossyKind):
     name = "yaml"
     least = MOSTLY
 
-    def fit(self, text: str) -> float:
+    def share(self, text: str) -> float:
         """The share of the lines that are keys with their values, or entries of lists."""
         shaped = keyed = seen = 0
         keys: Counter[str] = Counter()
@@ -77,12 +77,7 @@ class _Open:
 
     def value(self) -> Value:
         """The text, or the record or list of its children."""
-        if not self.children:
-            return self.text.strip("\"'")
-        record = dict(self.children)
-        if len(record) == len(self.children) and "" not in record:
-            return record
-        return [value if not key else {key: value} for key, value in self.children]
+        return record_of(self.children) if self.children else self.text.strip("\"'")
 
 
 def _documents(lines: Sequence[str]) -> Iterator[Value]:

@@ -34,10 +34,8 @@ class _Sayings:
 
     def reported(self, low: str, spoken: frozenset[str]) -> bool:
         """Like ``heard``, but a word that is a part of a name or said to be absent is none."""
-        for word in self._words & spoken:
-            if _reported(word, low):
-                return True
-        return self._has_phrase(low, spoken)
+        words = self._words & spoken
+        return any(_reported(word, low) for word in words) or self._has_phrase(low, spoken)
 
     def _has_phrase(self, low: str, spoken: frozenset[str]) -> bool:
         starts = self._starts & spoken
@@ -101,6 +99,9 @@ _UNSPACED = ("错误", "失败", "异常", "エラー", "失敗", "例外", "오
 # means [^\W\d_], and is twice as fast
 _WORD = AnyScript(lambda beyond: f"[a-z{beyond}]+", r"ß-öø-ÿ\u0100-\u1fff\u3040-\ud7ff")
 _FAULT_NAME = re.compile(r"(?<=[A-Za-z0-9])(?:Error|Exception|Failure)(?![A-Za-z0-9_(]|\.\w)")
+# the characters beside a word that make it a part of a name, a path, an option or a call
+_NAME_BEFORE = re.compile(r"(?:[\w$]|[^\W_][-./\\]|--)\Z")
+_NAME_AFTER = re.compile(r"[\w(]|[-./\\][^\W_]")
 _ABSENT_BEFORE = re.compile(
     r"(?<![\w.])(?:no|0|zero|without|never|not|any)(?:[ \t]\w{1,12})?[ \t]$"
 )
@@ -174,8 +175,7 @@ _TELLING = _REPLY_WORDS.union(*(sayings.telling for sayings in _SAYINGS))
 
 def alarm(text: str) -> float:
     """How bad the news is: 0.0 for none, ``WARNING`` a warning, from ``TROUBLE`` on a problem."""
-    low = text.lower()
-    return _alarm(text, low, _TELLING.intersection(_WORD.findall(low)))
+    return alarms([text])[0]
 
 
 def alarms(texts: Sequence[str]) -> list[float]:
@@ -241,27 +241,16 @@ def _names_failure(text: str, low: str, spoken: frozenset[str]) -> bool:
 
 def _reported(word: str, low: str) -> bool:
     """Whether the word occurs as a whole word and is not said to be absent."""
-    at = low.find(word)
-    while at >= 0:
+    for at in places(low, word):
         end = at + len(word)
         if not _in_name(low, at, end) and not _absent(low, at, end):
             return True
-        at = low.find(word, end)
     return False
 
 
 def _in_name(low: str, start: int, end: int) -> bool:
-    before, after = low[max(0, start - 2) : start], low[end : end + 2]
-    if (
-        before[-1:].isalnum()
-        or after[:1].isalnum()
-        or before[-1:] in {"_", "$"}
-        or after[:1] in {"_", "("}
-    ):
-        return True
-    if before[-1:] in {"-", ".", "/", "\\"} and (before[:1].isalnum() or before == "--"):
-        return True
-    return after[:1] in {"-", ".", "/", "\\"} and after[1:].isalnum()
+    begins_before = _NAME_BEFORE.search(low, max(0, start - 2), start)
+    return begins_before is not None or _NAME_AFTER.match(low, end) is not None
 
 
 def _absent(low: str, start: int, end: int) -> bool:

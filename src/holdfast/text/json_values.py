@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from enum import Enum
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-_SPACE = " \t\r\n"
+_BEGUN = re.compile(r"[^ \t\r\n]")  # the white space of JSON (RFC 8259)
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _TOKEN = re.compile(rf'{_STRING}|[^\s"]+', re.DOTALL)
 # up to the next bracket or comma outside strings
@@ -29,16 +28,18 @@ class Literal(str):
     __slots__ = ()
 
 
-class Missing(Enum):
-    """The value of a key that a record does not have."""
-
-    MISSING = "-"
-
-
-MISSING = Missing.MISSING
+MISSING = Literal("-")
+"""The value of a key that a record does not have: this object, since it is no JSON."""
 
 Value: TypeAlias = "Literal | str | bool | list[Value] | dict[str, Value] | None"
-Cell: TypeAlias = "Value | Missing"
+
+
+def record_of(members: Sequence[tuple[str, Value]]) -> Value:
+    """One record; several in sequence if a key is empty or comes back later."""
+    record = dict(members)
+    if len(record) == len(members) and "" not in record:
+        return record
+    return [{key: value} if key else value for key, value in members]
 
 
 def object_of(pairs: list[tuple[str, Value]]) -> Value:
@@ -72,16 +73,15 @@ def parse(text: str, decoder: json.JSONDecoder = DECODER) -> list[Value]:
     """
     text = text.removeprefix("\ufeff")
     found: list[Value] = []
-    at, end = _skip(text, 0), len(text)
-    while at < end:
-        if text[at] not in "{[":
+    at = 0
+    while begun := _BEGUN.search(text, at):
+        if begun.group() not in "{[":
             raise ValueError("not a JSON object or array")
         try:
-            value, at = decoder.raw_decode(text, at)
+            value, at = decoder.raw_decode(text, begun.start())
         except RecursionError:
             raise ValueError("nested too deeply") from None
         found.append(value)
-        at = _skip(text, at)
     if not found:
         raise ValueError("no JSON")
     return found
@@ -161,13 +161,6 @@ def _decoded(text: str, start: int, decoder: json.JSONDecoder) -> tuple[Value, i
         reach *= 4
 
 
-def _skip(text: str, at: int) -> int:
-    end = len(text)
-    while at < end and text[at] in _SPACE:
-        at += 1
-    return at
-
-
 def minified(text: str) -> str:
     """The JSON text without the white space between its tokens."""
     return "".join(_TOKEN.findall(text.removeprefix("\ufeff")))
@@ -185,8 +178,6 @@ def quote(text: str) -> str:
 
 def dump(value: Value) -> str:
     """The value as minified JSON, at any depth."""
-    if isinstance(value, str):
-        return value if isinstance(value, Literal) else quote(value)
     pieces: list[str] = []
     todo: list[Value] = [value]
     while todo:

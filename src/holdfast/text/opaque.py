@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
-from collections.abc import Iterator
+from base64 import b64decode
+from collections.abc import Callable, Iterator
 
 LEAST = 160
 """Characters; shorter runs may be keys, hashes or signatures, which a reader may need: SHA-512 has
@@ -106,11 +105,10 @@ def describe(run: str) -> str:
     named = url[1] if url else None
     if "base64" in url[2].lower() if url else _is_base64(head):
         size = _length(body.rstrip("=")) * 3 // 4
-        return f"{named or media_type(_from_base64(head)) or 'data'}, {size:,} bytes of base64"
+        standard = head.replace("-", "+").replace("_", "/")
+        return f"{named or _type_of(standard, b64decode, 4)}, {size:,} bytes of base64"
     if not url and _HEX.fullmatch(head) and not head.isalpha():
-        return (
-            f"{media_type(_from_hex(head)) or 'data'}, {_length(body) // 2:,} bytes of hexadecimal"
-        )
+        return f"{_type_of(head, bytes.fromhex, 2)}, {_length(body) // 2:,} bytes of hexadecimal"
     return f"{named or 'data'}, {len(body):,} characters without a space"
 
 
@@ -125,17 +123,9 @@ def _length(body: str) -> int:
     return len(body) - body.count("\n") - body.count("\r")
 
 
-def _from_base64(head: str) -> bytes:
+def _type_of(head: str, decode: Callable[[str], bytes], digits: int) -> str:
+    """The media type of encoded bytes, of which so many ``digits`` are decoded together."""
     try:
-        return base64.urlsafe_b64decode(
-            head[: len(head) // 4 * 4].replace("+", "-").replace("/", "_")
-        )
-    except (binascii.Error, ValueError):  # not ASCII, or padding in the middle
-        return b""
-
-
-def _from_hex(head: str) -> bytes:
-    try:
-        return bytes.fromhex(head[: len(head) // 2 * 2])
-    except ValueError:  # not hexadecimal
-        return b""
+        return media_type(decode(head[: len(head) // digits * digits])) or "data"
+    except ValueError:  # other characters, or padding in the middle
+        return "data"

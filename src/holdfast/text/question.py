@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate
@@ -77,23 +77,6 @@ class Question:
         too.
         """
         found: list[dict[Term, float]] = [{} for _ in texts]
-        for term, worth, held in self._held(texts, under):
-            for place in held:
-                found[place][term] = worth
-        return found
-
-    def scores(self, texts: Sequence[str], under: Sequence[int] = ()) -> list[float]:
-        """The score of each text: the summed weights of its terms in ``answers``."""
-        found = [0.0] * len(texts)
-        for _, worth, held in self._held(texts, under):
-            for place in held:
-                found[place] += worth
-        return found
-
-    def _held(
-        self, texts: Sequence[str], under: Sequence[int]
-    ) -> Iterator[tuple[Term, float, Iterable[int]]]:
-        """Each term that a text has, its weight, and the indices of these texts."""
         lows = [text.lower() for text in texts] if self.terms else []
         together = "\n".join(lows)  # most terms do not occur at all; no needle spans a line
         ends = list(accumulate([len(low) + 1 for low in lows]))
@@ -109,37 +92,39 @@ class Question:
                 if whole.search(low) if whole else _has_word(term.needle, texts[place], low, start):
                     held[place] = None
                 at = together.find(term.needle, ends[place])
-            if held:
-                for place, above in below:
-                    if above in held:
-                        held[place] = None
-                rarity = math.log((len(texts) + 1) / len(held)) / math.log(len(texts) + 1)
-                yield term, term.weight * rarity, held
+            if not held:
+                continue
+            for place, above in below:
+                if above in held:
+                    held[place] = None
+            rarity = math.log((len(texts) + 1) / len(held)) / math.log(len(texts) + 1)
+            worth = term.weight * rarity
+            for place in held:
+                found[place][term] = worth
+        return found
 
-
-_Said = tuple[str, float, bool]
-"""The needle of a term, its weight, and whether it is plain."""
+    def scores(self, texts: Sequence[str], under: Sequence[int] = ()) -> list[float]:
+        """The score of each text: the summed weights of its terms in ``answers``."""
+        return [sum(found.values()) for found in self.answers(texts, under)]
 
 
 @lru_cache(maxsize=256)
 def _question(text: str) -> Question:
-    heaviest: dict[tuple[str, bool], float] = {}
+    heaviest: dict[tuple[str, bool], Term] = {}
     read = text if len(text) <= 2 * READ else f"{text[:READ]} {text[-READ:]}"
-    for needle, weight, plain in _terms(read):
-        key = (needle, plain)
-        heaviest[key] = max(weight, heaviest.get(key, 0.0))
+    for term in _terms(read):
+        key = (term.needle, term.plain)
+        heaviest[key] = max(term, heaviest.get(key, term))
     # stable: first named, first kept
-    ranked = sorted(heaviest.items(), key=lambda entry: -entry[1])
-    return Question(
-        text, tuple(Term(needle, weight, plain) for (needle, plain), weight in ranked[:MOST_TERMS])
-    )
+    ranked = sorted(heaviest.values(), key=lambda term: -term.weight)
+    return Question(text, tuple(ranked[:MOST_TERMS]))
 
 
-def _terms(text: str) -> Iterator[_Said]:
+def _terms(text: str) -> Iterator[Term]:
     for quoted in _QUOTED.finditer(text):
         phrase = quoted.group()[1:-1].strip().lower()
         if phrase and phrase not in STOP_WORDS:
-            yield phrase, PHRASE, False
+            yield Term(phrase, PHRASE)
     for date in _DAY_OF_MONTH.finditer(text):
         yield from _terms_of_date(date)
     opens_sentence = True
@@ -150,22 +135,23 @@ def _terms(text: str) -> Iterator[_Said]:
         opens_sentence = raw[-1] in ".!?:。！？"
 
 
-def _terms_of_date(date: re.Match[str]) -> Iterator[_Said]:
+def _terms_of_date(date: re.Match[str]) -> Iterator[Term]:
     """The usual ways of writing a date; the number of the day alone says nothing."""
     day, month = int(date["day"] or date["numbered"]), (date["month"] or date["named"]).lower()
-    yield f"{_MONTHS.index(month[:3]) + 1:02}-{day:02}", WORD, False
+    yield Term(f"{_MONTHS.index(month[:3]) + 1:02}-{day:02}", WORD)
     for name in dict.fromkeys((month, month[:3])):
-        yield f"{day} {name}", WORD, False
-        yield f"{name} {day}", WORD, False
+        yield Term(f"{day} {name}", WORD)
+        yield Term(f"{name} {day}", WORD)
 
 
-def _terms_of_token(token: str, *, opens_sentence: bool) -> Iterator[_Said]:
+def _terms_of_token(token: str, *, opens_sentence: bool) -> Iterator[Term]:
     if _is_identifier(token):
-        yield token.lower(), WORD if token.isdigit() and len(token) <= 2 else IDENTIFIER, False
+        short = token.isdigit() and len(token) <= _SHORT_NUMBER
+        yield Term(token.lower(), WORD if short else IDENTIFIER)
         weight = PIECE
         last = re.split(r"[/\\]", token)[-1]
         if last != token and last:
-            yield last.lower(), IDENTIFIER / 2, False
+            yield Term(last.lower(), IDENTIFIER / 2)
         spoken = words(_spread(token))
     else:
         weight = NAME if token[0].isupper() and not opens_sentence else WORD
@@ -174,9 +160,9 @@ def _terms_of_token(token: str, *, opens_sentence: bool) -> Iterator[_Said]:
         if word in STOP_WORDS or (len(word) == 1 and not has_unspaced(word) and weight == PIECE):
             continue
         if word.isdigit():
-            yield word, weight, False
+            yield Term(word, weight)
         elif len(word) > 1 or has_unspaced(word):
-            yield stem(word), weight, True
+            yield Term(stem(word), weight, plain=True)
 
 
 def _is_identifier(token: str) -> bool:

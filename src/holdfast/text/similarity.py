@@ -139,18 +139,6 @@ class Lexical:
         """The score, by index, of every text that shares a term with the query."""
         return self._scored((term,) for term in dict.fromkeys(terms(query)))
 
-    def any_of(self, phrases: Iterable[str]) -> dict[int, float]:
-        """The scores of texts that have one of the phrases.
-
-        For ``pool size``, these are the texts with ``pool_size``, or, if there are none, those with
-        both words.
-        """
-        groups = [together(phrase, self._blocks) for phrase in dict.fromkeys(phrases)]
-        asked = {term for group in groups for term in group}
-        holders = {term: len(self._blocks.get(term, b"")) // POSTING.size for term in asked}
-        used = frozenset(affordable(groups, holders))
-        return self._scored(group for group in groups if group in used)
-
     def _scored(self, wanted: Iterable[tuple[str, ...]]) -> dict[int, float]:
         return bm25(wanted, self._blocks, self._texts, self._total)
 
@@ -159,8 +147,16 @@ class Lexical:
         return best_of(self.scores(query), most)
 
     def best_of(self, phrases: Iterable[str], most: int) -> list[tuple[int, float]]:
-        """The best texts for any of the phrases, best first."""
-        return best_of(self.any_of(phrases), most)
+        """The best texts for any of the phrases, best first.
+
+        For ``pool size``, these are the texts with ``pool_size``, or, if there are none, those with
+        both words.
+        """
+        groups = [together(phrase, self._blocks) for phrase in dict.fromkeys(phrases)]
+        asked = {term for group in groups for term in group}
+        holders = {term: len(self._blocks.get(term, b"")) // POSTING.size for term in asked}
+        used = frozenset(affordable(groups, holders))
+        return best_of(self._scored(group for group in groups if group in used), most)
 
 
 def best_of(scores: Mapping[int, float], most: int) -> list[tuple[int, float]]:

@@ -46,10 +46,6 @@ def one_line(text: str, cells: int = 60) -> str:
 
 def clip(text: str, cells: int) -> str:
     """The beginning of the text, with an ellipsis if it is cut."""
-    if len(text) <= cells // 2:
-        return text
-    if text.isascii():  # a cell each
-        return text if len(text) <= cells else f"{text[: cells - 1]}…"
     width = room = 0
     for i, character in enumerate(text):
         width += _cells(character)

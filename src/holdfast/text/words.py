@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import chain, groupby, pairwise
+from operator import itemgetter
 
 from .memo import Memo
 
@@ -258,16 +260,8 @@ def is_sentence(line: str) -> bool:
 
 
 def _passages(text: str) -> Iterator[tuple[bool, str]]:
-    held: list[str] = []
-    kind = False
-    for is_material, line in _lines(text):
-        if held and is_material != kind:
-            yield kind, "\n".join(held)
-            held = []
-        kind = is_material
-        held.append(line)
-    if held:
-        yield kind, "\n".join(held)
+    for is_material, lines in groupby(_lines(text), itemgetter(0)):
+        yield is_material, "\n".join([line for _, line in lines])
 
 
 passages_of: Memo[str, Sequence[tuple[bool, str]]] = Memo(lambda text: tuple(_passages(text)))
@@ -286,9 +280,8 @@ def _lines(text: str) -> Iterator[tuple[bool, str]]:
     lines = text.split("\n")
     marks = [False] * len(lines)
     fenced = False
-    unworded: list[int] = []
-    alike: list[int] = []
-    pasted = set[int]()
+    runs = defaultdict[tuple[str, int], list[int]](list)
+    sentences = openings = 0
     before = ""
     for number, line in enumerate(lines):
         bare = line.lstrip()
@@ -300,20 +293,18 @@ def _lines(text: str) -> Iterator[tuple[bool, str]]:
         if bare.startswith(">"):
             marks[number] = True
         elif bare:
-            opens_as = without_numbers(bare, _LOG_OPENING)
             if reads_as_words(line):
-                unworded.clear()
+                sentences += 1
             else:
-                unworded.append(number)
-            if opens_as != before or "0" not in opens_as:
-                alike.clear()
-            alike.append(number)
-            before = opens_as
-            for run in (unworded, alike):
-                for each in run if len(run) == _RUN else run[-1:] if len(run) > _RUN else ():
-                    marks[each] = True
-                    pasted.add(each)
-    _mark_between(sorted(pasted), lines, marks)
+                runs["unworded", sentences].append(number)
+            opening = without_numbers(bare, _LOG_OPENING)
+            openings += opening != before or "0" not in opening
+            runs["alike", openings].append(number)
+            before = opening
+    pasted = sorted(set(chain.from_iterable(run for run in runs.values() if len(run) >= _RUN)))
+    for number in pasted:
+        marks[number] = True
+    _mark_between(pasted, lines, marks)
     return zip(marks, lines, strict=True)
 
 
@@ -330,13 +321,13 @@ def without_numbers(text: str, most: int) -> str:
     return DIGITS.sub("0", text.lstrip()[:most])
 
 
-def is_pasted(text: str) -> bool:
-    """Whether a text has material, and no sentence before or after it that a person would type."""
+def is_unworded(text: str) -> bool:
+    """Whether hardly a person typed a text: it begins and ends with no words, or is pasted.
+
+    A pasted text has material, and no sentence before or after it that a person would type.
+    """
     lines = text.strip().split("\n")
+    if has_unworded_ends(text):
+        return True
     has_material = any(is_material for is_material, _ in passages_of(text))
     return has_material and not is_sentence(lines[0]) and not is_sentence(lines[-1])
-
-
-def is_unworded(text: str) -> bool:
-    """Whether hardly a person typed a text: it begins and ends with no words, or is pasted."""
-    return has_unworded_ends(text) or is_pasted(text)
