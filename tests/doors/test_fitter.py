@@ -10,7 +10,7 @@ import zstandard
 import holdfast
 from holdfast.formats.convert import convert
 from holdfast.http import Budgets, Fitter, RequestRefusedError
-from holdfast.http.fitter import Asked
+from holdfast.http.fitter import Given
 from holdfast.http.requests import Endpoint, Origin
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError
@@ -173,7 +173,7 @@ def test_what_names_content_elsewhere_is_counted_however_short_it_is(wire, messa
     path, body = talks.request(wire, talks.chat(1))
     field = next(each for each in ("messages", "input", "contents") if each in body)
     body[field].append({"role": "user", **message})
-    asked = Asked(json.dumps(body).encode(), "", Origin(thread="", owner=""))
+    asked = Given(json.dumps(body).encode(), "", Origin(thread="", owner=""))
     assert fitter("100k").at_once(path, asked) is None
 
 

@@ -116,6 +116,10 @@ class Layout:
 
     def __init__(self, text: str) -> None:
         self.lines = lines_of(text)
+
+    @cached_property
+    def columns(self) -> Sequence[str]:
+        """The classes of the columns that a few of the lines have in common."""
         asked = [line for line in self.lines if line and not line[0].isspace()]
         rows = [
             _FIELD.findall(line[:600])[:_COLUMNS] for line in asked[:: max(1, len(asked) // SAMPLE)]
@@ -126,21 +130,26 @@ class Layout:
             if len(begun) >= _BOUND * len(rows):
                 rows = begun
                 break
-        self.columns = list[str]()
+        columns = list[str]()
         for at in range(_COLUMNS):
             name = _column([row[at] for row in rows if len(row) > at], len(rows))
             if not name:
                 break
-            self.columns.append(name)
-        while self.columns and (
-            self.columns[-1] not in {"time", "level", "tag"}
+            columns.append(name)
+        while columns and (
+            columns[-1] not in {"time", "level", "tag"}
             or (
-                self.columns[-1] != "time"
-                and sum(len(row) > len(self.columns) for row in rows) <= (1 - MOSTLY) * len(rows)
+                columns[-1] != "time"
+                and sum(len(row) > len(columns) for row in rows) <= (1 - MOSTLY) * len(rows)
             )
         ):
-            self.columns.pop()
-        self._least = self.columns.index("time") if "time" in self.columns else 0
+            columns.pop()
+        return columns
+
+    @cached_property
+    def _least(self) -> int:
+        """The columns that a head must have more of: those up to the time, if there is one."""
+        return self.columns.index("time") if "time" in self.columns else 0
 
     @cached_property
     def shapes(self) -> Sequence[str]:
@@ -179,7 +188,7 @@ def _column(fields: Sequence[str], rows: int) -> str:
     return "number" if classes["number"] + classes["tag"] >= least else ""
 
 
-class Sort:
+class EventKind:
     """Lines with the same kind of event: their masked words and their positions."""
 
     __slots__ = ("level", "rows", "tags", "words")
@@ -191,11 +200,11 @@ class Sort:
         self.tags = Counter[str]()
 
 
-def _kinds(layout: Layout) -> list[Sort]:
+def _kinds(layout: Layout) -> list[EventKind]:
     rows_of: dict[str, list[int]] = {}
     for row, shape in enumerate(layout.shapes):
         rows_of.setdefault(shape, []).append(row)
-    kinds: dict[tuple[object, ...], Sort] = {}
+    kinds: dict[tuple[object, ...], EventKind] = {}
     for shape, rows in rows_of.items():
         head = layout.head(shape)
         words = tuple(_words(shape, head.fields))
@@ -203,10 +212,10 @@ def _kinds(layout: Layout) -> list[Sort]:
             continue
         letter = _LETTER.fullmatch(head.level)
         level = _LETTERS.get(letter[1], "") if letter else head.level
-        kind = kinds.setdefault((words, level), Sort(words, level))
+        kind = kinds.setdefault((words, level), EventKind(words, level))
         kind.rows += [(row, head.fields) for row in rows]
         kind.tags[head.tag] += len(rows)
-    families: dict[tuple[object, ...], list[Sort]] = {}
+    families: dict[tuple[object, ...], list[EventKind]] = {}
     for kind in kinds.values():
         key = (len(kind.words), kind.level, alarm(" ".join(kind.words)) >= TROUBLE)
         families.setdefault(key, []).append(kind)
@@ -224,14 +233,14 @@ def _words(line: str, fields: int) -> list[str]:
     return line[last.end() :].split()
 
 
-def _merged(kinds: Sequence[Sort]) -> Iterator[Sort]:
+def _merged(kinds: Sequence[EventKind]) -> Iterator[EventKind]:
     """Messages of one length, merged if they differ only in values.
 
     Each joins the first group whose first message has half of its words with letters, as in Drain
     (He et al. 2017). Words of which a group has only a few at one place are states, and each makes
     a kind of its own; other words that differ are values.
     """
-    groups: list[tuple[frozenset[str], list[Sort]]] = []
+    groups: list[tuple[frozenset[str], list[EventKind]]] = []
     for kind in kinds:
         told = frozenset(filter(_tells, kind.words))
         alike = (
@@ -247,10 +256,10 @@ def _merged(kinds: Sequence[Sort]) -> Iterator[Sort]:
     for _, group in groups:
         columns = zip(*[kind.words for kind in group], strict=True)
         states = [at for at, words in enumerate(columns) if len(set(words)) <= _STATES]
-        found: dict[tuple[str, ...], Sort] = {}
+        found: dict[tuple[str, ...], EventKind] = {}
         for kind in group:
             key = tuple([kind.words[at] for at in states])
-            joined = found.setdefault(key, Sort(kind.words, kind.level))
+            joined = found.setdefault(key, EventKind(kind.words, kind.level))
             joined.rows += kind.rows
             joined.tags += kind.tags
         yield from found.values()
@@ -262,7 +271,7 @@ def _tells(word: str) -> bool:
     return len(word) > 1 and sum(map(str.isalpha, word)) > 1
 
 
-class Report(NamedTuple):
+class KindSummary(NamedTuple):
     """The summary of one kind of event, its component and its lines."""
 
     name: str
@@ -274,7 +283,7 @@ class Report(NamedTuple):
     """The largest number of words shown at one place, each of which makes a kind."""
 
 
-def _events(kind: Sort, lines: Sequence[str], usual_level: str) -> Iterator[Report]:
+def _events(kind: EventKind, lines: Sequence[str], usual_level: str) -> Iterator[KindSummary]:
     """The events of a kind; failures that differ only in a number are separated from successes."""
     said = [_words(lines[row], fields) for row, fields in kind.rows]
     level = "" if kind.level == usual_level and not alarm(kind.level) else kind.level
@@ -294,7 +303,7 @@ def _events(kind: Sort, lines: Sequence[str], usual_level: str) -> Iterator[Repo
             more = max((word.count("|") - own.count("|") for word, own in first), default=0)
             rows = [kind.rows[n][0] for n in part]
             name = " ".join(filter(None, (kind.level, *kind.words, ending)))
-            yield Report(name, text, tag, rows, max(0, more) + 1)
+            yield KindSummary(name, text, tag, rows, max(0, more) + 1)
 
 
 def _failures(said: Sequence[Sequence[str]]) -> Sequence[int]:
@@ -391,7 +400,7 @@ class Log(LossyKind):
         return Reading(tuple(_pieces(lines, events)), len(lines), "")
 
 
-def _pieces(lines: Sequence[str], events: Sequence[Report]) -> Iterator[Piece]:
+def _pieces(lines: Sequence[str], events: Sequence[KindSummary]) -> Iterator[Piece]:
     marks = f"×n n such lines, {_MORE} differs, a|b either; then lines as they are"
     yield Piece(f"[log, {len(lines):,} lines, {len(events)} kinds of line: {marks}]", 0, 0)
     by_tag: dict[str, list[int]] = {}

@@ -44,7 +44,7 @@ class RequestRefusedError(HoldfastError):
     """The request was not sent: it could not be fitted, and its secrets must be masked."""
 
 
-class Asked(NamedTuple):
+class Given(NamedTuple):
     """A request as it came: its body, the content coding of that, and its origin."""
 
     raw: bytes
@@ -72,7 +72,7 @@ class Fitted:
     result: CompressionResult | None = None
     note: str = ""
     fault: bool = False
-    asked: Asked | None = None
+    asked: Given | None = None
 
 
 class _Request(NamedTuple):
@@ -132,7 +132,7 @@ class Fitter:
         endpoint = self.endpoint(path)
         if endpoint is None or not raw:
             return Fitted(raw, note="no conversation")
-        asked = Asked(raw, encoding, Origin(thread=thread, owner=owner))
+        asked = Given(raw, encoding, Origin(thread=thread, owner=owner))
         try:
             found = self.at_once(path, asked)
             if found is None:
@@ -156,7 +156,7 @@ class Fitter:
             return body
         return view if fitted.changed else body
 
-    def at_once(self, path: str, asked: Asked) -> Fitted | None:
+    def at_once(self, path: str, asked: Given) -> Fitted | None:
         """The body unchanged, if it surely fits; None if it must be decoded."""
         endpoint = self.endpoint(path)
         if endpoint is None or asked.encoding or self._reads or self.redacts:
@@ -185,7 +185,7 @@ class Fitter:
         return found and replace(found, asked=asked)
 
     def _smaller(
-        self, asked: Asked, endpoint: Endpoint, fault: ContextOverflowError, sent: int
+        self, asked: Given, endpoint: Endpoint, fault: ContextOverflowError, sent: int
     ) -> Fitted | None:
         """The request with fewer than ``sent`` tokens; the model is not sent as many again."""
         request = self._request(asked, endpoint)
@@ -211,7 +211,7 @@ class Fitter:
         log.warning("a request was sent as it was: %s", told)
         return Fitted(raw, endpoint, note=told, fault=True)
 
-    def _request(self, asked: Asked, endpoint: Endpoint) -> _Request:
+    def _request(self, asked: Given, endpoint: Endpoint) -> _Request:
         return self._read(read_object(plain(asked.raw, asked.encoding)), endpoint, asked.origin)
 
     def _read(self, body: Object, endpoint: Endpoint, origin: Origin) -> _Request:

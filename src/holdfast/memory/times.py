@@ -45,7 +45,7 @@ _RELATIVE = re.compile(
     rf"|(?P<word>yesterday|today|tonight)|on (?P<weekday>{'|'.join(_WEEKDAYS)}))\b",
     re.IGNORECASE,
 )
-_DAYS_BACK = {"today": 0, "tonight": 0, "yesterday": 1, "night": 1}
+_DAYS_BACK = {"today": 0, "tonight": 0, "yesterday": 1, "night": 1}  # before today
 _LENGTH = {"day": 1, "week": 7, "weekend": 7, "month": 30, "year": 365}  # days, about
 ORDER = re.compile(
     r"\b(?:(?P<first>first|earliest|initially|originally|at the (?:start|beginning))"

@@ -19,7 +19,7 @@ from yarl import URL
 from holdfast.api import sample
 from holdfast.formats.convert import convert
 from holdfast.http.budgets import Budgets
-from holdfast.http.fitter import Asked, Fitted, Fitter, RequestRefusedError
+from holdfast.http.fitter import Fitted, Fitter, Given, RequestRefusedError
 from holdfast.http.requests import OWN, Vendor, origin_of, plain, vendor_of, written
 from holdfast.kernel.errors import HoldfastError
 from holdfast.providers.vendor import REFUSED
@@ -195,7 +195,7 @@ class _Exchange:
         """The body to send."""
         started = perf_counter()
         fitter = self.proxy.fitter
-        fitted = fitter.at_once(self.path, Asked(raw, encoding, self.origin))
+        fitted = fitter.at_once(self.path, Given(raw, encoding, self.origin))
         if fitted is None:
             fitted = await asyncio.to_thread(
                 fitter.fit, self.path, raw, encoding, **self.origin, aside=aside
