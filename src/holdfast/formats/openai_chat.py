@@ -7,7 +7,7 @@ message of its own, right after the message with the call; a call's arguments ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 
 from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import Media, Part, Parts, Reasoning, Text, ToolCall, ToolResult
@@ -90,12 +90,13 @@ class OpenAIChat(ObjectWire):
             )
         yield from map(_call, node.objects("tool_calls"))
 
-    def extra_texts(self, message: Object) -> Iterator[str]:
+    def extra_texts(self, message: Object) -> Sequence[str]:
         """Names of speakers, and all other text outside the parts."""
         is_result = message["role"] in ("tool", "function")  # only the content is a part
-        yield from unread(message, _RESULT if is_result else _READ)
+        found = unread(message, _RESULT if is_result else _READ)
         if not is_result and message.get("reasoning") and message.get("reasoning_content"):
-            yield message["reasoning"]  # only one of them is a part
+            return [*found, message["reasoning"]]  # only one of them is a part
+        return found
 
     def quick_parts(self, message: Object) -> Parts | None:
         """The parts of a result, or of calls beside text, which are half of an agent's messages."""

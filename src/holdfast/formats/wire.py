@@ -94,29 +94,25 @@ def unread(value: object, taken: Taken) -> Sequence[str]:
 
     Most messages have none: lists are made faster here than generators.
     """
+    if is_list(value):
+        return [text for holder in value for text in unread(holder, taken)]
+    fields = taken
+    if is_object(value) and KINDS in taken:
+        fields = taken[KINDS].get(str(value.get("type")))
+    if not is_object(value) or fields is None:
+        return ()
     found: list[str] = []
-    for holder in value if is_list(value) else (value,):
-        if is_object(holder):
-            kinds = taken.get(KINDS)
-            fields = kinds.get(str(holder.get("type"))) if kinds else taken
-            found += () if fields is None else _beside(holder, fields)
-    return found
-
-
-def _beside(holder: Object, taken: Taken) -> Sequence[str]:
-    found: list[str] = []
-    for field, value in holder.items():
-        is_text = type(value) is str
-        if field in taken:
-            inner = taken[field]
-            if inner and not is_text:
-                found += unread(value, inner)
+    for field, inner in value.items():
+        is_text = type(inner) is str
+        if field in fields:
+            if not is_text and fields[field]:
+                found += unread(inner, fields[field])
+        elif is_text and field in _LABELS and len(inner) <= LABEL:  # true of most others
+            continue
         elif field not in _SKIPPED:
             if len(str(field)) > LABEL:
                 found.append(str(field))
-            is_label = is_text and field in _LABELS and len(value) <= LABEL
-            if not is_label:  # true of most
-                found += said(value, field)
+            found += said(inner, field)
     return found
 
 

@@ -167,7 +167,8 @@ def new_violation(
     broken = violations(rules, after)
     if not broken:
         return None
-    old = violations(rules, before)
+    names = {violation.rule for violation in broken}
+    old = violations([rule for rule in rules if rule.name in names], before)
     known = {(violation.rule, violation.index) for violation in old}
     more = Counter(violation.rule for violation in broken) - Counter(
         violation.rule for violation in old
