@@ -521,7 +521,7 @@ def excerpt(reading: Reading, room: Room) -> fit.Pick | None:
     some = shortlist(reading.pieces, room.tokens * MOST, room.question)
     pieces = picked(reading.pieces, some)
     costs = [piece.cost for piece in pieces]
-    order = _ranked(pieces, room.question, costs, [0.0] * len(pieces), room.tokens * _RANKED)
+    order = _ordered_alone(pieces, room.question, costs, [0.0] * len(pieces), room.tokens * _RANKED)
     write = writer(reading)
 
     def text(chosen: Sequence[int]) -> str:
@@ -531,7 +531,7 @@ def excerpt(reading: Reading, room: Room) -> fit.Pick | None:
     return choice and fit.Pick([some[place] for place in choice.pieces], choice.text)
 
 
-def _ranked(
+def _ordered_alone(
     pieces: Sequence[Piece],
     question: str,
     costs: Sequence[float],
@@ -556,7 +556,7 @@ def _ranked(
     )
 
 
-def order(
+def ordered_texts(
     texts: Sequence[str],
     question: str = "",
     weights: Sequence[float] = (),
@@ -572,10 +572,10 @@ def order(
     named = table().named
     said = [named * max(one.decides, one.constrains) for one in heard] or [0.0] * len(texts)
     each = zip(pieces, weights or [1.0] * len(pieces), strict=True)
-    return _ranked(pieces, question, [piece.cost / weight for piece, weight in each], said)
+    return _ordered_alone(pieces, question, [piece.cost / weight for piece, weight in each], said)
 
 
-def by_worth(
+def ordered_by_form(
     texts: Sequence[str],
     tells: Sequence[Iterable[str]],
     first: Container[int] = (),
@@ -583,9 +583,9 @@ def by_worth(
 ) -> list[int]:
     """The indices of the texts: the ``first``, then those worth most for their length.
 
-    Each is valued by itself, which is quicker than ``order``: by the things that it ``tells``, its
-    ``bonus``, and the trouble that it reports. Of texts that differ in their numbers alone, the
-    n-th has an n-th of the value.
+    Each is valued by itself, which is quicker than ``ordered_texts``: by the things that it
+    ``tells``, its ``bonus``, and the trouble that it reports. Of texts that differ in their numbers
+    alone, the n-th has an n-th of the value.
     """
     failure = table().failure if alarm("\n".join(texts)) else 0.0  # most report none
     alike = Counter[str]()

@@ -34,7 +34,7 @@ from holdfast.kernel.messages import Media, Message
 from holdfast.kernel.transcript import Transcript, start_of_newest, start_within
 from holdfast.kernel.typed import kept_as
 from holdfast.redact import redacted_text
-from holdfast.selection import order
+from holdfast.selection import ordered_texts
 from holdfast.text.fit import Count, choose, clip, fits
 from holdfast.text.importance import signals
 from holdfast.text.sentences import sentences
@@ -69,7 +69,8 @@ def shortened(texts: Sequence[str], room: int, count: Count) -> str:
     if fits(whole, room, count):
         return whole
     pieces = _pieces(texts)
-    ranked = order([piece.text for piece in pieces], weights=[1 / (1 + p.age) for p in pieces])
+    recency = [1 / (1 + piece.age) for piece in pieces]
+    ranked = ordered_texts([piece.text for piece in pieces], weights=recency)
     sizes = [len(piece.text) + len(piece.heading) // 2 for piece in pieces]
     choice = choose(ranked, sizes, lambda chosen: _under_headings(pieces, chosen), room, count)
     return (

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 from holdfast.content import recognise
 from holdfast.content.lossy import sampled
 from holdfast.kernel.ports import Ask, Room
-from holdfast.selection import by_worth, order
+from holdfast.selection import ordered_by_form, ordered_texts
 from holdfast.text.fit import SENTENCE, choose
 from holdfast.text.importance import concludes
 from holdfast.text.pieces import LONGEST, SEAM, clauses, names, things
@@ -148,7 +148,7 @@ def _extract(text: str, level: int, size: int, count: Count) -> str:
     tells = list(map(names, said))
     if "```" in text:
         named = codes(chain.from_iterable(tells)) | spoken
-    ranked = by_worth(said, tells, decided)
+    ranked = ordered_by_form(said, tells, decided)
 
     def written(kept: Sequence[int]) -> str:
         return _rendered(parts[n] for n in kept)
@@ -203,7 +203,7 @@ def short_form(of: Short, text: str, level: int, count: Count) -> str:
 
 def ranked_by_worth(texts: Sequence[str], question: str = "") -> list[int]:
     """The indices of the texts, best first: readable ones with new content that answer."""
-    return order(texts, question, [_readable(text) for text in texts], decisions=False)
+    return ordered_texts(texts, question, [_readable(text) for text in texts], decisions=False)
 
 
 def _statements(text: str, factor: float, count: Count) -> list[Said]:

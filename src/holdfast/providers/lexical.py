@@ -13,7 +13,7 @@ from hashlib import blake2b
 from itertools import groupby
 from math import log, sqrt
 
-from holdfast.selection import order
+from holdfast.selection import ordered_texts
 from holdfast.text.sentences import sentences
 from holdfast.text.visible import GLANCE
 from holdfast.text.words import STOP_WORDS, words
@@ -94,7 +94,7 @@ class Extractive:
         pieces = _pieces(prompt)
         room = max_tokens * _CHARACTERS_A_TOKEN
         chosen: list[int] = []
-        for place in order(pieces):
+        for place in ordered_texts(pieces):
             size = len(pieces[place]) + 1
             if size <= room:
                 chosen.append(place)

@@ -27,7 +27,7 @@ from holdfast.memory.excerpts import speaker_of
 from holdfast.memory.forms import SHOWN, Count, RuleCondenser, Short, short_form
 from holdfast.memory.messages import Remembered
 from holdfast.memory.tiers import CUTS, Segment, Segmentation, original_of
-from holdfast.selection import by_worth, table, with_context
+from holdfast.selection import ordered_by_form, table, with_context
 from holdfast.stream import StreamEvent
 from holdfast.text.importance import concludes
 from holdfast.text.memo import Memo
@@ -236,7 +236,7 @@ def _notes(text: str, level: int, count: Count) -> str:
     if concludes(words):
         spoken = [n for n, (event, _) in enumerate(places) if events[event].function == "words"]
         decided = {n for n in spoken if concludes(texts[n])}
-    ranked = by_worth(texts, tells, decided, bonus)
+    ranked = ordered_by_form(texts, tells, decided, bonus)
     order = list(dict.fromkeys(chain.from_iterable(with_context(pieces, n) for n in ranked)))
     first = named_in(words)
     named = codes(chain.from_iterable(telling.names for telling in tellings)) | first
