@@ -514,8 +514,8 @@ def _verdict(job: Job, steps: tuple[Step, ...], *, met: bool) -> tuple[Status, s
 
 def _detail(job: Job, steps: tuple[Step, ...], tokens: int, secrets: str, *, met: bool) -> str:
     """Failed steps, an unmet budget, secrets that are left and unknown roles, in sentences."""
-    if job.waits:
-        return job.waits
+    if job.continues or job.waits:
+        return job.idle.detail
     told = [f"{step.name} failed: {step.detail}" for step in steps if step.status == "failed"]
     if len(steps) == 1 and steps[0].reason != "nothing_may_go" and not (steps[0].applied or met):
         told = told or [steps[0].detail]

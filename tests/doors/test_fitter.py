@@ -112,12 +112,18 @@ def test_two_conversations_that_begin_alike_have_threads_of_their_own():
     assert fits.fit(CHAT, body_of(talks.chat(31))).thread == one.thread
 
 
+def in_two_frames(raw):
+    frame = zstandard.ZstdCompressor().compress
+    return frame(raw[:1_000]) + frame(raw[1_000:])
+
+
 @pytest.mark.parametrize(
     ("coding", "packed"),
     [
         ("gzip", gzip.compress),
         ("deflate", zlib.compress),
         ("zstd", zstandard.ZstdCompressor().compress),
+        ("zstd", in_two_frames),
     ],
 )
 def test_compressed_bodies_are_fitted_too(coding, packed):

@@ -86,7 +86,7 @@ tokens = converted(partial(written_tokens, least=1))
 def share(value: str) -> float:
     """A share in [0, 1]: ``0.05`` or ``5%``."""
     try:
-        found = float(value.rstrip("%")) / (100 if value.endswith("%") else 1)
+        found = float(value.removesuffix("%")) / (100 if value.endswith("%") else 1)
     except ValueError:
         found = -1.0
     if not 0 <= found <= 1:

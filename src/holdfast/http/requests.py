@@ -133,7 +133,8 @@ def plain(raw: bytes, encoding: str = "") -> bytes:
     text = raw
     try:
         if coding == "zstd":  # few clients need the package
-            text = imported("zstandard:ZstdDecompressor")().stream_reader(raw).read(MOST + 1)
+            opened = imported("zstandard:ZstdDecompressor")()
+            text = opened.stream_reader(raw, read_across_frames=True).read(MOST + 1)
         elif coding not in ("", "identity"):
             text = _inflated(raw)
     except Exception as fault:

@@ -396,9 +396,9 @@ class SpelledCallIds(_CallIdRule):
 
     name = "call_ids_spelled"
     alone = True
-    _problem = "characters beyond A-Z, 0-9, _, -"
 
     def __init__(self, also: str = "") -> None:
+        self._problem = f"characters beyond {', '.join(('A-Z, 0-9, _, -', *also))}"
         self._foreign = re.compile(f"[^a-zA-Z0-9_{re.escape(also)}-]")
 
     def _wrong(self, messages: Messages) -> Iterator[_WrongId]:
