@@ -16,8 +16,8 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 from holdfast.content import recognise
 from holdfast.content.lossy import sampled
 from holdfast.kernel.ports import Ask, Room
-from holdfast.selection import ordered_by_form, ordered_texts
-from holdfast.text.fit import SENTENCE, choose
+from holdfast.selection import evenly, ordered_by_form, ordered_texts
+from holdfast.text.fit import MISSES, SENTENCE, clip
 from holdfast.text.importance import concludes
 from holdfast.text.pieces import LONGEST, SEAM, clauses, names, things
 from holdfast.text.sentences import sentences
@@ -55,10 +55,14 @@ SHOWN = 0.5
 """The least share of a shortened output, or of notes, in a form that also lists names; half kept as
 many names."""
 
-# least share of what is said in a form that also lists names. With .1, cold forms of recorded runs
-# have .711 of the names instead of .691, but .58 of the decisions instead of .65; with .4, warm
-# forms have .920 of the names instead of .935
+# least share of what is said in a form that also lists names. Half kept .703 of the names in cold
+# forms of recorded runs instead of .697, but .42 of the decisions instead of .54, and double .661
+# and .73
 _SAID = 0.25
+# times the room of a form: so much of a long text is read closely, and at least the characters
+# below. Half kept .641 of the names in cold forms of recorded runs instead of .697, and double .654
+_CLOSELY = 4
+_READ = 1_500  # half and double kept .692 of the names in cold forms instead of .697
 # characters above which a fenced or bare output is shortened by its kind; half and double kept as
 # many names
 _OUTPUT = 600
@@ -66,13 +70,15 @@ _JOINT = re.compile(r"(?<=[,;:)\]–—])(?=\s)|(?=\s[–—-]\s)")
 # characters below which a one-word sentence is left out; half kept .699 of the names in cold forms
 # instead of .697, and double .694
 _BRIEF = 20
+# share of the tokens of a form that an estimate of them has; .8 and .95 kept as many names
+_NEARLY = 0.9
 # words of a row, and the value of a row of numbers without its table; half and double kept as much
 # of dialogues
 _ROW, _UNSPOKEN = 4, 0.3
 _FENCED = re.compile(
     r"^[ \t]{0,3}```[^\n]*\n(.*?)(?:^[ \t]{0,3}```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
 )
-_NUMBER = re.compile(r"^\s*\d+(?:→|\t)")  # of a line, as programs print it
+_NUMBER = re.compile(r"\s*\d+(?:→|\t)")  # of a line, as programs print it
 _MARK = re.compile(r"^(?:[-*+•>|]|#{1,6}|```\w*|~~~\w*)(?=\s|$)\s*|\|$|\*\*")
 _EXACT = re.compile(  # begins with one set, so that the search can skip to it
     r"[\dA-Z](?:(?<=\d)|(?<=\w [A-Z])|(?<=[A-Z])[A-Z])"
@@ -141,12 +147,14 @@ def _extract(text: str, level: int, size: int, count: Count) -> str:
     """The best sentences or clauses that fit, and the names that they lack."""
     most = room_for(size, level)
     told = _statements(text, FACTORS[level][0], count)
-    named = spoken = named_in(_FENCED.sub("", text))
-    parts = list(dict.fromkeys((by, part) for by, one in told for part in _parts(one, most)))
+    close = _close(told, _CLOSELY * most / max(size, 1))
+    read = text if len(close) == len(told) else _rendered(close)
+    named = spoken = named_in(_FENCED.sub("", read) if "```" in read else read)
+    parts = list(dict.fromkeys((by, part) for by, one in close for part in _parts(one, most)))
     said = [part for _, part in parts]
-    decided = {n for n, text in enumerate(said) if concludes(text)}
+    decided = _concluding(said)
     tells = list(map(names, said))
-    if "```" in text:
+    if "```" in read:
         named = codes(chain.from_iterable(tells)) | spoken
     ranked = ordered_by_form(said, tells, decided)
 
@@ -184,21 +192,54 @@ def short_form(of: Short, text: str, level: int, count: Count) -> str:
     room = max(int(size / FACTORS[level][0]), min(SENTENCE, most))
     if listed > (1 - of.share) * room:
         room = most
-    ranked = of.ranked
-    if KEPT[level] * listed > (1 - of.share) * room:
-        named = {n for n in ranked if any(name in of.said[n] for name in of.named)}
-        ranked = [n for n in ranked if n in named.union(of.decided)]
-    owed = size / max(1, len(text)) * sum(len(of.said[n]) for n in of.decided)
+    is_scarce = KEPT[level] * listed > (1 - of.share) * room
+    rate = size / max(1, len(text))
+    owed = rate * sum(len(of.said[n]) for n in of.decided)
     least = max(of.share * room, min(owed, (1 - _SAID) * room))
-
-    def needed(made: str) -> int:
-        """Tokens of the statements, and of the names that they lack unless there is less room."""
-        tokens = count(made)
-        return tokens if tokens <= least else count(with_names(made, of.named))
-
-    chosen = choose(ranked, [len(said) + SEAM for said in of.said], of.written, room, needed)
-    made = chosen.text if chosen else ""
+    kept, guess = _fitting(of, room, least, rate, listed, naming=is_scarce)
+    made = of.written(sorted(kept))
+    if kept and not _NEARLY <= count(made) / guess <= 1 / _NEARLY:
+        rate *= count(made) / guess
+        kept, _ = _fitting(of, room, least, rate, listed, naming=is_scarce)
+        made = of.written(sorted(kept))
+    while len(kept) > 1 and count(made) > least and count(with_names(made, of.named)) > room:
+        kept.pop()
+        made = of.written(sorted(kept))
+    if count(made) > room:
+        made = clip(made, room, count, mark="…")
     return add_names(made, of.named, room, count, of.first)
+
+
+def _fitting(
+    of: Short, room: int, least: float, rate: float, listed: int, *, naming: bool
+) -> tuple[list[int], float]:
+    """The statements that fit, and their tokens, of which a character has ``rate``.
+
+    With ``naming``, only those that decide or name something.
+    """
+    whole = sum(map(len, of.named.values())) + 2 * len(of.named)
+    lacking = {name: listed / whole * (len(label) + 2) for name, label in of.named.items()}
+    owed, spent = float(listed), 0.0
+    kept: list[int] = []
+    missed = 0
+    for n in of.ranked:
+        text = of.said[n]
+        cost = rate * (len(text) + SEAM)
+        told = [name for name in lacking if name in text]
+        if naming and not told and n not in of.decided:
+            continue
+        saved = sum(map(lacking.__getitem__, told))
+        if spent + cost > max(least, room - owed + saved):
+            missed += 1
+            if missed > MISSES:
+                break
+            continue
+        kept.append(n)
+        spent += cost
+        owed -= saved
+        for name in told:
+            del lacking[name]
+    return kept, spent
 
 
 def ranked_by_worth(texts: Sequence[str], question: str = "") -> list[int]:
@@ -219,11 +260,11 @@ def _statements(text: str, factor: float, count: Count) -> list[Said]:
     heads = HEAD if HEAD.search(text) else SPEAKER
     found: list[Said] = []
     speaker = ""
-    for line in _FENCED.sub(read, text).split("\n"):
+    for line in (_FENCED.sub(read, text) if "```" in text else text).split("\n"):
         head = heads.match(line)
         speaker = head.group() if head else speaker
         body = line[head.end() if head else 0 :]
-        for sentence in sentences(_NUMBER.sub("", body)):
+        for sentence in sentences(_NUMBER.sub("", body, count=1) if _NUMBER.match(body) else body):
             said = " ".join(_MARK.sub("", sentence.strip()).split())
             if _says_something(said):
                 found.append((speaker, said))
@@ -236,6 +277,33 @@ def _says_something(said: str) -> bool:
     return len(telling(said)) > 1
 
 
+def _close(told: Sequence[Said], share: float) -> Sequence[Said]:
+    """The statements that are read closely: some ``share`` of a long text, or all of a short one.
+
+    Those that decide or name something come first, then an even share of the others.
+    """
+    whole = sum(len(said) for _, said in told)
+    left = max(_READ, share * whole)
+    if whole <= left:
+        return told
+    decided = _concluding([said for _, said in told])
+    worth = [2 * (n in decided) + bool(_EXACT.search(said)) for n, (_, said) in enumerate(told)]
+    chosen: list[int] = []
+    for n in sorted(evenly(len(told)), key=lambda n: -worth[n]):
+        if left <= 0:
+            break
+        chosen.append(n)
+        left -= len(told[n][1])
+    return [told[n] for n in sorted(chosen)]
+
+
+def _concluding(texts: Sequence[str]) -> set[int]:
+    """The indices of the texts that state a decision; most have none, which is seen at once."""
+    if not concludes("\n".join(texts)):
+        return set()
+    return {n for n, text in enumerate(texts) if concludes(text)}
+
+
 def _parts(said: str, room: int) -> list[str]:
     """The statement, or parts of a long one, cut between clauses if possible.
 
@@ -243,7 +311,7 @@ def _parts(said: str, room: int) -> list[str]:
     """
     longest = max(LONGEST // 2, room)
     if len(said) <= longest:
-        return _bare([said])
+        return [said] if said[0] not in _EDGES and said[-1] not in _EDGES else _bare([said])
     found: list[str] = []
     for clause in _JOINT.split(said):
         if found and len(found[-1]) + len(clause) <= longest:

@@ -169,12 +169,15 @@ def _no_longer(text: str, most: int, count: Count, rate: float) -> list[str]:
     if len(text.encode("utf-8", "replace")) <= most:  # a token has at least one byte
         return [text]
     parts: list[str] = []
-    while text:
-        head = clip(text[: LONG_TOKEN * most], most, count, rate=rate) or text[:1]
-        if len(head) < len(text):
-            head = head[: _joint(text, len(head))]
+    at = 0
+    while at < len(text):
+        rest = text[at : at + LONG_TOKEN * most]
+        head = clip(rest, most, count, rate=rate) or rest[:1]
+        end = at + len(head)
+        if end < len(text):
+            head = head[: _joint(text[at : end + 1], len(head))]
         parts.append(head)
-        text = text[len(head) :]
+        at += len(head)
     return parts
 
 
