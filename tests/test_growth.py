@@ -11,11 +11,13 @@ import pytest
 
 import holdfast
 from holdfast.content.logs import Log
+from holdfast.memory.forms import RuleCondenser
 from holdfast.selection import ordered
 from holdfast.text.identifiers import find
 from holdfast.text.json_values import values_in
 from holdfast.text.pieces import Piece
 from holdfast.text.words import passages_of
+from holdfast.tokens import counter_for
 from tests.work import calls_of
 
 pytestmark = pytest.mark.usefixtures("room_for_memos")
@@ -130,6 +132,17 @@ def test_pieces_of_few_words_are_ordered_in_steps_that_grow_with_their_number():
         tells = [rng.sample(names, 4) for _ in pieces]
         costs = [rng.uniform(8, 12) for _ in pieces]
         made.append(calls_of(lambda: ordered(pieces, tells, costs, worth, again=0.02)))  # noqa: B023
+    assert made[1] < 4.6 * made[0]
+
+
+def test_a_short_form_of_many_names_takes_steps_that_grow_with_its_text():
+    count, made = counter_for("o200k_base").count, list[int]()
+    for statements in (600, 2_400):
+        said = [
+            f"We decided that Server{n}-{n * 7} has the key Key{n}_{n}." for n in range(statements)
+        ]
+        text = " ".join(said)
+        made.append(calls_of(lambda: RuleCondenser().condense(text, 2, count)))  # noqa: B023
     assert made[1] < 4.6 * made[0]
 
 
