@@ -446,5 +446,7 @@ def _shortened(lines: Sequence[str]) -> Iterator[str]:
         yield f"{_DITTO}{shared} {' '.join(rest)}" if shared > 1 and rest else line
         above = words
         repeats = len(list(same)) - 1
-        if repeats:
-            yield f"{_TIMES}{repeats}" if line else "\n" * (repeats - 1)
+        if not line:  # a mark would be no shorter
+            yield from [""] * repeats
+        elif repeats:
+            yield f"{_TIMES}{repeats}"

@@ -264,7 +264,8 @@ class _Page:
         elif name == "tr":
             self._in_row = True
         elif name in {"ul", "ol"}:
-            self._lists.append(map("{}. ".format, count(1)) if name == "ol" else repeat("- "))
+            numbers = (f"{number}. " for number in count(1))
+            self._lists.append(numbers if name == "ol" else repeat("- "))
         elif name not in _BLOCKS or name == "form":
             yield from self._inline(token, name)
         if name in _BLOCKS:

@@ -180,7 +180,10 @@ class Fitting(Protocol):
     """A content kind that says how well a text fits it, so that the best kind is chosen."""
 
     def fit(self, text: str) -> float:
-        """The share of the text, 0 to 1, that reads as this kind; takes at most linear time."""
+        """The share of the text, 0 to 1, that reads as this kind, in at most linear time.
+
+        It is 0 for a text that the kind does not recognise.
+        """
         ...
 
 
