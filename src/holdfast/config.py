@@ -92,7 +92,6 @@ _CHECKS: Mapping[str, Callable[[Any], object]] = {
     "counter": lambda name: meter_for(None, name),
     "strategy": lambda names: chosen({"strategy": names}),
     "pin": positions,
-    "tools": _schemas,
 }
 """Functions that raise ConfigError for a wrong value, by key."""
 
@@ -175,8 +174,14 @@ class Config:
         if self._said & PROFILE_KEYS - Options.__annotations__.keys() or "profile" in self._said:
             found["profile"] = self.profile
         if "tools" in found:
-            found["tools"] = _schemas(found["tools"])
+            found["tools"] = self._tools
         return found
+
+    @cached_property
+    def _tools(self) -> object:
+        """The tool schemas, read once: later the working directory may be another."""
+        with inside("tools"):
+            return _schemas(self._layers.data["tools"])
 
     def _check(self) -> None:
         """Raise ConfigError for an unknown key or a wrong value."""
@@ -186,6 +191,8 @@ class Config:
         for key in _CHECKS.keys() & given.keys():
             with inside(key):
                 _CHECKS[key](given[key])
+        if "tools" in given:
+            _ = self._tools
         if "strategy" in given and self._said & {"extends", "profile", "steps"}:
             problem = "a profile and strategies exclude each other"
             raise ConfigError(problem, place="strategy", advice="give the one or the other")

@@ -460,3 +460,20 @@ def test_schemas_stand_in_the_file_or_in_one_of_their_own(folder, tools):
     (folder / "schemas.json").write_text(json.dumps({"tools": schemas}))
     (folder / "holdfast.toml").write_text(f"tools = {tools}")
     assert load_config(environ={}).options["tools"] == schemas
+
+
+def test_the_file_of_schemas_is_read_once(folder, monkeypatch):
+    schemas = [{"name": "ls", "input_schema": {"type": "object"}}]
+    (folder / "schemas.json").write_text(json.dumps(schemas))
+    (folder / "holdfast.toml").write_text('tools = "schemas.json"')
+    config = load_config(environ={})
+    (folder / "below").mkdir()
+    monkeypatch.chdir(folder / "below")
+    assert config.options["tools"] == schemas
+
+
+def test_a_file_of_another_form_is_told_the_known_endings(folder):
+    (folder / "holdfast.ini").write_text("budget = 400")
+    problem = r"'\.ini' is not a form of .*; let its name end in \.toml, \.yaml, \.yml"
+    with pytest.raises(ConfigError, match=problem):
+        load_config("holdfast.ini", environ={})

@@ -182,3 +182,9 @@ def test_candidates_above_the_threshold_of_their_tier_are_chosen_best_first():
     assert [each.id for each in Choice().of(given)] == ["c1", "w1"]
     assert [each.id for each in Choice(max_segments=1).of(given)] == ["c1"]
     assert [each.id for each in Choice(max_tokens=15).of(given)] == ["c1"]
+
+
+@pytest.mark.parametrize("of", [Tiers().of, TierSizes().of])
+def test_a_tier_is_one_of_the_three(of):
+    with pytest.raises(ConfigError, match="there is no tier named 'trigger'; known are hot, warm"):
+        of("trigger")

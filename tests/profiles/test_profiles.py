@@ -87,7 +87,7 @@ def test_an_unknown_profile_names_the_known_ones():
         ("step = true", "2: step: True does not belong here"),
         ("step = 1.0", "2: step: 1.0 does not belong here; give a share in [0, 1)"),
         ("prefers = 5", "2: prefers: 5 does not belong here; give a list, each item 'task' or "),
-        ('prefers = ["taks"]', "2: prefers: ('taks',) does not belong here; give a list, each "),
+        ('prefers = ["taks"]', "2: prefers: 'taks' does not belong here; give a list, each "),
         ("steps = 5", "2: steps: they are not tables; write [[steps]]"),
         (
             '[steps]\nstrategy = "trim"',

@@ -137,3 +137,7 @@ def test_a_day_beside_the_name_of_its_month_is_a_date_and_no_number(question):
     assert score(asked, "2026-08-20T11:29:05Z came") > 0
     assert score(asked, "gate 20 is shut") == 0
     assert score(asked, "2026-03-03T11:29:20Z WARN") == 0
+
+
+def test_a_score_is_a_float_also_where_nothing_is_found():
+    assert repr(Question.of("zebra").scores(["horse"])) == "[0.0]"

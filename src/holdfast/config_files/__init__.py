@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -73,6 +73,10 @@ def config_of(
     text: str, name: str, suffix: str = ".toml", *within: str, folder: Path | None = None
 ) -> ConfigFile:
     """Read text in the format of files with this suffix."""
+    if suffix not in READERS:
+        problem = f"{suffix!r} is not a form of a configuration file"
+        advice = f"let its name end in {', '.join(READERS.names())}"
+        raise ConfigError(problem, place=name, advice=advice)
     head = ".".join(within)
     with inside(name):
         found: object
@@ -172,9 +176,9 @@ class Layers:
             path, said = f"{head}{key}", f"{written}{key}"
             if path == STEPS and is_list(value):
                 lower[key] = {}
-                self._steps(file, enumerate(value), f"{STEPS}[{{}}]", lower[key])
+                self._list(file, value, lower[key])
             elif path == STEPS and is_object(value):
-                self._steps(file, value.items(), f"{STEPS}.{{}}", lower.setdefault(key, {}))
+                self._change(file, value, lower.setdefault(key, {}))
             elif is_object(value):
                 below = lower.get(key)
                 lower[key] = below if is_object(below) else {}
@@ -183,35 +187,37 @@ class Layers:
                 lower[key] = value
             self._set[path] = file, said
 
-    def _steps(
-        self,
-        file: ConfigFile,
-        steps: Iterable[tuple[int | str, Any]],
-        form: str,
-        made: dict[str, Any],
-    ) -> None:
-        """Add the steps of a list, or change those of the names in a table.
-
-        ``form`` is the path of a step as it is written in the file.
-        """
-        for name, knobs in steps:
-            written = form.format(name)
+    def _list(self, file: ConfigFile, steps: Sequence[object], made: dict[str, Any]) -> None:
+        """Add the steps of a list."""
+        for n, step in enumerate(steps):
+            written = f"{STEPS}[{n}]"
             with self.telling(file):
-                if isinstance(name, int):
-                    label = _new_label(knobs, written, made)
-                else:
-                    label = self._label(name, made)
-                    if not is_object(knobs) and knobs is not False:
-                        advice = "give a table of knobs, or false to leave the step out"
-                        raise ConfigError(f"{knobs!r} are not knobs", place=written, advice=advice)
-            path = f"{STEPS}.{label}"
-            self._set[path] = file, written
-            if knobs is False:
+                if not is_object(step) or not isinstance(step.get("strategy"), str):
+                    problem, advice = "a step is a table with a strategy", 'add strategy = "..."'
+                    raise ConfigError(problem, place=written, advice=advice)
+            label = str(step.get("as", step["strategy"]))
+            while label in made:  # a prime for each step before it of the same name
+                label += "'"
+            made[label] = {}
+            self._set[f"{STEPS}.{label}"] = file, written
+            self._lay(file, step, made[label], f"{STEPS}.{label}.", f"{written}.")
+
+    def _change(self, file: ConfigFile, steps: Table, made: dict[str, Any]) -> None:
+        """Change or remove the steps that a table names."""
+        for name, knobs in steps.items():
+            written = f"{STEPS}.{name}"
+            with self.telling(file):
+                label = self._label(name, made)
+                if not is_object(knobs) and knobs is not False:
+                    advice = "give a table of knobs, or false to leave the step out"
+                    raise ConfigError(f"{knobs!r} are not knobs", place=written, advice=advice)
+            self._set[f"{STEPS}.{label}"] = file, written
+            if not is_object(knobs):
                 del made[label]
                 continue
             if "strategy" in knobs:
                 made[label] = {}
-            self._lay(file, knobs, made[label], f"{path}.", f"{written}.")
+            self._lay(file, knobs, made[label], f"{STEPS}.{label}.", f"{written}.")
 
     def _label(self, name: str, made: Table) -> str:
         called = {label: {label, *self.names_of(step)} for label, step in made.items()}
@@ -225,17 +231,6 @@ class Layers:
                 "there are no steps to change", place=f"{STEPS}.{name}", advice=advice
             )
         raise unknown_key(f"{STEPS}.{name}", known, "step")
-
-
-def _new_label(step: object, written: str, made: Table) -> str:
-    """The name of a step of a list, with a prime for each step before it of the same name."""
-    if not is_object(step) or not isinstance(step.get("strategy"), str):
-        problem, advice = "a step is a table with a strategy", 'add strategy = "..."'
-        raise ConfigError(problem, place=written, advice=advice)
-    label = str(step.get("as", step["strategy"]))
-    while label in made:
-        label += "'"
-    return label
 
 
 def _above(path: str) -> str:

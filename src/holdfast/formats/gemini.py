@@ -119,7 +119,7 @@ class Gemini(BlockWire):
         def read(part: Node) -> LocatedPart:
             return _part(part, calls, results)
 
-        return Node(message, place).content(self.content, read)
+        return Node(message, place).content(self.content, read, "give a list of parts")
 
     def holding(self, role: Role, blocks: Sequence[Object]) -> Object:
         """A message of these parts."""

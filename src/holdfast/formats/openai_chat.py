@@ -85,7 +85,7 @@ class OpenAIChat(ObjectWire):
             call = node.object("function_call")
             name = call.text("name")
             yield (
-                ToolCall(FUNCTION_ID + name, name, call.arguments("arguments")),
+                ToolCall(FUNCTION_ID + name, name, call.written_arguments("arguments")),
                 call.at("arguments"),
             )
         yield from map(_call, node.objects("tool_calls"))
@@ -153,7 +153,7 @@ def _call(call: Node) -> LocatedPart:
     call_id = call.id("id", "the tool call", "give the id that its result names")
     kind, field = _kind(call.value)
     held = call.object(kind)
-    return ToolCall(call_id, held.text("name"), held.arguments(field)), held.at(field)
+    return ToolCall(call_id, held.text("name"), held.written_arguments(field)), held.at(field)
 
 
 def _kind(call: Object) -> tuple[str, str]:

@@ -203,7 +203,7 @@ class Node:
         self,
         field: str,
         read: Callable[[Node], LocatedPart],
-        advice: str = "give text or a list of objects",
+        advice: str = "give text or a list of blocks",
     ) -> Located:
         """The parts of a content that is a string or a list of objects, which ``read`` reads."""
         content = self.value.get(field)
@@ -222,11 +222,18 @@ class Node:
             raise fault.at(self.place(*steps)) from fault
 
     def arguments(self, field: str) -> str:
-        """The arguments of a call as JSON text; some clients keep them as an object."""
+        """The arguments of a call as JSON text, for a field that is an object in the API."""
         given: object = self.value.get(field)
-        if given is None or given == []:  # PHP writes an empty object as a list
+        if not given:  # PHP writes an empty object as a list, and some clients as empty text
             return "{}"
-        return self.json(field) if is_object(given) or is_list(given) else self.text(field)
+        return given if isinstance(given, str) else self.json(field)
+
+    def written_arguments(self, field: str) -> str:
+        """The arguments of a call, for a field that is JSON text; some clients keep an object."""
+        given: object = self.value.get(field)
+        if given is None:
+            return "{}"
+        return self.json(field) if is_object(given) else self.text(field)
 
     def unknown(self) -> LocatedPart:
         """The object as a part of unknown type; FormatError for a block of Converse."""

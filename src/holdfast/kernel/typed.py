@@ -6,6 +6,7 @@ Without another package, so that results and stored values are read wherever the
 from __future__ import annotations
 
 import json
+import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass
@@ -83,8 +84,15 @@ def check_fields(given: object, *, bare: bool = False) -> None:
 def check_type(value: object, hint: Any, place: str) -> None:
     """Raise ConfigError, naming the place, unless the value has the type."""
     if not fits(value, hint):
-        problem = f"{value!r:.60} does not belong here"
+        problem = f"{_wrong(value, hint)!r:.60} does not belong here"
         raise ConfigError(problem, place=place, advice=f"give {_words(hint)}")
+
+
+def _wrong(value: object, hint: Any) -> object:
+    """The first item of a list that does not fit, or the value if it is no list."""
+    if get_origin(hint) is tuple and is_list(value):
+        return next(item for item in value if not fits(item, get_args(hint)[0]))
+    return value
 
 
 def fits(value: object, hint: Any) -> bool:
@@ -145,7 +153,8 @@ def typed(value: object, hint: Any) -> Any:
     if kind in (dict, Mapping) and is_object(value):
         return {key: typed(each, inner[1]) for key, each in value.items()}
     if kind in _UNIONS or not _is(value, kind, inner):
-        raise ValueError(f"{value!r} is no {getattr(hint, '__name__', hint)}")
+        # reprlib writes only the beginning: the value may be large, and the error discarded
+        raise ValueError(f"{reprlib.repr(value)} is no {getattr(hint, '__name__', hint)}")
     return value
 
 
@@ -169,10 +178,15 @@ def _is(value: object, kind: Any, inner: Sequence[object]) -> bool:
 
 def object_of(text: str | bytes) -> dict[str, Any] | None:
     """The JSON object in the text; None if it holds something else."""
-    return kept_as(text, dict[str, Any])
+    # not by ``kept_as``, which checks and copies value by value
+    try:
+        found: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else None
 
 
-def kept_as(text: str | bytes | None, kind: type[T]) -> T | None:
+def kept_as(text: str | None, kind: type[T]) -> T | None:
     """What a stored text of JSON holds, if it has this type; else None."""
     try:
         return typed(json.loads(text), kind) if text else None

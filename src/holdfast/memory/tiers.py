@@ -300,6 +300,12 @@ Tier = Literal["hot", "warm", "cold"]
 TIERS: tuple[Tier, ...] = ("hot", "warm", "cold")
 
 
+def _check_tier(tier: object) -> None:
+    if tier not in TIERS:
+        advice = f"known are {', '.join(TIERS)}"
+        raise ConfigError(f"there is no tier named {tier!r}", place="tier", advice=advice)
+
+
 @dataclass(frozen=True, slots=True)
 class TierSizes:
     """The sizes of the tiers in tokens, and when they are emptied (V.4 to V.7)."""
@@ -323,7 +329,8 @@ class TierSizes:
             )
 
     def of(self, tier: Tier) -> int:
-        """The size of the tier."""
+        """The size of the tier. Raises ConfigError for an unknown tier."""
+        _check_tier(tier)
         size: int = getattr(self, tier)
         return size
 
@@ -349,9 +356,7 @@ class Tiers:
 
     def of(self, tier: Tier) -> tuple[Segment, ...]:
         """The segments of the tier. Raises ConfigError for an unknown tier."""
-        if tier not in TIERS:
-            advice = f"known are {', '.join(TIERS)}"
-            raise ConfigError(f"there is no tier named {tier!r}", place="tier", advice=advice)
+        _check_tier(tier)
         held: tuple[Segment, ...] = getattr(self, tier)
         return held
 

@@ -125,15 +125,21 @@ def _events(held: bytes) -> Iterator[Any]:
                 yield found
 
 
-_STREAMED = ("content", "name", "arguments", "text", "thinking", "signature", "partial_json")
-"""Fields whose texts come in pieces."""
+_Pieces = dict[str, list[str]]
+"""The pieces of each text of a stream, by field.
+
+They are joined at its end: adding each to the text before would copy that every time.
+"""
 
 
-def _grow(whole: dict[str, Any], more: Object) -> None:
-    """Add the next pieces of texts to those before."""
-    for field in _STREAMED:
-        if more.get(field):
-            whole[field] = (whole.get(field) or "") + more[field]
+def _collect(pieces: _Pieces, more: Object) -> None:
+    """Append the next pieces of these fields."""
+    for field, texts in pieces.items():
+        texts.append(more.get(field) or "")
+
+
+def _joined(pieces: _Pieces) -> dict[str, str]:
+    return {field: "".join(texts) for field, texts in pieces.items()}
 
 
 def _chat_message(held: bytes, *, stream: bool) -> list[Any]:
@@ -141,22 +147,28 @@ def _chat_message(held: bytes, *, stream: bool) -> list[Any]:
     if not stream:
         choices: Any = read_object(held).get("choices") or [{}]
         return [choices[0]["message"]] if choices[0].get("message") else []
-    message: dict[str, Any] = {"role": "assistant", "content": None}
-    calls: dict[int, dict[str, Any]] = {}
+    said: _Pieces = {"content": []}
+    calls: dict[int, _Pieces] = {}
+    ids: dict[int, str] = {}
     for event in _events(held):
         for choice in event.get("choices") or ():
             delta: Any = choice.get("delta") or {}
-            _grow(message, delta)
+            _collect(said, delta)
             for part in delta.get("tool_calls") or ():
-                call = calls.setdefault(
-                    part.get("index", 0),
-                    {"id": "", "type": "function", "function": {"name": "", "arguments": ""}},
-                )
-                call["id"] = part.get("id") or call["id"]
-                _grow(call["function"], part.get("function") or {})
+                index = part.get("index", 0)
+                ids[index] = part.get("id") or ids.get(index, "")
+                call = calls.setdefault(index, {"name": [], "arguments": []})
+                _collect(call, part.get("function") or {})
+    message: dict[str, Any] = {"role": "assistant", "content": "".join(said["content"]) or None}
     if calls:
-        message["tool_calls"] = [calls[i] for i in sorted(calls)]
+        message["tool_calls"] = [
+            {"id": ids[i], "type": "function", "function": _joined(calls[i])} for i in sorted(calls)
+        ]
     return [message]
+
+
+_TEXTS = ("text", "thinking", "signature")
+"""The fields of Anthropic's blocks whose texts come in pieces."""
 
 
 def _claude_message(held: bytes, *, stream: bool) -> list[Any]:
@@ -164,14 +176,23 @@ def _claude_message(held: bytes, *, stream: bool) -> list[Any]:
     if not stream:
         return [{"role": "assistant", "content": read_object(held).get("content") or []}]
     blocks: dict[int, dict[str, Any]] = {}
+    texts: dict[int, _Pieces] = {}
+    inputs: dict[int, list[str]] = {}
     for event in _events(held):
+        index = event.get("index")
         if event.get("type") == "content_block_start":
-            blocks[event["index"]] = dict(event["content_block"])
+            block = blocks[index] = dict(event["content_block"])
+            texts[index] = {field: [block.get(field) or ""] for field in _TEXTS}
         elif event.get("type") == "content_block_delta":
-            _grow(blocks[event["index"]], event["delta"])
-    for block in blocks.values():
-        if "partial_json" in block:
-            block["input"] = json.loads(block.pop("partial_json"))
+            _collect(texts[index], event["delta"])
+            if "partial_json" in event["delta"]:
+                inputs.setdefault(index, []).append(event["delta"]["partial_json"])
+    for index, pieces in texts.items():
+        # a block has only some of these fields
+        blocks[index].update({field: text for field, text in _joined(pieces).items() if text})
+    for index, said in inputs.items():
+        # without arguments, every piece is empty
+        blocks[index]["input"] = json.loads("".join(said) or "{}")
     return [{"role": "assistant", "content": [blocks[i] for i in sorted(blocks)]}]
 
 

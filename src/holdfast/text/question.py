@@ -105,7 +105,7 @@ class Question:
 
     def scores(self, texts: Sequence[str], under: Sequence[int] = ()) -> list[float]:
         """The score of each text: the summed weights of its terms in ``answers``."""
-        return [sum(found.values()) for found in self.answers(texts, under)]
+        return [sum(found.values(), 0.0) for found in self.answers(texts, under)]
 
 
 @lru_cache(maxsize=256)

@@ -215,3 +215,9 @@ def test_what_is_shrunk_is_restored_exactly_and_a_second_run_changes_nothing():
     again = holdfast.compress(result.messages, 1_200, store="memory://shrink-again")
     assert again.messages == result.messages
     assert not again.edits
+
+
+def test_the_first_wrong_rule_is_named():
+    known = "'lossless' or 'repeats' or 'arguments' or 'lossy'"
+    with pytest.raises(holdfast.ConfigError, match=f"'foo' does not belong here; .*{known}"):
+        Shrink(rules=("lossy", "foo", "bar"))

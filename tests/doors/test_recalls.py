@@ -1,0 +1,70 @@
+"""The model's messages, put together from the pieces of a stream."""
+
+import json
+
+import pytest
+
+from holdfast.proxy.recalls import _chat_message, _claude_message
+
+
+def stream(*events):
+    return b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events)
+
+
+def chat(*deltas):
+    return stream(*({"choices": [{"delta": delta}]} for delta in deltas))
+
+
+def test_a_message_of_chat_takes_its_own_fields_alone():
+    held = chat({"content": "a"}, {"content": "b", "name": "x", "text": "y"})
+    assert _chat_message(held, stream=True) == [{"role": "assistant", "content": "ab"}]
+
+
+def test_calls_of_chat_come_in_pieces():
+    first = {"index": 0, "id": "c1", "function": {"name": "ls", "arguments": '{"a'}}
+    then = {"index": 0, "function": {"arguments": '": 1}'}}
+    [message] = _chat_message(chat({"tool_calls": [first]}, {"tool_calls": [then]}), stream=True)
+    function = {"name": "ls", "arguments": '{"a": 1}'}
+    assert message == {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "c1", "type": "function", "function": function}],
+    }
+
+
+@pytest.mark.parametrize("begun", ["", {}])
+@pytest.mark.parametrize(
+    ("pieces", "told"), [(["", ""], {}), (["", '{"a"', ": 1}"], {"a": 1})], ids=["empty", "some"]
+)
+def test_the_input_of_a_call_is_an_object(begun, pieces, told):
+    block = {"type": "tool_use", "id": "c1", "name": "ls", "input": begun}
+    deltas = [{"type": "input_json_delta", "partial_json": piece} for piece in pieces]
+    held = stream(
+        {"type": "content_block_start", "index": 0, "content_block": block},
+        *({"type": "content_block_delta", "index": 0, "delta": delta} for delta in deltas),
+    )
+    [message] = _claude_message(held, stream=True)
+    assert message["content"] == [{**block, "input": told}]
+
+
+def test_text_and_thinking_come_in_pieces():
+    thinking = {"type": "thinking", "thinking": "", "signature": ""}
+    pieces = [
+        (0, {"type": "thinking_delta", "thinking": "so"}),
+        (0, {"type": "signature_delta", "signature": "S"}),
+        (1, {"type": "text_delta", "text": "b"}),
+        (1, {"type": "text_delta", "text": "c"}),
+    ]
+    held = stream(
+        {"type": "content_block_start", "index": 0, "content_block": thinking},
+        {
+            "type": "content_block_start",
+            "index": 1,
+            "content_block": {"type": "text", "text": "a"},
+        },
+        *({"type": "content_block_delta", "index": i, "delta": delta} for i, delta in pieces),
+    )
+    assert _claude_message(held, stream=True)[0]["content"] == [
+        {"type": "thinking", "thinking": "so", "signature": "S"},
+        {"type": "text", "text": "abc"},
+    ]
