@@ -31,6 +31,7 @@ from holdfast.stores.key_logs import EVENTS, THREAD_LOG, LogsOverKeys
 from holdfast.stores.protocols import (
     Checks,
     GetsBytes,
+    Leaves,
     Line,
     ListsKeys,
     SetsBytes,
@@ -187,7 +188,7 @@ def erase_tenant(store: KeyValueStore, tenant: str) -> Erased:
 
 
 def _left(store: KeyValueStore) -> str:
-    return getattr(store, "leftovers", "")
+    return store.leftovers if isinstance(store, Leaves) else ""
 
 
 def _put(

@@ -206,6 +206,15 @@ def test_a_piece_that_ends_its_process_is_given_up_and_no_other():
     assert found == {n: None if n == 7 else n * 2 for n in range(12)}
 
 
+def test_a_process_has_its_next_piece_before_the_caller_uses_a_result():
+    taken = []
+    pieces = (taken.append(n) or n for n in range(3))
+    found = Processes(1).map(abs, pieces)
+    assert next(found) == (0, 0)
+    assert taken == [0, 1]
+    assert list(found) == [(1, 1), (2, 2)]
+
+
 def names_itself_and_may_end(piece):
     time.sleep(0.05)
     if piece == 3:

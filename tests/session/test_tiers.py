@@ -240,3 +240,19 @@ def test_a_talk_that_was_behind_is_tended_again_while_it_goes_on(session):
         session.append(message)
         session.stats()
     assert ("warm", "cold") in moves(session)
+
+
+def test_of_segments_without_a_models_form_only_the_chosen_are_read(session, monkeypatch):
+    session.append(*talk(300))
+    session.stats()
+    tiers, read = session._tiers, []
+    text_of = tiers._turns.condensed_of
+    monkeypatch.setattr(
+        "holdfast.session.turns.Turns.condensed_of",
+        lambda _, segment: read.append(segment.id) or text_of(segment),
+    )
+    assert len(tiers.tiers.warm) + len(tiers.tiers.cold) > 4
+    first = tiers.wanted_forms(2, set())
+    more = tiers.wanted_forms(2, {wanted.key for wanted in first})
+    assert read == [wanted.id for wanted in (*first, *more)]
+    assert len(set(read)) == 4

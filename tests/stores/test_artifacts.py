@@ -209,9 +209,12 @@ class TestDamage:
             lambda blob: blob.replace('"bytes": 24000', '"bytes": 24001'),
             lambda blob: blob.replace('"bytes": 24000', '"bytes": null'),
             lambda blob: blob.replace('"sha256": "', '"sha256": "0'),
+            lambda blob: blob.replace('"holdfast": 1', '"holdfast": 0'),
+            lambda blob: blob.replace('"holdfast": 1', '"holdfast": -1'),
+            lambda blob: blob.replace('"holdfast": 1', '"holdfast": 1.5'),
             lambda blob: to_armour(encode(b"another content", "text")[1]),
         ],
-        ids=range(14),
+        ids=range(17),
     )
     def test_it_is_told_in_one_line_and_never_read_as_the_content(self, store, kept, damage):
         name = f"content_{kept.reference}"

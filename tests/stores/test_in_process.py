@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import operator
+from functools import partialmethod
+
 import pytest
 
 from holdfast.kernel.errors import StoreError
 from holdfast.stores.in_process import InProcessStore
+from holdfast.stores.protocols import Line
 from tests.contracts.store_contract import CompleteStoreContract, StoreContract
 from tests.stores.doubles import AwaitedTextStore, Settled, TextStore
 
@@ -33,6 +37,30 @@ class TestInProcessStore(CompleteStoreContract):
     def test_two_stores_share_nothing(self, store):
         store.set("k", "v")
         assert InProcessStore().get("k") is None
+
+    def test_a_period_of_a_long_log_is_found_without_a_look_at_every_line(self, store):
+        log = store.log("l")
+        log.append([Line("body", time=float(-number)) for number in range(2_000)])
+        first, last = Compared(-1_000), Compared(-990)
+        assert log.between(first, last, 3) == [1_000, 999, 998]
+        assert first.times + last.times < 100
+
+
+class Compared(float):
+    """A time that counts how often it is compared."""
+
+    times = 0
+
+    def _counting(self, method, other):
+        self.times += 1
+        return method(float(self), other)
+
+    __hash__ = float.__hash__
+    __eq__ = partialmethod(_counting, operator.eq)
+    __lt__ = partialmethod(_counting, operator.lt)
+    __le__ = partialmethod(_counting, operator.le)
+    __gt__ = partialmethod(_counting, operator.gt)
+    __ge__ = partialmethod(_counting, operator.ge)
 
 
 class TestATextStoreOfACaller(StoreContract):

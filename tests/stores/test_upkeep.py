@@ -215,6 +215,14 @@ def test_of_an_erased_tenant_no_byte_is_left_in_a_file(tmp_path):
             assert session.search("umbrasecret")
 
 
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_erasing_tells_what_may_be_left_elsewhere(wrapped, tmp_path):
+    with SqliteStore(tmp_path / "a.db") as file:
+        store = PrefixStore(file, "acme") if wrapped else file
+        assert upkeep.erase_thread(store, "thread: 1").leftovers == "copies of the file"
+    assert upkeep.erase_thread(InProcessStore(), "thread: 1").leftovers == ""
+
+
 def test_an_erased_thread_leaves_tenants_and_other_logs_their_words(tmp_path):
     with SqliteStore(tmp_path / "a.db") as store:
         filled(store)

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.kernel.messages import Media
-from holdfast.text.memo import Memo
 from holdfast.tokens.media import MediaCounter, document_tokens, media_tokens, vision_of
 from tests.tokens.test_headers import EXTENDED, GIF, JPEG, PNG, jpeg, packed, pdf
 
@@ -82,12 +81,23 @@ def test_a_pdf_is_read_once(monkeypatch):
     from holdfast.tokens import media as shelf
 
     reads = []
-    monkeypatch.setattr(shelf, "_PAGES", Memo(shelf._pages))
+    monkeypatch.setattr(shelf, "_PAGES", {})
+    monkeypatch.setattr("holdfast.text.memo.MOST_BYTES", 0)  # the largest are read once too
     read = shelf.pdf_pages
     monkeypatch.setattr(shelf, "pdf_pages", lambda data: reads.append(len(data)) or read(data))
     document = Media("document", source=inline(pdf(packed(3))))
     assert len({media_tokens(document) for _ in range(5)}) == 1
     assert len(reads) == 1
+
+
+def test_what_is_known_of_pdfs_is_bounded(monkeypatch):
+    from holdfast.tokens import media as shelf
+
+    monkeypatch.setattr(shelf, "_PAGES", {})
+    monkeypatch.setattr(shelf, "_MOST_PAGES_KNOWN", 3)
+    for pages in range(1, 9):
+        media_tokens(Media("document", source=inline(pdf(packed(pages)))))
+        assert len(shelf._PAGES) <= 3
 
 
 def test_a_written_document_is_counted_by_its_text():

@@ -67,7 +67,7 @@ class Processes:
         idle: list[_Process] = []
         at_work: dict[_Process, tuple[int, T]] = {}
         deaths, worked = Counter[int](), False
-        lost: list[tuple[T, None]] = []
+        done, lost = list[tuple[T, R | None]](), list[tuple[T, None]]()
         lifeline, held = context.Pipe(duplex=False)
         with ExitStack() as begun, lifeline, held:
             begun.callback(lambda: _close_all([*idle, *at_work]))
@@ -78,25 +78,24 @@ class Processes:
                     process = idle.pop() if idle else _Process(context, work, lifeline)
                     at_work[process] = task
                     process.give(task[1])
+                yield from done  # only now, so that processes work while the caller uses these
+                done.clear()
                 if not at_work:
                     break
                 for process in _ready(at_work):
                     number, piece = at_work[process]
                     try:
-                        result = process.result()
+                        done.append((piece, process.result()))
+                        idle.append(process)
+                        worked = True
                     except _DiedError:
-                        del at_work[process]
                         process.close()
                         deaths[number] += 1
                         if deaths[number] < _DEATHS:
                             again.append((number, piece))
                         else:
                             lost.append((piece, None))
-                    else:
-                        del at_work[process]
-                        idle.append(process)
-                        worked = True
-                        yield piece, result
+                    del at_work[process]
                 is_over = lost and not (at_work or again)  # new pieces come before those
                 if not worked and (is_over or deaths.total() >= _DEATHS**2):
                     problem = "no process could do any work: each ended by itself"

@@ -44,7 +44,8 @@ class SlidingWindow(Configured):
     def __post_init__(self) -> None:
         check_fields(self)
         measures = (self.window_size, self.keep_turns, self.keep_tokens)
-        if measures.count(None) < len(measures) - 1:
+        given = [measure for measure in measures if measure is not None]
+        if len(given) > 1:
             advice = "give one of window_size, keep_turns and keep_tokens"
             raise ConfigError(
                 "only one measure can set the window", place="sliding_window", advice=advice

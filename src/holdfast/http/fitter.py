@@ -262,7 +262,10 @@ class Fitter:
         else:
             name = sent.thread if sent else self.views.thread(chain, _begins(views))
         request = request._replace(options={**request.options, "thread": name})
-        result = sent and self._grown(request, {**request.body, field: grown(sent, messages)})
+        result = None
+        if sent is not None:
+            longer = {**request.body, field: grown(sent, messages)}
+            result = self._grown(request, longer)
         again = result is not None
         if result is None:
             result = compress(request.body, self._roomy(request), **request.options)

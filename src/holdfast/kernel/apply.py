@@ -55,10 +55,10 @@ def apply(transcript: Transcript, edits: Sequence[Edit]) -> Applied:
         raise IntegrityError("this message may not be dropped", rule="protected_stays", index=i)
     applied = _done(transcript, edits, batch)
     after = applied.transcript.messages
-    if batch.reshapes and (
-        broken := new_violation(transcript.rules, transcript.messages, after, applied.origins)
-    ):
-        raise IntegrityError(broken.problem, rule=broken.rule, index=broken.index)
+    if batch.reshapes:
+        broken = new_violation(transcript.rules, transcript.messages, after, applied.origins)
+        if broken is not None:
+            raise IntegrityError(broken.problem, rule=broken.rule, index=broken.index)
     return applied
 
 

@@ -193,7 +193,7 @@ class ThreadOptions(TypedDict, total=False):
 
 
 DEFAULTS: Mapping[str, object] = {"profile": USUAL_PROFILE, **vars(OwnOptions())}
-"""Options whose default is not None."""
+"""The defaults of the options, for the signature."""
 
 
 def own_options(given: Mapping[str, Any]) -> OwnOptions:

@@ -23,7 +23,7 @@ from holdfast.model_usage import ModelUsage
 from holdfast.redact import concealing
 from holdfast.runtime import Runtime
 
-from .tiers import Likeness, ThreadTiers, WantedForm
+from .tiers import FormKey, Likeness, ThreadTiers, WantedForm
 
 T = TypeVar("T")
 
@@ -193,7 +193,7 @@ class Upkeep:
         self._lock, self._tiers, self._likeness, self._forming = lock, tiers, likeness, forming
         self._worker = Worker(self._round) if background else None
         self._asking = Lock()
-        self._failed: Counter[WantedForm] = Counter()
+        self._failed: Counter[FormKey] = Counter()
         self._model, self._embedder = Patience(), Patience()
         self._closed = False
 
@@ -314,7 +314,7 @@ class Upkeep:
             with self._lock:
                 if self._closed:
                     return False
-                self._failed.update(found.keys() - forms.keys())
+                self._failed.update(each.key for each in found.keys() - forms.keys())
                 self._model.record(answered=bool(forms))
                 self._tiers.take(forms, self._forming.lineup.writer)
                 self._record_round(list(forms.values()), answers, usage)

@@ -194,6 +194,9 @@ _TAKEN_IN = 2
 RULE = "rule"
 """The writer of a form made by rules."""
 
+FormKey = tuple[str, int]
+"""A segment's id, and the level of the form."""
+
 
 @dataclass(frozen=True, slots=True)
 class WantedForm:
@@ -202,6 +205,11 @@ class WantedForm:
     id: str
     level: int
     text: str
+
+    @property
+    def key(self) -> FormKey:
+        """What the form is known by, without the text, which may be long."""
+        return self.id, self.level
 
 
 class ThreadTiers:
@@ -274,18 +282,20 @@ class ThreadTiers:
             with self._changing():
                 self._readmit(sorted(out))
 
-    def wanted_forms(self, most: int, given_up: AbstractSet[WantedForm]) -> list[WantedForm]:
+    def wanted_forms(self, most: int, given_up: AbstractSet[FormKey]) -> list[WantedForm]:
         """The newest segments whose form was made by rules, at most ``most``."""
+        known = given_up | {wanted.key for wanted in self._forms}
         newest = sorted((*self.tiers.warm, *self.tiers.cold), key=lambda each: -each.created)
-        wanted = filter(None, map(self._wanted, newest))
-        fresh = (each for each in wanted if each not in given_up and each not in self._forms)
-        return list(islice(fresh, most))
-
-    def _wanted(self, segment: Segment) -> WantedForm | None:
-        """What a model may be asked for; None if it was asked already."""
-        if "written_by" in segment.metadata:
-            return None
-        return WantedForm(segment.id, segment.level, self._turns.condensed_of(segment))
+        fresh = (
+            each
+            for each in newest
+            if "written_by" not in each.metadata and (each.id, each.level) not in known
+        )
+        # texts are read from the store, so only those of the chosen segments
+        return [
+            WantedForm(each.id, each.level, self._turns.condensed_of(each))
+            for each in islice(fresh, most)
+        ]
 
     def note_of(self, position: int) -> Segment | None:
         """The segment with the message at this position; None without one, or if it was deleted."""
@@ -378,9 +388,13 @@ class ThreadTiers:
         forms, self._forms = self._forms, {}
         for wanted, (writer, form) in forms.items():
             found = self.tiers.find(wanted.id)
-            if found is None or self._wanted(found[1]) != wanted:
+            if found is None:
                 continue
             tier, segment = found
+            if segment.level != wanted.level or "written_by" in segment.metadata:
+                continue
+            if self._turns.condensed_of(segment) != wanted.text:
+                continue
             taken = not form.refused and form.text != segment.content
             after = use_form(
                 segment, wanted.text, form, writer if taken else RULE, self.thread.meter.text, now

@@ -97,14 +97,21 @@ def header_of(name: str, blob: bytes) -> Header:
     """
     line, end, _ = blob.partition(b"\n")
     try:
-        held: Any = json.loads(line) if end else None
-        if held["holdfast"] > VERSION:
-            problem = f"an artifact of form {held['holdfast']} needs a newer Holdfast"
-            raise StoreError(f"{problem}: pip install -U holdfast")
-        found: Header = typed(held, Header)
-    except (LookupError, TypeError, ValueError, RecursionError) as fault:
+        return _parsed(json.loads(line) if end else None)
+    except (ValueError, RecursionError) as fault:
         raise CorruptError(name, "its first line is not that of an artifact") from fault
-    return found
+
+
+def _parsed(line: object) -> Header:
+    match line:
+        case {"holdfast": 1}:
+            found: Header = typed(line, Header)
+            return found
+        case {"holdfast": int(newer)} if newer > VERSION:
+            problem = f"an artifact of form {newer} needs a newer Holdfast"
+            raise StoreError(f"{problem}: pip install -U holdfast")
+        case _:
+            raise ValueError("it is not a header")
 
 
 def check_artifact(reference: str, blob: bytes) -> None:

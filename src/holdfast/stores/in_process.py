@@ -5,6 +5,7 @@ Safe with many threads.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import inf
@@ -29,6 +30,8 @@ class InProcessLog:
             self._lines: list[Line] = []
             self._places: dict[str, int] = {}
             self._words = Lexical()
+            self._moments: list[tuple[float, int]] = []
+            """The time and the position of each line, in order."""
 
     def length(self) -> int:
         """The number of lines."""
@@ -62,9 +65,9 @@ class InProcessLog:
         """The positions of the lines in this period, the earliest first."""
         self._look()
         with self._lock:
-            times = [line.time for line in self._lines]
-        found = [place for place, time in enumerate(times) if first <= time <= last]
-        return sorted(found, key=times.__getitem__)[:most]
+            start = bisect_left(self._moments, (first, 0))
+            end = bisect_right(self._moments, (last, len(self._lines)))
+            return [place for _, place in self._moments[start : min(end, start + most)]]
 
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
         """BM25 scores by position, best first."""
@@ -80,6 +83,7 @@ class InProcessLog:
         if known is not None:
             return known
         place = self._words.add(line.words)
+        insort(self._moments, (line.time, place))
         self._lines.append(replace(line, words=""))
         if line.id:
             self._places[line.id] = place

@@ -224,6 +224,16 @@ class Checks(Protocol):
         ...
 
 
+@runtime_checkable
+class Leaves(Protocol):
+    """A store in which something remains after an erasure."""
+
+    @property
+    def leftovers(self) -> str:
+        """What remains, and where."""
+        ...
+
+
 def to_bytes(text: str) -> bytes:
     """The text in UTF-8; a lone surrogate becomes three bytes."""
     return text.encode("utf-8", "surrogatepass")

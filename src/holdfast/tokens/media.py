@@ -19,7 +19,6 @@ from struct import unpack_from
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from holdfast.text.memo import Memo
 from holdfast.tokens.families import first
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ class MediaCounter:
         if payload is None:
             return vision_of(self.model).page * 5  # if the document is elsewhere
         if payload.head(6).startswith(b"%PDF-"):
-            return vision_of(self.model).page * _PAGES[payload]
+            return vision_of(self.model).page * _pages(payload)
         return document_tokens(payload.head(), model=self.model, count=self.count)
 
 
@@ -142,11 +141,21 @@ def _seconds(payload: _Payload | None, kind: str) -> int:
     return max(1, payload.length // (bytes_a_second(payload.head(32)) or _BYTES_A_SECOND[kind]))
 
 
+_PAGES: dict[tuple[int, int], int] = {}
+"""Pages of PDFs by the hash and length of their source, which may be many megabytes. Cleared when
+full."""
+_MOST_PAGES_KNOWN = 1_000  # entries of two numbers: some 100 kB
+
+
 def _pages(payload: _Payload) -> int:
-    return pdf_pages(payload.head()) or ceil(payload.length / _BYTES_A_PAGE)
-
-
-_PAGES = Memo(_pages)
+    key = hash(payload.source), len(payload.source)
+    pages = _PAGES.get(key)
+    if pages is None:
+        pages = pdf_pages(payload.head()) or ceil(payload.length / _BYTES_A_PAGE)
+        if len(_PAGES) >= _MOST_PAGES_KNOWN:
+            _PAGES.clear()
+        _PAGES[key] = pages
+    return pages
 
 
 ImageRule = Callable[[int, int, str], int]
