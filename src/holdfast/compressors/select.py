@@ -190,8 +190,7 @@ class Stays:
     def _longest_newest(self) -> int:
         """The size above which an output of the newest exchange is shortened, and that it has.
 
-        The next step reads these outputs. They share what one is due, and each may be as long as
-        any part.
+        The next step reads them. They share what one is due; each may be as long as any part.
         """
         staying = self.firm if self.task is None else self.firm | {self.task}
         near = max(self._recent_room(staying), self.room * _NEAR)
@@ -320,6 +319,7 @@ class Selection:
             question, share = transcript.question, table().implied
         rate, room = rates(transcript.messages, self._meter), max(self.stays.room, 1)
         self.candidates = Candidates(events, gone | self.in_place, rate, question, share, room)
+        self._task_in_its_room = self._shorter_task()
 
     def plan(self, tail: tuple[str, ...] = (), trouble: str = "") -> Plan:
         """The edits; ``tail`` are the last lines of the notes, which name the originals."""
@@ -327,7 +327,7 @@ class Selection:
         place = placed(self.transcript, going, "user") if going else None
         if going and place is None:
             return Plan.skip("no_place", "the rules of the conversation leave no place for notes")
-        task = self._shorter_task()
+        task = self._task_in_its_room
         room = self.allowance.target - self._fixed(task)
         first, ends = self._floors(Draft(self, tail, place, {}), room)
         draft = Draft(self, tail, place, ends)
@@ -346,7 +346,7 @@ class Selection:
     @cached_property
     def _order(self) -> list[int]:
         """The candidates, the best first. References come later, and only make the room smaller."""
-        room = self.allowance.target - self._fixed(self._shorter_task())
+        room = self.allowance.target - self._fixed(self._task_in_its_room)
         return self.candidates.order(max(room * REACH, _LEAST_RANKED))
 
     def _floors(self, draft: Draft, room: int) -> tuple[list[int], dict[int, str]]:
