@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from holdfast.kernel.ports import Room
 from holdfast.text import fit
-from holdfast.text.importance import alarm, alarms, signals
+from holdfast.text.importance import alarms, signals
 from holdfast.text.pieces import (
     SEAM,
     STOP,
@@ -449,17 +449,18 @@ def valued(
     """
     weights = table()
     failure = weights.failure * (1.0 if alone else kinds)
+    tells = [[*piece.labels] or ([pattern(piece)] if alone else []) for piece in pieces]
+    first: dict[str, int] = {}
+    for number, named in enumerate(tells):
+        for thing in named:
+            first.setdefault(thing, number)
+    telling = list(dict.fromkeys(first.values()))
+    found = alarms([pieces[n].text for n in telling]) if telling else ()
+    bad = dict(zip(telling, found, strict=True))
     worth: dict[str, float] = {}
-    tells: list[list[str]] = []
-    for piece in pieces:
-        named = list(piece.labels)
-        if not named and alone:
-            named = [pattern(piece)]
-        fresh = [thing for thing in named if thing not in worth]
-        if fresh:
-            usual = kinds * (weights.named if piece.labels else weights.pattern)
-            worth.update(dict.fromkeys(fresh, max(usual, failure * alarm(piece.text))))
-        tells.append(named)
+    for thing, number in first.items():
+        usual = weights.named if pieces[number].labels else weights.pattern
+        worth[thing] = max(kinds * usual, failure * bad[number])
     answers = _answers(question, pieces, alone)
     holders = Counter(term for terms in answers for term in terms)
     few = max(_FEW, _RARE * len(pieces))
@@ -587,14 +588,13 @@ def ordered_by_form(
     ``tells``, its ``bonus``, and the trouble that it reports. Of texts that differ in their numbers
     alone, the n-th has an n-th of the value.
     """
-    failure = table().failure if alarm("\n".join(texts)) else 0.0  # most report none
+    failure, bad = table().failure, alarms(texts)
     alike = Counter[str]()
     gains: list[float] = []
     for number, text in enumerate(texts):
         shown = DIGITS.sub("0", text)
         alike[shown] += 1
         value = sum(map(worth_of_form, tells[number])) + (bonus[number] if bonus else 0.0)
-        if failure:
-            value += failure * alarm(text)
+        value += failure * bad[number]
         gains.append(value / (alike[shown] * (len(text) + SEAM)))
     return sorted(range(len(texts)), key=lambda number: (number not in first, -gains[number]))

@@ -271,11 +271,8 @@ def _places(named: Sequence[Name], found: Sequence[Identifier]) -> tuple[tuple[i
 def _phrases(text: str) -> list[tuple[str, int]]:
     """Pairs of meaningful words that appear together more than once."""
     pairs = Counter[tuple[str, str]](_PAIR.findall(text))
-    return [
-        (f"{one} {other}", times)
-        for (one, other), times in pairs.most_common()
-        if times > 1 and _is_telling(one) and _is_telling(other)
-    ]
+    often = [pair for pair, times in pairs.items() if times > 1 and all(map(_is_telling, pair))]
+    return [(" ".join(pair), pairs[pair]) for pair in sorted(often, key=lambda p: -pairs[p])]
 
 
 def _is_telling(word: str) -> bool:
@@ -321,9 +318,8 @@ _CODES = frozenset({"path", "id", "compound", "camel"})
 
 def codes(found: Iterable[str]) -> dict[str, str]:
     """Of the things in an output, those that a form may list; what has no letter is a number."""
-    return {
-        thing: thing for thing in found if shape(thing) in _CODES and thing.lower() != thing.upper()
-    }
+    lettered = (thing for thing in found if thing.lower() != thing.upper())
+    return {thing: thing for thing in lettered if shape(thing) in _CODES}
 
 
 def with_names(form: str, named: Mapping[str, str]) -> str:
