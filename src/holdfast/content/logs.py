@@ -76,9 +76,18 @@ _NUMBER = re.compile(
 )
 
 
+_DIGITS_ALIKE = str.maketrans("123456789", "0" * 9)
+
+
 def _masked(lines: Sequence[str]) -> list[str]:
-    """The lines or words with ``0`` for each number, id, address, date, and list of them."""
-    return _NUMBER.sub("0", _HEX.sub("0", "\n".join(lines))).split("\n")
+    """The lines or words with ``0`` for each number, id, address, date, and list of them.
+
+    All digits look alike to the patterns, and most lines of a log are then equal.
+    """
+    alike = "\n".join(lines).translate(_DIGITS_ALIKE).split("\n")
+    distinct = list(dict.fromkeys(alike))
+    masked = _NUMBER.sub("0", _HEX.sub("0", "\n".join(distinct))).split("\n")
+    return list(map(dict(zip(distinct, masked, strict=True)).__getitem__, alike))
 
 
 @lru_cache(maxsize=1 << 12)
