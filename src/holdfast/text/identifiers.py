@@ -1,8 +1,12 @@
 """Exact identifiers in a text, which a reader cannot guess.
 
 These are names made by machines, numbers and amounts, paths, addresses and quoted phrases, told by
-their characters. The text is cut into chunks, and a pattern matches a whole chunk or nothing, so
-that the time is linear. A chunk is judged once and cached.
+their characters. They are shown and looked up, so they are whole: a path with its first slash, an
+address with its query. ``pieces.things`` are compared and counted instead, plain words among them,
+and their weights are learned.
+
+The text is cut into chunks, and a pattern matches a whole chunk or nothing, so that the time is
+linear. A chunk is judged once and cached.
 """
 
 from __future__ import annotations
