@@ -399,7 +399,8 @@ def _contradictions(
     suspects: list[tuple[str, Collection[str]]] = []
     for line, sentence in after.items():
         claims = known.get(sentence.said, {}) if _CUT not in line else {}
-        if claims and not any(map(_Claim.of(sentence.raw).follows, claims)):
+        claim = _Claim.of(sentence.raw)
+        if claims and claim not in claims and not any(map(claim.follows, claims)):
             suspects.append((line, claims.values()))
     if not suspects:
         return

@@ -597,3 +597,9 @@ def test_of_a_task_that_is_too_long_pasted_material_goes_before_words():
         first, *_ = holdfast.compress(messages, budget).messages
         assert first["content"] != task
         assert all(each in first["content"] for each in asked)
+
+
+def test_a_first_message_without_text_is_no_trouble():
+    said = " ".join(f"The build says ok in module {n}." for n in range(40))
+    messages = [{"role": "user", "content": ""}, {"role": "assistant", "content": said}] * 2
+    assert holdfast.compress(messages, 300, on_failure="raise").budget_met

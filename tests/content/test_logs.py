@@ -78,7 +78,7 @@ def test_the_line_that_stands_for_a_kind_is_not_told_as_if_all_were_equal_to_it(
     text = shrunk(
         [f"2026-03-01 10:00:00 INFO a: job {n} done in {n % 90} ms" for n in range(300)], 120
     )
-    assert "1 kinds of line: ×n n such lines, … differs" in text
+    assert "1 kind of line: ×n n such lines, … differs" in text
     assert "job … done in … ms" in text
     assert "×300" in text
 
@@ -236,3 +236,16 @@ def test_events_are_one_thing_in_two_logs_if_they_say_the_same():
     second = tags("ERROR payment refused", "INFO pool ready")
     assert len(first) == len(second) == 4
     assert first & second == {tag for tag in first if "pool ready" in tag}
+
+
+def test_lines_are_compared_up_to_a_length_and_may_have_any():
+    lines = [
+        f"2026-01-01 12:00:{n:02} INFO worker {n} took " + "ab " * (700 + n) for n in range(40)
+    ]
+    assert "worker" in shrunk(lines, 200)
+
+
+def test_a_line_that_begins_with_much_white_space_is_a_line():
+    lines = [f"2026-01-01 12:00:{n % 60:02} INFO worker {n} took job" for n in range(300)]
+    lines[10] = " " * 2_000 + "x"
+    assert "×299 worker … took job" in shrunk(lines, 100)

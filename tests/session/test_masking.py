@@ -82,3 +82,20 @@ def test_what_is_kept_in_mind_is_masked_and_the_original_is_there(session):
     assert "clone with" in str(session.fit())
     assert TOKEN in str(session.restore())
     assert TOKEN in str(session.notes())
+
+
+def test_recent_turns_that_fit_are_masked_too_and_so_are_those_that_follow():
+    held = call({"token": TOKEN}, f"cloned with {TOKEN}")
+    lines = "\n".join(f"line {n} of the output says {n * 7}" for n in range(1_000))
+    with Session("t", budget=700, redact=True, vectors=False) as session:
+        session.append({"role": "user", "content": "Look."}, *call({"repository": "a"}, lines))
+        session.append({"role": "assistant", "content": "Seen."})
+        session.append({"role": "user", "content": "And now?"}, *held)
+        session.append({"role": "assistant", "content": f"It is {TOKEN}."})
+        session.append({"role": "user", "content": "Next?"})
+        first = session.fit()
+        session.append(*held)
+        second = session.fit()
+    assert [first.reason, second.reason] == ["compacted", "grown"]
+    assert first.result is None
+    assert pieces(str([first.messages, second.messages])) == []

@@ -56,3 +56,8 @@ def test_a_list_without_spaces_is_cut_between_its_names():
 
     assert len(pieces) > 1
     assert {name for piece in pieces for name in things(piece.text)}.issuperset(ids)
+
+
+def test_a_run_of_signs_is_no_thing_however_long():
+    """Each sign may begin a thing; the run must not be read again at each of them."""
+    assert things("#" * 200_000 + " a" + "." * 200_000 + " .#.# a##b") == ("a##b",)

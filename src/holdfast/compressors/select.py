@@ -6,6 +6,7 @@ and ``Draft`` writes the notes and the shortened parts.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
@@ -117,9 +118,9 @@ class Stays:
         }
         said = map(concealed, transcript.messages) if allowance.redacts else transcript.messages
         self.events = events_of(tuple(said), self._bodies, transcript.envelope)
-        self._by_message: dict[int, list[StreamEvent]] = {}
+        self._by_message = defaultdict[int, list[StreamEvent]](list)  # empty ones have none
         for event in self.events:
-            self._by_message.setdefault(event.message, []).append(event)
+            self._by_message[event.message].append(event)
         self.sizes = self.meter.sizes(transcript)
         firm = transcript.protected - frozenset(transcript.newest)
         self.firm = frozenset(chain.from_iterable(unit_of(transcript, i) for i in firm))
@@ -194,7 +195,7 @@ class Stays:
         """
         staying = self.firm if self.task is None else self.firm | {self.task}
         near = max(self._recent_room(staying), self.room * _NEAR)
-        newest = chain.from_iterable(self._by_message.get(i, ()) for i in self.transcript.newest)
+        newest = chain.from_iterable(map(self._by_message.__getitem__, self.transcript.newest))
         sizes = [self.meter.text(each.text) for each in newest if self._may_be_told_in_part(each)]
         due = max(self.longest, int(near * _NEWEST))
         return max(self.longest, water_level(sizes, due))
@@ -202,9 +203,7 @@ class Stays:
     @cached_property
     def _user_speaks_last(self) -> bool:
         return any(
-            event.is_users_words
-            for i in self.transcript.newest
-            for event in self._by_message.get(i, ())
+            event.is_users_words for i in self.transcript.newest for event in self._by_message[i]
         )
 
     @cached_property

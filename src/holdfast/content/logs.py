@@ -294,7 +294,7 @@ class KindSummary(NamedTuple):
 
 def _events(kind: EventKind, lines: Sequence[str], usual_level: str) -> Iterator[KindSummary]:
     """The events of a kind; failures that differ only in a number are separated from successes."""
-    said = [_words(lines[row], fields) for row, fields in kind.rows]
+    said = [_words(lines[row][:_LONGEST], fields) for row, fields in kind.rows]
     level = "" if kind.level == usual_level and not alarm(kind.level) else kind.level
     # the component without its process number; the most usual ones if there are several
     tags = list(dict.fromkeys(tag.replace("[0]", "") for tag, _ in kind.tags.most_common()))
@@ -373,16 +373,19 @@ class Log(LossyKind):
         It is 0 if too few of the lines that are not indented do: indented ones continue others.
         """
         layout = _LAID_OUT[sampled(text)]
-        lines = list(filter(str.strip, layout.lines))
-        if len(lines) < FEWEST or {"time", "level"}.isdisjoint(layout.columns[:5]):
+        if {"time", "level"}.isdisjoint(layout.columns[:5]):
+            return 0.0
+        both = zip(layout.lines, layout.shapes, strict=True)
+        told = [(line, shape) for line, shape in both if shape.strip()]
+        if len(told) < FEWEST:
             return 0.0
         begun = sum(
             layout.head(shape).fields > 0 or _class_of(line.split(None, 1)[0]) == "level"
-            for line, shape in zip(lines, filter(str.strip, layout.shapes), strict=True)
+            for line, shape in told
         )
-        own = sum(not line[0].isspace() for line in lines)  # indented lines continue a record
+        own = sum(not line[0].isspace() for line, _ in told)  # indented lines continue a record
         least = 0.6 if "time" in layout.columns else 0.8
-        return begun / len(lines) if begun > least * own else 0.0
+        return begun / len(told) if begun > least * own else 0.0
 
     def compact(self, text: str) -> str | None:
         """The lines without the words that they share with the line above, and without repeats.
@@ -411,7 +414,8 @@ class Log(LossyKind):
 
 def _pieces(lines: Sequence[str], events: Sequence[KindSummary]) -> Iterator[Piece]:
     marks = f"×n n such lines, {_MORE} differs, a|b either; then lines as they are"
-    yield Piece(f"[log, {len(lines):,} lines, {len(events)} kinds of line: {marks}]", 0, 0)
+    found = "1 kind" if len(events) == 1 else f"{len(events)} kinds"
+    yield Piece(f"[log, {len(lines):,} lines, {found} of line: {marks}]", 0, 0)
     by_tag: dict[str, list[int]] = {}
     for number, event in enumerate(events):
         by_tag.setdefault(event.tag, []).append(number)

@@ -20,7 +20,7 @@ from holdfast.kernel.edits import Drop, Insert
 from holdfast.kernel.messages import Message
 from holdfast.model_usage import ModelUsage
 from holdfast.options import Options
-from holdfast.redact import concealing
+from holdfast.redact import concealing, mask_transcript
 from holdfast.result import CompressionResult, sources
 from holdfast.runtime import answers
 from holdfast.stream import events_of
@@ -240,7 +240,8 @@ class RecentTurns:
             last = self._set_part(self._part_of(made))
         if last.end > self.thread.state.messages:
             return None
-        fresh = self.thread.read(range(last.end, self.thread.state.messages))
+        new = self.thread.read(range(last.end, self.thread.state.messages))
+        fresh = self._masked([kept.message for kept in new.values()])
         beside = self.overhead - self.last_fit.overhead  # the tools may have changed
         before = last.messages
         if any(message.wire.name != wire.name for message in before):  # it is known by now
@@ -248,11 +249,11 @@ class RecentTurns:
         return self._set_part(
             replace(
                 last,
-                messages=[*before, *(kept.message for kept in fresh.values())],
-                tokens=last.tokens + beside + self.tokens(fresh.values()),
-                places=(*last.places, *fresh),
+                messages=[*before, *fresh],
+                tokens=last.tokens + beside + sum(map(self.size, fresh)),
+                places=(*last.places, *new),
                 end=self.thread.state.messages,
-                mentioned=(*last.mentioned, *fresh),
+                mentioned=(*last.mentioned, *new),
             )
         )
 
@@ -293,14 +294,16 @@ class RecentTurns:
         messages = [each.message for each in looked_at]
         messages[head:head] = notes
         tokens = self.overhead + sum(map(self.size, messages))
-        left: list[tuple[int | None, Any]] = [
-            (i, message.original) for i, message in enumerate(messages)
-        ]
+        left: list[tuple[int | None, Any]]
         result = None
         if tokens > made.target:
             result = self._compressed(messages, places, made)
             tokens = result.spent.tokens
             left = list(zip(sources(result), result.messages, strict=True))
+        else:
+            messages = self._masked(messages)
+            tokens = self.overhead + sum(map(self.size, messages))
+            left = [(i, message.original) for i, message in enumerate(messages)]
         if notes:
             tokens -= self.size(notes[0])
             left = [(i, original) for i, original in left if i != head]
@@ -316,6 +319,16 @@ class RecentTurns:
             tuple(place for place in wanted if place not in untold),
             result,
         )
+
+    def _masked(self, messages: list[Message]) -> list[Message]:
+        """The messages that no compression masks, with their secrets masked if wanted.
+
+        The masks are short, so that the messages take no more room.
+        """
+        if not self.options.redacts:
+            return messages
+        shown = replace(self.thread.wire.read([], self._tools), messages=tuple(messages))
+        return [*mask_transcript(shown, brief=True).transcript.messages]
 
     def _before(self, made: Made) -> list[Kept]:
         """The messages before ``start`` that are included: system, pins, task, earlier ones."""

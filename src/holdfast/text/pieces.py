@@ -204,8 +204,11 @@ Shape = Literal[
 """The form of a thing; the table of weights has one weight for each."""
 
 _THING = AnyScript(
+    # a sign begins one only where no longer run goes on, which would be read again at each sign
     lambda beyond: (
-        rf"[A-Za-z0-9_@#$~{beyond}][A-Za-z0-9_@#$./:\-~+%{beyond}]*[A-Za-z0-9_%{beyond}]|[0-9]"
+        rf"[A-Za-z0-9_@#$~{beyond}]"
+        rf"(?:(?<=[A-Za-z0-9_{beyond}])|(?<![A-Za-z0-9_@#$./:\-~+%{beyond}].))"
+        rf"[A-Za-z0-9_@#$./:\-~+%{beyond}]*[A-Za-z0-9_%{beyond}]|[0-9]"
     ),
     r"\u00c0-\uffff",
 )
