@@ -120,7 +120,12 @@ def positions(value: Sequence[str]) -> list[int]:
 
 LIMITS = (
     option("-b --budget", "N", "The budget in tokens, such as 8000 or 8k.", callback=tokens),
-    option("--window", "N", "The model's context window, instead of --budget.", callback=tokens),
+    option(
+        "--window",
+        "N",
+        "The model's window; if it is smaller than --budget, it counts.",
+        callback=tokens,
+    ),
     option(
         "--reserve",
         "N",
