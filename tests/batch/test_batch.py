@@ -107,7 +107,7 @@ def test_where_nothing_could_be_read_no_output_is_made_and_it_can_be_tried_again
     (tmp_path / "wrong.jsonl").write_text("{\n[7]\n")
     wrong, out = str(tmp_path / "wrong.jsonl"), str(tmp_path / "out.jsonl")
     assert main(["batch", wrong, out, "--budget", "600", "--engine", "processes://1"]) == 2
-    told = f"{out}: none of the 2 conversations could be read or fitted; see {out}.bad.jsonl"
+    told = f"{out}: no conversation could be read or fitted; see {out}.bad.jsonl"
     assert told in capsys.readouterr().err
     assert len(outputs(tmp_path / "out.jsonl.bad.jsonl")) == 2
     assert not (tmp_path / "out.jsonl").exists()

@@ -390,7 +390,7 @@ def batch(
         out.write(sources, kept.outputs())
     kept.remove()
     if unread:
-        problem = f"none of the {summary.bad:,} conversations could be read or fitted"
+        problem = "no conversation could be read or fitted"
         raise InputError(problem, place=target, advice=f"see {target}.bad.jsonl")
     summary.elapsed = perf_counter() - begun
     return summary
