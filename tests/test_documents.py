@@ -14,7 +14,8 @@ import pytest
 
 import holdfast
 from benchmarks import content_table
-from holdfast.cli import main
+from holdfast.cli import COMMANDS, main
+from holdfast.cli.session import command as session
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md"))
@@ -97,6 +98,11 @@ def test_the_commands_of_the_pages_run_in_their_order(clone, block, capsys):
         assert command[0] == "holdfast"
         assert main(command[1:]) == 0, line
         assert "Traceback" not in capsys.readouterr().err
+
+
+def test_the_page_of_the_command_line_names_every_command():
+    page = (ROOT / "docs/reference/command-line.md").read_text("utf-8")
+    assert [each for each in [*COMMANDS.table, *session.commands] if f"`{each}`" not in page] == []
 
 
 def test_the_site_is_built_with_every_page_in_its_navigation_and_no_broken_link(tmp_path):

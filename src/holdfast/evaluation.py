@@ -137,6 +137,11 @@ class Evaluation:
     model_usage: ModelUsage = NO_CALLS
     """The calls of the judge and the embedder."""
 
+    def __repr__(self) -> str:
+        """The figures on one line."""
+        figures = ", ".join(f"{name} {share:.3f}{of}" for name, share, of in self.figures())
+        return f"<{type(self).__name__}: {' '.join(figures.split())}>"
+
     @cached_property
     def _said(self) -> Counter[Kind]:
         """The number of facts of each kind."""

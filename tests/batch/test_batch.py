@@ -101,6 +101,19 @@ def test_what_cannot_be_read_goes_to_a_file_of_its_own_with_the_reason(tmp_path)
     assert (summary.inputs, summary.fitted, summary.bad) == (5, 3, 2)
 
 
+def test_where_nothing_could_be_read_no_output_is_made_and_it_can_be_tried_again(
+    source, tmp_path, capsys
+):
+    (tmp_path / "wrong.jsonl").write_text("{\n[7]\n")
+    wrong, out = str(tmp_path / "wrong.jsonl"), str(tmp_path / "out.jsonl")
+    assert main(["batch", wrong, out, "--budget", "600", "--engine", "processes://1"]) == 2
+    told = f"{out}: no conversation could be read or fitted; see {out}.bad.jsonl"
+    assert told in capsys.readouterr().err
+    assert len(outputs(tmp_path / "out.jsonl.bad.jsonl")) == 2
+    assert not (tmp_path / "out.jsonl").exists()
+    assert batch(source, out, BUDGET, engine=Here()).fitted == 25
+
+
 def test_patterns_bodies_and_several_files_are_read_in_order(tmp_path):
     for number, name in enumerate(["b.jsonl", "a.jsonl"]):
         body = {"model": "gpt-4o", "messages": conversation(number), "user": "u"}

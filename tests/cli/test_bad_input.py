@@ -133,6 +133,10 @@ ARGUMENTS = [
      "--report why.pdf: the form of the report is not clear from the name; let its name "
         "end in .html"),
     (["--budgt", "9"], "--budgt: there is no such option; did you mean --budget"),
+    (["--budgett", "9"], "--budgett: there is no such option; did you mean --budget?"),
+    (["--budget", "9", "--format", "anthropic"],
+     "chat.json: messages[2].tool_calls: the Messages API has no such field; convert the "
+     "messages first, with `holdfast convert`"),
     (["--budget"], "--budget"),
     (["--budget", "9", "another.json"],
      "got unexpected extra argument (another.json); see holdfast compress --help"),

@@ -10,6 +10,7 @@ import pytest
 
 from holdfast.cli import COMMANDS
 from holdfast.cli.session import command as session
+from holdfast.profiles import preset_names, profile_names
 
 
 @pytest.mark.parametrize("command", COMMANDS.table)
@@ -33,6 +34,11 @@ def test_so_do_those_of_a_session_and_every_option_has_help(run, command):
     assert "\\b" not in ran.out
     assert any(f"holdfast session {command} " in line for line in ran.out.splitlines())
     assert all(p.help for p in session.commands[command].params if p.param_type_name == "option")
+
+
+def test_help_of_compress_names_every_profile(run):
+    told = "".join(run("compress", "--help").out.split())
+    assert [each for each in [*profile_names(), *preset_names()] if each not in told] == []
 
 
 def test_help_names_every_command_and_loads_none():

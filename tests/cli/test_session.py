@@ -332,6 +332,11 @@ def test_a_model_whose_name_says_nothing_is_told_of_once_and_counted_all_the_sam
     assert run(*command, "--budget", "900", "--model", "gtp-4o", "-q").err == ""
 
 
+def test_a_number_that_no_model_has_is_told(run, kept):
+    ran = run("session", "fit", *HERE, "--budget", "1000", "--model", "gpt-99")
+    assert "The model 'gpt-99' is not known" in ran.err
+
+
 def test_a_position_from_the_end_is_recalled_after_two_dashes(run, kept):
     assert run("session", "recall", *HERE, "--", "-1").out == talk(300)[-1]["content"]
 

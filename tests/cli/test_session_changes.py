@@ -51,10 +51,25 @@ def test_a_thread_is_erased_only_when_that_is_meant(run, kept, folder):
     assert b"Lisbon" not in (folder / "agent.db").read_bytes()
 
 
-def test_a_note_stands_in_every_view_until_it_is_undone_or_forgotten(run, kept):
+def test_a_thread_that_is_not_there_is_not_erased(run, kept):
+    for place, problem in [
+        (
+            ("--store", "agent.db", "--thread", "t9"),
+            "--thread: there is no thread 't9' in agent.db",
+        ),
+        (("--store", "a.db", "--thread", "t1"), "--store a.db: there is no such file"),
+    ]:
+        ran = run("session", "delete", *place, "--yes")
+        assert (ran.code, ran.complaint) == (2, f"{problem}; check the name")
+
+
+def test_a_note_stands_in_every_view_until_it_is_forgotten(run, kept):
     assert "Portuguese" not in view(run)
-    assert run("session", "remember", "Answer in Portuguese.", *PLACE).code == 0
+    noted = run("session", "remember", "Answer in Portuguese.", *PLACE)
     assert "Answer in Portuguese." in view(run)
+    assert run("session", "forget", noted.out.strip(), *PLACE).code == 0
+    assert "Portuguese" not in view(run)
+    assert run("session", "forget", "99", *PLACE).complaint.startswith("there is no '99' in the")
 
 
 def test_a_pinned_message_stands_in_every_view_until_it_is_undone(run, kept):
@@ -70,6 +85,11 @@ def test_a_fork_holds_what_the_thread_held(run, kept):
     assert (ran.code, ran.err) == (0, "32 messages copied to the thread t2.\n")
     restored = run("session", "restore", "--store", "agent.db", "--thread", "t2")
     assert json.loads(restored.raw) == TALK
+
+
+def test_a_fork_needs_a_new_name(run, kept):
+    line = run("session", "fork", "t1", *PLACE).complaint
+    assert line == "NAME: thread 't1' is not empty; name one that is new"
 
 
 def test_facts_are_told_with_their_message(run, kept):

@@ -317,3 +317,34 @@ def test_a_refusal_for_length_is_answered_by_fitting_harder():
     assert fits.fit(CHAT, body_of(talks.chat(31))).after <= takes
     assert fits.fit_harder(sent, 400, "unknown model") is None
     assert fits.fit_harder(sent, 500, refused) is None
+
+
+def test_what_one_model_refuses_does_not_shrink_what_another_gets():
+    fits, messages = fitter(), talks.chat(30)
+    large = fits.fit(CHAT, body_of(messages))
+    small = fits.fit(CHAT, body_of(messages, model="gpt-4"))
+    refused = "This model's maximum context length is 2000 tokens, but you sent 7000 tokens."
+    smaller = fits.fit_harder(small, 400, refused)
+    assert smaller.after < large.after / 2
+    again = fits.fit(CHAT, body_of(messages))
+    assert again.grown
+    assert again.body == large.body
+    assert large.thread == small.thread == smaller.thread
+
+
+def test_a_conversation_that_begins_like_another_is_the_same_thread_for_every_model():
+    fits, one = fitter(), talks.chat(30)
+    other = [*one[:-2], *talks.chat(34)[-6:]]
+    fits.fit(CHAT, body_of(one))
+    first = fits.fit(CHAT, body_of(other))
+    assert fits.fit(CHAT, body_of(other, model="gpt-4")).thread == first.thread
+
+
+def test_a_request_that_is_not_continued_is_not_when_it_was_fitted_harder_either():
+    fits, messages = fitter(), talks.chat(30)
+    large = fits.fit(CHAT, body_of(messages))
+    more = {"role": "user", "content": "".join(f"What of shard {n}? " for n in range(200))}
+    aside = fits.fit(CHAT, body_of([*messages, more]), aside=True)
+    refused = "maximum context length is 9990 tokens, however you requested 10000 tokens"
+    assert fits.fit_harder(aside, 400, refused).after < aside.after
+    assert fits.fit(CHAT, body_of(messages)).body == large.body

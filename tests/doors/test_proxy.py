@@ -385,6 +385,24 @@ def test_the_model_gets_an_original_back_and_the_client_sees_nothing_of_it(
     assert holdfast.validate(last.body, provider=wire) == []
 
 
+def test_a_refusal_for_length_is_answered_by_fitting_harder_also_where_originals_are_recalled(
+    provider, tmp_path
+):
+    options = {"store": f"sqlite:///{tmp_path}/originals.db"}
+    with proxy(provider.url, options=options, recall=True) as address:
+        post(address + CHAT, {"model": "gpt-4o", "messages": wide()})
+        key = _reference(provider.asked[0].raw)[1].decode()
+        provider.longest = len(provider.asked[0].raw) - 1
+        provider.calls.append(("recall", {"key": key, "pattern": "shard-77"}))
+        answer = post(address + CHAT, {"model": "gpt-4o", "messages": wide()})
+    assert answer.status_code == 200
+    # the conversation is refused, then accepted; with what was recalled it may be refused again
+    accepted = [len(each.raw) <= provider.longest for each in provider.asked]
+    assert accepted[:3] == [False, False, True]
+    assert accepted[-1]
+    assert "recall" not in answer.text
+
+
 @pytest.mark.parametrize("wire", talks.PATHS)
 def test_calls_beside_that_of_an_original_are_left_for_the_model_to_make_again(wire):
     calls = [("a", "recall"), ("b", "read_log")]

@@ -348,6 +348,15 @@ def test_what_cannot_be_evaluated_is_told_in_one_line(folder, capsys, arguments,
     assert said.count("\n") == 1
 
 
+def test_what_was_kept_is_shown_on_one_line():
+    before = [{"role": "user", "content": f"host-{n} listens on {n + 4000}."} for n in range(300)]
+    shown = repr(evaluate(before, before[:150]))
+    assert shown.startswith("<Evaluation: score 0.5")
+    assert "numbers 0.500 of 300" in shown
+    assert len(shown) < 200
+    assert "\n" not in shown
+
+
 def test_a_fact_is_not_dearer_for_the_facts_beside_it():
     """Eight times the facts, in one message and in many: each against all would be 64 times the
     work.

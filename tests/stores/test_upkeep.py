@@ -270,6 +270,12 @@ class TestCommands:
             assert list(store.log("messages:thread: 1").search(["worker", "pool"], 9)) == [0]
         assert b"connections" not in (tmp_path / "b.db").read_bytes()
 
+    @pytest.mark.parametrize("what", ["thread", "tenant"])
+    def test_what_is_not_there_is_not_erased(self, url, what, capsys):
+        assert main(["store", "erase", url, f"--{what}", "nosuch", "--yes"]) == 2
+        problem = f"holdfast: {url}: there is no {what} 'nosuch'; check the name\n"
+        assert capsys.readouterr().err == problem
+
     @pytest.mark.parametrize(
         "arguments", [["check"], ["compact"], ["export"], ["erase", "--thread", "t", "--yes"]]
     )

@@ -179,11 +179,14 @@ class Target:
             return cls(name, Path(f".holdfast-{sha256(name.encode()).hexdigest()[:16]}.work"))
         return cls(name, Path(f"{name}.work"))
 
-    def write(self, sources: Sequence[Source], outputs: Iterator[str], bad: Iterator[Bad]) -> None:
-        """Write the file of bad inputs, then the outputs, each completely or not at all."""
+    def refuse(self, bad: Iterator[Bad]) -> None:
+        """Write the file of bad inputs, completely or not at all."""
         refused = [compact(asdict(each)) for each in bad]
         if refused:
             self._put(f"{self.name}.bad.jsonl", lambda file: write_lines(file, refused))
+
+    def write(self, sources: Sequence[Source], outputs: Iterator[str]) -> None:
+        """Write the outputs, completely or not at all."""
         if _is_parquet(self.name):
             files = [each.file for each in sources if each.file and _is_parquet(each.name)]
             filled = files if len(files) == len(sources) else []
@@ -351,8 +354,8 @@ def batch(
     chunks, by default beside the target: the same call continues an interrupted run. ``progress``
     is called with the number of inputs that are done. The options are those of ``compress``.
 
-    Raises InputError if there is nothing to read, the target exists, or the work folder belongs to
-    other inputs or options.
+    Raises InputError if there is nothing to read, no conversation could be read, the target exists,
+    or the work folder belongs to other inputs or options.
     """
     begun = perf_counter()
     given = cast("Options", options)
@@ -381,8 +384,14 @@ def batch(
             progress(done)
     for each in kept.headers():
         summary.add(each)
-    out.write(sources, kept.outputs(), kept.bad())
+    out.refuse(kept.bad())
+    unread = summary.bad > 0 and not summary.fitted
+    if not unread:
+        out.write(sources, kept.outputs())
     kept.remove()
+    if unread:
+        problem = "no conversation could be read or fitted"
+        raise InputError(problem, place=target, advice=f"see {target}.bad.jsonl")
     summary.elapsed = perf_counter() - begun
     return summary
 

@@ -204,7 +204,7 @@ def _of_click(fault: click.ClickException) -> InputError:
     advice = f"see {command} --help"
     if isinstance(fault, click.NoSuchOption):
         if fault.possibilities:
-            advice = f"did you mean {' or '.join(sorted(fault.possibilities))}?"
+            advice = f"did you mean {fault.possibilities[0]}?"
         return InputError("there is no such option", place=fault.option_name, advice=advice)
     if isinstance(fault, click.BadParameter):
         place = fault.param.opts[-1] if fault.param else ""

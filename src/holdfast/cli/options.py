@@ -22,7 +22,7 @@ from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import imported
 from holdfast.kernel.typed import is_list
 from holdfast.options import Options
-from holdfast.profiles import load_profile, profile_names
+from holdfast.profiles import load_profile, preset_names, profile_names
 from holdfast.providers import EMBEDDERS, MODELS, check_embedder, check_model
 from holdfast.stores import open_store
 from holdfast.text.visible import one_line
@@ -120,7 +120,12 @@ def positions(value: Sequence[str]) -> list[int]:
 
 LIMITS = (
     option("-b --budget", "N", "The budget in tokens, such as 8000 or 8k.", callback=tokens),
-    option("--window", "N", "The model's context window, instead of --budget.", callback=tokens),
+    option(
+        "--window",
+        "N",
+        "The model's window; if it is smaller than --budget, it counts.",
+        callback=tokens,
+    ),
     option(
         "--reserve",
         "N",
@@ -139,7 +144,8 @@ QUERY = option("--query", "Q", "The question to answer.  [default: the newest us
 PROFILE = option(
     "--profile",
     "P",
-    f"A named pipeline ({', '.join(profile_names())}), or a TOML file.  [default: balanced]",
+    f"A named pipeline ({', '.join(profile_names())}), a published design's strategy "
+    f"({', '.join(preset_names())}), or a TOML file.  [default: balanced]",
     callback=known(load_profile),
 )
 REDACT = click.option(

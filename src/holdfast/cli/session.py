@@ -93,13 +93,13 @@ def opened(thread: str, place: str, said: Mapping[str, Any]) -> Session:
     return Session(thread, **merged)
 
 
-def existing(thread: str, store: str, said: Mapping[str, Any]) -> Session:
+def existing(thread: str, store: str, said: Mapping[str, Any], advice: str = FIRST) -> Session:
     """The session of a thread with messages. Raises ConfigError if there is no such thread."""
-    session = opened(thread, place_of(store, missing=FIRST), said)
+    session = opened(thread, place_of(store, missing=advice), said)
     if not session.appended:
         session.close()
         problem = f"there is no thread {thread!r} in {store}"
-        raise ConfigError(problem, place="--thread", advice=FIRST)
+        raise ConfigError(problem, place="--thread", advice=advice)
     return session
 
 
@@ -382,7 +382,7 @@ def delete(store: str, thread: str, *, yes: bool) -> int:
     \b
     holdfast session delete --store agent.db --thread t1 --yes
     """
-    existing(thread, store, {}).close()
+    existing(thread, store, {}, advice="check the name").close()
     if not yes:
         if not sys.stdin.isatty():
             problem = "this cannot be undone, and there is no terminal to ask"
@@ -418,7 +418,19 @@ def remember(session: Session, text: str) -> int:
     return _numbered(session.remember(text))
 
 
-@command.command("undo", short_help="Undo an edit, a pin, a note, a deletion or a compaction.")
+@command.command("forget", short_help="Remove a note from views.")
+@click.argument("note", type=int)
+@on_thread
+def forget(session: Session, note: int) -> int:
+    r"""Remove NOTE, the number that remember printed, from views. Prints the number of the event.
+
+    \b
+    holdfast session forget 3 --store agent.db --thread t1
+    """
+    return _numbered(session.forget(note))
+
+
+@command.command("undo", short_help="Undo an edit, a pin, a deletion or a compaction.")
 @click.argument("event", type=int, required=False)
 @on_thread
 def undo(session: Session, event: int | None) -> int:
@@ -441,7 +453,11 @@ def fork(session: Session, name: str) -> int:
     \b
     holdfast session fork t1-b --store agent.db --thread t1
     """
-    with session.fork(name) as made:
+    try:
+        made = session.fork(name)
+    except ConfigError as fault:
+        raise fault.at("NAME") from fault
+    with made:
         note(f"{amount(made.appended, 'message')} copied to the thread {name}.\n")
     return 0
 

@@ -139,14 +139,16 @@ def erase(
     if (thread is None) == (tenant is None):
         problem, advice = "there is nothing to erase", "give --thread or --tenant"
         raise ConfigError(problem, place="erase", advice=advice)
+    what = f"thread {thread!r}" if tenant is None else f"tenant {tenant!r}"
     if not yes:
-        what = f"thread {thread!r}" if tenant is None else f"tenant {tenant!r}"
         click.confirm(f"Erase {what}?", abort=True, err=True)
     with _opened(store, store_key) as opened:
         if tenant is None:
             gone = upkeep.erase_thread(opened, cast("str", thread))
         else:
             gone = upkeep.erase_tenant(opened, tenant)
+    if not gone.keys + gone.logs:
+        raise ConfigError(f"there is no {what}", place=store, advice="check the name")
     note(f"{gone.keys:,} keys and {gone.logs:,} logs are erased.\n")
     if gone.leftovers:
         note(f"Out of reach, and possibly still there: {gone.leftovers}.\n")

@@ -45,11 +45,15 @@ class RequestRefusedError(HoldfastError):
 
 
 class Given(NamedTuple):
-    """A request as it came: its body, the content coding of that, and its origin."""
+    """A request as it came: its body, the content coding of that, and its origin.
+
+    ``aside``: later requests do not continue this one.
+    """
 
     raw: bytes
     encoding: str
     origin: Origin
+    aside: bool = False
 
 
 @dataclass(frozen=True)
@@ -132,7 +136,7 @@ class Fitter:
         endpoint = self.endpoint(path)
         if endpoint is None or not raw:
             return Fitted(raw, note="no conversation")
-        asked = Given(raw, encoding, Origin(thread=thread, owner=owner))
+        asked = Given(raw, encoding, Origin(thread=thread, owner=owner), aside)
         try:
             found = self.at_once(path, asked)
             if found is None:
@@ -197,7 +201,8 @@ class Fitter:
         with self._lock:
             self._learned[request.model] = min(learned, self._learned.get(request.model, learned))
             self._quick.pop(request.model, None)
-        body, found = self._view(request._replace(budget=smaller, note=""))
+        smallest = request._replace(budget=smaller, note="")
+        body, found = self._view(smallest, aside=asked.aside)
         if not found.changed or found.after >= sent:
             return None
         return replace(found, body=written(body))
@@ -255,7 +260,7 @@ class Fitter:
             return self._masked(request, replace(fitted, note="no messages"))
         views = list(map(form.view, messages)) if isinstance(form, Viewing) else messages
         chain = chain_of(views, f"{origin['owner']}\0{request.endpoint.format}".encode())
-        sent = self.views.found(chain)
+        sent = self.views.found(chain, request.model)
         said = origin["thread"] or named_in_body(request.body)
         if said:
             name = thread_of(origin["owner"], said)
@@ -276,7 +281,7 @@ class Fitter:
         if changed and not aside:
             placed = positions(result.messages[field], messages)
             now = Sent(len(messages), placed, name, before, after)
-            self.views.keep(chain, now, sent.length if sent else 0)
+            self.views.keep(chain, request.model, now, sent.length if sent else 0)
         figures: dict[str, Any] = {"thread": name, "before": before, "after": after}
         fitted = replace(fitted, changed=changed, grown=again, result=result, **figures)
         body = result.messages

@@ -37,40 +37,48 @@ class Sent(NamedTuple):
 
 
 class Views:
-    """The latest view of each conversation, by the hash of the messages from which it was made."""
+    """The latest view of each conversation for each model.
+
+    They are kept by the model and the hash of the messages from which they were made.
+    """
 
     def __init__(self, most: int = REMEMBERED) -> None:
-        self._kept: OrderedDict[bytes, Sent] = OrderedDict()
+        self._kept: OrderedDict[tuple[bytes, str], Sent] = OrderedDict()
         self._begun: OrderedDict[str, bytes] = OrderedDict()
         self._most, self._lock = most, Lock()
 
-    def found(self, chain: Sequence[bytes]) -> Sent | None:
-        """The latest view whose messages begin this conversation."""
+    def found(self, chain: Sequence[bytes], model: str) -> Sent | None:
+        """The latest view for this model whose messages begin this conversation."""
         with self._lock:
             for link in reversed(chain):
-                sent = self._kept.get(link)
+                sent = self._kept.get((link, model))
                 if sent is not None:
-                    self._kept.move_to_end(link)
+                    self._kept.move_to_end((link, model))
                     return sent
         return None
 
     def thread(self, chain: Sequence[bytes], begins: int) -> str:
-        """A name for a conversation that continues no known view.
+        """A name for a conversation that continues no known view for its model.
 
-        It is the hash of its first messages, up to position ``begins``, or the hash of all messages
-        if another active conversation begins alike.
+        It is the name that it has for other models, or the hash of its first messages, up to
+        position ``begins``, or the hash of all messages if another active conversation begins
+        alike.
         """
         name = chain[begins].hex()
         with self._lock:
-            other = self._begun.get(name)
-        return name if other is None or other in chain else chain[-1].hex()
+            begun = {link: name for name, link in self._begun.items()}
+            alike = name in self._begun
+        for link in reversed(chain):
+            if link in begun:  # it was sent to another model
+                return begun[link]
+        return chain[-1].hex() if alike else name
 
-    def keep(self, chain: Sequence[bytes], sent: Sent, replaces: int = 0) -> None:
-        """Remember a sent view. ``replaces`` is the length of the conversation before."""
+    def keep(self, chain: Sequence[bytes], model: str, sent: Sent, replaces: int = 0) -> None:
+        """Remember a view that was sent. ``replaces`` is the length of the conversation before."""
         with self._lock:
             if replaces:
-                self._kept.pop(chain[replaces - 1], None)
-            self._kept[chain[-1]] = sent
+                self._kept.pop((chain[replaces - 1], model), None)
+            self._kept[chain[-1], model] = sent
             self._begun[sent.thread] = chain[-1]
             self._begun.move_to_end(sent.thread)
             for kept in (self._kept, self._begun):

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import AbstractAsyncContextManager, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from time import perf_counter
 from typing import Any, cast
 
@@ -146,8 +146,8 @@ class _Exchange:
             length = self.headers.get("content-length", "0")
             if length in ("", "0") and not self.headers.get("transfer-encoding"):
                 await self.client.body(0)
-                return await self._watched(self._sent(None, changed=False))
-            return await self._sent(self.client.parts(), changed=False)
+                return await self._watched(self._sent(None))
+            return await self._sent(self.client.parts())
         most = self.proxy.settings.most_bytes
         raw = await self.client.body(most)
         if raw is None:
@@ -155,16 +155,10 @@ class _Exchange:
             return await self.client.refuse(413, line, self.vendor)
         return await self._watched(self._conversation(raw))
 
-    async def _sent(
-        self,
-        body: bytes | AsyncIterator[bytes] | None,
-        fitted: Fitted | None = None,
-        *,
-        changed: bool = True,
-    ) -> int:
-        """Send the body, pass the answer on, and return its status."""
-        async with self._asked(body, changed=changed) as response:
-            return await self._answered(response, fitted)
+    async def _sent(self, body: AsyncIterator[bytes] | None) -> int:
+        """Send the body as it is, pass the answer on, and return its status."""
+        async with self._asked(body, changed=False) as response:
+            return await self._answered(response)
 
     async def _conversation(self, raw: bytes) -> int:
         recalls = self.proxy.recalls
@@ -178,18 +172,35 @@ class _Exchange:
             self.proxy.figures.fault("fit")
             self.row.note = str(refused)[:300]
             return await self.client.refuse(422, str(refused), self.vendor)
-        async with self._asked(fitted.body, changed=fitted.changed) as response:
-            if response.status not in REFUSED:
-                return await self._answered(response, fitted)
+        return await self._sent_fitted(fitted)
+
+    async def _sent_fitted(self, fitted: Fitted) -> int:
+        async with self._accepted(fitted) as (response, sent, read):
+            return await self._answered(response, sent, read)
+
+    @asynccontextmanager
+    async def _accepted(
+        self, fitted: Fitted, *, readable: bool = False
+    ) -> AsyncGenerator[tuple[aiohttp.ClientResponse, Fitted, bytes]]:
+        """The answer, what was sent for it, and the bytes of the answer that were read already.
+
+        What is refused for its length is fitted harder and sent once more.
+        """
+        changed = fitted.changed or readable
+        async with self._asked(fitted.body, changed=changed, readable=readable) as response:
             refusal = b""  # as many of its bytes as are inspected
-            async for chunk in response.content.iter_any():
-                refusal += chunk
-                if len(refusal) > READ:
-                    break
-            smaller = await self._harder(fitted, response, refusal)
+            smaller = None
+            if response.status in REFUSED:
+                async for chunk in response.content.iter_any():
+                    refusal += chunk
+                    if len(refusal) > READ:
+                        break
+                smaller = await self._harder(fitted, response, refusal)
             if smaller is None:
-                return await self._answered(response, fitted, refusal)
-        return await self._sent(smaller.body, smaller)
+                yield response, fitted, refusal
+                return
+        async with self._asked(smaller.body, changed=True, readable=readable) as response:
+            yield response, smaller, b""
 
     async def fitted(self, raw: bytes, encoding: str, *, aside: bool = False) -> Fitted:
         """The body to send."""
@@ -226,19 +237,19 @@ class _Exchange:
         """
         fitted = await self.fitted(offered, "")
         for _ in range(recalls.rounds):
-            async with self._asked(fitted.body, changed=True, readable=True) as response:
+            async with self._accepted(fitted, readable=True) as (response, sent, read):
                 if response.status != 200:
-                    return await self._answered(response, fitted)
+                    return await self._answered(response, sent, read)
                 held = await response.content.read()
                 kind = response.headers.get("content-type", "")
                 more = await asyncio.to_thread(
-                    recalls.answered, self.path, offered, held, kind, fitted.thread
+                    recalls.answered, self.path, offered, held, kind, sent.thread
                 )
                 if more is None:
-                    return await self._answered(response, fitted, held)
+                    return await self._answered(response, sent, held)
             offered = more
             fitted = await self.fitted(offered, "", aside=True)
-        return await self._sent(fitted.body, fitted)
+        return await self._sent_fitted(fitted)
 
     def _asked(
         self,
