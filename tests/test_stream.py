@@ -110,6 +110,12 @@ def test_commands_without_any_mark_are_acts_and_what_they_return_may_have_failed
     ]
 
 
+def test_a_command_may_end_with_a_mark_that_ends_sentences():
+    ended = {f"{said} .": answer for said, answer in COMMANDS.items()}
+    found = functions(exchanges(ended.items()))[1:]
+    assert [function for function, _ in found] == ["act", "outcome"] * len(COMMANDS)
+
+
 @pytest.mark.parametrize(
     ("said", "answer"),
     [
@@ -365,6 +371,13 @@ def test_what_all_outputs_begin_with_is_no_content():
     assert [each.content for each in outcomes] == [f"id,sum\n{n},81{n}\n" for n in range(1, 6)]
 
 
+def test_the_object_that_all_outputs_are_is_content():
+    returned = 'Observation: {{"status": "ok", "host": "{0}-node", "port": 81{0}}}'
+    _, _, transcript = read(as_text("Action: open part{}", returned), "openai", None)
+    outcomes = [each for each in events_of(transcript.messages, {}) if each.function == "outcome"]
+    assert [json.loads(each.content)["port"] for each in outcomes] == list(range(811, 816))
+
+
 def test_the_number_in_what_outputs_begin_with_is_content():
     _, _, transcript = read(as_text("```sh\nopen part{}\n```", "Exit code: {}\nrow"), "openai")
     outcomes = [each for each in events_of(transcript.messages, {}) if each.function == "outcome"]
@@ -398,6 +411,19 @@ def test_what_a_person_may_have_typed_is_not_an_output_though_it_begins_alike(as
             {"role": "assistant", "content": asked.format(number)},
         ]
     assert not [each for each in functions(messages) if each[0] == "outcome"]
+
+
+def test_a_reply_that_reports_a_failure_failed_as_an_output_does():
+    messages = [{"role": "user", "content": "You are in a room. Put a clean mug on the shelf."}]
+    for place in ("cabinet 6", "sink 1", "shelf 3", "fridge 1"):
+        messages += [
+            {"role": "assistant", "content": f"> go to {place}"},
+            {"role": "user", "content": f"You arrive at the {place}. It is closed."},
+        ]
+    messages[-1]["content"] = "The command that you gave to this game failed: there is no fridge."
+    _, _, transcript = read(messages, "openai", None)
+    replies = [each for each in events_of(transcript.messages, {}) if each.by == "reply"]
+    assert [each.failed for each in replies] == [False, False, False, True]
 
 
 def test_an_output_that_failed_is_known_behind_the_line_that_opens_it():
@@ -498,6 +524,13 @@ def test_a_call_with_one_long_argument_is_told_with_its_beginning():
     assert first.text.startswith("execute_sql statement: select * from orders where paid_0 > 0")
     assert rest
     assert all(piece.under == 0 and "statement:" not in piece.text for piece in rest)
+
+
+def test_a_call_whose_short_arguments_are_numbers_is_told_with_the_beginning_of_the_long_one():
+    command = "grep -rn cutoff src " + " ".join(f"--exclude part_{n}.py" for n in range(30))
+    arguments = json.dumps({"timeout": 120_000, "command": command})
+    first = telling_of(StreamEvent("act", "run", arguments, 0, 0)).reading.pieces[0]
+    assert first.text.startswith("run command: grep -rn cutoff src")
 
 
 @pytest.mark.parametrize(

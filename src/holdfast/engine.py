@@ -519,6 +519,8 @@ def _detail(job: Job, steps: tuple[Step, ...], tokens: int, secrets: str, *, met
     told = [f"{step.name} failed: {step.detail}" for step in steps if step.status == "failed"]
     if len(steps) == 1 and steps[0].reason != "nothing_may_go" and not (steps[0].applied or met):
         told = told or [steps[0].detail]
+    if job.fits and job.allowance.redacts:
+        told.append(job.idle.detail)
     if not met:
         told.append(f"{tokens:,} tokens remain" + ("" if told else ", and no step removes more"))
     return "; ".join(filter(None, [*told, secrets, *_strange_roles(job.transcript)]))

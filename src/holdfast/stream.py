@@ -25,7 +25,7 @@ from holdfast.text.importance import TROUBLE, alarm
 from holdfast.text.words import (
     DIGITS,
     FENCES,
-    SENTENCE_ENDS,
+    ends_like_sentence,
     has_unworded_ends,
     is_all_words,
     is_sentence,
@@ -168,9 +168,10 @@ def _of_text(
         is_unclear = last_act >= 0 and protocol.is_unclear(text)
         by, answered = (UNCLEAR, last_act) if is_unclear else (role, -1)
         opening = protocol.opening(text) if is_unclear else 0
+        failed = is_unclear and _reports_failure(protocol.returned(text))
         for is_material, passage in passages_of(text):
             function: Function = "material" if is_material else "words"
-            yield StreamEvent(function, by, passage, at, number, answered, opening=opening)
+            yield StreamEvent(function, by, passage, at, number, answered, failed, opening)
             opening = 0
 
 
@@ -222,6 +223,7 @@ _SIGN = re.compile(r"[][<>(){}=\\|$%`:;_]")
 somebody with @, and begin a command with / or a list with a sign.
 """
 
+_OBJECT = re.compile(r"[{\[]")
 _SIGNED = re.compile(r".*[]:>)}](?:\s+|\Z)", re.DOTALL)
 """An opening up to its last sign, without words of the content that several outputs begin with."""
 
@@ -271,20 +273,21 @@ class Protocol(NamedTuple):
         """An output without its first line, if that is only an opening."""
         first, _, rest = text.lstrip().partition("\n")
         start = _start(first)
-        return rest if any(opening.startswith(start) for opening in self.openings) else text
+        is_opening = any(opening.startswith(start) for opening in self.openings)
+        return rest if rest and is_opening and len(start) < _OPENING else text
 
     def opening(self, text: str) -> int:
         """The characters of the opening that all outputs have in common, 0 if there is none.
 
-        It ends with a sign: what outputs have in common behind it is content, and so is a number
-        with the label before it, as in ``Exit code: 1``.
+        It ends with a sign: what outputs have in common behind it is content, as an object is, and
+        so is a number with the label before it, as in ``Exit code: 1``.
         """
         openings = (*self.openings, *self.unclear)
         if not self.syntaxes or len(openings) != 1:
             return 0
-        before_number = DIGITS.split(openings[0], maxsplit=1)[0]
-        signed = _SIGNED.match(before_number)
-        has_number = before_number != openings[0]
+        opening = _OBJECT.split(openings[0], maxsplit=1)[0]
+        before_number = DIGITS.split(opening, maxsplit=1)[0]
+        signed, has_number = _SIGNED.match(before_number), before_number != opening
         bare = text.lstrip()
         if signed is None or not bare.startswith(signed[0]):
             return 0
@@ -406,7 +409,7 @@ def _are_commands(said: Sequence[tuple[str, str]]) -> bool:
 def _may_be_command(text: str) -> bool:
     """Whether a text has one paragraph that does not end like a sentence."""
     bare = text.strip()
-    return bool(bare) and "\n\n" not in bare and not bare.endswith(SENTENCE_ENDS)
+    return bool(bare) and "\n\n" not in bare and not ends_like_sentence(bare)
 
 
 def _with_answers(said: Sequence[tuple[str, str]], syntaxes: frozenset[Syntax]) -> Protocol:
@@ -579,13 +582,9 @@ def ending(text: str) -> tuple[Syntax, int]:
     if labels:
         label = labels[-1].group()
         is_call = label.isidentifier() and stripped.endswith(")")
-        return "call" if is_call else _uncounted(label), _after_sentences(stripped, labels)
+        of_all = DIGITS.sub("0", label) if "/" in label else label  # of several: ``Action 2/5:``
+        return "call" if is_call else of_all, _after_sentences(stripped, labels)
     return "", len(text)
-
-
-def _uncounted(label: str) -> str:
-    """The label of each of several acts in a message, ``Action 2/5:``, as that of all."""
-    return DIGITS.sub("0", label) if "/" in label else label
 
 
 def _after_sentences(text: str, labels: Sequence[re.Match[str]]) -> int:

@@ -603,3 +603,14 @@ def test_a_first_message_without_text_is_no_trouble():
     said = " ".join(f"The build says ok in module {n}." for n in range(40))
     messages = [{"role": "user", "content": ""}, {"role": "assistant", "content": said}] * 2
     assert holdfast.compress(messages, 300, on_failure="raise").budget_met
+
+
+def test_a_prompt_that_is_repeated_is_told_once():
+    prompt = "Continue on your mission by using the tools that you have."
+    messages = [{"role": "user", "content": "Sell as many drinks as you can."}]
+    for number in range(12):
+        said = f"I called supplier {number}, who offers cola for {number + 2} dollars a can."
+        messages += [{"role": "assistant", "content": said}, {"role": "user", "content": prompt}]
+    notes = holdfast.compress(messages, 300).messages[1]["content"]
+    assert prompt not in notes
+    assert notes.count("I called supplier") > 4

@@ -249,3 +249,14 @@ def test_a_line_that_begins_with_much_white_space_is_a_line():
     lines = [f"2026-01-01 12:00:{n % 60:02} INFO worker {n} took job" for n in range(300)]
     lines[10] = " " * 2_000 + "x"
     assert "×299 worker … took job" in shrunk(lines, 100)
+
+
+def test_lines_that_have_a_kind_each_stay_as_they_are():
+    subjects = "Simplify cents, Gold is half, Zone table, Bill once, Count minutes, Name the day"
+    lines = [
+        f"e083eb{day} 2024-06-{day} 10:00:00 +0000 team: {subject}"
+        for day, subject in enumerate(subjects.split(", "), 10)
+    ]
+    text = shrunk(lines, 60)
+    assert "kinds of line" not in text
+    assert any(line in text for line in lines)

@@ -54,6 +54,7 @@ def test_the_worst_is_heard_as_such(line):
         "error_handler.py loaded",
         "src/errors/x.go",
         "--fail-fast",
+        "lost+found",
         "handleError(x)",
         "terror and failsafe",
         "INFO all good",

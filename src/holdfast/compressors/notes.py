@@ -123,7 +123,8 @@ def _form(how: str, named: Sequence[str], piece: Piece) -> Form:
 def _act(name: str, text: str) -> Iterator[Piece]:
     """The pieces of each call in an act: its short arguments on one line, under it the long ones.
 
-    Without a short argument, the first passage stands on the line: a bare name says nothing.
+    Without a short argument of words, the first passage stands on the line: a bare name says
+    nothing, nor does one with a number.
     """
     above = 0
     for label, fields in calls_of(name, text):
@@ -135,16 +136,17 @@ def _act(name: str, text: str) -> Iterator[Piece]:
 
 
 def _call(name: str, fields: Sequence[tuple[str, str]]) -> Iterator[Piece]:
-    short = [_labelled(*field) for field in fields if len(field[1]) <= _ARGUMENT]
+    brief = [field for field in fields if len(field[1]) <= _ARGUMENT]
+    short = [_labelled(*field) for field in brief]
     long = [
         piece if place else piece._replace(text=_labelled(key, piece.text))
         for key, value in fields
         if len(value) > _ARGUMENT
         for place, piece in enumerate(passages(value).pieces)
     ]
+    if long and not any(map(str.isalpha, "".join([value for _, value in brief]))):
+        short.insert(0, long.pop(0).text)
     head = ", ".join(short)
-    if long and not short:
-        head = long.pop(0).text
     yield from of_line(f"{name} {head}".strip(), 0)
     yield from long
 
@@ -286,13 +288,14 @@ class Candidates:
         self._tells: list[tuple[str, ...]] = []
         self._forms: list[Form] = []
         self.costs: list[float] = []
-        for number in sorted(among):
+        numbers = sorted(set(among) - _said_again(events))
+        for number in numbers:
             telling, tokens = self.tellings[number], rate(events[number])
             self.found += [PieceOfEvent(number, at) for at in telling.numbers]
             self._tells += telling.tells
             self._forms += telling.forms
             self.costs += [cost * tokens for cost in telling.costs]
-        self._pieces = in_context(events, self.tellings, sorted(among))
+        self._pieces = in_context(events, self.tellings, numbers)
         uses, weights = uses_of(events, self.tellings), table()
         said = self._said(uses)
         alone = self._asks_of_one_text()
@@ -419,6 +422,22 @@ class Candidates:
                 worth *= fsum([rarity[t] for t in told if t in rarity])
             said.append(worth / max(1, len(told)))
         return said
+
+
+def _said_again(events: Sequence[StreamEvent]) -> set[int]:
+    """The numbers of users' words that later ones repeat, as a program that prompts an agent does.
+
+    The newest ones are enough.
+    """
+    again: set[int] = set()
+    newest: dict[str, int] = {}
+    for number, event in enumerate(events):
+        if event.is_users_words or event.by == UNCLEAR:
+            said = " ".join(event.text.split())
+            if said in newest:
+                again.add(newest[said])
+            newest[said] = number
+    return again
 
 
 def _tellings(events: Sequence[StreamEvent], most: float, question: str) -> list[Telling]:
@@ -555,10 +574,8 @@ def _label(told: Told, users: str) -> str:
     event = told.event
     if event.function == "notes":
         return ""
-    if event.function == "outcome":
+    if event.function == "outcome" or event.by == UNCLEAR:
         return "> failed: " if event.failed else "> "
-    if event.by == UNCLEAR:
-        return "> "
     if event.function == "words":
         return users if event.is_users_words else f"- {event.by}: "
     return "- failed: " if told.failed else "- "

@@ -36,6 +36,9 @@ _MOST_LISTED = 90
 # characters of numbers that are listed: three or four, more of which say less; half and double kept
 # as much of real logs
 _SHORT = 12
+# share of the lines that are the first of their kind, above which kinds say nothing. In recorded
+# runs as much is kept with it
+_ALONE = 0.5
 # groups, or values at one place, each compared with the next; others stay alone. Half and double
 # read real logs alike
 _MOST_GROUPS = 64
@@ -76,7 +79,7 @@ _NUMBER = re.compile(
 )
 
 
-_DIGITS_ALIKE = str.maketrans("123456789", "0" * 9)
+_DIGITS_ALIKE = str.maketrans("123456789", "000000000")
 
 
 def _masked(lines: Sequence[str]) -> list[str]:
@@ -401,9 +404,14 @@ class Log(LossyKind):
         return short if len(short) <= (1 - _LEAST_SAVING) * len(text) else None
 
     def read(self, text: str) -> Reading:
-        """Each kind of event with its count, by component, and under it the lines."""
+        """Each kind of event with its count, by component, and under it the lines.
+
+        Where most lines have a kind of their own, as those of ``git log``, they stay as they are.
+        """
         layout = _LAID_OUT[text]
         lines, kinds = layout.lines, _kinds(layout)
+        if len(kinds) > _ALONE * sum(map(bool, map(str.strip, lines))):
+            return super().read(text)
         levels = Counter[str]()
         for kind in kinds:
             levels[kind.level] += len(kind.rows)

@@ -100,8 +100,8 @@ _UNSPACED = ("错误", "失败", "异常", "エラー", "失敗", "例外", "오
 _WORD = AnyScript(lambda beyond: f"[a-z{beyond}]+", r"ß-öø-ÿ\u0100-\u1fff\u3040-\ud7ff")
 _FAULT_NAME = re.compile(r"(?<=[A-Za-z0-9])(?:Error|Exception|Failure)(?![A-Za-z0-9_(]|\.\w)")
 # the characters beside a word that make it a part of a name, a path, an option or a call
-_NAME_BEFORE = re.compile(r"(?:[\w$]|[^\W_][-./\\]|--)\Z")
-_NAME_AFTER = re.compile(r"[\w(]|[-./\\][^\W_]")
+_NAME_BEFORE = re.compile(r"(?:[\w$]|[^\W_][-+./\\]|--)\Z")
+_NAME_AFTER = re.compile(r"[\w(]|[-+./\\][^\W_]")
 _ABSENT_BEFORE = re.compile(
     r"(?<![\w.])(?:no|0|zero|without|never|not|any)(?:[ \t]\w{1,12})?[ \t]$"
 )

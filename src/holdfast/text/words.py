@@ -190,7 +190,9 @@ def _without_derivation(word: str) -> str:
 FENCES = ("```", "~~~")
 """The marks of a fenced block in Markdown."""
 
-SENTENCE_ENDS = tuple(".!?:,。！？：")
+_SENTENCE_ENDS = tuple(".!?:,。！？：")
+# before a mark that is part of a command: ``ls -la .``, ``cd ..``, ``echo $?``
+_NO_ENDS = (" ", "/", "=", "$", " .", "/.")
 _TYPED = 800  # characters; few people type more. Half and double kept as much of recorded runs
 _SAYING = 5  # words; fewer say little beside what they open with. Half and double kept as much
 _SPOKEN = AnyScript(  # the ranges are nearly [^\W\d_], in half the time
@@ -253,9 +255,14 @@ def may_be_said(text: str) -> bool:
     return is_all_words(text) or may_be_typed(text)
 
 
+def ends_like_sentence(text: str) -> bool:
+    """Whether a text ends with a mark of sentences behind a word."""
+    return text.endswith(_SENTENCE_ENDS) and not text[:-1].endswith(_NO_ENDS)
+
+
 def is_sentence(line: str) -> bool:
     """Whether a line of several words begins and ends like a sentence."""
-    ends = line.rstrip().endswith(SENTENCE_ENDS)
+    ends = ends_like_sentence(line.rstrip())
     return ends and line[0].isalpha() and len(line.split()) > 1 and reads_as_words(line)
 
 
