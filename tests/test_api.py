@@ -3,6 +3,7 @@
 import asyncio
 import copy
 import itertools
+from dataclasses import replace
 
 import pytest
 
@@ -230,6 +231,26 @@ def test_the_smallest_budget_that_is_named_does(settings, counter):
             holdfast.compress(messages, budget, counter=counter, **settings)
         smallest = Budget(limit=caught.value.smallest, hard=True)
         assert holdfast.compress(messages, smallest, counter=counter, **settings).budget_met
+
+
+@pytest.mark.parametrize(
+    ("budget", "profile"),
+    [
+        (Budget(limit=150, headroom=0.2, reserve=100), "balanced"),
+        (Budget(limit=900, window=150, headroom=0.35), "balanced"),
+        (Budget(limit=50, trigger=0.5, target=0.3), "balanced"),
+        (Budget(limit=50), "four_step"),
+        (Budget(limit=50), "four_step_rolling"),
+        (Budget(limit=50), "tunacode"),
+    ],
+)
+def test_the_smallest_budget_has_the_headroom_and_the_reserve_of_the_one_that_failed(
+    budget, profile
+):
+    messages = [system(words(150)), user(words(70))]
+    least = holdfast.compress(messages, budget, profile=profile).smallest
+    again = replace(budget, limit=least, window=None)
+    assert holdfast.compress(messages, again, profile=profile).budget_met
 
 
 def test_a_hard_budget_that_is_met_is_none():

@@ -173,7 +173,8 @@ class Job(NamedTuple):
     allowance: Allowance
     compressor: Compressor
     runtime: Runtime
-    hard: bool
+    budget: Budget
+    """As stated, with the headroom and the trigger of the profile."""
     raises: bool
     conversation: Conversation | None = None
     """The Conversation that held the messages, if there was one."""
@@ -244,7 +245,8 @@ def prepare(
     if counter is None and not model:
         counter = profile.counter or None
     meter = meter_for(model, counter)
-    allowed, trigger, target = _spend(with_settings(stated, profile), model)
+    stated = with_settings(stated, profile)
+    allowed, trigger, target = _spend(stated, model)
     conversation = messages if isinstance(messages, Conversation) else None
     if known is None:
         payload, form, transcript = read(
@@ -293,7 +295,7 @@ def prepare(
         ),
         compressor=Stepwise(compressor, share) if share else compressor,
         runtime=Runtime(lineup, store, redacts=profile.redact, marks=marks),
-        hard=stated.hard,
+        budget=stated,
         raises=options.get("on_failure") == "raise",
         conversation=conversation,
         continues=form.continues(payload) if isinstance(form, Continuing) else "",
@@ -446,11 +448,11 @@ def deliver(job: Job, plan: Plan | None, result: CompressionResult) -> Compressi
         for name, inner in plan.leaves(job.compressor.name):
             if inner.fault is not None:
                 raise StrategyError(name, inner.detail) from inner.fault
-    if job.hard and not result.budget_met:
+    if job.budget.hard and result.smallest is not None:
         raise BudgetError(
             limit=result.spent.limit,
             tokens=result.metrics.tokens_before,
-            smallest=result.metrics.tokens_after,
+            smallest=result.smallest,
             reason=result.detail,
         )
     return result
@@ -475,7 +477,7 @@ def _result(
         reason=reason,
         detail=_detail(job, steps, tokens, left(now) if masking else "", met=met),
         degraded=job.runtime.troubled or any(step.status == "failed" for step in steps),
-        smallest=None if met else tokens,
+        smallest=None if met else job.budget.limit_for(tokens),
         accuracy=job.allowance.meter.accuracy(job.transcript),
         counter=job.allowance.meter.counter.name,
         strategy=described(job.compressor),
