@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 import holdfast
-from holdfast import Budget, BudgetError, StrategyError
+from holdfast import Budget, BudgetError, ConfigError, StrategyError
 from tests.formats.rules.messages import assistant, result, use, user
 from tests.talks import Somebody, agent_run, chat, drops, exchange, same, system, words
 
@@ -169,9 +169,16 @@ def test_a_pinned_result_stays_with_its_call():
     assert same(done.messages[2:4], messages[4:6]) or same(done.messages[1:3], messages[4:6])
 
 
-def test_a_predicate_of_the_caller_that_raises_is_the_callers_own_to_see():
-    with pytest.raises(KeyError, match="no_such_field"):
-        fitted(chat(10), pin=lambda m: m["no_such_field"])
+def test_a_predicate_of_the_caller_that_raises_is_named():
+    def pins(message):
+        return message["no_such_field"]
+
+    line = "^pin: the function failed: KeyError: 'no_such_field'$"
+    with pytest.raises(ConfigError, match=line) as caught:
+        fitted(chat(10), pin=pins)
+    assert isinstance(caught.value.__cause__, KeyError)
+    (done,) = holdfast.compress_many([chat(10)], 100, pin=pins)
+    assert (done.status, done.detail) == ("failed", str(caught.value))
 
 
 # budgets

@@ -19,6 +19,7 @@ from holdfast.kernel.errors import BudgetError, ConfigError, InputError, Strateg
 from holdfast.kernel.ports import Secret
 from holdfast.kernel.registry import similar
 from holdfast.kernel.transcript import Continuing, Format, Transcript
+from holdfast.kernel.typed import as_config_errors
 from holdfast.options import Options, Pin, check, chosen, costs_of, with_settings
 from holdfast.providers import open_model
 from holdfast.redact import Masking, Redaction, left, mask_transcript
@@ -115,11 +116,13 @@ def _plans(
         asked = next(rounds)
         while True:
             if progress:
-                progress(total - len(asked), total)
+                with as_config_errors("progress"):
+                    progress(total - len(asked), total)
             asked = rounds.send((yield [(jobs[i].runtime, request) for i, request in asked]))
     except StopIteration as done:
         if progress:
-            progress(total, total)
+            with as_config_errors("progress"):
+                progress(total, total)
         plans: list[Plan] = done.value
         return plans
     finally:
@@ -359,9 +362,10 @@ def _pinned(transcript: Transcript, pin: Pin) -> frozenset[int]:
     if pin is None:
         return transcript.pinned
     if callable(pin):
-        return transcript.pinned.union(
-            i for i, m in enumerate(transcript.messages) if pin(m.original)
-        )
+        with as_config_errors("pin"):
+            return transcript.pinned.union(
+                i for i, m in enumerate(transcript.messages) if pin(m.original)
+            )
     length, given = len(transcript), positions(pin)
     for i in given:
         if not -length <= i < length:
