@@ -3,11 +3,12 @@
 import asyncio
 import copy
 import itertools
+from dataclasses import replace
 
 import pytest
 
 import holdfast
-from holdfast import Budget, BudgetError, StrategyError
+from holdfast import Budget, BudgetError, ConfigError, StrategyError
 from tests.formats.rules.messages import assistant, result, use, user
 from tests.talks import Somebody, agent_run, chat, drops, exchange, same, system, words
 
@@ -168,9 +169,16 @@ def test_a_pinned_result_stays_with_its_call():
     assert same(done.messages[2:4], messages[4:6]) or same(done.messages[1:3], messages[4:6])
 
 
-def test_a_predicate_of_the_caller_that_raises_is_the_callers_own_to_see():
-    with pytest.raises(KeyError, match="no_such_field"):
-        fitted(chat(10), pin=lambda m: m["no_such_field"])
+def test_a_predicate_of_the_caller_that_raises_is_named():
+    def pins(message):
+        return message["no_such_field"]
+
+    line = "^pin: the function failed: KeyError: 'no_such_field'$"
+    with pytest.raises(ConfigError, match=line) as caught:
+        fitted(chat(10), pin=pins)
+    assert isinstance(caught.value.__cause__, KeyError)
+    (done,) = holdfast.compress_many([chat(10)], 100, pin=pins)
+    assert (done.status, done.detail) == ("failed", str(caught.value))
 
 
 # budgets
@@ -230,6 +238,26 @@ def test_the_smallest_budget_that_is_named_does(settings, counter):
             holdfast.compress(messages, budget, counter=counter, **settings)
         smallest = Budget(limit=caught.value.smallest, hard=True)
         assert holdfast.compress(messages, smallest, counter=counter, **settings).budget_met
+
+
+@pytest.mark.parametrize(
+    ("budget", "profile"),
+    [
+        (Budget(limit=150, headroom=0.2, reserve=100), "balanced"),
+        (Budget(limit=900, window=150, headroom=0.35), "balanced"),
+        (Budget(limit=50, trigger=0.5, target=0.3), "balanced"),
+        (Budget(limit=50), "four_step"),
+        (Budget(limit=50), "four_step_rolling"),
+        (Budget(limit=50), "tunacode"),
+    ],
+)
+def test_the_smallest_budget_has_the_headroom_and_the_reserve_of_the_one_that_failed(
+    budget, profile
+):
+    messages = [system(words(150)), user(words(70))]
+    least = holdfast.compress(messages, budget, profile=profile).smallest
+    again = replace(budget, limit=least, window=None)
+    assert holdfast.compress(messages, again, profile=profile).budget_met
 
 
 def test_a_hard_budget_that_is_met_is_none():

@@ -10,6 +10,7 @@ from holdfast.api import acompress_many, compress_many
 from holdfast.calls.lineup import CallLimits
 from holdfast.compressors.summarize import Summarize
 from holdfast.kernel.compressor import Plan, ask
+from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.ports import All, Complete, Embed, Read, Save, Write
 from holdfast.providers.scripted import Scripted, ScriptedEmbedder
 from holdfast.result import Conversation
@@ -144,6 +145,16 @@ def test_progress_counts_up_to_the_end(door):
     assert seen[0] == (1, 5)
     assert seen[-1] == (5, 5)
     assert seen == sorted(seen)
+
+
+@both_doors
+def test_a_progress_that_raises_is_named(door):
+    def progress(done, total):
+        raise RuntimeError("one\ntwo")
+
+    line = "^progress: the function failed: RuntimeError: one two$"
+    with pytest.raises(ConfigError, match=line):
+        door(talks(), 200, strategy="trim", progress=progress)
 
 
 @both_doors

@@ -19,6 +19,7 @@ from holdfast.kernel.errors import BudgetError, ConfigError, InputError, Strateg
 from holdfast.kernel.ports import Secret
 from holdfast.kernel.registry import similar
 from holdfast.kernel.transcript import Continuing, Format, Transcript
+from holdfast.kernel.typed import as_config_errors
 from holdfast.options import Options, Pin, check, chosen, costs_of, with_settings
 from holdfast.providers import open_model
 from holdfast.redact import Masking, Redaction, left, mask_transcript
@@ -115,11 +116,13 @@ def _plans(
         asked = next(rounds)
         while True:
             if progress:
-                progress(total - len(asked), total)
+                with as_config_errors("progress"):
+                    progress(total - len(asked), total)
             asked = rounds.send((yield [(jobs[i].runtime, request) for i, request in asked]))
     except StopIteration as done:
         if progress:
-            progress(total, total)
+            with as_config_errors("progress"):
+                progress(total, total)
         plans: list[Plan] = done.value
         return plans
     finally:
@@ -173,7 +176,8 @@ class Job(NamedTuple):
     allowance: Allowance
     compressor: Compressor
     runtime: Runtime
-    hard: bool
+    budget: Budget
+    """As stated, with the headroom and the trigger of the profile."""
     raises: bool
     conversation: Conversation | None = None
     """The Conversation that held the messages, if there was one."""
@@ -244,7 +248,8 @@ def prepare(
     if counter is None and not model:
         counter = profile.counter or None
     meter = meter_for(model, counter)
-    allowed, trigger, target = _spend(with_settings(stated, profile), model)
+    stated = with_settings(stated, profile)
+    allowed, trigger, target = _spend(stated, model)
     conversation = messages if isinstance(messages, Conversation) else None
     if known is None:
         payload, form, transcript = read(
@@ -293,7 +298,7 @@ def prepare(
         ),
         compressor=Stepwise(compressor, share) if share else compressor,
         runtime=Runtime(lineup, store, redacts=profile.redact, marks=marks),
-        hard=stated.hard,
+        budget=stated,
         raises=options.get("on_failure") == "raise",
         conversation=conversation,
         continues=form.continues(payload) if isinstance(form, Continuing) else "",
@@ -357,9 +362,10 @@ def _pinned(transcript: Transcript, pin: Pin) -> frozenset[int]:
     if pin is None:
         return transcript.pinned
     if callable(pin):
-        return transcript.pinned.union(
-            i for i, m in enumerate(transcript.messages) if pin(m.original)
-        )
+        with as_config_errors("pin"):
+            return transcript.pinned.union(
+                i for i, m in enumerate(transcript.messages) if pin(m.original)
+            )
     length, given = len(transcript), positions(pin)
     for i in given:
         if not -length <= i < length:
@@ -446,11 +452,11 @@ def deliver(job: Job, plan: Plan | None, result: CompressionResult) -> Compressi
         for name, inner in plan.leaves(job.compressor.name):
             if inner.fault is not None:
                 raise StrategyError(name, inner.detail) from inner.fault
-    if job.hard and not result.budget_met:
+    if job.budget.hard and result.smallest is not None:
         raise BudgetError(
             limit=result.spent.limit,
             tokens=result.metrics.tokens_before,
-            smallest=result.metrics.tokens_after,
+            smallest=result.smallest,
             reason=result.detail,
         )
     return result
@@ -475,7 +481,7 @@ def _result(
         reason=reason,
         detail=_detail(job, steps, tokens, left(now) if masking else "", met=met),
         degraded=job.runtime.troubled or any(step.status == "failed" for step in steps),
-        smallest=None if met else tokens,
+        smallest=None if met else job.budget.limit_for(tokens),
         accuracy=job.allowance.meter.accuracy(job.transcript),
         counter=job.allowance.meter.counter.name,
         strategy=described(job.compressor),

@@ -164,3 +164,26 @@ def test_what_was_converted_is_taken_by_the_package_itself():
 def test_a_result_without_the_id_of_its_call_is_refused_by_its_place():
     with pytest.raises(FormatError, match=r'messages\[1\]: the tool result has no "tool_call_id"'):
         holdfast.count([HumanMessage("x"), {"type": "tool", "content": "y"}])
+
+
+@pytest.mark.parametrize(
+    ("calls", "line"),
+    [
+        (["x"], r"^messages\[1\].tool_calls\[0\]: a str does not belong here; give an object$"),
+        (5, r"^messages\[1\].tool_calls: an int does not belong here; give a list of objects$"),
+        ([{"id": "a", "name": ["f"]}], r"function.name: a list does not belong here; give text$"),
+    ],
+)
+def test_calls_that_are_none_are_refused_by_their_place(calls, line):
+    messages = [{"type": "human", "content": "x"}, {"type": "ai", "content": "y"}]
+    messages[1]["tool_calls"] = calls
+    for read in (holdfast.count, holdfast.validate, holdfast.repair):
+        with pytest.raises(FormatError, match=line):
+            read(messages)
+    with holdfast.Session("t") as session, pytest.raises(FormatError, match=line):
+        session.append(*messages)
+
+
+def test_a_block_whose_type_is_no_text_is_carried_along():
+    said = {"type": "human", "content": [{"type": ["x"]}]}
+    assert named("langchain").read([said]).messages[0].original is said

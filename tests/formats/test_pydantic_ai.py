@@ -132,6 +132,21 @@ def test_a_request_with_words_of_the_system_stays_whatever_the_budget():
     assert done.messages[0] is long[0]
 
 
+@pytest.mark.parametrize("profile", ["balanced", "fast", "four_step"])
+def test_the_newest_instructions_stay_those_that_are_sent(profile):
+    messages = [
+        asked(words(300), instructions="Old."),
+        ModelResponse(parts=[TextPart(words(300))]),
+        asked(words(300), instructions="New."),
+        ModelResponse(parts=[TextPart(words(300))]),
+        asked("Go on."),
+    ]
+    done = holdfast.compress(messages, 500, profile=profile)
+    kept = [message.instructions for message in done.messages if message.kind == "request"]
+    assert list(filter(None, kept))[-1] == "New."
+    assert done.tokens == holdfast.count(done.messages).total < 2_400
+
+
 def test_only_the_newest_instructions_are_counted():
     first, last = asked("x", instructions=words(500)), asked("y", instructions="Be kind.")
     assert holdfast.count([first, last]).total < 100
@@ -187,8 +202,27 @@ def test_unknown_parts_and_the_calls_of_a_vendor_are_carried_along():
             {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": 5}]},
             r"messages\[1\].parts\[0\].content: an int does not belong here",
         ),
+        (
+            {"kind": "request", "parts": [None]},
+            r"messages\[1\].parts\[0\]: null does not belong here; give an object",
+        ),
+        (
+            {"kind": "response", "parts": ["hi"]},
+            r"messages\[1\].parts\[0\]: a str does not belong here; give an object",
+        ),
+        (
+            {"kind": "request", "parts": [], "instructions": ["a"]},
+            r"messages\[1\].instructions: a list does not belong here; give text",
+        ),
     ],
 )
 def test_what_cannot_be_read_is_refused_by_its_place(message, line):
     with pytest.raises(FormatError, match=line):
         holdfast.count([*as_json([asked("x")]), message], format="pydantic_ai")
+
+
+def test_data_that_is_no_text_is_no_medium():
+    shown = {"kind": "binary", "data": 5, "media_type": "image/png"}
+    message = {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": [shown]}]}
+    (part,) = named("pydantic_ai").read([message]).messages[0].parts
+    assert part == Opaque('{"kind":"binary","data":5,"media_type":"image/png"}')

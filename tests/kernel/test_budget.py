@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -91,6 +92,16 @@ def test_a_budget_without_a_limit_takes_the_window_of_the_model():
     assert Budget(reserve=1_000).tokens(128_000) == 127_000
     with pytest.raises(ConfigError, match="name a model whose window is known"):
         Budget(reserve=1_000).tokens()
+
+
+@pytest.mark.parametrize("headroom", [0.0, 0.05, 0.08, 0.1, 0.18192, 0.3, 0.5, 0.9])
+def test_the_limit_for_so_many_tokens_is_the_smallest_that_leaves_them(headroom):
+    budget = Budget(limit=1, reserve=100, headroom=headroom)
+    for tokens in range(1, 2_000):
+        least = budget.limit_for(tokens)
+        assert replace(budget, limit=least).tokens() >= tokens
+        if tokens > 1:
+            assert replace(budget, limit=least - 1).tokens() < tokens
 
 
 @pytest.mark.parametrize("budget", [Budget(limit=100, reserve=100), Budget(limit=1, headroom=0.5)])

@@ -4,6 +4,7 @@ smallest that is told will do.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 
 import pytest
@@ -55,6 +56,15 @@ def test_the_smallest_budget_that_is_told_will_do(query, limit, pinned):
         soft = session.fit(query, budget=limit)
         assert not soft.budget_met
         assert session.fit(query, budget=soft.smallest).budget_met
+
+
+@pytest.mark.parametrize("budget", [Budget(limit=90, headroom=0.2), Budget(window=90, reserve=60)])
+def test_the_smallest_budget_has_the_headroom_and_the_reserve_of_the_one_that_failed(budget):
+    with Session("t", format="openai") as session:
+        session.append({"role": "user", "content": _LONG[:2_000]})
+        session.pin(0)
+        least = session.fit(budget=budget).smallest
+        assert session.fit(budget=replace(budget, limit=least, window=None)).budget_met
 
 
 def test_a_view_that_grows_with_its_room_is_followed_to_where_it_is_met():

@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
+import holdfast
 from holdfast.kernel.errors import StoreError
 from holdfast.session import Session
 from holdfast.stores.sqlite import SqliteStore
 from tests.session.talks import chatter, talk
+from tests.stores.doubles import AwaitedTextStore, TextStore
 
 ROOT = Path(__file__).parents[2]
 KILLS = int(os.environ.get("HOLDFAST_KILLS", "40"))
@@ -162,3 +164,51 @@ def test_a_thread_that_was_closed_has_the_same_numbers_when_it_is_opened_again(t
             replace(told, held_messages=held.held_messages, held_characters=held.held_characters)
             == held
         )
+
+
+class Failing(TextStore):
+    """A store that fails from some time on."""
+
+    fails = False
+
+    def get(self, key):
+        if self.fails:
+            raise RuntimeError("one\ntwo")
+        return super().get(key)
+
+    def set(self, key, value):
+        if self.fails:
+            raise RuntimeError("one\ntwo")
+        return super().set(key, value)
+
+
+class FailingLater(AwaitedTextStore):
+    """The same, awaited."""
+
+    fails = False
+
+    async def get(self, key):
+        if self.fails:
+            raise RuntimeError("one\ntwo")
+        return await super().get(key)
+
+
+@pytest.mark.parametrize("kind", [Failing, FailingLater])
+def test_what_a_store_of_the_caller_raises_is_a_store_error_of_one_line(kind):
+    line = "^the store failed: RuntimeError: one two$"
+    store = kind()
+    session = Session("t", store=store, budget=500)
+    session.append(*talk(4))
+    store.fails = True
+    for asked in (session.fit, session.tend, session.undo, lambda: session.append(*talk(1))):
+        with pytest.raises(StoreError, match=line) as caught:
+            asked()
+        assert isinstance(caught.value.__cause__, RuntimeError)
+    session.close()
+    with pytest.raises(StoreError, match=line):
+        Session("t", store=store)
+    with pytest.raises(StoreError, match=line):
+        holdfast.recall("0123456789ab", store=store)
+    store.fails = False
+    with Session("t", store=store) as again:
+        assert again.restore() == talk(4)

@@ -353,6 +353,39 @@ def test_a_condenser_that_breaks_is_told_and_nothing_is_lost(background):
         assert session.fit().budget_met
 
 
+@pytest.mark.parametrize("form", [None, ValueError("no\nform")])
+def test_where_a_condenser_breaks_rules_make_the_form(form):
+    class Broken:
+        def condense(self, text, level, count):
+            if form is None:
+                return
+            raise form
+
+    with (
+        opened(InProcessStore(), None, condenser=Broken()) as session,
+        opened(InProcessStore(), None) as usual,
+    ):
+        for each in (session, usual):
+            each.append(*turns(12))
+            each.tend()
+        assert forms(session) == forms(usual)
+        told = "ConfigError: condense: None does not belong here; give text"
+        assert session.stats().faults == (told if form is None else "ValueError: no form",)
+        assert len(kinds(session, "fault")) == 1
+
+
+def test_where_a_condenser_that_asks_breaks_rules_make_the_form():
+    class Broken(RuleCondenser):
+        def asking(self, text, level, count):
+            raise ValueError("no\nform")
+
+    with opened(InProcessStore(), Scripted("LOUD"), condenser=Broken()) as session:
+        session.append(*turns(12))
+        session.tend()
+        assert forms(session)
+        assert session.stats().faults == ("ValueError: no form",)
+
+
 def test_a_condenser_that_asks_needs_a_model():
     with pytest.raises(ConfigError, match="it asks a model, and there is none; give llm="):
         Session("t", condenser=ModelCondenser())

@@ -106,12 +106,14 @@ class TestLogOverKeys(LogContract):
         assert list(second.append([Line("again", "one"), Line("c")])) == [0, 2]
         assert [line.body for line in first.read(range(9)).values()] == ["a", "b", "c"]
 
-    def test_what_is_erased_is_gone_from_the_entries(self, store):
+    def test_what_is_erased_is_gone_from_the_entries(self):
+        kept = TextStore()
+        store = LogsOverKeys(kept)
         store.log("talk").append([Line("needle", words="needle")])
         store.erase_log("talk")
         assert store.log("talk").length() == 0
         assert store.logs() == []
-        assert "needle" not in repr(store._inner.entries)
+        assert "needle" not in repr(kept.entries)
 
 
 class TestLogOverAnAwaitedDictionary(LogContract):

@@ -68,15 +68,9 @@ class LangChain(FrameworkWire, OpenAIChat):
             value["content"] = [_block(block) for block in content if not _unseen(block)]
             told = "\n".join(filter(None, map(_reasoned, content)))
             value |= {"reasoning_content": told} if told else {}
-        if fields.get("tool_calls"):
-            value["tool_calls"] = [
-                {
-                    "id": call.get("id"),
-                    "type": "function",
-                    "function": {"name": call.get("name"), "arguments": call.get("args")},
-                }
-                for call in fields["tool_calls"]
-            ]
+        calls = fields.get("tool_calls")
+        if calls:
+            value["tool_calls"] = list(map(_call, calls)) if is_list(calls) else calls
         for field in ("name", "tool_call_id"):
             if fields.get(field):
                 value[field] = fields[field]
@@ -128,7 +122,7 @@ class LangChain(FrameworkWire, OpenAIChat):
 
 
 def _unseen(block: object) -> bool:
-    return is_object(block) and block.get("type") in _UNSEEN
+    return is_object(block) and str(block.get("type")) in _UNSEEN
 
 
 def _reasoned(block: object) -> str:
@@ -160,6 +154,14 @@ def _merged(content: object, now: Sequence[Any]) -> Iterator[object]:
             each = left.pop(0)
             yield block if each == _block(block) else each
     yield from left
+
+
+def _call(call: object) -> object:
+    """A call in the form of Chat Completions, whose reader refuses anything else."""
+    if not is_object(call):
+        return call
+    called = {"name": call.get("name"), "arguments": call.get("args")}
+    return {"id": call.get("id"), "type": "function", "function": called}
 
 
 def _own_call(call: Object) -> Object:

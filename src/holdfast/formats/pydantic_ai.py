@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 
 from holdfast.formats import pydantic_ai_fields
 from holdfast.formats.rules import original
@@ -31,6 +30,7 @@ from holdfast.kernel.messages import (
 from holdfast.kernel.registry import imported
 
 from .payloads import (
+    MESSAGES,
     Located,
     LocatedPart,
     Node,
@@ -61,13 +61,15 @@ _SHOWN: Mapping[str, MediaKind] = {
 
 
 class SystemPartsStay(Rule):
-    """Requests with a system prompt are kept, since it is nowhere else."""
+    """Requests with a system prompt or the newest instructions are kept: these are nowhere else."""
 
     name = "system_parts_stay"
 
     def keeps(self, messages: Sequence[Message]) -> Iterable[int]:
         """The positions of these requests."""
-        return [i for i, m in enumerate(messages) if _system_parts(original(m))]
+        views = list(map(original, messages))
+        told = [i for i, view in enumerate(views) if view.get("instructions")]
+        return [*told[-1:], *(i for i, view in enumerate(views) if _system_parts(view))]
 
 
 class PydanticAI(FrameworkWire, BlockWire):
@@ -89,9 +91,12 @@ class PydanticAI(FrameworkWire, BlockWire):
 
     def prompt(self, payload: object) -> Iterator[Part]:
         """The newest instructions."""
-        views = map(self.fields, reversed(messages_of(payload)))
-        told = filter(None, (view.get("instructions") for view in views))
-        return map(Text, islice(told, 1))
+        messages = messages_of(payload)
+        for i in reversed(range(len(messages))):
+            told = Node(self.fields(messages[i]), f"{MESSAGES}[{i}]").text("instructions")
+            if told:
+                yield Text(told)
+                return
 
     def view(self, original: object) -> Object:
         """The message with its parts as JSON objects, each item of a user's prompt as a part."""
@@ -173,17 +178,18 @@ class PydanticAI(FrameworkWire, BlockWire):
 
 
 def _fields_of(value: object) -> Object:
-    """The fields of a part or an item."""
-    return value if is_object(value) else vars(value)
+    """The fields of a part or an item; none for anything else."""
+    return value if is_object(value) else getattr(value, "__dict__", {})
 
 
-def _split(fields: Object) -> Iterator[Object]:
-    for part in map(_fields_of, fields["parts"]):
-        content = part.get("content")
-        if part.get("part_kind") == _USER and is_list(content) and len(content) > 1:
-            yield from ({**part, "content": [item]} for item in content)
+def _split(fields: Object) -> Iterator[object]:
+    for part in fields["parts"]:
+        told = _fields_of(part)
+        content = told.get("content")
+        if told.get("part_kind") == _USER and is_list(content) and len(content) > 1:
+            yield from ({**told, "content": [item]} for item in content)
         else:
-            yield part
+            yield told or part  # what is no part is refused where it is read
 
 
 def _system_parts(message: Object) -> Sequence[int]:
@@ -251,7 +257,7 @@ def _shown(item: object) -> Media | None:
     if kind == "uploaded-file":
         return Media(family, media_type, str(fields.get("file_id")))
     data = fields.get("data")
-    if kind != "binary" or data is None:
+    if kind != "binary" or not isinstance(data, str | bytes):
         return None
     return Media(family, media_type, b64encode(data).decode() if isinstance(data, bytes) else data)
 

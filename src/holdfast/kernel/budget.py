@@ -109,6 +109,12 @@ class Budget:
             raise ConfigError(problem, place="budget", advice="lower reserve= or headroom=")
         return left
 
+    def limit_for(self, tokens: int) -> int:
+        """The smallest limit that leaves so many tokens for the conversation."""
+        share = 1 - self.headroom
+        whole = int(tokens / share)
+        return self.reserve + whole + (int(whole * share) < tokens)
+
 
 def thresholds(budget: Budget, limit: int, trigger: Share = 1.0) -> tuple[int, int]:
     """The trigger and the target in tokens; ``trigger`` is that of a budget without one."""

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, Protocol, TypeVar, cast
 from .apply import Applied
 from .budget import Allowance
 from .edits import Edit
+from .errors import problem_of
 from .ports import Ask
 from .transcript import Transcript
 from .typed import Only, check_fields, is_list, is_object
@@ -48,8 +49,8 @@ class Plan:
     @classmethod
     def fail(cls, fault: Exception) -> Plan:
         """A plan without edits, because of an error."""
-        detail = " ".join(f"{type(fault).__name__}: {fault}".split()).removesuffix(":")
-        return cls(status="failed", reason="strategy_failed", detail=detail, fault=fault)
+        problem = problem_of(fault)
+        return cls(status="failed", reason="strategy_failed", detail=problem, fault=fault)
 
     def leaves(self, name: str) -> Iterator[tuple[str, Plan]]:
         """The plans without steps of their own, each with the name of its strategy."""

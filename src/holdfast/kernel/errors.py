@@ -24,6 +24,11 @@ from __future__ import annotations
 from typing import Self
 
 
+def problem_of(fault: Exception) -> str:
+    """The type and the text of any exception, on one line."""
+    return " ".join(f"{type(fault).__name__}: {fault}".split()).removesuffix(":")
+
+
 class HoldfastError(Exception):
     """The base class. Can be pickled with its message and its attributes."""
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 import reprlib
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache, partial
 from math import inf
@@ -28,7 +28,7 @@ from typing import (
     get_type_hints,
 )
 
-from .errors import ConfigError
+from .errors import ConfigError, problem_of
 
 T = TypeVar("T")
 
@@ -192,3 +192,12 @@ def kept_as(text: str | None, kind: type[T]) -> T | None:
         return typed(json.loads(text), kind) if text else None
     except (ValueError, RecursionError):
         return None
+
+
+@contextmanager
+def as_config_errors(option: str) -> Generator[None]:
+    """Turn the exceptions of a caller's function into ConfigError, which names its option."""
+    try:
+        yield
+    except Exception as fault:
+        raise ConfigError(f"the function failed: {problem_of(fault)}", place=option) from fault

@@ -310,7 +310,7 @@ class Session(ClosedAfterUse):
             maker = ViewMaker(self._thread, self._last_fit, self._options, self._past)
             view = maker.view(chosen, query, tools)
             if not view.budget_met:
-                view = replace(view, smallest=maker.smallest(view, query, tools))
+                view = replace(view, smallest=maker.smallest(view, chosen, query, tools))
             if view.net:
                 told_gain(view.net)
             gain = view.net.net if view.net else 0.0

@@ -14,7 +14,13 @@ from weakref import WeakSet
 
 from holdfast.calls.lineup import Lineup
 from holdfast.kernel.compressor import run
-from holdfast.kernel.errors import ConfigError, HoldfastError, StoreError
+from holdfast.kernel.errors import (
+    ConfigError,
+    HoldfastError,
+    ModelError,
+    StoreError,
+    problem_of,
+)
 from holdfast.kernel.ports import Ask
 from holdfast.kernel.registry import imported
 from holdfast.memory.forms import VERBATIM, AskingCondenser, Form
@@ -122,10 +128,17 @@ class FormRequests:
         self, wanted: Sequence[WantedForm]
     ) -> tuple[list[Form | HoldfastError], ModelUsage]:
         """Ask for these forms together. Failures of the model are not raised."""
-        tells, count = concealing(redacts=self.redacts), self.lineup.count
-        return self._answered(
-            [self.condenser.asking(tells(each.text), each.level, count) for each in wanted]
-        )
+        return self._answered(list(map(self._asking, wanted)))
+
+    def _asking(self, wanted: WantedForm) -> Generator[Ask[Any], Any, Form]:
+        """The form. Raises ModelError also for other errors, since condensers are anyone's."""
+        told = concealing(redacts=self.redacts)(wanted.text)
+        try:
+            return (yield from self.condenser.asking(told, wanted.level, self.lineup.count))
+        except HoldfastError:
+            raise
+        except Exception as fault:
+            raise ModelError(problem_of(fault)) from fault
 
     def expanded(self, segment: Segment, now: float) -> str:
         """The note of a segment reconstructed by the model, and marked so. Raises ModelError."""
@@ -282,7 +295,12 @@ class Upkeep:
     ) -> dict[Tier, TierStatistics]:
         with self._lock:
             self._tiers.thread.refresh()
-            return self._tiers.run(force=force, some=some, brief=brief)
+            figures = self._tiers.run(force=force, some=some, brief=brief)
+            condenser = self._tiers.condenser
+            if condenser.fault:
+                self._record_fault(condenser.fault)
+                condenser.fault = ""
+            return figures
 
     def _update_vectors(self) -> None:
         """Ask for the vectors by which segments are compared; without them, words are compared."""
@@ -350,8 +368,8 @@ class Upkeep:
             yield
         except Exception as fault:  # noqa: BLE001 - condensers and stores are anyone's
             with self._lock:
-                kind = "" if isinstance(fault, HoldfastError) else f"{type(fault).__name__}: "
-                self._record_fault(f"{kind}{fault}")
+                known = isinstance(fault, HoldfastError)
+                self._record_fault(str(fault) if known else problem_of(fault))
 
     def _record_fault(self, fault: str) -> None:
         """Keep the failure and append an event for it; a repeated one has one event."""

@@ -20,9 +20,10 @@ from secrets import token_hex
 from typing import Any, cast
 
 from holdfast.calls.lineup import Lineup
-from holdfast.kernel.errors import CorruptError, HoldfastError, StoreError
+from holdfast.kernel.errors import CorruptError, HoldfastError, StoreError, problem_of
 from holdfast.kernel.ports import Embed
-from holdfast.memory.forms import FACTORS, HEAVY, VERBATIM, Condenser, Form
+from holdfast.kernel.typed import check_type
+from holdfast.memory.forms import FACTORS, HEAVY, VERBATIM, Condenser, Count, Form
 from holdfast.memory.relevance import Context, Relevance, importances
 from holdfast.memory.tiers import (
     TIERS,
@@ -47,7 +48,7 @@ from holdfast.text.visible import amount
 
 from .log import Thread
 from .state import Span, holds
-from .turns import Turns, covered, ends
+from .turns import TurnCondenser, Turns, covered, ends
 
 _AT_ONCE = 512  # texts of one request, which take local vectors 0.1 s; the newest come first
 
@@ -212,6 +213,25 @@ class WantedForm:
         return self.id, self.level
 
 
+class CondenserOrRules:
+    """The caller's condenser; where it fails, rules make the form."""
+
+    def __init__(self, condenser: Condenser) -> None:
+        self._condenser = condenser
+        self.fault = ""
+        """The newest failure that nobody has recorded yet."""
+
+    def condense(self, text: str, level: int, count: Count) -> str:
+        """The form at the level."""
+        try:
+            form = self._condenser.condense(text, level, count)
+            check_type(form, str, "condense")
+        except Exception as fault:  # noqa: BLE001 - anyone's condenser
+            self.fault = problem_of(fault)
+            return TurnCondenser().condense(text, level, count)
+        return form
+
+
 class ThreadTiers:
     """Keeps the tiers of one thread up to date."""
 
@@ -229,8 +249,9 @@ class ThreadTiers:
         self.behind = False
         self._loaded: SavedTiers | None = None
         self._turns = Turns(thread, segmentation)
+        self.condenser = CondenserOrRules(condenser)
         self._maintenance = Maintenance(
-            sizes, thread.meter.text, self._turns.text, condenser, self._turns.before
+            sizes, thread.meter.text, self._turns.text, self.condenser, self._turns.before
         )
         self._store = TierStore(thread)
         self._tokens_seen = 0

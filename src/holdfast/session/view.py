@@ -387,11 +387,13 @@ class ViewMaker:
             view, mended = smaller, replace(self._paired(smaller), limit=limit)
         return mended
 
-    def smallest(self, view: View, query: str | None, tools: object) -> int:
+    def smallest(self, view: View, budget: Budget, query: str | None, tools: object) -> int:
         """A limit that can be met, near to the tokens of the view, which grows with the limit."""
+        least = 0
         while not view.budget_met:
-            view = self.view(Budget(limit=view.tokens), query, tools)
-        return view.tokens
+            least = budget.limit_for(view.tokens)
+            view = self.view(replace(budget, limit=least, window=None), query, tools)
+        return least
 
     def _fitted(
         self, budget: Budget, query: str | None, tools: object

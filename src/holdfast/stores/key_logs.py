@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from threading import RLock
+from typing import cast
 from weakref import WeakValueDictionary
 
 from holdfast.kernel.errors import CorruptError
@@ -23,7 +24,7 @@ from holdfast.kernel.ports import KeyValueStore
 from holdfast.stores.artifacts import keeps_bytes
 from holdfast.stores.in_process import InProcessLog
 from holdfast.stores.protocols import KeepsLogs, Line, ListsKeys, LogStore, put_new, settled
-from holdfast.stores.wrappers import MappedStore, OverBytes
+from holdfast.stores.wrappers import MappedStore, OverBytes, ShieldedStore
 
 _LINES, _NAMES = "log:", "logs:"
 """How the keys of entries begin: of lines, and of the names of logs where keys are not listed."""
@@ -117,10 +118,12 @@ class KeyLog(InProcessLog):
 class LogsOverKeys(MappedStore):
     """A store with ``get``, ``set`` and ``delete``, awaited or not, that keeps logs too.
 
-    Its logs answer at once: they wait for a store that must be awaited.
+    Its logs answer at once: they wait for a store that must be awaited. What the store raises is a
+    StoreError.
     """
 
     def __init__(self, inner: KeyValueStore) -> None:
+        inner = cast("KeyValueStore", ShieldedStore(inner))
         super().__init__(inner)
         self._lock = brief_lock()
         self._opened: WeakValueDictionary[str, KeyLog] = WeakValueDictionary()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from inspect import isawaitable
 from typing import Protocol, Self, TypeAlias, TypeVar, cast, runtime_checkable
 
-from holdfast.kernel.errors import HoldfastError, StoreError
+from holdfast.kernel.errors import HoldfastError, StoreError, problem_of
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import imported
 
@@ -306,4 +306,4 @@ def as_store_errors() -> Generator[None]:
     except HoldfastError:
         raise
     except Exception as fault:
-        raise StoreError(f"the store failed: {type(fault).__name__}: {fault}") from fault
+        raise StoreError(f"the store failed: {problem_of(fault)}") from fault

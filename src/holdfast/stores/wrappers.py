@@ -30,6 +30,7 @@ from holdfast.stores.protocols import (
     PutsIfAbsent,
     SetsMany,
     after,
+    as_store_errors,
 )
 
 _MAPPED = (
@@ -168,6 +169,29 @@ class MappedStore:
     def _put_bytes_if_absent(self, key: str, value: bytes) -> Answer[bool]:
         """Store the bytes if the key is free; whether it was."""
         return self._of(key).put_bytes_if_absent(self._name(key), self._seal(key, value))
+
+
+class ShieldedStore:
+    """A caller's store whose exceptions are StoreErrors, also those of its awaitables.
+
+    It has the optional methods of the store, as a MappedStore has.
+    """
+
+    def __init__(self, store: KeyValueStore) -> None:
+        for name in ("get", "set", "delete", *_MAPPED, *_PASSED_ON):
+            if hasattr(store, name):
+                setattr(self, name, partial(_shielded, getattr(store, name)))
+
+
+def _shielded(method: Callable[..., Any], *given: object, **named: object) -> Any:
+    with as_store_errors():
+        answer = method(*given, **named)
+    return _shielded_later(answer) if isawaitable(answer) else answer
+
+
+async def _shielded_later(answer: Awaitable[Any]) -> Any:
+    with as_store_errors():
+        return await answer
 
 
 class OverBytes(MappedStore):

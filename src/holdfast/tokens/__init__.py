@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
 from holdfast.kernel.budget import Meter, tokens_in
-from holdfast.kernel.errors import ConfigError, HoldfastError, MissingExtraError
+from holdfast.kernel.errors import ConfigError, HoldfastError, MissingExtraError, problem_of
 from holdfast.kernel.messages import Media
 from holdfast.kernel.ports import Accuracy, MessageCounter, Priced, Tariff, TokenCounter
 from holdfast.kernel.registry import Registry, imported, moved_names, rows
@@ -222,10 +222,8 @@ def _checked(counter: TokenCounter) -> Callable[[str], int]:
         except HoldfastError:
             raise
         except Exception as fault:
-            told = " ".join(f"{type(fault).__name__}: {fault}".split())
-            raise ConfigError(
-                f"{counter.name} failed: {told}", place="counter", advice=advice
-            ) from fault
+            problem = f"{counter.name} failed: {problem_of(fault)}"
+            raise ConfigError(problem, place="counter", advice=advice) from fault
         if not isinstance(tokens, int) or tokens < 0:
             raise ConfigError(f"{counter.name} gave {tokens!r:.40}", place="counter", advice=advice)
         return tokens
