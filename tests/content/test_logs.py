@@ -260,3 +260,10 @@ def test_lines_that_have_a_kind_each_stay_as_they_are():
     text = shrunk(lines, 60)
     assert "kinds of line" not in text
     assert any(line in text for line in lines)
+
+
+def test_the_level_that_most_lines_have_is_named_once():
+    lines = [f"ok    example.org/app/pkg/p{n}    {n / 7:.3f}s" for n in range(40)]
+    text = shrunk([*lines, "FAIL  example.org/app/pkg/db    5.1s"], 90)
+    assert text.startswith("[log, 41 lines, mostly ok, ")
+    assert "FAIL" in text

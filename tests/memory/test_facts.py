@@ -83,6 +83,9 @@ def test_what_somebody_else_is_said_to_have_said_is_no_fact_of_who_speaks(text):
 @pytest.mark.parametrize(
     "text",
     [
+        "Do not call me by phone, only e-mail.",
+        "Please don't call me Bobby.",
+        "Call me when you are done.",
         "I'm German, so be it.",
         "I'm Back!",
         "This is my problem.",

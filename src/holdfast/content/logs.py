@@ -417,13 +417,14 @@ class Log(LossyKind):
             levels[kind.level] += len(kind.rows)
         usual = levels.most_common(1)[0][0] if levels else ""
         events = [event for kind in kinds for event in _events(kind, lines, usual)]
-        return Reading(tuple(_pieces(lines, events)), len(lines), "")
+        return Reading(tuple(_pieces(lines, events, usual)), len(lines), "")
 
 
-def _pieces(lines: Sequence[str], events: Sequence[KindSummary]) -> Iterator[Piece]:
+def _pieces(lines: Sequence[str], events: Sequence[KindSummary], usual: str) -> Iterator[Piece]:
     marks = f"×n n such lines, {_MORE} differs, a|b either; then lines as they are"
     found = "1 kind" if len(events) == 1 else f"{len(events)} kinds"
-    yield Piece(f"[log, {len(lines):,} lines, {found} of line: {marks}]", 0, 0)
+    mostly = f"mostly {usual}, " if usual else ""  # which is left out of the lines below
+    yield Piece(f"[log, {len(lines):,} lines, {mostly}{found} of line: {marks}]", 0, 0)
     by_tag: dict[str, list[int]] = {}
     for number, event in enumerate(events):
         by_tag.setdefault(event.tag, []).append(number)

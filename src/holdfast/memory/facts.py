@@ -54,7 +54,8 @@ class _Form(NamedTuple):
 
 
 _FORMS = (
-    _Form(r"\b(?:my name is|call me|i am called|i['’]m called)", "name"),
+    _Form(r"\b(?:my name is|i am called|i['’]m called)", "name"),
+    _Form(rf"(?<!not )(?<!n['’]t )(?<!never )\bcall me (?P<value>{_CAPITAL})", "name"),
     _Form(
         rf"^(?:\w+[,!]? )?(?:i['’]m|i am) (?P<value>{_CAPITAL})"
         r"(?=$|[.,!]| from\b| and i\b)",
