@@ -201,8 +201,8 @@ class Fitter:
         with self._lock:
             self._learned[request.model] = min(learned, self._learned.get(request.model, learned))
             self._quick.pop(request.model, None)
-        smallest = request._replace(budget=smaller, note="")
-        body, found = self._view(smallest, aside=asked.aside)
+        harder = request._replace(budget=smaller, note="")
+        body, found = self._view(harder, aside=asked.aside)
         if not found.changed or found.after >= sent:
             return None
         return replace(found, body=written(body))
