@@ -2,6 +2,7 @@
 what vendors do.
 """
 
+from collections import Counter
 from dataclasses import replace
 from random import Random
 
@@ -12,6 +13,7 @@ from tests.fuzz.__main__ import fuzz, main
 from tests.fuzz.checker import refused
 from tests.fuzz.grammar import WIRES, sound
 from tests.fuzz.kinds import Finding, _kill
+from tests.fuzz.trying import tried
 
 CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 USE = {"type": "tool_use", "id": "a", "name": "f", "input": {}}
@@ -47,6 +49,10 @@ def test_a_short_run_finds_nothing():
     assert finding is None, f"{finding.name}: {finding.told}"
     assert counts.total() == 60
     assert counts["broken"] > 10 < counts["sound"]
+
+
+def test_a_damaged_index_that_was_found_once_is_an_error_of_ours():
+    assert tried("2711264-1834", Counter()) is None
 
 
 def test_an_interrupted_run_tells_its_seed_and_what_it_tried(monkeypatch, capsys):

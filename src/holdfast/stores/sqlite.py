@@ -160,7 +160,8 @@ class SqliteLog:
             if row is not None:
                 log, length, name, last = row
                 seen = 0 if last is None else last % SPAN + 1
-                if name != self._name or not 0 <= length - seen <= _LOST:
+                # a damaged index gives no number for a log
+                if log is None or name != self._name or not 0 <= length - seen <= _LOST:
                     shown = to_text("", self._name)
                     raise StoreError(
                         f"what the file says of log {shown!r} is damaged; restore it from a copy"
