@@ -384,13 +384,19 @@ def test_the_number_in_what_outputs_begin_with_is_content():
     assert [each.content for each in outcomes] == [f"Exit code: {n}\nrow" for n in range(1, 6)]
 
 
-def test_what_answers_commands_alone_and_reads_as_words_gives_no_order():
+def walk():
+    """A run of an agent that goes from place to place, each answered in sentences."""
     messages = [{"role": "user", "content": "You are in a room. Put a clean mug on the shelf."}]
     for place in ("cabinet 6", "sink 1", "shelf 3", "fridge 1"):
         messages += [
             {"role": "assistant", "content": f"> go to {place}"},
             {"role": "user", "content": f"You arrive at the {place}. It is closed."},
         ]
+    return messages
+
+
+def test_what_answers_commands_alone_and_reads_as_words_gives_no_order():
+    messages = walk()
     assert functions(messages)[1:] == [("act", ""), ("words", "reply")] * 4
 
 
@@ -414,12 +420,7 @@ def test_what_a_person_may_have_typed_is_not_an_output_though_it_begins_alike(as
 
 
 def test_a_reply_that_reports_a_failure_failed_as_an_output_does():
-    messages = [{"role": "user", "content": "You are in a room. Put a clean mug on the shelf."}]
-    for place in ("cabinet 6", "sink 1", "shelf 3", "fridge 1"):
-        messages += [
-            {"role": "assistant", "content": f"> go to {place}"},
-            {"role": "user", "content": f"You arrive at the {place}. It is closed."},
-        ]
+    messages = walk()
     messages[-1]["content"] = "The command that you gave to this game failed: there is no fridge."
     _, _, transcript = read(messages, "openai", None)
     replies = [each for each in events_of(transcript.messages, {}) if each.by == "reply"]

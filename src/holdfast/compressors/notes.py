@@ -429,15 +429,13 @@ def _said_again(events: Sequence[StreamEvent]) -> set[int]:
 
     The newest ones are enough.
     """
-    again: set[int] = set()
-    newest: dict[str, int] = {}
-    for number, event in enumerate(events):
-        if event.is_users_words or event.by == UNCLEAR:
-            said = " ".join(event.text.split())
-            if said in newest:
-                again.add(newest[said])
-            newest[said] = number
-    return again
+    said = {
+        number: event.text
+        for number, event in enumerate(events)
+        if event.is_users_words or event.by == UNCLEAR
+    }
+    newest = {text: number for number, text in said.items()}
+    return said.keys() - newest.values()
 
 
 def _tellings(events: Sequence[StreamEvent], most: float, question: str) -> list[Telling]:
