@@ -135,8 +135,10 @@ class Marks:
 def _begins_like_a_mark(message: Message) -> bool:
     if message.role == "tool":
         return False
-    opening = message.plain or "".join(part.text for part in message.parts[:1])
-    return opening.startswith(SUMMARY)
+    if message.plain is not None:
+        return message.plain.startswith(SUMMARY)
+    parts = message.parts
+    return bool(parts) and isinstance(parts[0], Text) and parts[0].text.startswith(SUMMARY)
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,12 +94,11 @@ def unread(value: object, taken: Taken) -> Sequence[str]:
 
     Most messages have none: lists are made faster here than generators.
     """
-    if is_list(value):
-        return [text for holder in value for text in unread(holder, taken)]
-    fields = taken
-    if is_object(value) and KINDS in taken:
-        fields = taken[KINDS].get(str(value.get("type")))
-    if not is_object(value) or fields is None:
+    if not is_object(value):
+        holders = value if is_list(value) else ()
+        return [text for holder in holders for text in unread(holder, taken)]
+    fields = taken[KINDS].get(str(value.get("type"))) if KINDS in taken else taken
+    if fields is None:
         return ()
     found: list[str] = []
     for field, inner in value.items():
@@ -187,9 +186,10 @@ class ObjectWire(Annotated, ABC):
                 "a message is nested too deeply, or holds itself", advice=advice
             ) from fault
 
-    def view(self, original: object) -> Object:
+    def view(self, original: Any) -> Object:
         """The message as a JSON object, from which all methods read."""
-        return cast("Object", original)
+        view: Object = original
+        return view
 
     def rebuilt(self, value: Object, was: object = None) -> object:
         """The message that corresponds to a view; ``was`` is its earlier version."""
@@ -286,14 +286,16 @@ class ObjectWire(Annotated, ABC):
 
     def _text(self, message: Object, content: object) -> str | None:
         """The content if it is one text and no other field has parts; else None."""
-        text: str | None = None
         if type(content) is str:
-            text = content
-        elif is_list(content) and len(content) == 1 and is_object(content[0]):
+            text: str | None = content
+        elif content and is_list(content) and len(content) == 1 and is_object(content[0]):
             text = self.only_text(content[0])
+        else:
+            return None
         # null and empty fields have no parts; most messages have none of the fields
-        beside = self.carriers.intersection(message)
-        return None if beside and any(map(message.get, beside)) else text
+        if self.carriers.isdisjoint(message):
+            return text
+        return None if any(map(message.get, self.carriers)) else text
 
     def _parts(self, message: Object, place: str) -> Parts:
         parts = tuple([part for part, _ in self.locate(message, place)])
