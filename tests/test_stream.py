@@ -427,6 +427,35 @@ def test_a_reply_that_reports_a_failure_failed_as_an_output_does():
     assert [each.failed for each in replies] == [False, False, False, True]
 
 
+@pytest.mark.parametrize(
+    ("output", "failed"),
+    [
+        ('{"ok": false, "retry_in": 5}', True),
+        ('{"success": false, "reason": "none left"}', True),
+        ('{"status": "failed"}', True),
+        ('{\n  "error": "the bolt is blocked"\n}', True),
+        ('{"message": "Not Found", "status": "404"}', True),
+        ('{"title": "Login error on Safari", "id": 4}', False),
+        ('{"ok": true, "message": "the failed job is deleted"}', False),
+        ('{"failed": 0, "isError": false, "passed": 12}', False),
+        ('[{"id": "c1", "status": "rejected"}]', False),
+        (
+            f"It is renewed for terms of twelve months{' each' * 9}, unless terminated.",
+            False,
+        ),
+        (f"stat /srv/{'a' * 90}: no such file", True),
+    ],
+)
+def test_an_act_failed_if_its_output_reports_that_and_not_if_it_only_names_failures(output, failed):
+    call = {"id": "c", "type": "function", "function": {"name": "do", "arguments": "{}"}}
+    messages = [
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": output},
+    ]
+    _, _, transcript = read(messages, "openai", None)
+    assert events_of(transcript.messages, {})[-1].failed is failed
+
+
 def test_an_output_that_failed_is_known_behind_the_line_that_opens_it():
     messages = as_text("<run>cat part{}.txt</run>", "[output]\nrow {}")
     messages[-1]["content"] = "[output]\ncat: part5.txt: No such file or directory"

@@ -15,13 +15,15 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from os.path import commonprefix
 from sys import maxunicode
 from typing import Literal, NamedTuple
 
 from holdfast.kernel.messages import Media, Message, Part, Text, ToolCall, ToolResult
-from holdfast.text.importance import TROUBLE, alarm
+from holdfast.text.importance import FAILURE, TROUBLE, alarm
+from holdfast.text.json_values import Value, dump, parse
 from holdfast.text.words import (
     DIGITS,
     FENCES,
@@ -49,6 +51,12 @@ BESIDE = -1
 # characters; a longer outcome says more than that it failed. Half and double kept as much of
 # recorded runs
 _BRIEF = 400
+# characters at the start of a report that say it failed: a terminal's line. All reports but one of
+# 51 in recorded runs have half of it, and prose such as a clause often names trouble behind it
+_EARLY = 80
+_SUCCESS = frozenset("ok success succeeded successful".split())
+_REPORT = frozenset("status code result outcome message msg detail".split())
+"""Fields of a JSON reply that say whether an act succeeded: in one word, and in a text."""
 _OF_A_FILE = re.compile(r"\S*\d+[:→|-]")
 
 Function = Literal["instruction", "words", "act", "outcome", "material", "notes"]
@@ -181,9 +189,29 @@ def _said(text: str, role: str, at: int, number: int) -> Iterator[StreamEvent]:
 
 
 def _reports_failure(text: str) -> bool:
-    """Whether a short outcome begins with a report of failure, not with a line of a file."""
-    first = text.lstrip()[:_BRIEF].partition("\n")[0]
-    return len(text) <= _BRIEF and not _OF_A_FILE.match(first) and alarm(first) >= TROUBLE
+    """Whether a short outcome begins with a report of failure, not with a line of a file.
+
+    Of JSON it is what an object says of its success: the other fields, and records, are content.
+    """
+    if len(text) > _BRIEF:
+        return False
+    if text.lstrip()[:1] in {"{", "["}:
+        with suppress(ValueError):
+            found = parse(text)
+            return len(found) == 1 and isinstance(found[0], dict) and _denies(found[0])
+    first = text.lstrip().partition("\n")[0]
+    ends = (first, first.rpartition(": ")[2])  # a report names things before ": "
+    return not _OF_A_FILE.match(first) and any(alarm(end[:_EARLY]) >= TROUBLE for end in ends)
+
+
+def _denies(reply: Mapping[str, Value]) -> bool:
+    """Whether a reply says that the act did not succeed; a field of its success decides."""
+    flags = [value for name, value in reply.items() if name.lower() in _SUCCESS]
+    if False in flags:
+        return True
+    named = [] if flags else [name for name in reply if name.lower() in _REPORT]
+    named += [name for name, said in reply.items() if said and alarm(f'"{name}"') >= FAILURE]
+    return any(alarm(dump({name: reply[name]})) >= TROUBLE for name in named)
 
 
 def _shown(result: ToolResult) -> str:
