@@ -444,6 +444,9 @@ def test_a_reply_that_reports_a_failure_failed_as_an_output_does():
             False,
         ),
         (f"stat /srv/{'a' * 90}: no such file", True),
+        ("Waiting for the rollout\nerror: timed out\n", True),
+        ("Traceback (most recent call last):\n" + "  step\n" * 90 + "app.ParseError: line 4", True),
+        ("step\n" * 90 + "the errors: none", False),
     ],
 )
 def test_an_act_failed_if_its_output_reports_that_and_not_if_it_only_names_failures(output, failed):

@@ -54,6 +54,8 @@ _BRIEF = 400
 # characters at the start of a report that say it failed: a terminal's line. All reports but one of
 # 51 in recorded runs have half of it, and prose such as a clause often names trouble behind it
 _EARLY = 80
+_ERROR = re.compile(r"(?:[A-Za-z]\w*\.)*[A-Za-z]\w*(?:Error|Exception): |(?:error|fatal): ")
+"""How the last line of a program that failed begins, however much it wrote before."""
 _SUCCESS = frozenset("ok success succeeded successful".split())
 _REPORT = frozenset("status code result outcome message msg detail".split())
 """Fields of a JSON reply that say whether an act succeeded: in one word, and in a text."""
@@ -189,10 +191,13 @@ def _said(text: str, role: str, at: int, number: int) -> Iterator[StreamEvent]:
 
 
 def _reports_failure(text: str) -> bool:
-    """Whether a short outcome begins with a report of failure, not with a line of a file.
+    """Whether an outcome ends with an error, or is short and begins with a report of failure.
 
-    Of JSON it is what an object says of its success: the other fields, and records, are content.
+    A line of a file is no report. Of JSON it is what an object says of its success: the other
+    fields, and records, are content.
     """
+    if _ERROR.match(text.rstrip().rpartition("\n")[2][:_BRIEF]):
+        return True
     if len(text) > _BRIEF:
         return False
     if text.lstrip()[:1] in {"{", "["}:
