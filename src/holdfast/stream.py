@@ -15,15 +15,13 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from itertools import pairwise
 from os.path import commonprefix
 from sys import maxunicode
 from typing import Literal, NamedTuple
 
 from holdfast.kernel.messages import Media, Message, Part, Text, ToolCall, ToolResult
-from holdfast.text.importance import FAILURE, TROUBLE, alarm
-from holdfast.text.json_values import Value, dump, parse
+from holdfast.text.failures import reports_failure
 from holdfast.text.words import (
     DIGITS,
     FENCES,
@@ -47,19 +45,6 @@ They are not shortened, like a person's words, and are no instruction, like an o
 
 BESIDE = -1
 """The position of what stands beside the messages: no message has it."""
-
-# characters; a longer outcome says more than that it failed. Half and double kept as much of
-# recorded runs
-_BRIEF = 400
-# characters at the start of a report that say it failed: a terminal's line. All reports but one of
-# 51 in recorded runs have half of it, and prose such as a clause often names trouble behind it
-_EARLY = 80
-_ERROR = re.compile(r"(?:[A-Za-z]\w*\.)*[A-Za-z]\w*(?:Error|Exception): |(?:error|fatal): ")
-"""How the last line of a program that failed begins, however much it wrote before."""
-_SUCCESS = frozenset("ok success succeeded successful".split())
-_REPORT = frozenset("status code result outcome message msg detail".split())
-"""Fields of a JSON reply that say whether an act succeeded: in one word, and in a text."""
-_OF_A_FILE = re.compile(r"\S*\d+[:→|-]")
 
 Function = Literal["instruction", "words", "act", "outcome", "material", "notes"]
 
@@ -145,7 +130,7 @@ def _of_message(
             yield StreamEvent("act", part.name, part.arguments, at, number)
         elif isinstance(part, ToolResult):
             act = calls.get(part.call_id, -1)
-            failed = part.is_error or _reports_failure(part.text)
+            failed = part.is_error or reports_failure(part.text)
             yield StreamEvent("outcome", "tool", _shown(part), at, number, act, failed)
         elif isinstance(part, Media):
             yield StreamEvent("material", message.role, f"[{part.kind}]", at, number)
@@ -165,7 +150,7 @@ def _of_text(
     if role == "system":
         yield StreamEvent("instruction", role, text, at, number)
     elif role == "tool" or (role == "user" and protocol.is_outcome(text)):
-        failed = _reports_failure(protocol.returned(text))
+        failed = reports_failure(protocol.returned(text))
         opening = protocol.opening(text)
         yield StreamEvent("outcome", "tool", text, at, number, last_act, failed, opening)
     elif role == "assistant":
@@ -178,7 +163,7 @@ def _of_text(
         is_unclear = last_act >= 0 and protocol.is_unclear(text)
         by, answered = (UNCLEAR, last_act) if is_unclear else (role, -1)
         opening = protocol.opening(text) if is_unclear else 0
-        failed = is_unclear and _reports_failure(protocol.returned(text))
+        failed = is_unclear and reports_failure(protocol.returned(text))
         for is_material, passage in passages_of(text):
             function: Function = "material" if is_material else "words"
             yield StreamEvent(function, by, passage, at, number, answered, failed, opening)
@@ -188,35 +173,6 @@ def _of_text(
 def _said(text: str, role: str, at: int, number: int) -> Iterator[StreamEvent]:
     for is_material, passage in passages_of(text) if text else ():
         yield StreamEvent("material" if is_material else "words", role, passage, at, number)
-
-
-def _reports_failure(text: str) -> bool:
-    """Whether an outcome ends with an error, or is short and begins with a report of failure.
-
-    A line of a file is no report. Of JSON it is what an object says of its success: the other
-    fields, and records, are content.
-    """
-    if _ERROR.match(text.rstrip().rpartition("\n")[2][:_BRIEF]):
-        return True
-    if len(text) > _BRIEF:
-        return False
-    if text.lstrip()[:1] in {"{", "["}:
-        with suppress(ValueError):
-            found = parse(text)
-            return len(found) == 1 and isinstance(found[0], dict) and _denies(found[0])
-    first = text.lstrip().partition("\n")[0]
-    ends = (first, first.rpartition(": ")[2])  # a report names things before ": "
-    return not _OF_A_FILE.match(first) and any(alarm(end[:_EARLY]) >= TROUBLE for end in ends)
-
-
-def _denies(reply: Mapping[str, Value]) -> bool:
-    """Whether a reply says that the act did not succeed; a field of its success decides."""
-    flags = [value for name, value in reply.items() if name.lower() in _SUCCESS]
-    if False in flags:
-        return True
-    named = [] if flags else [name for name in reply if name.lower() in _REPORT]
-    named += [name for name, said in reply.items() if said and alarm(f'"{name}"') >= FAILURE]
-    return any(alarm(dump({name: reply[name]})) >= TROUBLE for name in named)
 
 
 def _shown(result: ToolResult) -> str:

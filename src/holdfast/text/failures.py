@@ -1,0 +1,59 @@
+"""Whether an output reports that the act which returned it failed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+
+from holdfast.text.importance import FAILURE, TROUBLE, alarm
+from holdfast.text.json_values import Value, dump, parse
+from holdfast.text.memo import Memo
+
+# characters; a longer output says more than that the act failed. Half and double kept as much of
+# recorded runs
+_BRIEF = 400
+# characters at the start of a report that say it failed: a terminal's line. All reports but one of
+# 51 in recorded runs have half of it, and prose such as a clause often names trouble behind it
+_EARLY = 80
+_ERROR = re.compile(r"(?:[A-Za-z]\w*\.)*[A-Za-z]\w*(?:Error|Exception): |(?:error|fatal): ")
+"""How the last line of a program that failed begins, however much it wrote before."""
+_SUCCESS = frozenset("ok success succeeded successful".split())
+_REPORT = frozenset("status code result outcome message msg detail".split())
+"""Fields of a JSON reply that say whether an act succeeded: in one word, and in a text."""
+_OF_A_FILE = re.compile(r"\S*\d+[:→|-]")
+
+
+def reports_failure(text: str) -> bool:
+    """Whether an output ends with an error, or is short and begins with a report of failure."""
+    if _ERROR.match(text.rstrip().rpartition("\n")[2][:_BRIEF]):
+        return True
+    return len(text) <= _BRIEF and _BEGINS_WITH_FAILURE[text]
+
+
+def _begins_with_failure(text: str) -> bool:
+    """Whether a short output begins with a report of failure.
+
+    A line of a file is no report. Of JSON it is what an object says of its success: the other
+    fields, and records, are content.
+    """
+    if text.lstrip()[:1] in {"{", "["}:
+        with suppress(ValueError):
+            found = parse(text)
+            return len(found) == 1 and isinstance(found[0], dict) and _denies(found[0])
+    first = text.lstrip().partition("\n")[0]
+    ends = (first, first.rpartition(": ")[2])  # a report names things before ": "
+    return not _OF_A_FILE.match(first) and any(alarm(end[:_EARLY]) >= TROUBLE for end in ends)
+
+
+_BEGINS_WITH_FAILURE = Memo(_begins_with_failure)
+
+
+def _denies(reply: Mapping[str, Value]) -> bool:
+    """Whether a reply says that the act did not succeed; a field of its success decides."""
+    flags = [value for name, value in reply.items() if name.lower() in _SUCCESS]
+    if False in flags:
+        return True
+    named = [] if flags else [name for name in reply if name.lower() in _REPORT]
+    named += [name for name, said in reply.items() if said and alarm(f'"{name}"') >= FAILURE]
+    return any(alarm(dump({name: reply[name]})) >= TROUBLE for name in named)
