@@ -98,6 +98,8 @@ _UNSPACED = ("错误", "失败", "异常", "エラー", "失敗", "例外", "오
 
 # means [^\W\d_], and is twice as fast
 _WORD = AnyScript(lambda beyond: f"[a-z{beyond}]+", r"ß-öø-ÿ\u0100-\u1fff\u3040-\ud7ff")
+# ASCII letters, with spaces for the rest: the same words, three times as fast
+_LETTERS = bytes(code if chr(code).islower() else 32 for code in range(256))
 _FAULT_NAME = re.compile(r"(?<=[A-Za-z0-9])(?:Error|Exception|Failure)(?![A-Za-z0-9_(]|\.\w)")
 # the characters beside a word that make it a part of a name, a path, an option or a call
 _NAME_BEFORE = re.compile(r"(?:[\w$]|[^\W_][-+./\\]|--)\Z")
@@ -175,15 +177,13 @@ _TELLING = _REPLY_WORDS.union(*(sayings.telling for sayings in _SAYINGS))
 
 def alarm(text: str) -> float:
     """How bad the news is: 0.0 for none, ``WARNING`` a warning, from ``TROUBLE`` on a problem."""
-    return alarms([text])[0]
+    low = text.lower()
+    return _alarm(text, low, _spoken(low))
 
 
 def alarms(texts: Sequence[str]) -> list[float]:
     """The ``alarm`` of each text."""
-    lows = [text.lower() for text in texts]
-    found = _WORD.finder("".join(lows))
-    spoken = [_TELLING.intersection(found(low)) for low in lows]
-    return list(map(_alarm, texts, lows, spoken))
+    return list(map(alarm, texts))
 
 
 class Signals(NamedTuple):
@@ -201,7 +201,7 @@ class Signals(NamedTuple):
 def signals(text: str) -> Signals:
     """All signals of a sentence."""
     low = text.lower()
-    spoken = _TELLING.intersection(_WORD.findall(low))
+    spoken = _spoken(low)
     decides = 1.0 if _CONCLUSIONS.heard(low, spoken) else 0.5 * _REASONS.heard(low, spoken)
     constrains, plans = _CONSTRAINTS.heard(low, spoken), _PLANS.heard(low, spoken)
     return Signals(_alarm(text, low, spoken), constrains, decides, plans)
@@ -210,7 +210,14 @@ def signals(text: str) -> Signals:
 def concludes(text: str) -> bool:
     """Whether a sentence states a decision, cause or result by name."""
     low = text.lower()
-    return _CONCLUSIONS.heard(low, frozenset(_WORD.findall(low)))
+    return _CONCLUSIONS.heard(low, _spoken(low))
+
+
+def _spoken(low: str) -> frozenset[str]:
+    """The telling words of a text in lower case."""
+    is_ascii = low.isascii()
+    words = low.encode().translate(_LETTERS).decode().split() if is_ascii else _WORD.findall(low)
+    return _TELLING.intersection(words)
 
 
 def _alarm(text: str, low: str, spoken: frozenset[str]) -> float:

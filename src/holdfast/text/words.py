@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import chain, groupby, pairwise
 from operator import itemgetter
 
@@ -33,7 +33,6 @@ class AnyScript:
         """``pattern`` makes the pattern with these characters, ``beyond`` ASCII, in its sets."""
         self._pattern, self._beyond = pattern, beyond
         self._in_ascii = re.compile(pattern("")).findall
-        self._in_any: Callable[[str], list[str]] | None = None
 
     def findall(self, text: str) -> list[str]:
         """All that it matches."""
@@ -41,11 +40,11 @@ class AnyScript:
 
     def finder(self, text: str) -> Callable[[str], list[str]]:
         """The function that finds all that it matches in any part of the text."""
-        if text.isascii():
-            return self._in_ascii
-        if self._in_any is None:
-            self._in_any = re.compile(self._pattern(self._beyond)).findall
-        return self._in_any
+        return self._in_ascii if text.isascii() else self._in_any
+
+    @cached_property
+    def _in_any(self) -> Callable[[str], list[str]]:
+        return re.compile(self._pattern(self._beyond)).findall
 
 
 @cache
