@@ -25,7 +25,6 @@ from zlib import crc32
 from holdfast.content.lossy import FEWEST, LossyKind
 from holdfast.kernel.registry import moved_names
 from holdfast.text.json_values import (
-    CHECKER,
     DEEPEST,
     MISSING,
     Literal,
@@ -34,6 +33,7 @@ from holdfast.text.json_values import (
     minified,
     parse,
     quote,
+    sources,
     values_in,
 )
 from holdfast.text.opaque import elide
@@ -57,11 +57,11 @@ class Json(LossyKind):
         It is 0 if numbers stand between the values, as before the lines of a file: whoever edits
         it needs the lines as they are.
         """
-        found, size = list(values_in(text, CHECKER)), max(1, len(text.strip()))
-        beside = [part for part, values in found if not values and any(map(str.isdigit, part))]
+        found, size = sources(text), max(1, len(text.strip()))
+        beside = [part for part, source in found if not source and any(map(str.isdigit, part))]
         if sum(not any(map(str.isalpha, part)) for part in beside) > 1:
             return 0.0
-        return sum(len(part) for part, values in found if values) / size
+        return sum(len(part) for part, source in found if source) / size
 
     def compact(self, text: str) -> str | None:
         """Records with their keys once, the rest minified; None if that saves nothing."""
@@ -291,8 +291,7 @@ class Pieces:
 
     def _few(self, columns: str, records: Sequence[Record], at: int) -> None:
         """Add the columns, and under them each record as a row."""
-        is_inside = at < self._records
-        header = self._put(columns, at, units=int(is_inside))
+        header = self._put(columns, at, units=int(at < self._records))
         for record in records:
             row = _beside([_scalar(cell) for cell in record.values()])
             self._put(row, self._next(), under=header)
@@ -308,12 +307,10 @@ class Pieces:
             if not is_of(record, shape):
                 self._value(label, record, number, depth + 1)
                 continue
-            row = list(_packed(_cells(record, shape)))
-            lines = [_beside([part for part, _ in line]) for line in row]
-            whole, above = "".join(lines), header
-            for text, line in zip(lines, row, strict=True):
-                named = " ".join([part for part, is_text in line if not is_text])
-                put = self._put(text, number, "", above, facts(named, whole))
+            row = [(_beside(line), plain) for line, plain in _packed(_cells(record, shape))]
+            whole, above = "".join([text for text, _ in row]), header
+            for text, plain in row:
+                put = self._put(text, number, "", above, facts(" ".join(plain), whole))
                 above = put if above == header else above
 
 
@@ -342,26 +339,27 @@ def facts(text: str, row: str) -> tuple[str, ...]:
 
     Equal rows say one thing, in whichever table they are.
     """
-    name = crc32(row.encode("utf-8", "surrogatepass"))  # short, since there is one for each word
-    return tuple([f"{word} of {name}" for word in text.replace(",", " ").replace(";", " ").split()])
+    of_row = f" of {crc32(row.encode('utf-8', 'surrogatepass'))}"  # short: each word has it
+    return tuple([word + of_row for word in text.replace(",", " ").replace(";", " ").split()])
 
 
-_Line: TypeAlias = list[tuple[str, bool]]
-"""Cells and clauses of one line, and whether each is of a text: its words are no facts."""
+def _packed(cells: Iterable[tuple[str, bool]]) -> Iterator[tuple[list[str], list[str]]]:
+    """The cells in lines up to the length of a piece; some cells begin a line.
 
-
-def _packed(cells: Iterable[tuple[str, bool]]) -> Iterator[_Line]:
-    """The cells in lines up to the length of a piece; some cells begin a line."""
-    held, size = _Line(), 0
+    Beside all parts of a line stand those that are not of a text, whose words are no facts.
+    """
+    held, plain, size = list[str](), list[str](), 0
     for cell, begins in cells:
         is_text = len(cell) > _LONGEST_PART and reads_as_words(cell)
-        for part in clauses(cell) if is_text else [cell]:
+        for part in clauses(cell) if is_text else (cell,):
             if held and (begins or size + len(part) > LONGEST):
-                yield held
-                held, size = [], 0
-            held.append((part, is_text))
+                yield held, plain
+                held, plain, size = [], [], 0
+            held.append(part)
+            if not is_text:
+                plain.append(part)
             size += len(part) + 2
-    yield held
+    yield held, plain
 
 
 def _beside(cells: Sequence[str]) -> str:
@@ -397,8 +395,9 @@ def _member(key: str, said: str) -> str:
 
 
 def _scalar(value: Value) -> str:
-    if type(value) is str:
-        return value if value.isalnum() or not _UNCLEAR.search(value) else f'"{value}"'
+    if isinstance(value, str):
+        is_clear = isinstance(value, Literal) or value.isalnum() or not _UNCLEAR.search(value)
+        return value if is_clear else f'"{value}"'
     return dump(value)
 
 

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
+from .memo import Memo
+
 _BEGUN = re.compile(r"[^ \t\r\n]")  # the white space of JSON (RFC 8259)
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _TOKEN = re.compile(rf'{_STRING}|[^\s"]+', re.DOTALL)
@@ -87,41 +89,77 @@ def parse(text: str, decoder: json.JSONDecoder = DECODER) -> list[Value]:
     return found
 
 
-def values_in(text: str, decoder: json.JSONDecoder = DECODER) -> Iterator[tuple[str, list[Value]]]:
+def values_in(text: str) -> Iterator[tuple[str, list[Value]]]:
     """The parts of a text, each with its JSON objects and arrays, or none.
 
     A broken or truncated value is read as far as possible.
     """
+    for part, source in sources(text):
+        try:
+            values = parse(source)
+        except ValueError:  # it has none, or they are too deep to be read here
+            values = []
+        yield part, values
+
+
+@Memo  # since a text is recognised before it is read
+def sources(text: str) -> Sequence[tuple[str, str]]:
+    """The parts of a text, each with its objects and arrays as valid JSON, or nothing."""
+    return tuple(_sources(text))
+
+
+def _sources(text: str) -> Iterator[tuple[str, str]]:
     try:
-        whole = parse(text, decoder)
+        parse(text, CHECKER)
     except ValueError:
-        whole = []
-    if whole:
-        yield text, whole
+        pass
+    else:
+        yield text, text
         return
     told, at = 0, 0
     while found := _START.search(text, at):
         start = found.end() - 1 if found.group().lstrip() in ("{", "[") else found.start()
-        value, end = _as_far_as_it_goes(text, start, decoder)
-        if value is None:  # nothing in what was read is a value: it is read once
+        source, end = _as_far_as_it_goes(text, start)
+        if not source:  # nothing in what was read is a value: it is read once
             at = max(found.end(), end)
             continue
-        yield text[told:start], []
-        yield text[start:end], [value]
+        yield text[told:start], ""
+        yield text[start:end], source
         told = at = end
-    yield text[told:], []
+    yield text[told:], ""
 
 
-def _as_far_as_it_goes(text: str, start: int, decoder: json.JSONDecoder) -> tuple[Value, int]:
-    """The value at the start without its broken end, or None; and the position after it.
+def _as_far_as_it_goes(text: str, start: int) -> tuple[str, int]:
+    """The value at the start without its broken end, or nothing; and the position after it.
 
-    A string without an end has all that follows: no value begins in it.
+    A string without an end has all that follows: no value begins in it. The part that is read grows
+    until it is long enough, since an error counts all lines before it: with the whole text many
+    errors would take quadratic time.
     """
+    reach = _REACH
+    while True:
+        part = text[start : start + reach]
+        try:
+            size = CHECKER.raw_decode(part)[1]
+        except RecursionError:  # too deep for any reader
+            return "", start + reach
+        except json.JSONDecodeError as error:
+            stop, is_unended = max(error.pos, 1), error.msg.startswith(_UNENDED)
+        else:
+            return part[:size], start + size
+        if start + reach >= len(text) or not (is_unended or stop > reach - _LONGEST):
+            break
+        reach *= 4
+    source = _mended(part, stop)
     try:
-        return _decoded(text, start, decoder)
-    except json.JSONDecodeError as error:
-        part, stop = error.doc, max(error.pos, 1)
-        end = len(text) if error.msg.startswith(_UNENDED) else start + stop
+        says_something = CHECKER.raw_decode(source)[0]
+    except (ValueError, RecursionError):
+        says_something = False
+    return source if says_something else "", len(text) if is_unended else start + stop
+
+
+def _mended(part: str, stop: int) -> str:
+    """The beginning of a value up to its last whole member before ``stop``, and closed there."""
     open_marks: list[str] = []
     whole = 0
     while mark := _BRACKET.match(part, whole, stop):
@@ -133,32 +171,7 @@ def _as_far_as_it_goes(text: str, start: int, decoder: json.JSONDecoder) -> tupl
     at = whole
     while comma := _COMMA_AHEAD.match(part, at, stop):
         at, whole = comma.end(), comma.end() - 1
-    try:
-        value, _ = decoder.raw_decode(part[:whole] + "".join(open_marks[::-1]))
-    except (ValueError, RecursionError):
-        value = None
-    return value or None, end
-
-
-def _decoded(text: str, start: int, decoder: json.JSONDecoder) -> tuple[Value, int]:
-    """What ``raw_decode`` returns or raises for a part of the text that is long enough, or None.
-
-    Its error counts all lines before it, so with the whole text many errors would take quadratic
-    time.
-    """
-    reach = _REACH
-    while True:
-        try:
-            value, size = decoder.raw_decode(text[start : start + reach])
-        except json.JSONDecodeError as error:
-            is_cut = error.pos > reach - _LONGEST or error.msg.startswith(_UNENDED)
-            if not is_cut or start + reach >= len(text):
-                raise
-        except RecursionError:  # too deep for any reader
-            return None, start + reach
-        else:
-            return value, start + size
-        reach *= 4
+    return part[:whole] + "".join(open_marks[::-1])
 
 
 def minified(text: str) -> str:
