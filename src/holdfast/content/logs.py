@@ -9,7 +9,7 @@ is the same in all lines of a kind is shown; if a few words alternate at one pla
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import groupby, islice
@@ -213,9 +213,9 @@ class EventKind:
 
 
 def _kinds(layout: Layout) -> list[EventKind]:
-    rows_of: dict[str, list[int]] = {}
+    rows_of = defaultdict[str, list[int]](list)
     for row, shape in enumerate(layout.shapes):
-        rows_of.setdefault(shape, []).append(row)
+        rows_of[shape].append(row)
     kinds: dict[tuple[object, ...], EventKind] = {}
     for shape, rows in rows_of.items():
         head = layout.head(shape)
@@ -227,10 +227,10 @@ def _kinds(layout: Layout) -> list[EventKind]:
         kind = kinds.setdefault((words, level), EventKind(words, level))
         kind.rows += [(row, head.fields) for row in rows]
         kind.tags[head.tag] += len(rows)
-    families: dict[tuple[object, ...], list[EventKind]] = {}
+    families = defaultdict[tuple[object, ...], list[EventKind]](list)
     for kind in kinds.values():
         key = (len(kind.words), kind.level, alarm(" ".join(kind.words)) >= TROUBLE)
-        families.setdefault(key, []).append(kind)
+        families[key].append(kind)
     found = [kind for family in families.values() for kind in _merged(family)]
     for kind in found:
         kind.rows.sort()
@@ -425,9 +425,9 @@ def _pieces(lines: Sequence[str], events: Sequence[KindSummary], usual: str) -> 
     found = "1 kind" if len(events) == 1 else f"{len(events)} kinds"
     mostly = f"mostly {usual}, " if usual else ""  # which is left out of the lines below
     yield Piece(f"[log, {len(lines):,} lines, {mostly}{found} of line: {marks}]", 0, 0)
-    by_tag: dict[str, list[int]] = {}
+    by_tag = defaultdict[str, list[int]](list)
     for number, event in enumerate(events):
-        by_tag.setdefault(event.tag, []).append(number)
+        by_tag[event.tag].append(number)
     at = 1
     for tag, numbers in by_tag.items():
         under, lead = 0, f"{tag} " if tag else ""

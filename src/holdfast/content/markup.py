@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from html import unescape
@@ -99,8 +100,8 @@ class Token(NamedTuple):
 
     def named(self) -> dict[str, str]:
         """All attributes in order; one without a value has an empty one."""
-        found = _ATTRIBUTE.finditer(self.attributes)
-        return {one[1]: unescape(one[2] or one[3] or one[4] or "") for one in found}
+        found = _ATTRIBUTE.findall(self.attributes)
+        return {name: unescape("".join(values)) for name, *values in found}
 
 
 def tokens(source: str) -> Iterator[Token]:
@@ -166,7 +167,7 @@ def _grouped(children: Iterable[tuple[str, Value]]) -> Iterator[tuple[str, Value
 def _document(source: str) -> Value:
     """The elements as a value; a parent's end closes its children, stray end tags are ignored."""
     around = [_Element("", {})]
-    names: dict[str, int] = {}
+    names = Counter[str]()
 
     def close() -> str:
         closed = around.pop()
@@ -188,10 +189,10 @@ def _document(source: str) -> Value:
                 if not key.startswith(("xmlns", "xsi:"))
             }
             around.append(_Element(token.value, shown))
-            names[token.value] = names.get(token.value, 0) + 1
+            names[token.value] += 1
             if token.empty:
                 close()
-        elif names.get(token.value):
+        elif names[token.value]:
             while close() != token.value:
                 pass
     while len(around) > 1:

@@ -29,7 +29,7 @@ class Yaml(LossyKind):
     def share(self, text: str) -> float:
         """The share of the lines that are keys with their values, or entries of lists."""
         shaped = keyed = seen = 0
-        keys: Counter[str] = Counter()
+        keys = Counter[str]()
         for line in _outside_blocks(rows(sampled(text))):
             bare = line.strip()
             if not bare or bare.startswith("#"):
@@ -118,6 +118,6 @@ def _documents(lines: Sequence[str]) -> Iterator[Value]:
 
 def _close(around: list[_Open], level: int) -> None:
     """Close all open entries at this level or deeper."""
-    while len(around) > 1 and around[-1].level >= level:
+    while around[-1].level >= level:
         closed = around.pop()
         around[-1].children.append((closed.key, closed.value()))

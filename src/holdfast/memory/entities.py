@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -288,9 +288,9 @@ def named_in(text: str) -> dict[str, str]:
     fields, and speakers that are not mentioned.
     """
     read = _read(text)
-    starts: dict[str, list[int]] = {}
+    starts = defaultdict[str, list[int]](list)
     for start, one in read.places:
-        starts.setdefault(one, []).append(start)
+        starts[one].append(start)
     spoken = Counter(SPEAKER.findall(read.said))
     found: dict[str, str] = {}
     for entity in read.entities:

@@ -241,8 +241,7 @@ def things(text: str) -> tuple[str, ...]:
     found = dict.fromkeys(filterfalse(STOP.__contains__, _THING.findall(text)))
     if "/" in text:
         for path in [thing for thing in found if "/" in thing]:
-            last = path.rpartition("/")[2]
-            found[last] = None
+            found[path.rpartition("/")[2]] = None
     return tuple(found)
 
 
