@@ -227,6 +227,33 @@ def test_a_failed_call_says_so_where_its_result_is_not_told():
     assert notes(told, "Notes:").endswith("- failed: read part: 6")
 
 
+def test_of_an_edit_the_text_that_is_there_now_is_told():
+    before = "".join(f"total += price * {n}  # line {n} of the invoice\n" for n in range(6))
+    after = before.replace("price * 3", "rebate(price, 3)")
+    told = told_of_call("edit", path="src/billing.py", old=before, new=after)
+
+    assert told.startswith("- edit path: src/billing.py, old: …\nnew: total += price * 0")
+    assert "rebate(price, 3)" in told
+    assert "price * 3" not in told
+
+
+def test_of_two_long_texts_in_a_call_that_say_different_things_both_are_told():
+    body = "The parcel was sent on Monday with the usual carrier, and the number is on the invoice."
+    note = "She asked twice for a refund because the first parcel came back to our own warehouse."
+    told = told_of_call("mail", to="petra@example.com", body=f"{body} {body[:40]}", note=note * 2)
+
+    assert body in told
+    assert note in told
+
+
+def told_of_call(name, **arguments):
+    """The notes on a call, all of it."""
+    act = StreamEvent("act", name, json.dumps(arguments), 0, 0)
+    candidates = Candidates([act], range(1), lambda _: 0.3)
+    everything = candidates.runs(range(len(candidates.found)))
+    return notes(candidates.told(everything), "Notes:").partition("step by step:\n")[2]
+
+
 def test_a_question_about_one_large_output_is_answered_from_it():
     rows = [
         f"link eth{n}\n  state {'up' if n % 7 else 'down'}\n  peer 10.4.{n}.1\n  speed {n * 25}"

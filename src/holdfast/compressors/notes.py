@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from math import fsum, inf
 from typing import NamedTuple
 
@@ -41,6 +41,9 @@ HEADING = "Notes on the conversation so far (… marks what is left out):"
 # characters of an argument that are shown beside the name of the call; in recorded runs 200 kept
 # less, and 50 as much
 _ARGUMENT = 100
+_REPLACED = (
+    0.5  # of the different words of an argument, if the next has them; half and double kept as much
+)
 
 
 class Telling(NamedTuple):
@@ -136,6 +139,7 @@ def _act(name: str, text: str) -> Iterator[Piece]:
 
 
 def _call(name: str, fields: Sequence[tuple[str, str]]) -> Iterator[Piece]:
+    fields = list(_without_what_is_replaced(fields))
     brief = [field for field in fields if len(field[1]) <= _ARGUMENT]
     short = [_labelled(*field) for field in brief]
     long = [
@@ -149,6 +153,18 @@ def _call(name: str, fields: Sequence[tuple[str, str]]) -> Iterator[Piece]:
     head = ", ".join(short)
     yield from of_line(f"{name} {head}".strip(), 0)
     yield from long
+
+
+def _without_what_is_replaced(fields: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """The arguments; a long one is left out if the next one says most of it again.
+
+    An edit names the old text and the new one, and the new one is what is there now.
+    """
+    for (key, value), (_, following) in pairwise([*fields, ("", "")]):
+        words = set(value.split())
+        again = words.intersection(following.split())
+        is_replaced = len(value) > _ARGUMENT and len(again) >= len(words) * _REPLACED
+        yield key, GAP if is_replaced else value
 
 
 def _labelled(key: str, value: str) -> str:
