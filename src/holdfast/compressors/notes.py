@@ -41,9 +41,9 @@ HEADING = "Notes on the conversation so far (… marks what is left out):"
 # characters of an argument that are shown beside the name of the call; in recorded runs 200 kept
 # less, and 50 as much
 _ARGUMENT = 100
-_REPLACED = (
-    0.5  # of the different words of an argument, if the next has them; half and double kept as much
-)
+# share of the different words of an argument, if the next one has them too; half and double kept
+# as much of recorded runs
+_REPLACED = 0.5
 
 
 class Telling(NamedTuple):

@@ -122,7 +122,6 @@ class Wire(Protocol):
         ...
 
 
-@runtime_checkable
 class Annotated(Protocol):
     """A wire whose messages have text besides their parts, such as a speaker's name or a title."""
 

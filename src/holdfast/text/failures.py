@@ -26,11 +26,14 @@ _OF_A_FILE = re.compile(r"\S*\d+[:→|-]")
 
 def reports_failure(text: str) -> bool:
     """Whether an output ends with an error, or is short and begins with a report of failure."""
-    if _ERROR.match(text.rstrip().rpartition("\n")[2][:_BRIEF]):
+    said = text.rstrip()
+    last = said.rfind("\n") + 1
+    if _ERROR.match(said, last, last + _BRIEF):
         return True
-    return len(text) <= _BRIEF and _BEGINS_WITH_FAILURE[text]
+    return len(text) <= _BRIEF and _begins_with_failure(text)
 
 
+@Memo  # since a conversation is read again at each step
 def _begins_with_failure(text: str) -> bool:
     """Whether a short output begins with a report of failure.
 
@@ -44,9 +47,6 @@ def _begins_with_failure(text: str) -> bool:
     first = text.lstrip().partition("\n")[0]
     ends = (first, first.rpartition(": ")[2])  # a report names things before ": "
     return not _OF_A_FILE.match(first) and any(alarm(end[:_EARLY]) >= TROUBLE for end in ends)
-
-
-_BEGINS_WITH_FAILURE = Memo(_begins_with_failure)
 
 
 def _denies(reply: Mapping[str, Value]) -> bool:
