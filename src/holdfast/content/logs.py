@@ -203,13 +203,12 @@ def _column(fields: Sequence[str], rows: int) -> str:
 class EventKind:
     """Lines with the same kind of event: their masked words and their positions."""
 
-    __slots__ = ("level", "rows", "tags", "words")
+    __slots__ = ("level", "rows", "words")
 
     def __init__(self, words: tuple[str, ...], level: str) -> None:
         self.words, self.level = words, level
-        self.rows = list[tuple[int, int]]()
-        """Each line with the number of the fields before its message."""
-        self.tags = Counter[str]()
+        self.rows = list[tuple[int, int, str]]()
+        """Each line with the number of the fields before its message, and its component."""
 
 
 def _kinds(layout: Layout) -> list[EventKind]:
@@ -225,8 +224,7 @@ def _kinds(layout: Layout) -> list[EventKind]:
         letter = _LETTER.fullmatch(head.level)
         level = _LETTERS.get(letter[1], "") if letter else head.level
         kind = kinds.setdefault((words, level), EventKind(words, level))
-        kind.rows += [(row, head.fields) for row in rows]
-        kind.tags[head.tag] += len(rows)
+        kind.rows += [(row, head.fields, head.tag) for row in rows]
     families = defaultdict[tuple[object, ...], list[EventKind]](list)
     for kind in kinds.values():
         key = (len(kind.words), kind.level, alarm(" ".join(kind.words)) >= TROUBLE)
@@ -273,7 +271,6 @@ def _merged(kinds: Sequence[EventKind]) -> Iterator[EventKind]:
             key = tuple([kind.words[at] for at in states])
             joined = found.setdefault(key, EventKind(kind.words, kind.level))
             joined.rows += kind.rows
-            joined.tags += kind.tags
         yield from found.values()
 
 
@@ -297,10 +294,11 @@ class KindSummary(NamedTuple):
 
 def _events(kind: EventKind, lines: Sequence[str], usual_level: str) -> Iterator[KindSummary]:
     """The events of a kind; failures that differ only in a number are separated from successes."""
-    said = [_words(lines[row][:_LONGEST], fields) for row, fields in kind.rows]
+    said = [_words(lines[row][:_LONGEST], fields) for row, fields, _ in kind.rows]
     level = "" if kind.level == usual_level and not alarm(kind.level) else kind.level
     # the component without its process number; the most usual ones if there are several
-    tags = list(dict.fromkeys(tag.replace("[0]", "") for tag, _ in kind.tags.most_common()))
+    usual = Counter(tag for *_, tag in kind.rows).most_common()
+    tags = list(dict.fromkeys(tag.replace("[0]", "") for tag, _ in usual))
     tag = "|".join([*tags[:_STATES], *([_MORE] if len(tags) > _STATES else [])])
     failed = _failures(said)
     others = set(range(len(said))).difference(failed)
@@ -442,8 +440,10 @@ def _pieces(lines: Sequence[str], events: Sequence[KindSummary], usual: str) -> 
             at += 1
     event_of = {row: (f"event {event.name}",) for event in events for row in event.rows}
     for row, line in enumerate(lines):
+        told = event_of.get(row, ())
         for part in clauses(line):
-            yield Piece(part, row, 0, event_of.get(row, ()))
+            yield Piece(part, row, 0, told)
+            told = ()  # the rest of a long line does not tell its event
 
 
 def lines_of(text: str) -> list[str]:

@@ -45,7 +45,9 @@ PLACES = 2, 500
 """Samples of a long segment that are read, and the characters of each: as many as name the kind of
 a text, and in recorded runs forms keep more names than with 4 of 300.
 """
-_NAME = re.compile(r"[^\W\d_][\w'’&-]*")
+_NAME = re.compile(  # a word that may be capitalised, or a run of others
+    r"[^\W\d_a-z][\w'’&-]*+|[a-z][\w'’&-]*+(?:\W++[a-z][\w'’&-]*+)*+"
+)
 _NUMBERED = re.compile(r"(?:,? \d{1,9}(?:[.:]\d{1,9})*+(?![\w%])){1,2}")
 """Behind a name: ``Python 3.11``, ``August 31, 2020``."""
 _POSSESSIVE = re.compile(r"['’]s?$")

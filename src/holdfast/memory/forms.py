@@ -130,7 +130,7 @@ def room_for(size: int, level: int) -> int:
 def _form(text: str, level: int, count: Count) -> str:
     head = HEAD.match(text)
     start = head.end() if head else 0
-    size = count(text)
+    size = count(text[:start]) + count(text[start:])  # the second was counted without its speaker
     if len(text) > _OUTPUT and not HEAD.search(text, start):
         kind = recognise(sampled(text[start:], *PLACES))
         if kind.name != "prose":

@@ -17,14 +17,11 @@ from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.typed import Fraction, Positive, check_fields
 from holdfast.text.fit import LONG_TOKEN, clip
 from holdfast.text.sentences import sentences
-from holdfast.text.words import terms
+from holdfast.text.words import STOP_WORDS, words
 
 from .entities import entities, glimpsed, relations
-from .forms import FACTORS, HEAVY, LIGHT, VERBATIM, Condenser, Count, Form, RuleCondenser
+from .forms import HEAVY, LIGHT, VERBATIM, Condenser, Count, Form, RuleCondenser, room_for
 from .messages import Remembered
-
-_USUAL = {level: sum(factors) / len(factors) for level, factors in FACTORS.items()}
-"""For each level, the ratio by which a form is expected to be smaller."""
 
 # seconds of silence after which a new conversation begins: about an hour, in "User Session
 # Identification Based on Strong Regularities in Inter-activity Time" (Halfaker et al., 2015)
@@ -132,11 +129,12 @@ def at_topic_shifts(text: str, most: int, count: Count) -> list[str]:
         part for sentence in sentences(text) for part in _no_longer(sentence, most, count, rate)
     ]
     reach = list(accumulate((rate * len(piece) for piece in pieces), initial=0.0))
-    bags = [frozenset(terms(piece)) for piece in pieces]
+    bags = [frozenset[str]()] * _AROUND + [frozenset(words(piece)) - STOP_WORDS for piece in pieces]
+    before = [frozenset[str]().union(*bags[at : at + _AROUND]) for at in range(len(bags))]
     found: list[str] = []
     start = 0
     while start < len(pieces):
-        end = _end(start, reach, bags, most)
+        end = _end(start, reach, before, most)
         while end > start + 1 and (size := count("".join(pieces[start:end]))) > most:
             end = start + max(1, min(end - start - 1, (end - start) * most // size))
         found.append("".join(pieces[start:end]))
@@ -144,22 +142,21 @@ def at_topic_shifts(text: str, most: int, count: Count) -> list[str]:
     return found
 
 
-def _end(start: int, reach: Sequence[float], bags: Sequence[frozenset[str]], most: int) -> int:
+def _end(start: int, reach: Sequence[float], before: Sequence[frozenset[str]], most: int) -> int:
     """The end of the piece from ``start``: the largest change of words within its length.
 
-    ``reach`` has the tokens before each place.
+    ``reach`` has the tokens before each place, and ``before`` the words of the sentences before it.
     """
     last = max(start + 1, bisect_right(reach, reach[start] + most) - 1)
-    if last == len(bags):
+    if last == len(reach) - 1:
         return last
     least = min(last, bisect_left(reach, reach[start] + most * _LEAST_SHARE))
-    return min(range(least, last + 1), key=lambda at: (_likeness(bags, at), -at))
+    likeness = [_likeness(before[at], before[at + _AROUND]) for at in range(least, last + 1)]
+    return last - min(range(len(likeness)), key=likeness[::-1].__getitem__)
 
 
-def _likeness(bags: Sequence[frozenset[str]], at: int) -> float:
+def _likeness(before: frozenset[str], after: frozenset[str]) -> float:
     """The share of common words of both sides of a place, relative to the smaller side."""
-    before = frozenset[str]().union(*bags[max(0, at - _AROUND) : at])
-    after = frozenset[str]().union(*bags[at : at + _AROUND])
     smaller = min(len(before), len(after))
     return len(before & after) / smaller if smaller else 0.0
 
@@ -467,7 +464,7 @@ class Maintenance:
     def _sink(
         self, held: Sequence[list[Segment]], importance: Importance, emptied: set[Tier]
     ) -> dict[str, tuple[Segment, Tier]]:
-        """Move segments out of their tiers, unchanged, each with the expected size of its form.
+        """Move segments out of their tiers, unchanged, each with the largest size of its form.
 
         So a form is made only for the tier in which a segment stays. Tiers in ``emptied``, to which
         each tier above its trigger is added, are emptied to their target. Returns by id what each
@@ -478,8 +475,8 @@ class Maintenance:
         for level, tier in enumerate(TIERS, 1):
             for segment in self._leaving(tier, held[level - 1], importance, sizes, emptied):
                 sunk.setdefault(segment.id, (segment, tier))
-                size = self.count(self._whole(segment)) / _USUAL[min(level, HEAVY)]
-                sizes[segment.id] = int(size)
+                size = self.count(self._whole(segment))
+                sizes[segment.id] = room_for(size, min(level, HEAVY))
                 insort(held[level], segment, key=lambda each: each.created)
         return sunk
 
@@ -498,7 +495,7 @@ class Maintenance:
     ) -> list[Segment]:
         """Take the segments out that go down, the least important first; record importances.
 
-        Those that ``arrived`` from above, with the expected sizes of their forms, keep the
+        Those that ``arrived`` from above, with the largest sizes of their forms, keep the
         importance they had there. The protected ones of hot go last, and only until it is below its
         trigger.
         """

@@ -59,13 +59,9 @@ def gap(lines: int, characters: int) -> str:
     return f"[… {of_lines}{characters:,} characters left out …]"
 
 
-def fits(text: str, tokens: int, count: Count, rate: float = 0.0) -> bool:
-    """Whether the text has at most this many tokens; of a long text, the start is counted.
-
-    ``rate``: the expected tokens of a character, if known.
-    """
-    longest = min(LONG_TOKEN, 2 / rate) if rate else LONG_TOKEN
-    telling = int(tokens * longest) + 256
+def fits(text: str, tokens: int, count: Count) -> bool:
+    """Whether the text has at most this many tokens; of a long text, the start is counted."""
+    telling = tokens * LONG_TOKEN + 256
     if len(text) > telling and count(text[:telling]) > tokens + _SEAM:
         return False
     return count(text) <= tokens
@@ -76,7 +72,7 @@ def clip(text: str, tokens: int, count: Count, *, mark: str = "", rate: float = 
 
     ``rate``: the expected tokens of a character, if known.
     """
-    if fits(text, tokens, count, rate):
+    if not rate and fits(text, tokens, count):
         return text
     found = _longest_text(len(text), lambda size: text[: _joint(text, size)], tokens, count, rate)
     if not mark:
