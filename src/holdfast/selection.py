@@ -380,8 +380,8 @@ def shortlist(
     kinds = [piece.labels or (pattern(piece),) for piece in pieces]
     if used:
         found = finder("".join(texts))
-        each = zip(kinds, texts, strict=True)
-        kinds = [(*mine, *used.intersection(found(text))) for mine, text in each]
+        named = zip(kinds, texts, strict=True)
+        kinds = [(*mine, *used.intersection(found(text))) for mine, text in named]
     times = Counter(chain.from_iterable(kinds))
     answers = Question.of(question).scores(texts, [piece.under for piece in pieces])
     rarity = {name: 1 / count for name, count in times.items()}.__getitem__
