@@ -11,7 +11,7 @@ import os
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, ForwardRef, cast
@@ -31,6 +31,7 @@ from holdfast.formats import FORMATS
 from holdfast.formats.payloads import schemas
 from holdfast.kernel.budget import Budget, written_tokens
 from holdfast.kernel.errors import ConfigError, FormatError
+from holdfast.kernel.forks import cached_property
 from holdfast.kernel.registry import Registry, imported, rows, similar
 from holdfast.kernel.typed import is_object
 from holdfast.options import USUAL_PROFILE, Options, check, chosen

@@ -14,7 +14,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
 from itertools import chain, pairwise
 from math import ceil
 from statistics import fmean
@@ -24,6 +23,7 @@ from holdfast.calls.lineup import CallLimits, Lineup
 from holdfast.compressors.writer import SHARED, quoted, rendered
 from holdfast.formats import read
 from holdfast.kernel.errors import ConfigError
+from holdfast.kernel.forks import cached_property
 from holdfast.kernel.messages import Messages
 from holdfast.kernel.ports import All, Complete, Embed
 from holdfast.model_usage import NO_CALLS, ModelUsage

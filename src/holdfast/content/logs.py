@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import groupby, islice
 from typing import NamedTuple
 
+from holdfast.kernel.forks import cached_property
 from holdfast.text.importance import TROUBLE, alarm
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import Piece, Reading, clauses

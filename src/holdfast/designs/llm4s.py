@@ -44,9 +44,6 @@ _LONGEST_LIST, _ENDS = 20, 10
 _WHOLE_LOG, _LOG_HEAD, _LOG_TAIL = 120, 80, 40
 _FRAMES = 10  # lines of a stack (L.10)
 _FRAME_SIGNS = ("at ", ".java:", ".scala:")
-_DONE = re.compile(
-    r"\.\.\. ?\[(?:\+|collapsed )\d|\A\[(?:EXTERNALIZED: |BINARY CONTENT - |LEFT OUT: )"
-)
 
 
 def llm4s_history(keep_blocks: int = 5, max_tokens: Share = 400) -> Digest:
@@ -88,8 +85,7 @@ class SizeClasses(Configured):
         for output in reversed(list(texts(transcript, allowance))):
             text = output.text
             size = len(text.encode("utf-8", "surrogatepass"))
-            is_done = output.position in transcript.pinned or _DONE.search(text)
-            if is_done or size <= self.inline_bytes:
+            if output.position in transcript.pinned or size <= self.inline_bytes:
                 continue
             type_, key = type_of(text), ""
             if size <= self.external_bytes and type_ != "BINARY":
@@ -148,8 +144,11 @@ def _cleaned(value: Value, depth: int) -> Value:
 
 
 def _ends(items: Sequence[T], told: str) -> list[T | str]:
-    """The items; of a long list those at both ends around a line that counts the others."""
-    if len(items) <= _LONGEST_LIST:
+    """The items; of a long list those at both ends around a line that counts the others.
+
+    One item is not counted: that saves nothing, and a list that was cut would be cut again.
+    """
+    if len(items) <= _LONGEST_LIST + 1:
         return list(items)
     gone = told.format(len(items) - 2 * _ENDS)
     return [*items[:_ENDS], gone, *items[-_ENDS:]]
@@ -204,7 +203,7 @@ def llm4s_log(text: str) -> str:
         return text
     runs = ((line, len(list(run))) for line, run in groupby(text.split("\n")))
     lines = [f"{line} ×{count}" if count > 1 else line for line, count in runs]
-    if len(lines) <= _WHOLE_LOG:
+    if len(lines) <= _WHOLE_LOG + 1:  # as above
         return "\n".join(lines)
     gone = len(lines) - _LOG_HEAD - _LOG_TAIL
     marker = f"... [collapsed {gone} repeated/verbose log lines] ..."
@@ -228,11 +227,10 @@ def llm4s_error(text: str) -> str:
 def _words(text: str) -> str:
     """Up to 1,000 characters whole; else the first 50 words and the last 20 around a marker."""
     words = text.split()
-    if len(text) <= _WHOLE or len(words) <= _HEAD + _TAIL:
+    marker = f"... [+{len(words) - _HEAD - _TAIL} words] ..."
+    if len(text) <= _WHOLE or len(words) <= _HEAD + len(marker.split()) + _TAIL:  # as above
         return text
-    return " ".join(
-        [*words[:_HEAD], f"... [+{len(words) - _HEAD - _TAIL} words] ...", *words[-_TAIL:]]
-    )
+    return " ".join([*words[:_HEAD], marker, *words[-_TAIL:]])
 
 
 _INLINE: Mapping[str, Callable[[str], str]] = {

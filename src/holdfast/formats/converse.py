@@ -16,6 +16,7 @@ from holdfast.formats.rules.messages import ThinkingStays
 from holdfast.kernel.messages import (
     Media,
     MediaKind,
+    Opaque,
     Part,
     Parts,
     Reasoning,
@@ -127,7 +128,13 @@ def _block(block: Node) -> LocatedPart:
         return Reasoning(told.text("text"), bool(told.value.get("signature"))), block.path
     for kind in CONVERSE_MEDIA:
         if kind in value:
-            return _media(block.object(kind).value, kind), block.path
+            held = block.object(kind)
+            source = held.value.get("source")
+            if is_object(source) and "text" in source:
+                return Text(held.object("source").text("text")), held.at("source", "text")
+            if is_object(source) and "content" in source:
+                return Opaque(held.json("source")), block.path
+            return _media(held.value, kind), block.path
     return block.unknown()
 
 

@@ -78,7 +78,7 @@ def brief_lock() -> RLock:
     return made
 
 
-class cached_property(functools.cached_property[T]):  # noqa: N801 - in the place of functools'
+class cached_property(functools.cached_property[T]):  # noqa: N801, TID251 - in the place of it
     """Like that of ``functools`` from Python 3.12 on: computes without holding a lock.
 
     Before 3.12 one lock is shared by all instances, and a forked child may find it held forever.

@@ -7,12 +7,13 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from math import fsum
 from typing import NamedTuple
 
 from holdfast.content.lossy import sampled
+from holdfast.kernel.forks import cached_property
 from holdfast.text.fit import Count, choose
 from holdfast.text.identifiers import Identifier, find
 from holdfast.text.memo import Memo

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from itertools import chain, groupby, pairwise
 from operator import itemgetter
+
+from holdfast.kernel.forks import cached_property
 
 from .memo import Memo
 
