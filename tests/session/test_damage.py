@@ -179,6 +179,10 @@ def test_a_damaged_schema_that_is_no_text_is_an_error_of_one_line(file):
         "UPDATE waiting SET words = x'92c1'",
         "UPDATE logs SET parts = '[[0,'",
         "UPDATE postings SET block = substr(block, 1, 7)",
+        "UPDATE waiting SET words = 5",
+        "UPDATE logs SET parts = '[1, null]'",
+        "UPDATE logs SET parts = '5'",
+        "UPDATE postings SET block = 'text'",
     ],
 )
 def test_a_damaged_index_of_words_is_an_error_of_one_line(tmp_path, harm):

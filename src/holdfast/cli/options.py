@@ -286,7 +286,7 @@ def place_of(store: str, *, missing: str = "", option: str = "--store ") -> str:
         problem, advice = "there is no such file", missing
     elif url.startswith("memory:"):
         problem, advice = "memory is lost when the command ends", "name a file, as originals.db"
-    elif file:
+    elif file and not (missing and Path(file).is_file()):  # which may be only read
         problem, advice = obstacle(Path(file))
     if problem:
         raise ConfigError(problem, place=f"{option}{store}", advice=advice)

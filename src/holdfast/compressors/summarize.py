@@ -213,6 +213,8 @@ class _Telling:
 
     def extended(self, known: Known | None, new: list[int]) -> Flow:
         """The plan with the model's summary; if the model fails, the best plan without it."""
+        if not self.history.exact and self._cap(new[-1]) < _LEAST:
+            return Plan.skip("no_room", "no summary that says something fits beside what stays")
         try:
             envelope = yield from self._written(known, new)
         except HoldfastError as fault:

@@ -12,8 +12,9 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+import struct
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -24,7 +25,14 @@ from holdfast.kernel.errors import ConfigError, CorruptError, StoreError
 from holdfast.stores.entries import EntryStore
 from holdfast.stores.postings import Tallied, blocks, scores, tallied, waiting_words
 from holdfast.stores.protocols import ClosedAfterUse, Line, to_bytes, to_text
-from holdfast.stores.sqlite_file import DatabaseFile, Synchronous, code_of, sealed, unsealed
+from holdfast.stores.sqlite_file import (
+    DatabaseFile,
+    SchemaError,
+    Synchronous,
+    code_of,
+    sealed,
+    unsealed,
+)
 from holdfast.text.similarity import POSTING
 
 MOST_WAITING = 64
@@ -111,7 +119,8 @@ class SqliteLog:
             if end > length:
                 connection.execute(_GROW, (end, log))
             if connection.execute(_LATE, _span(log)).fetchone()[0] >= MOST_WAITING:
-                _index(connection, log)
+                with _reading_words():
+                    _index(connection, log)
         return places
 
     def read(self, positions: Sequence[int]) -> dict[int, Line]:
@@ -149,7 +158,7 @@ class SqliteLog:
 
         Of many words, or of words in many lines, the rarest are used.
         """
-        with self._file.reading() as connection:
+        with self._file.reading() as connection, _reading_words():
             log, _ = self._found(connection)
             return scores(terms, _SqlitePostings(connection, log), most) if log else {}
 
@@ -175,6 +184,16 @@ class SqliteLog:
         connection.execute(_KEEP, (number, number // SPAN, name, time, body))
         if line.words:
             connection.execute(_WAIT, (number, waiting_words(line.words)))
+
+
+@contextmanager
+def _reading_words() -> Generator[None]:
+    """Name the damage of an index of words, which shows as values of other types and forms."""
+    try:
+        yield
+    except (ArithmeticError, LookupError, TypeError, ValueError, struct.error) as fault:
+        problem = "the file is damaged: its index of words cannot be read; restore it from a copy"
+        raise SchemaError(problem) from fault
 
 
 class _SqlitePostings:

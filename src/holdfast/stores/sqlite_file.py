@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import struct
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from functools import partial
-from json import JSONDecodeError
 from pathlib import Path
 from threading import RLock
 from time import monotonic, sleep
 from typing import Literal
 from weakref import finalize
 from zlib import crc32
-
-from msgspec import DecodeError
 
 from holdfast.kernel.errors import StoreError
 from holdfast.kernel.forks import Forks
@@ -147,7 +143,7 @@ STEPS: tuple[Step, ...] = (
 
 
 class SchemaError(Exception):
-    """The file cannot be used by this version."""
+    """The file cannot be used: by this version, or since it is damaged."""
 
 
 def version(connection: sqlite3.Connection, steps: tuple[Step, ...] = STEPS) -> int:
@@ -205,9 +201,8 @@ EXPLANATIONS = {
 }
 """Explanations by SQLite's primary result code."""
 
-# errors of reading what the file holds
-_DAMAGED = (UnicodeDecodeError, DecodeError, JSONDecodeError, struct.error)
-
+# errors of SQLite, of the system, and of reading what the file holds
+_FAULTS = (sqlite3.Error, OSError, OverflowError, UnicodeDecodeError, SchemaError)
 # SQLite's message if it may not create files next to the database
 _CLOSED = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 _PAUSE = 0.01  # seconds before another process may have made its change of the log mode
@@ -251,7 +246,7 @@ class DatabaseFile:
                 if self._connection is None:
                     self._connection = self._open()
                 yield self._connection
-            except (sqlite3.Error, OSError, OverflowError, SchemaError, *_DAMAGED) as fault:
+            except _FAULTS as fault:
                 raise StoreError(f"sqlite store {self._path}: {self._explained(fault)}") from fault
 
     @contextmanager
@@ -382,8 +377,6 @@ class DatabaseFile:
             return f"{fault.strerror}; check the path and its directory"
         if isinstance(fault, UnicodeDecodeError):  # in SQLite's quotation of a schema, or in a key
             return "the file is damaged: it holds names that are not text"
-        if isinstance(fault, _DAMAGED):
-            return "the file is damaged: its index of words cannot be read; restore it from a copy"
         code = code_of(fault)
         if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
             waited = f"another process has been writing for {self._timeout:g} s"
