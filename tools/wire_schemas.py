@@ -23,6 +23,8 @@ from typing import Any, Union, get_args
 
 from anthropic.types.beta import BetaContentBlock, BetaMessageParam
 from anthropic.types.beta.beta_content_block_param import BetaContentBlockParam
+from anthropic.types.beta.beta_system_message_param import BetaSystemMessageParam
+from anthropic.types.beta.beta_system_message_param import ContentBlock as SystemBlock
 from botocore.loaders import Loader
 from google.genai.types import Content, Part
 from openai.types.chat import ChatCompletionMessage, ChatCompletionMessageParam
@@ -266,7 +268,10 @@ def anthropic() -> Schema:
     roles = {
         "user": _message("user", (kinds[kind] for kind in asked)),
         "assistant": _message("assistant", (kinds[kind] for kind in said)),
+        "system": _message("system", (each.__name__ for each in get_args(SystemBlock))),
     }
+    for field in BetaSystemMessageParam.__annotations__:  # settings, which are not text
+        roles["system"]["properties"].setdefault(field, {})
     limits = {"cache_control": CACHE_CONTROLS}
     return _file("anthropic", "anthropic.types.beta.BetaMessageParam", roles, definitions, limits)
 

@@ -13,7 +13,9 @@ def main() -> int:
 
         stand_in()
         return run()
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, RuntimeError) as fault:
+        if not isinstance(fault.__cause__ or fault, KeyboardInterrupt):
+            raise
         return 130  # ``cli.INTERRUPTED``, which may not be imported yet
 
 

@@ -184,10 +184,22 @@ def test_the_log_says_that_a_model_failed(caplog):
     assert (record.levelno, record.holdfast["model_failures"]) == (logging.WARNING, 1)
 
 
-@pytest.mark.parametrize("fault", [GeneratorExit(), StopIteration(), RecursionError()])
-def test_what_a_model_raises_to_end_a_generator_ends_no_compression(fault):
+@pytest.mark.parametrize(
+    "fault",
+    [GeneratorExit(), StopIteration(), RecursionError(), SystemExit("no key"), KeyboardInterrupt()],
+)
+def test_what_a_model_raises_to_end_something_ends_no_compression(fault):
     def model(prompt):
         raise fault
+
+    result = holdfast.compress(history(), 200, **settings(llm=model))
+    healthy(result, history())
+    assert result.degraded
+
+
+def test_an_asynchronous_model_that_exits_ends_no_compression():
+    async def model(prompt):
+        raise SystemExit("no key")
 
     result = holdfast.compress(history(), 200, **settings(llm=model))
     healthy(result, history())

@@ -142,7 +142,7 @@ class VendorLine:
             if task is not None and task.cancelling():
                 raise
             return ModelError(f"{who} gave up: {_named(fault)}")
-        except (Exception, GeneratorExit) as fault:  # noqa: BLE001 - no model ends a compression
+        except (Exception, GeneratorExit, SystemExit) as fault:  # noqa: BLE001 - no model ends this
             return ModelError(f"{who} failed: {_named(fault)}")
 
     def _pause(self, answer: object, attempts: int, until: float) -> float | None:

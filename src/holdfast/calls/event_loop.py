@@ -75,7 +75,8 @@ async def in_thread(call: Callable[[], T]) -> T:
     def work() -> None:
         try:
             told.set_result(context.run(call))
-        except (StopIteration, GeneratorExit) as fault:  # a future cannot hold these
+        # a future cannot hold the first two, and the others end the loop that awaits it
+        except (StopIteration, GeneratorExit, KeyboardInterrupt, SystemExit) as fault:
             told.set_exception(RuntimeError(repr(fault)))
         except BaseException as fault:  # noqa: BLE001 - raised again by whoever waits
             told.set_exception(fault)

@@ -142,6 +142,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         let_go(sys.stdout)
         return PIPE_CLOSED
     except Exception as fault:  # noqa: BLE001 - the outermost function: a person reads one line
+        if isinstance(fault.__cause__, KeyboardInterrupt):  # in a class body, before Python 3.12
+            return INTERRUPTED
         if debug:
             traceback.print_exc()
         return _report(fault)

@@ -221,7 +221,7 @@ def _checked(counter: TokenCounter) -> Callable[[str], int]:
             tokens = cast("object", counter.count(text))
         except HoldfastError:
             raise
-        except Exception as fault:
+        except (Exception, GeneratorExit) as fault:
             problem = f"{counter.name} failed: {problem_of(fault)}"
             raise ConfigError(problem, place="counter", advice=advice) from fault
         if not isinstance(tokens, int) or tokens < 0:
