@@ -162,6 +162,6 @@ def __dir__() -> list[str]:
 
 
 keep_old_names()
-import_module(
-    "holdfast.kernel.imports"
-).ImportsAtFork()  # a package is imported after its old names
+import_module("holdfast.kernel.imports").ImportsAtFork(
+    last=True
+)  # a package is imported after its old names

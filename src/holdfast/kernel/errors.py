@@ -24,7 +24,7 @@ from __future__ import annotations
 from typing import Self
 
 
-def problem_of(fault: Exception) -> str:
+def problem_of(fault: BaseException) -> str:
     """The type and the text of any exception, on one line."""
     return " ".join(f"{type(fault).__name__}: {fault}".split()).removesuffix(":")
 

@@ -11,7 +11,7 @@ from threading import RLock
 from typing import Any, Protocol, TypeVar
 from weakref import WeakSet
 
-from holdfast.kernel.imports import ImportsAtFork
+from holdfast.kernel.imports import LATE, ImportsAtFork
 
 T = TypeVar("T")
 
@@ -40,22 +40,53 @@ class Forks:
         self._watched: WeakSet[Held] = WeakSet()
         self._held: list[Held] = []
         self._is_forking = False  # an import that a fork awaits may make an instance
+        self._ends: list[Callable[[], object]] = []
+        self._parents: list[Callable[[], object]] = []
+        """Ends that are the parent's to make: the child keeps what they would let go."""
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(
-                before=self._before, after_in_parent=self._after, after_in_child=self._after
+                before=self._before, after_in_parent=self._after, after_in_child=self._in_child
             )
+            LATE.append(self._before)
 
     def watch(self, part: Held) -> None:
         """Watch this resource too, until it is garbage collected."""
         with self._forking:
             self._watched.add(part)
 
-    def _before(self) -> None:
+    def end(self, let_go: Callable[[], object]) -> None:
+        """Let something go, but not while the process forks: then soon after it, in the parent.
+
+        This does not wait for a fork: the garbage collector may call it in a thread that holds a
+        lock for which that fork waits.
+        """
+        self._ends.append(let_go)
+        self._end()
+
+    def _end(self) -> None:
+        if self._forking.acquire(blocking=False):
+            try:
+                while self._ends:
+                    self._ends.pop()()
+            finally:
+                self._forking.release()
+
+    def _in_child(self) -> None:
+        self._parents += self._ends
+        self._ends.clear()
+        self._after()
+
+    def _before(self) -> bool:
+        """Acquire all for this fork, and return whether that was still to be done."""
         self._forking.acquire()
+        if self._is_forking:  # this thread does
+            self._forking.release()
+            return False
         self._is_forking = True
         for part in list(self._watched):
             part.acquire()
             self._held.append(part)
+        return True
 
     def _after(self) -> None:
         if not self._is_forking:
@@ -64,11 +95,15 @@ class Forks:
             self._held.pop().release()
         self._is_forking = False
         self._forking.release()
+        self._end()
 
 
 _LOCKS = Forks()
 import_module("logging")  # has a lock of its own that forks take
 ImportsAtFork()  # again: awaits imports before those locks are taken, since an import may need them
+
+FILES = Forks()
+"""For open files."""
 
 
 def brief_lock() -> RLock:

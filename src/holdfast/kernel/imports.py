@@ -12,6 +12,10 @@ import importlib
 import time
 from _thread import get_ident
 
+TYPE_CHECKING = False  # as in ``typing``, which is not loaded for it
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 try:
     from posix import register_at_fork
 except ImportError:  # no system with forks
@@ -21,17 +25,24 @@ PATIENCE = 10.0
 """Seconds that a fork waits: an import that itself waits for the forking thread never ends. To load
 every module of the package takes a tenth of them."""
 
+LATE: list[Callable[[], bool]] = []
+"""Each acquires what is registered for forks unless that is done, and returns whether it was not.
+
+What registers itself while a fork awaits its import has missed its turn.
+"""
+
 _PACKAGE = __name__.partition(".")[0]  # this package's own name
 
 
 class ImportsAtFork:
     """Keeps imports away from forks, and lets forks wait for them, from when it is made.
 
-    Of what registers itself for forks, this waits before all that was registered until then.
+    Of what registers itself for forks, this waits before all that was registered until then. The
+    ``last`` to wait also acquires what is late.
     """
 
-    def __init__(self) -> None:
-        self._times = 0
+    def __init__(self, *, last: bool = False) -> None:
+        self._times, self._last = 0, last
         if register_at_fork is not None:
             register_at_fork(
                 before=self._acquire, after_in_parent=self._release, after_in_child=self._release
@@ -39,17 +50,28 @@ class ImportsAtFork:
 
     def _acquire(self) -> None:
         until = time.monotonic() + PATIENCE
-        _imp.acquire_lock()
-        while _are_under_way() and time.monotonic() < until:
+        _await_imports(until)
+        while self._last:
             _imp.release_lock()
-            time.sleep(0.001)  # the thread that imports goes on
-            _imp.acquire_lock()
+            late = [acquire() for acquire in list(LATE)]
+            _await_imports(until)
+            if not any(late):
+                break
         self._times += 1
 
     def _release(self) -> None:
         if self._times:  # none where this was made while a fork had begun
             self._times -= 1
             _imp.release_lock()
+
+
+def _await_imports(until: float) -> None:
+    """Hold the lock of imports when none is under way, or at this time at the latest."""
+    _imp.acquire_lock()
+    while _are_under_way() and time.monotonic() < until:
+        _imp.release_lock()
+        time.sleep(0.001)  # the thread that imports goes on
+        _imp.acquire_lock()
 
 
 def _are_under_way() -> bool:

@@ -19,7 +19,7 @@ from weakref import finalize
 from zlib import crc32
 
 from holdfast.kernel.errors import StoreError
-from holdfast.kernel.forks import Forks
+from holdfast.kernel.forks import FILES
 
 
 @contextmanager
@@ -232,8 +232,11 @@ class DatabaseFile:
         self._synchronous: Synchronous = synchronous
         self._lock = RLock()
         self._connection: sqlite3.Connection | None = None
-        self._closer: finalize[[], DatabaseFile] | None = None
-        _FORKS.watch(self)
+        self._closer: finalize[..., DatabaseFile] | None = None
+        # A SQLite connection that a child inherits does not have the locks that it assumes: the
+        # parent could delete a log into which the child still writes. So every file is closed
+        # before a fork and opened again after it, in both processes.
+        FILES.watch(self)
 
     @contextmanager
     def use(self) -> Generator[sqlite3.Connection]:
@@ -278,9 +281,14 @@ class DatabaseFile:
     def close(self) -> None:
         """Close the file; the next use opens it again."""
         with self._lock:
-            self._connection = None
-            if self._closer is not None:
-                self._closer()
+            connection, self._connection = self._connection, None
+            if connection is not None:
+                self._close(connection)
+
+    def _close(self, connection: sqlite3.Connection) -> None:
+        """Close the connection now: a fork waits for the lock."""
+        if self._closer is not None and self._closer.detach():
+            connection.close()
 
     def acquire(self) -> None:
         """Close the file and keep every other thread from opening it, until ``release``."""
@@ -315,7 +323,7 @@ class DatabaseFile:
             check_same_thread=False,
             uri=True,
         )
-        self._closer = finalize(self, partial(_let_go, self._lock, connection))
+        self._closer = finalize(self, FILES.end, partial(_let_go, self._lock, connection))
         try:
             with transaction(connection, "deferred"):
                 version(connection)  # before changing a file that may be another program's
@@ -324,7 +332,7 @@ class DatabaseFile:
                 connection.execute(f"PRAGMA synchronous = {self._synchronous}")
                 self._migrate(connection)
         except BaseException:
-            self._closer()
+            self._close(connection)
             raise
         return connection
 
@@ -393,10 +401,3 @@ def _let_go(lock: RLock, connection: sqlite3.Connection) -> None:
 def code_of(fault: Exception) -> int:
     """SQLite's primary result code; 255 for an error without one."""
     return getattr(fault, "sqlite_errorcode", -1) & 0xFF
-
-
-# All open files, because a fork hook is registered once for the process and cannot be removed. A
-# SQLite connection that a child inherits does not have the locks that it assumes: the parent could
-# delete a log into which the child still writes. So every file is closed before a fork and opened
-# again after it, in both processes.
-_FORKS = Forks()
