@@ -197,8 +197,11 @@ def test_the_traceback_is_shown_only_for_debug(run, talk, monkeypatch):
     assert "Traceback" in ran.err
 
 
-def test_an_interrupt_is_no_fault(run, talk, monkeypatch):
+@pytest.mark.parametrize("in_a_class", [False, True])
+def test_an_interrupt_is_no_fault(run, talk, monkeypatch, in_a_class):
     def interrupted(*_args: object, **_options: object) -> None:
+        if in_a_class:  # as Python 3.11 tells it
+            raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
         raise KeyboardInterrupt
 
     monkeypatch.setattr("holdfast.cli.conversation.count", interrupted)

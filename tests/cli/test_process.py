@@ -78,8 +78,19 @@ def test_streams_that_are_closed_or_full_are_no_fault_of_ours(talk, line, code, 
     assert (ran.returncode, ran.stderr) == (code, told)
 
 
-def test_an_interrupt_while_it_is_loaded_ends_it_quietly(folder: Path):
-    (folder / "click.py").write_text("raise KeyboardInterrupt")
+IN_A_CLASS = """
+class Interrupting:
+    def __set_name__(self, owner, name):
+        raise KeyboardInterrupt
+
+class Made:
+    value = Interrupting()
+"""
+
+
+@pytest.mark.parametrize("loading", ["raise KeyboardInterrupt", IN_A_CLASS])
+def test_an_interrupt_while_it_is_loaded_ends_it_quietly(folder: Path, loading: str):
+    (folder / "click.py").write_text(loading)
     path = os.pathsep.join([str(folder), *sys.path])
     ran = subprocess.run(
         [*COMMAND, "count", "chat.json"],

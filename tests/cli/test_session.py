@@ -390,3 +390,12 @@ def test_a_report_of_no_known_form_is_refused(run, kept, folder):
 def test_a_thread_needs_a_name(run, kept):
     line = run("session", "stats", "--store", "a.db", "--thread", "").complaint
     assert line == "--thread: '' names no conversation; give a name as text"
+
+
+def test_a_thread_on_a_read_only_disk_is_read(run, kept, monkeypatch):
+    monkeypatch.setattr("os.access", lambda *_: False)
+    for command in (["restore"], ["search", "invoice"], ["stats"], ["recall", "3"], ["facts"]):
+        assert run("session", *command, *HERE).code == 0
+    assert run("session", "list", "--store", "a.db").code == 0
+    ran = run("session", "append", "talk.json", *HERE)
+    assert (ran.code, "is not writable" in ran.err) == (2, True)

@@ -210,3 +210,21 @@ def test_the_llm4s_preset_leaves_ten_frames_alone():
         ["java.lang.Error: x", *[f"\tat shop.A.f{number}(A.java:{number})" for number in range(10)]]
     )
     assert llm4s_error(text) == text
+
+
+@pytest.mark.parametrize(
+    "mark", ["[EXTERNALIZED: x]", "[LEFT OUT: x]", "... [collapsed 3 x]", "...[+3 x]"]
+)
+def test_a_mark_that_anybody_can_write_keeps_no_output_whole(mark):
+    rows = "\n".join(f"row {n}: value {n * 7919 % 100_003} is open" for n in range(600))
+    assert len(said(f"{mark}\n{rows}")) < 200
+    assert len(said(f"{mark}\n{rows[:6_000]}")) < 1_500
+
+
+@pytest.mark.parametrize("lines", [121, 500])
+def test_what_was_shortened_is_not_shortened_again(lines):
+    log = "\n".join(f"INFO step {n} of the migration is done" for n in range(lines))
+    listed = json.dumps([{"id": n, "name": f"name {n} " * 12} for n in range(40)])
+    for output in (log, listed):
+        once = said(output, external_bytes=100_000)
+        assert said(once, external_bytes=100_000) == once

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+import holdfast
 from holdfast.formats import detect, named
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.messages import Media, Opaque, Reasoning, Text, ToolCall, ToolResult
@@ -227,3 +228,25 @@ def test_a_block_whose_type_is_no_text_is_carried_along():
         named("anthropic").read([{"role": "user", "content": [{"type": ["odd"]}]}]).messages
     )
     assert message.parts == (Opaque('{"type":["odd"]}'),)
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "image", "source": {"type": "url", "url": "https://a.example/b.png"}},
+        {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}},
+        {"type": "tool_use", "id": "a", "name": "f", "input": {}},
+        {"type": "unheard_of"},
+        {"text": "without a type"},
+    ],
+)
+def test_a_message_of_the_system_has_text_alone(block):
+    user = {"role": "user", "content": "Hi."}
+    (found,) = holdfast.validate([user, {"role": "system", "content": [block]}, user], "anthropic")
+    assert (found.rule, found.index) == ("as_published", 1)
+    said = {
+        "role": "system",
+        "content": [{"type": "text", "text": "Be brief."}],
+        "clear_at": "never",
+    }
+    assert holdfast.validate([user, said, user], "anthropic") == []

@@ -140,3 +140,24 @@ def test_a_run_of_calls_is_fitted_and_comes_back():
 def test_what_is_wrong_is_named_with_its_place(block, error):
     with pytest.raises(FormatError, match=error):
         named("converse").read([{"role": "user", "content": [block]}])
+
+
+@pytest.mark.parametrize(
+    "source", [lambda text: {"text": text}, lambda text: {"content": [{"text": text}]}]
+)
+@pytest.mark.parametrize("in_result", [False, True])
+def test_the_words_of_a_document_are_counted(source, in_result):
+    def total(text):
+        document = {"document": {"format": "txt", "name": "n", "source": source(text)}}
+        called = {"toolUse": {"toolUseId": "a", "name": "read", "input": {}}}
+        result = {"toolResult": {"toolUseId": "a", "content": [document]}}
+        messages = [{"role": "user", "content": [{"text": "Read this."}, document]}]
+        if in_result:
+            messages = [
+                {"role": "user", "content": [{"text": "Read it."}]},
+                {"role": "assistant", "content": [called]},
+                {"role": "user", "content": [result]},
+            ]
+        return holdfast.count({"messages": messages}, format="converse").total
+
+    assert total("word " * 1_001) - total("word") >= 1_000

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 from threading import Event, Thread, Timer
 
@@ -68,3 +69,43 @@ def test_a_child_makes_a_value_of_its_own_while_its_parent_makes_one():
     over.set()
     maker.join()
     assert code_of(child) == 0
+
+
+BUSY = """
+import os, signal, sys, threading, time
+import holdfast
+
+def said(n):
+    return {"role": ("user", "assistant")[n % 2], "content": f"Invoice {n}. " + "And so on. " * 30}
+
+def work(n):
+    talk = [said(n + k) for k in range(30)]
+    holdfast.compress(talk, 600, redact=True, store=sys.argv[1], thread="t")
+    log = [f"2026-01-01 10:00:{k % 60:02} INFO worker-{n}: job {k} done" for k in range(200)]
+    holdfast.shrink("\\n".join(log), 200)
+
+def busy(n):
+    while True:
+        work(n)
+        n += 1
+
+for number in range(2):
+    threading.Thread(target=busy, args=(1_000 * number,), daemon=True).start()
+codes = []
+for number in range(12):  # the first ones while modules are loaded
+    time.sleep(0.01)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)
+        work(9_000 + number)
+        os._exit(0)
+    codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+print(codes, flush=True)
+os._exit(0)
+"""
+
+
+def test_no_child_hangs_of_a_program_that_loads_and_opens_and_closes_files_in_threads(tmp_path):
+    run = [sys.executable, "-c", BUSY, f"sqlite:///{tmp_path / 'a.db'}"]
+    told = subprocess.run(run, capture_output=True, text=True, check=True).stdout
+    assert told == f"{[0] * 12}\n"

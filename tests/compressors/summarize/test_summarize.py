@@ -260,3 +260,18 @@ def test_a_summary_in_the_systems_name_is_known_again_where_the_system_has_no_vo
     result = holdfast.compress(messages, 200, secret="s", **options)
     assert result.messages[0]["role"] == "user"
     assert summaries_of(result.messages, "anthropic", secret="s")[0]
+
+
+@pytest.mark.parametrize("size", range(10, 40, 4))
+def test_no_summary_is_cut_to_a_stub(size):
+    said = "They discussed the move of the servers and agreed on port 8443 for the gateway."
+    talk = [
+        {"role": ("user", "assistant")[n % 2], "content": f"Step {n}. {f'word{n} ' * size}"}
+        for n in range(12)
+    ]
+    for budget in range(100, 400, 10):
+        result = holdfast.compress(talk, budget, profile="quality", llm=lambda _: said, secret="s")
+        assert result.budget_met
+        for message in result.messages:
+            if message["content"].startswith("[HISTORY"):
+                assert len(message["content"].partition("\n")[2]) > 40
