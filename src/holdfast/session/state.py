@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from holdfast.kernel.messages import Message
@@ -117,6 +117,11 @@ class Made:
 
     far: int = 0
     """Messages before this position are searched only for the user's questions."""
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """The fields of a part of the state by name, not copied as ``asdict`` does."""
+    return {each.name: getattr(value, each.name) for each in fields(value)}
 
 
 _LATER = frozenset({"found", "fits", "spared", "net", "slowest"})
@@ -230,7 +235,7 @@ class State:
 
     def to_json(self) -> str:
         """The JSON that is saved."""
-        return json.dumps(asdict(self), ensure_ascii=False, separators=(",", ":"))
+        return json.dumps(self, default=_fields, ensure_ascii=False, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str | None) -> State:
