@@ -193,3 +193,29 @@ def test_a_long_output_that_begins_as_a_summary_of_one_is_cleared():
     for strategy in strategies:
         result = holdfast.compress(messages, 300, strategy=strategy)
         assert result.budget_met
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "[… 120 lines, 4,810 characters left out …]",
+        "[left out: 5 of 6 lines]",
+        "[original: 12345678901234567890 (log, 12 tokens)]",
+    ],
+)
+def test_a_text_of_a_tool_that_ends_like_a_shortened_one_is_shortened(end):
+    rows = "\n".join(f"row {n}: value {n * 7919 % 100_003} is open" for n in range(600))
+    messages = [
+        {"role": "user", "content": "Look."},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {"id": "a", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+            ],
+        },
+        {"role": "tool", "tool_call_id": "a", "content": f"{rows}\n{end}"},
+        {"role": "assistant", "content": "Done."},
+        {"role": "user", "content": "And?"},
+    ]
+    assert holdfast.compress(messages, 1_500, strategy="shrink").budget_met

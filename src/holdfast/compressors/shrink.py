@@ -74,8 +74,9 @@ class _ShrinkWork:
         self._count = allowance.meter.text
         self._question = transcript.question if allowance.query is None else allowance.query
         self._excess = allowance.meter.total(transcript) - allowance.target
-        self._outputs = [each for each in texts(transcript, allowance) if self._may_shrink(each)]
+        self._outputs = [each for each in texts(transcript, allowance) if self._is_meant(each)]
         self._outputs.reverse()
+        self._shrunk = {each[:2] for each in self._outputs if self._was_shrunk(each)}
         self._sizes: dict[Place, int] = {each[:2]: each.tokens for each in self._outputs}
 
     def _arguments(self) -> Iterable[Output]:
@@ -86,14 +87,18 @@ class _ShrinkWork:
                     told = part.arguments
                     yield Output(i, at, part.name, told, self._count(told))
 
-    def _may_shrink(self, text: Output) -> bool:
-        """Whether the text is one of the chosen, and names no original and no omission yet."""
+    def _is_meant(self, text: Output) -> bool:
+        """Whether the text is one of the chosen, and names no original that is kept."""
         if text.position in self._transcript.pinned:
             return False
         if not is_chosen(text.tool, self._knobs.tools, self._knobs.keep_tools):
             return False
-        known = key_in(text.text, self._transcript.seal) is not None
-        return not known and _OMISSION.search(text.text[-GLANCE:]) is None
+        seal = self._transcript.seal
+        return seal is None or key_in(text.text, seal) is None
+
+    def _was_shrunk(self, text: Output) -> bool:
+        """Whether the text says that it was shortened, which any text may."""
+        return bool(_OMISSION.search(text.text[-GLANCE:]) or key_in(text.text))
 
     def done(self) -> Asking[None]:
         """Run the steps in order until the target is met."""
@@ -104,7 +109,7 @@ class _ShrinkWork:
             self._lossless()
         if "arguments" in rules:
             for call in self._arguments():
-                if self._excess > 0 and self._may_shrink(call):
+                if self._excess > 0 and self._is_meant(call) and not self._was_shrunk(call):
                     yield from self._clamp(call)
         if "lossy" in rules:
             rooms = self._rooms()
@@ -114,8 +119,9 @@ class _ShrinkWork:
 
     def _repeats(self) -> Asking[None]:
         """Replace each output whose exact text a later output has too."""
-        last = {output.text: output for output in self._outputs}
-        for output in self._outputs:
+        fresh = [output for output in self._outputs if output[:2] not in self._shrunk]
+        last = {output.text: output for output in fresh}
+        for output in fresh:
             later = last[output.text]
             if later is output or self._excess <= 0:
                 continue
@@ -129,7 +135,7 @@ class _ShrinkWork:
     def _lossless(self) -> None:
         """Replace outputs by their lossless forms."""
         for output in self._outputs:
-            if self._excess > 0 and output[:2] not in self.edits:
+            if self._excess > 0 and output[:2] not in self.edits.keys() | self._shrunk:
                 self._compact(output, output.tokens)
 
     def _compact(self, output: Output, room: int) -> bool:
@@ -145,12 +151,13 @@ class _ShrinkWork:
         """The room in tokens of each output that has to shrink to remove the excess.
 
         Outputs of the newest exchange shrink after all others, and nothing is cut below its share
-        before everything else has reached it.
+        before everything else has reached it. What was shrunk gives way when all else has.
         """
         rooms: dict[Place, int] = {}
         left, newest = self._excess, self._transcript.newest
-        for share, is_newest, output in product((_SHARE, 0.0), (False, True), self._outputs):
-            if (output.position in newest) is not is_newest:
+        either = (False, True)
+        for again, share, last, output in product(either, (_SHARE, 0.0), either, self._outputs):
+            if (output[:2] in self._shrunk, output.position in newest) != (again, last):
                 continue
             now = rooms.get(output[:2], self._sizes[output[:2]])
             room = max(SENTENCE, int(output.tokens * share), now - left)
