@@ -8,11 +8,12 @@ import re
 import signal
 import sqlite3
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
+from threading import Thread
 from time import monotonic, process_time, sleep
 from typing import Any
 
@@ -27,6 +28,7 @@ SECONDS, SECONDS_A_MEGABYTE = 2.0, 4.0
 APPENDED = 3.0
 """As ``SECONDS_A_MEGABYTE``, for what a session is given."""
 _CHILD = 20  # seconds after which a forked child hangs
+_COLUMNS = "waiting.words logs.parts logs.length postings.block postings.part lines.id".split()
 _REFERENCE = re.compile(r"\[original: (\w+) ")
 
 
@@ -216,6 +218,9 @@ def _damage(case: Finding) -> str:
         try:
             with holdfast.Session("t", store=f"sqlite:///{file}", format=case.wire) as session:
                 kept, named = session.restore(), session.faults
+                with suppress(holdfast.HoldfastError):
+                    session.search("the order that is late")
+                    session.append({"role": "user", "content": "And now?"})
         except holdfast.HoldfastError:
             return ""
     if kept == case.messages:
@@ -227,7 +232,16 @@ def _damage(case: Finding) -> str:
 
 
 def _damaged(file: Path, rng: Random) -> None:
-    """One byte of the file is another one, or one letter of a line."""
+    """One byte of the file is another one, or one letter of a line, or one column of a table."""
+    if rng.random() < 0.2:
+        table, column = rng.choice(_COLUMNS).split(".")
+        value = rng.choice((5, -1, 1e308, "x", b"", b"\x92\x80"))
+        with (
+            suppress(sqlite3.Error),
+            closing(sqlite3.connect(file, isolation_level=None)) as connection,
+        ):
+            connection.execute(f"UPDATE OR IGNORE {table} SET {column} = ?", (value,))
+        return
     if rng.random() < 0.3:
         content = bytearray(file.read_bytes())
         content[rng.randrange(len(content))] = rng.randrange(256)
@@ -247,21 +261,32 @@ def _damaged(file: Path, rng: Random) -> None:
 
 
 def _fork(case: Finding) -> str:
-    """A child of a fork compresses too."""
-    child = os.fork()
-    if child == 0:
-        try:
-            _compressed(case, 300, None)
-        finally:
-            os._exit(0)
-    end = monotonic() + _CHILD
-    while monotonic() < end:
-        if os.waitpid(child, os.WNOHANG)[0]:
-            return ""
-        sleep(0.01)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return "a forked child hangs"
+    """A child of a fork compresses too, while a thread of its parent does."""
+    with TemporaryDirectory() as folder:
+
+        def work() -> None:
+            with suppress(holdfast.HoldfastError):
+                _compressed(case, 300, f"sqlite:///{folder}/a.db")
+                holdfast.shrink(str(case.messages), 100)
+
+        thread = Thread(target=work)
+        thread.start()
+        sleep(Random(case.name).random() / 50)
+        child = os.fork()
+        if child == 0:
+            try:
+                work()
+            finally:
+                os._exit(0)
+        end, told = monotonic() + _CHILD, ""
+        while not told and not os.waitpid(child, os.WNOHANG)[0]:
+            if monotonic() > end:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                told = "a forked child hangs"
+            sleep(0.01)
+        thread.join()
+    return told
 
 
 def _kill(case: Finding) -> str:

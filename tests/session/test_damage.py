@@ -180,6 +180,7 @@ def test_a_damaged_schema_that_is_no_text_is_an_error_of_one_line(file):
         "UPDATE logs SET parts = '[[0,'",
         "UPDATE postings SET block = substr(block, 1, 7)",
         "UPDATE waiting SET words = 5",
+        "UPDATE waiting SET words = 'text'",
         "UPDATE logs SET parts = '[1, null]'",
         "UPDATE logs SET parts = '5'",
         "UPDATE postings SET block = 'text'",

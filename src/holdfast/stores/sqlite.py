@@ -191,7 +191,14 @@ def _reading_words() -> Generator[None]:
     """Name the damage of an index of words, which shows as values of other types and forms."""
     try:
         yield
-    except (ArithmeticError, LookupError, TypeError, ValueError, struct.error) as fault:
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
+        struct.error,
+    ) as fault:
         problem = "the file is damaged: its index of words cannot be read; restore it from a copy"
         raise SchemaError(problem) from fault
 
