@@ -293,7 +293,8 @@ _LEAST_SHOWN = 16
 # times the tokens of its reference that a text has, else its original is saved and not named; half
 # kept as much
 _WORTH_NAMING = 4
-# tokens of candidates that are ranked: of the first few, none may fit, and the room stays unused
+# tokens of the room by which events are read, and of candidates that are ranked: of the first few,
+# none may fit, and a small room stays unused
 _LEAST_RANKED = 512
 
 
@@ -316,7 +317,7 @@ class Selection:
         question, share = allowance.query, table().asked
         if question is None:
             question, share = transcript.question, table().implied
-        rate, room = rates(transcript.messages, self._meter), max(self.stays.room, 1)
+        rate, room = rates(transcript.messages, self._meter), max(self.stays.room, _LEAST_RANKED)
         self.candidates = Candidates(events, gone | self.in_place, rate, question, share, room)
         self._task_in_its_room = self._shorter_task()
 
