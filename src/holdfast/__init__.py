@@ -162,6 +162,5 @@ def __dir__() -> list[str]:
 
 
 keep_old_names()
-import_module("holdfast.kernel.imports").ImportsAtFork(
-    last=True
-)  # a package is imported after its old names
+# a package is imported after its old names
+import_module("holdfast.kernel.imports").ImportsAtFork(last=True)

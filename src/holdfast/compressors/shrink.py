@@ -135,7 +135,8 @@ class _ShrinkWork:
     def _lossless(self) -> None:
         """Replace outputs by their lossless forms."""
         for output in self._outputs:
-            if self._excess > 0 and output[:2] not in self.edits.keys() | self._shrunk:
+            place = output[:2]
+            if self._excess > 0 and place not in self.edits and place not in self._shrunk:
                 self._compact(output, output.tokens)
 
     def _compact(self, output: Output, room: int) -> bool:

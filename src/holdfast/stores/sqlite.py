@@ -158,9 +158,10 @@ class SqliteLog:
 
         Of many words, or of words in many lines, the rarest are used.
         """
-        with self._file.reading() as connection, _reading_words():
+        with self._file.reading() as connection:
             log, _ = self._found(connection)
-            return scores(terms, _SqlitePostings(connection, log), most) if log else {}
+            with _reading_words():
+                return scores(terms, _SqlitePostings(connection, log), most) if log else {}
 
     def _found(self, connection: sqlite3.Connection) -> tuple[int, int]:
         """The number of the log and its length; (0, 0) if it is empty."""
