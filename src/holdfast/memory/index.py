@@ -10,10 +10,12 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, islice, pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
+from holdfast.text.memo import Memo
 from holdfast.text.question import IDENTIFIER, MOST_TERMS, PHRASE, Question
 from holdfast.text.visible import GLANCE
 from holdfast.text.words import DIGITS, READ, STOP_WORDS, stands, stem, terms, words
@@ -252,7 +254,7 @@ class Retrieval:
             return set()
         reached = spread({**own, **near, **dict.fromkeys(held, 0.0)})
         shapes = {
-            at: DIGITS.sub("0", message.told)
+            at: _SHAPES[message.told]
             for at, message in self.messages.read(sorted(reached)).items()
             if len(message.text) <= GLANCE  # a longer one is not one of many similar ones
         }
@@ -294,6 +296,10 @@ class Retrieval:
         if asked.order_alone:
             return range(_FIRST) if asked.direction < 0 else self.messages.newest(_FIRST)
         return ()
+
+
+# the text with each number as 0; kept, since a growing thread compares the same messages again
+_SHAPES = Memo(partial(DIGITS.sub, "0"))
 
 
 def spread(scores: Mapping[int, float]) -> dict[int, float]:

@@ -163,7 +163,10 @@ def best_of(scores: Mapping[int, float], most: int) -> list[tuple[int, float]]:
     """The highest scores, best first; ties in order of index."""
     if len(scores) > most > 0:
         least = heapq.nlargest(most, scores.values())[-1]
-        scores = {place: score for place, score in scores.items() if score >= least}
+        better = [place for place, score in scores.items() if score > least]
+        equal = (place for place, score in scores.items() if score == least)  # of like texts, many
+        better += heapq.nsmallest(most - len(better), equal)
+        scores = {place: scores[place] for place in better}
     best = sorted(zip(map(neg, scores.values()), scores, strict=True))[:most]
     return [(place, -score) for score, place in best]
 
