@@ -38,8 +38,47 @@ def test_reading_changes_nothing_and_writing_gives_the_same_objects_back(case):
 def test_what_is_read_at_a_glance_reads_as_it_does_with_care(messages):
     form = OpenAIChat()
     for message in messages:
-        parts = form.quick_parts(message)
-        assert parts is None or parts == tuple(part for part, _ in form.locate(message, "message"))
+        seen = form.glance(message)
+        if seen is not None:
+            assert seen.parts == tuple(part for part, _ in form.locate(message, "message"))
+            assert seen.aside is None or seen.aside == form.aside(message)
+
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+RESULT = {"role": "tool", "tool_call_id": "c1", "content": "done"}
+WORDS = "words that the model reads and that are counted as text, whatever the field is called"
+
+
+def calling(*calls, **fields):
+    return {"role": "assistant", "content": None, "tool_calls": [*calls], **fields}
+
+
+@pytest.mark.parametrize("form", ["openai_chat", "langchain"])
+@pytest.mark.parametrize(
+    "message",
+    [
+        calling(CALL),
+        calling(CALL, {**CALL, "id": WORDS}),
+        calling({**CALL, "type": WORDS}),
+        calling({**CALL, WORDS: "x"}),
+        calling({**CALL, "index": WORDS}),
+        calling({"id": "c1", "function": CALL["function"], "note": WORDS}),
+        calling({**CALL, "function": {**CALL["function"], "note": WORDS}}),
+        calling(CALL, note=WORDS),
+        calling(CALL, name=WORDS),
+        RESULT,
+        {**RESULT, "name": WORDS},
+        {**RESULT, "name": ""},
+        {**RESULT, "name": None},
+        {**RESULT, "note": WORDS},
+        {**RESULT, "name": "look", "note": WORDS},
+        {**RESULT, "tool_call_id": WORDS},
+    ],
+)
+def test_a_glance_sees_the_text_beside_the_parts_or_knows_that_it_did_not(form, message):
+    wire = named(form)
+    [read] = wire.read([message]).messages
+    assert read.aside == wire.aside(message)
 
 
 @slow

@@ -17,14 +17,14 @@ from holdfast.formats import (
     langchain_type,
     langchain_wrap,
 )
-from holdfast.kernel.messages import Media, MediaKind, Parts, Reasoning, ToolResult
+from holdfast.kernel.messages import Media, MediaKind, Reasoning, ToolResult
 from holdfast.kernel.registry import imported
 
 from .convert import shown
 from .openai_chat import OpenAIChat
 from .payloads import Located, Node, Object, is_list, is_object, parsed_object
 from .rules.messages import CallListNotEmpty, ContentGiven
-from .wire import FrameworkWire
+from .wire import FrameworkWire, Glance
 
 _TYPES: Mapping[str, str] = {role: kind for kind, role in LANGCHAIN_ROLES.items()} | {
     "developer": "system"
@@ -104,9 +104,9 @@ class LangChain(FrameworkWire, OpenAIChat):
             else:
                 yield part, path
 
-    def quick_parts(self, message: Object) -> Parts | None:
+    def glance(self, message: Object) -> Glance | None:
         """As in Chat Completions, except for the result of a failed call."""
-        return None if "status" in message else super().quick_parts(message)
+        return None if "status" in message else super().glance(message)
 
     def _made(self, value: Object) -> object:
         """A new message."""

@@ -24,7 +24,7 @@ from .payloads import (
 )
 from .rules.exchanges import FUNCTION_ID, OpenAIExchanges, ResultsRightAfter, UniqueCallIds
 from .rules.messages import AtLeastOne, CallListNotEmpty, ContentGiven, KnownRoles
-from .wire import KINDS, ObjectWire, Taken, unread, whole
+from .wire import KINDS, LABEL, Glance, ObjectWire, Taken, unread, whole
 
 _BESIDE_CALLS = CHAT_CARRIERS - {"tool_calls"}
 _REASONING = ("reasoning_content", "reasoning")
@@ -98,25 +98,31 @@ class OpenAIChat(ObjectWire):
             return [*found, message["reasoning"]]  # only one of them is a part
         return found
 
-    def quick_parts(self, message: Object) -> Parts | None:
-        """The parts of a result, or of calls beside text, which are half of an agent's messages."""
+    def glance(self, message: Object) -> Glance | None:
+        """What a result says, or calls beside text, which are half of an agent's messages."""
         try:
             content = message["content"]
             if message["role"] == "tool":
-                call_id = message["tool_call_id"]
-                sound = type(content) is type(call_id) is str and call_id != ""
-                return (ToolResult(call_id, content),) if sound else None
+                call_id, name = message["tool_call_id"], message.get("name", "")
+                if not (type(content) is type(call_id) is type(name) is str and call_id):
+                    return None
+                known = len(message) == 3 + ("name" in message) and len(call_id) <= LABEL
+                beside = f"\n{name}" if name else ""
+                return Glance((ToolResult(call_id, content),), beside if known else None)
             parts: list[Part] = [] if content is None else [Text(content)]
+            known = len(message) == 3  # with the role, the content and the calls
             for call in message["tool_calls"]:
                 call_id, function = call["id"], call["function"]
                 name, arguments = function["name"], function["arguments"]
                 if not (type(call_id) is type(name) is type(arguments) is str and call_id):
                     return None
+                known = known and len(function) == 2 and len(call_id) <= LABEL
+                known = known and len(call) == 3 and call.get("type") == "function"
                 parts.append(ToolCall(call_id, name, arguments))
         except (KeyError, TypeError, AttributeError):
             return None
         sound = (content is None or type(content) is str) and _BESIDE_CALLS.isdisjoint(message)
-        return tuple(parts) if sound and parts else None
+        return Glance(tuple(parts), "" if known else None) if sound and parts else None
 
 
 def _result(message: Node) -> ToolResult:

@@ -28,7 +28,7 @@ from holdfast.formats.payloads import (
 from holdfast.formats.rules import RewritingRule, made, original, without_field
 from holdfast.formats.rules.exchanges import NO_NAME, NO_RESULT, paired
 from holdfast.formats.rules.messages import AtLeastOne, KnownRoles
-from holdfast.formats.wire import KINDS, ObjectWire, Taken, unread, whole
+from holdfast.formats.wire import KINDS, Glance, ObjectWire, Taken, unread, whole
 from holdfast.kernel.integrity import Rule, Violation, Violations
 from holdfast.kernel.messages import (
     Media,
@@ -36,7 +36,6 @@ from holdfast.kernel.messages import (
     Messages,
     Opaque,
     Part,
-    Parts,
     Reasoning,
     Role,
     Text,
@@ -318,7 +317,7 @@ class OpenAIResponses(ObjectWire):
         is_message = message.get("type") in (None, "message")
         return unread(message, self.taken if is_message else {KINDS: _ITEMS})
 
-    def quick_parts(self, message: Object) -> Parts | None:
+    def glance(self, message: Object) -> Glance | None:
         """The part of a call or an output, which most items are."""
         kind = message.get("type")
         if kind not in ("function_call", "function_call_output"):
@@ -328,7 +327,7 @@ class OpenAIResponses(ObjectWire):
         text = message.get("arguments" if is_call else "output")
         if not (type(call_id) is str and type(name) is str and type(text) is str and call_id):
             return None
-        return (ToolCall(call_id, name, text) if is_call else ToolResult(call_id, text),)
+        return Glance((ToolCall(call_id, name, text) if is_call else ToolResult(call_id, text),))
 
     def render(self, original: object, texts: Mapping[int, str]) -> object:
         """A copy with these texts; the fields of an action and the streams of an output stay."""

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import getitem
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.integrity import Rule
@@ -125,6 +125,14 @@ _SCHEMAS = (
 )  # counted whole, even if their texts are short
 
 
+class Glance(NamedTuple):
+    """What a glance at a message shows."""
+
+    parts: Parts
+    aside: str | None = None
+    """The texts beside the parts, each after a newline; None if they are not known yet."""
+
+
 class ObjectWire(Annotated, ABC):
     """Reads and writes messages by the paths of their parts.
 
@@ -218,8 +226,8 @@ class ObjectWire(Annotated, ABC):
         del block
         return None
 
-    def quick_parts(self, message: Object) -> Parts | None:
-        """The parts of a message in one of the common forms, read quickly; None for other messages.
+    def glance(self, message: Object) -> Glance | None:
+        """What a message in one of the common forms says, read quickly; None for other messages.
 
         A conversation is read again at each call, which makes this worthwhile.
         """
@@ -229,8 +237,8 @@ class ObjectWire(Annotated, ABC):
     def parts(self, original: object) -> Parts:
         """The parts, in the message's order."""
         message = self.view(original)
-        parts = self.quick_parts(message)
-        return self._parts(message, "message") if parts is None else parts
+        seen = self.glance(message)
+        return self._parts(message, "message") if seen is None else seen.parts
 
     def render(self, original: object, texts: Mapping[int, str]) -> object:
         """A copy with these texts: JSON for a call's arguments, the whole content of a result."""
@@ -265,7 +273,7 @@ class ObjectWire(Annotated, ABC):
 
     def _messages(self, payload: object) -> tuple[Message, ...]:
         messages: list[Message] = []
-        view, usual, field = self.view, self.quick_parts, self.content
+        view, glance, field = self.view, self.glance, self.content
         for i, original in enumerate(self.listed(payload)):
             value = view(original)
             try:
@@ -278,10 +286,8 @@ class ObjectWire(Annotated, ABC):
             if text is not None and role != "tool":
                 messages.append(Message(role, original, self, text, None, "" if bare else None))
                 continue
-            parts = usual(value)
-            if parts is None:
-                parts = self._parts(value, f"{self.field}[{i}]")
-            messages.append(Message(role, original, self, text, parts))
+            seen = glance(value) or Glance(self._parts(value, f"{self.field}[{i}]"))
+            messages.append(Message(role, original, self, text, *seen))
         return tuple(messages)
 
     def _text(self, message: Object, content: object) -> str | None:

@@ -166,8 +166,9 @@ class Meter:
         if self.whole is not None:
             tokens = self.whole(message)
         else:
-            aside = self.text(message.aside) if message.aside else 0
-            tokens = self.tariff.message + aside + sum([self.part(part) for part in message.parts])
+            tokens = self.tariff.message + sum([self.part(part) for part in message.parts])
+            if aside := message.aside:
+                tokens += self.text(aside)
         message.measured = (self, tokens)
         return tokens
 
