@@ -252,7 +252,7 @@ def test_secrets_are_masked_also_in_what_is_not_fitted(path, body):
 @pytest.mark.parametrize("model", ["gpt-4o", "nobody-knows-it"])
 def test_secrets_are_masked_also_in_a_decoded_body(model):
     body = {"model": model, "input": [CALLED, OUTPUT]}
-    endpoint = Endpoint("openai", "openai_responses")
+    endpoint = Endpoint("openai_responses")
     sent = Fitter(Budgets(), {"redact": True}).fit_body(body, endpoint)
     assert SECRET not in str(sent)
     assert sent["input"][0] is CALLED

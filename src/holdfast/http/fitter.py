@@ -106,7 +106,6 @@ class Fitter:
         self.options: Options = {"on_failure": "fit", **options}
         self._learned: dict[str, int] = {}
         """Tokens that a model accepts, known from its refusals for length."""
-        self._quick: dict[str, int] = {}
         self._lock = Lock()
 
     def endpoint(self, path: str) -> Endpoint | None:
@@ -166,10 +165,13 @@ class Fitter:
         if endpoint is None or asked.encoding or self._reads or self.redacts:
             return None
         model = model_of_text(asked.raw)
-        if model is None:
+        if model is None or self.options.get("counter"):
             return None
         model = self.options.get("model") or endpoint.model or model
-        if len(asked.raw) > self._sure(model):
+        budget = self._budget(model, {"max_tokens": MOST})
+        if budget is None or budget.trigger is not None:
+            return None
+        if len(asked.raw) > budget.tokens(MOST):  # no text has more tokens than bytes
             return None
         return Fitted(asked.raw, endpoint, model, note="within the budget", asked=asked)
 
@@ -200,7 +202,6 @@ class Fitter:
         learned = smaller.tokens(MOST)
         with self._lock:
             self._learned[request.model] = min(learned, self._learned.get(request.model, learned))
-            self._quick.pop(request.model, None)
         harder = request._replace(budget=smaller, note="")
         body, found = self._view(harder, aside=asked.aside)
         if not found.changed or found.after >= sent:
@@ -320,21 +321,6 @@ class Fitter:
         if fixed >= allowed:
             return budget
         return replace(budget, target=fixed + int((allowed - fixed) * self.budgets.target))
-
-    def _sure(self, model: str) -> int:
-        """Bytes of a body that surely fits: no text has more tokens than bytes."""
-        known = self._quick.get(model)
-        if known is None:
-            known = 0
-            budget = self._budget(model, {"max_tokens": MOST})
-            if budget is not None and not self.options.get("counter"):
-                allowed = budget.tokens(MOST)
-                known = allowed if budget.trigger is None else 0
-            with self._lock:
-                if len(self._quick) >= 1_000:  # the clients choose the names
-                    self._quick.clear()
-                self._quick[model] = known
-        return known
 
 
 def _begins(messages: Any) -> int:

@@ -21,16 +21,12 @@ from holdfast.text.visible import fault_line
 
 Vendor = Literal["openai", "anthropic", "google"]
 
-_WIRES: tuple[tuple[str, Vendor, str], ...] = (
-    (r"/chat/completions", "openai", "openai_chat"),
-    (r"/responses(?P<asks>/input_tokens|/compact)?", "openai", "openai_responses"),
-    (r"/messages(?P<asks>/count_tokens)?", "anthropic", "anthropic"),
-    (
-        r"/models/(?P<model>[^/:]+):(?:(?:stream)?[gG]enerateContent|(?P<asks>countTokens))",
-        "google",
-        "gemini",
-    ),
-)
+_WIRES: Mapping[str, str] = {
+    r"/chat/completions": "openai_chat",
+    r"/responses(?P<asks>/input_tokens|/compact)?": "openai_responses",
+    r"/messages(?P<asks>/count_tokens)?": "anthropic",
+    r"/models/(?P<model>[^/:]+):(?:(?:stream)?[gG]enerateContent|(?P<asks>countTokens))": "gemini",
+}
 """The paths with conversations, by their ends, and the format of their bodies."""
 
 _ANTHROPIC = re.compile(r"/messages(?:/|$)")
@@ -43,7 +39,6 @@ class Endpoint(NamedTuple):
     ``asks``: it counts or compacts a conversation, and so needs it unchanged.
     """
 
-    vendor: Vendor
     format: str
     model: str = ""
     asks: bool = False
@@ -52,12 +47,12 @@ class Endpoint(NamedTuple):
 @lru_cache(maxsize=256)
 def endpoint_of(path: str) -> Endpoint | None:
     """The endpoint of a path; None if its requests have no conversation."""
-    for pattern, vendor, form in _WIRES:
+    for pattern, form in _WIRES.items():
         found = re.search(rf"{pattern}/?$", path)
         if found and form in FORMATS:
             parts = found.groupdict()
             model = unquote(parts.get("model") or "")
-            return Endpoint(vendor, form, model, asks=bool(parts.get("asks")))
+            return Endpoint(form, model, asks=bool(parts.get("asks")))
     return None
 
 

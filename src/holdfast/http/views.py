@@ -44,7 +44,6 @@ class Views:
 
     def __init__(self, most: int = REMEMBERED) -> None:
         self._kept: OrderedDict[tuple[bytes, str], Sent] = OrderedDict()
-        self._begun: OrderedDict[str, bytes] = OrderedDict()
         self._most, self._lock = most, Lock()
 
     def found(self, chain: Sequence[bytes], model: str) -> Sent | None:
@@ -66,12 +65,11 @@ class Views:
         """
         name = chain[begins].hex()
         with self._lock:
-            begun = {link: name for name, link in self._begun.items()}
-            alike = name in self._begun
+            begun = {link: sent.thread for (link, _), sent in self._kept.items()}
         for link in reversed(chain):
             if link in begun:  # it was sent to another model
                 return begun[link]
-        return chain[-1].hex() if alike else name
+        return chain[-1].hex() if name in begun.values() else name
 
     def keep(self, chain: Sequence[bytes], model: str, sent: Sent, replaces: int = 0) -> None:
         """Remember a view that was sent. ``replaces`` is the length of the conversation before."""
@@ -79,11 +77,8 @@ class Views:
             if replaces:
                 self._kept.pop((chain[replaces - 1], model), None)
             self._kept[chain[-1], model] = sent
-            self._begun[sent.thread] = chain[-1]
-            self._begun.move_to_end(sent.thread)
-            for kept in (self._kept, self._begun):
-                while len(kept) > self._most:
-                    kept.popitem(last=False)
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
 
 
 def chain_of(messages: Sequence[Any], seed: bytes) -> list[bytes]:

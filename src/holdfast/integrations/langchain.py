@@ -21,7 +21,7 @@ from holdfast.http.fitter import Fitter
 from holdfast.http.requests import Endpoint
 from holdfast.options import Options, lists_options
 
-_MESSAGES = Endpoint("openai", "langchain")
+_MESSAGES = Endpoint("langchain")
 
 
 class HoldfastMiddleware(AgentMiddleware[AgentState[Any], Any]):

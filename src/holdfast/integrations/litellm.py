@@ -22,9 +22,9 @@ from holdfast.http.requests import Endpoint
 from holdfast.options import Options, lists_options
 
 _CALLS: Mapping[str, tuple[Endpoint, str]] = {
-    "completion": (Endpoint("openai", "openai_chat"), "messages"),
-    "anthropic_messages": (Endpoint("anthropic", "anthropic"), "messages"),
-    "responses": (Endpoint("openai", "openai_responses"), "input"),
+    "completion": (Endpoint("openai_chat"), "messages"),
+    "anthropic_messages": (Endpoint("anthropic"), "messages"),
+    "responses": (Endpoint("openai_responses"), "input"),
 }
 """The kinds of calls by LiteLLM's names: the format of the conversation, and its field.
 

@@ -113,7 +113,7 @@ class Figures:
         """Tokens saved, in tokens that are read at full price: what the cache would have spared
         without Holdfast, and what it cost to make views anew, are counted against it."""
         self._threads: OrderedDict[str, tuple[int, int]] = OrderedDict()
-        self._reports: OrderedDict[int, CompressionResult] = OrderedDict()
+        self._reports: deque[tuple[int, CompressionResult]] = deque(maxlen=_REPORTS)
         self._lock = Lock()
 
     def begin(self, path: str) -> Row:
@@ -142,10 +142,8 @@ class Figures:
             self.net += self._saved(fitted)
             self.points.append((row.number, fitted.before, fitted.after))
             if fitted.result is not None and fitted.changed and not fitted.grown:
-                self._reports[row.number] = fitted.result
+                self._reports.append((row.number, fitted.result))
                 row.report = True
-                while len(self._reports) > _REPORTS:
-                    self._reports.popitem(last=False)
 
     def _saved(self, fitted: Fitted) -> float:
         """The price of the request unfitted, minus its actual price."""
@@ -179,7 +177,8 @@ class Figures:
 
     def report_of(self, number: int) -> CompressionResult | None:
         """The result of one of the last requests with a new view."""
-        return self._reports.get(number)
+        with self._lock:
+            return dict(self._reports).get(number)
 
     def metrics(self) -> bytes:
         """The counters in the text format of Prometheus."""
