@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 from holdfast.formats import named
 from holdfast.kernel.apply import apply
-from holdfast.kernel.budget import Meter
 from holdfast.kernel.edits import Edit
 from holdfast.kernel.ports import Accuracy
 from holdfast.result import CompressionMetrics, CompressionResult, Step, TokenUsage
 from holdfast.tokens import meter_for
+
+BY_LETTER = "floor4"
+"""A counter for which four letters are a token: sizes that a reader of a test can work out."""
 
 
 def result_of(
@@ -20,7 +22,7 @@ def result_of(
     form: str = "openai_chat",
 ) -> CompressionResult:
     """What these edits make of the messages, step by step."""
-    meter = by_letter()
+    meter = meter_for(counter=BY_LETTER)
     now = named(form).read(messages)
     before = tokens = meter.total(now)
     records: list[Step] = []
@@ -44,11 +46,6 @@ def result_of(
         status="compacted" if any(edits for _, edits in steps) else "skipped",
         accuracy=Accuracy("approximate", 0.2),
     )
-
-
-def by_letter() -> Meter:
-    """Four letters are a token: sizes that a reader of a test can work out."""
-    return meter_for(counter="floor4")
 
 
 def user(text: str) -> dict[str, object]:

@@ -11,11 +11,11 @@ from html.parser import HTMLParser
 import pytest
 
 from holdfast.kernel.edits import Drop, Insert, Offload, Replace
-from holdfast.reports import account_of
+from holdfast.reports import account
 from holdfast.reports.html import html_report
 from holdfast.result import CompressionResult
 
-from .results import assistant, by_letter, call, output, result_of, user
+from .results import BY_LETTER, assistant, call, output, result_of, user
 
 HOSTILE = (
     "</pre></script><script>alert(1)</script><img src=x onerror=alert(2)> \" ' & "
@@ -55,7 +55,7 @@ class Page(HTMLParser):
 
 
 def page_of(result: CompressionResult) -> str:
-    return html_report(account_of(result, by_letter()))
+    return html_report(account(result, counter=BY_LETTER))
 
 
 def sample(text: str = "some words") -> CompressionResult:

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 from holdfast.kernel.edits import Drop, Insert, Offload, Replace
 from holdfast.kernel.ports import Accuracy
-from holdfast.reports import account_of
+from holdfast.reports import account
 from holdfast.reports.text import edits_by_kind, overview, text_report, trust, verdict
 from holdfast.result import CompressionResult, Step
 
-from .results import assistant, by_letter, call, output, result_of, user
+from .results import BY_LETTER, assistant, call, output, result_of, user
 
 
 def lines_of(result: CompressionResult, width: int = 110) -> list[str]:
-    return text_report(account_of(result, by_letter()), width).splitlines()
+    return text_report(account(result, counter=BY_LETTER), width).splitlines()
 
 
 def row(result: CompressionResult, start: str) -> str:

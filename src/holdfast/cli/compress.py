@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from functools import update_wrapper
-from inspect import signature
+from collections.abc import Iterator, Mapping
 from shutil import get_terminal_size
-from typing import Any, cast
+from typing import Any
 
 import click
 
@@ -52,81 +50,51 @@ from holdfast.cli.terminal import note, report, waiting, write_json
 from holdfast.compressors import COMPRESSORS
 from holdfast.files import write_all
 from holdfast.kernel.errors import BudgetError, ConfigError
-from holdfast.names import ReportForm
 from holdfast.reports import Account, account, written
 from holdfast.reports.text import WIDTH, overview, text_report
 from holdfast.result import CompressionResult, report_form
 
 
-class Request:
-    """A conversation, a budget and options, as given on the command line."""
+def _fitted(
+    given: Mapping[str, Any], *, rehearsal: bool = False
+) -> tuple[Document, CompressionResult]:
+    """Read and fit the conversation of the options ``given``; a rehearsal stores nothing.
 
-    def __init__(self, given: Mapping[str, Any]) -> None:
-        self.file: str = given["file"]
-        self.soft: bool = given["soft"]
-        self._given = given
-        self._options = options_of(given)
-        self.counted = self._options.get("model"), cast("str | None", self._options.get("counter"))
-        """The model and the counter that count tokens."""
-
-    def run(self, *, rehearsal: bool = False) -> tuple[Document, CompressionResult]:
-        """Read and fit the conversation; a rehearsal stores nothing.
-
-        Does not raise if the budget cannot be met: see ``unmet``.
-        """
-        given = self._given
-        if given["profile"] and given["strategy"]:
-            problem = "a profile and strategies exclude each other"
-            raise ConfigError(problem, place="profile", advice="give one of them")
-        budget = budget_of(given)
-        document = read_conversation(self.file)
-        options = self._options.copy()
-        options["tools"] = read_tools(given["tools"]) or configured().options.get("tools")
-        options["store"] = (
-            "memory://"
-            if given["store"] and rehearsal
-            else kept_in(given["store"], given["store_key"])
-        )
-        with waiting(len(document.text)), within(self.file, given["tools"]):
-            result = compress(document.payload, budget, **options)
-        return document, result
-
-    def unmet(self, result: CompressionResult) -> BudgetError | None:
-        """The error of a result that does not fit, unless the budget is soft."""
-        if self.soft or result.budget_met:
-            return None
-        return BudgetError(
-            limit=result.spent.limit,
-            tokens=result.metrics.tokens_before,
-            smallest=result.smallest or result.spent.tokens,
-            reason=result.detail,
-        )
-
-    def account(self, result: CompressionResult) -> Account:
-        """The data of a report, counted as the result was."""
-        return account(result, model=self.counted[0], counter=self.counted[1])
-
-    def report(self, result: CompressionResult, form: ReportForm) -> str:
-        """The report in this form."""
-        return written(self.account(result), form)
+    Does not raise if the budget cannot be met.
+    """
+    options = options_of(given)
+    if given["profile"] and given["strategy"]:
+        problem = "a profile and strategies exclude each other"
+        raise ConfigError(problem, place="profile", advice="give one of them")
+    budget = budget_of(given)
+    document = read_conversation(given["file"])
+    options["tools"] = read_tools(given["tools"]) or configured().options.get("tools")
+    options["store"] = (
+        "memory://" if given["store"] and rehearsal else kept_in(given["store"], given["store_key"])
+    )
+    with waiting(len(document.text)), within(given["file"], given["tools"]):
+        return document, compress(document.payload, budget, **options)
 
 
-def request_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Pass a Request as the first argument, and add its options."""
+def _unmet(result: CompressionResult, given: Mapping[str, Any]) -> BudgetError | None:
+    """The error of a result that does not fit, unless the budget is soft."""
+    if given["soft"] or result.budget_met:
+        return None
+    return BudgetError(
+        limit=result.spent.limit,
+        tokens=result.metrics.tokens_before,
+        smallest=result.smallest or result.spent.tokens,
+        reason=result.detail,
+    )
 
-    def asked(**given: Any) -> int:
-        return command(
-            Request(given),
-            **{name: given[name] for name in given if name in signature(command).parameters},
-        )
 
-    # click keeps a command's own options on its function
-    decorated = counting_options(cast("Callable[..., int]", update_wrapper(asked, command)))
-    return having(*_OPTIONS)(model_options(store_options(decorated)))
+def _account(result: CompressionResult, given: Mapping[str, Any]) -> Account:
+    """The data of a report, counted as the result was."""
+    return account(result, model=given["model"], counter=given["counter"])
 
 
 _REPORT = option("--report told", "FILE", "Write what was done to each message: .html or .txt.")
-_OPTIONS = (
+_request_options = having(
     click.argument("file", metavar="FILE|-"),
     *LIMITS,
     option("--step", "X", "Remove in steps of this share, for prompt caches.", callback=share),
@@ -144,20 +112,23 @@ _OPTIONS = (
         "--pin", "I", "Positions of messages to keep: 0,3,-1.", multiple=True, callback=positions
     ),
     REDACT,
+    model_options,
+    store_options,
+    counting_options,
 )
 
 
 @click.command("compress")
-@request_options
+@_request_options
 @having(OUTPUT, RESULT, _REPORT, JSON, QUIET)
 def compress_command(
-    request: Request,
     output: str | None,
     kept: str | None,
     told: str | None,
     *,
     as_json: bool,
     quiet: bool,
+    **given: Any,
 ) -> int:
     r"""Fit the conversation in FILE (- is standard input) to a budget of tokens.
 
@@ -172,23 +143,22 @@ def compress_command(
     """
     check_output(output, as_json=as_json)
     form = report_form(told, "--report")
-    check_targets(
-        {"-o": output, "--result": kept, "--report": told}, request.file, onto_source="-o"
-    )
-    document, result = request.run()
-    if unmet := request.unmet(result):
+    file: str = given["file"]
+    check_targets({"-o": output, "--result": kept, "--report": told}, file, onto_source="-o")
+    document, result = _fitted(given)
+    if unmet := _unmet(result, given):
         if as_json:
             write_json(summary(result))
         raise unmet
-    reports = {} if told is None else {told: text_bytes(request.report(result, form))}
+    reports = {} if told is None else {told: text_bytes(written(_account(result, given), form))}
     write_result(document, result, output, kept, reports, to_pipe=not as_json)
     if not quiet:
         told_last = [
             *calls_line(result.model_usage),
-            *_whereabouts(result, request.file, output, kept, told),
+            *_whereabouts(result, file, output, kept, told),
         ]
         report("\n".join([*overview(result), "", *told_last, ""]), sys.stderr)
-        note_unknown(*request.counted)
+        note_unknown(given["model"], given["counter"])
     if as_json:
         write_json(summary(result))
     return 0
@@ -215,9 +185,9 @@ def _whereabouts(
 
 
 @click.command("explain")
-@request_options
+@_request_options
 @having(_REPORT, JSON)
-def explain(request: Request, told: str | None, *, as_json: bool) -> int:
+def explain(told: str | None, *, as_json: bool, **given: Any) -> int:
     r"""Show what `holdfast compress` would do to FILE, without writing anything.
 
     Lists for each message whether it is kept, changed, offloaded, dropped or inserted, by which
@@ -228,18 +198,19 @@ def explain(request: Request, told: str | None, *, as_json: bool) -> int:
     holdfast explain chat.json --budget 8000 --report why.html
     """
     form = report_form(told, "--report")
-    check_targets({"--report": told}, request.file)
-    _, result = request.run(rehearsal=True)
+    check_targets({"--report": told}, given["file"])
+    _, result = _fitted(given, rehearsal=True)
+    found = _account(result, given)
     if told is not None:
-        write_all({told: text_bytes(request.report(result, form))})
+        write_all({told: text_bytes(written(found, form))})
         note(f"The report is in {told}.\n")
     if as_json:
-        messages = [fate(entry) for entry in request.account(result).entries]
+        messages = [fate(entry) for entry in found.entries]
         write_json(summary(result) | {"messages": messages})
     elif told is None:
         width = get_terminal_size((WIDTH, 0)).columns
-        report(text_report(request.account(result), width), sys.stdout)
-    note_unknown(*request.counted)
-    if unmet := request.unmet(result):
+        report(text_report(found, width), sys.stdout)
+    note_unknown(given["model"], given["counter"])
+    if unmet := _unmet(result, given):
         raise unmet
     return 0

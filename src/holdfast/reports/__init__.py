@@ -14,7 +14,6 @@ from typing import Literal
 
 from holdfast import tokens
 from holdfast.formats import named
-from holdfast.kernel.budget import Meter
 from holdfast.kernel.edits import Drop, Edit, Insert, Offload, Replace
 from holdfast.kernel.errors import InputError
 from holdfast.kernel.messages import Media, Message, Part, Reasoning, Role, ToolCall, ToolResult
@@ -46,16 +45,6 @@ def report(
     ConfigError for an unknown form, and InputError for anything but a result.
     """
     return written(account(result, model=model, counter=counter), form)
-
-
-def account(
-    result: CompressionResult, *, model: str | None = None, counter: tokens.Counter = None
-) -> Account:
-    """The data of a report."""
-    check_result(result)
-    # the caller's function cannot be found by its name here; the name is tried as a model's
-    again = model if model or counter is not None else result.counter
-    return account_of(result, tokens.meter_for(again or None, counter))
 
 
 def written(told: Account, form: str) -> str:
@@ -210,11 +199,17 @@ class Account:
         return sum(entry.state not in ("kept", "inserted") for entry in self.entries)
 
 
-def account_of(result: CompressionResult, meter: Meter) -> Account:
-    """The account of a result, counted again with this meter.
+def account(
+    result: CompressionResult, *, model: str | None = None, counter: tokens.Counter = None
+) -> Account:
+    """The data of a report, counted as ``report`` does.
 
     Raises InputError if the result does not have the messages that its metrics count.
     """
+    check_result(result)
+    # the caller's function cannot be found by its name here; the name is tried as a model's
+    again = model if model or counter is not None else result.counter
+    meter = tokens.meter_for(again or None, counter)
     form = named(result.format)
     before, after = form.read(bare(restore(result))), form.read(bare(result.messages))
     if len(before.messages) != result.metrics.messages_before:
