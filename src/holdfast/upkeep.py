@@ -23,7 +23,6 @@ from holdfast.stores.artifacts import (
     CONTENT,
     blobs_of,
     check_artifact,
-    from_armour,
     keeps_bytes,
 )
 from holdfast.stores.artifacts import KEY as SECRET
@@ -136,10 +135,8 @@ def check(store: KeyValueStore, progress: Progress | None = None) -> list[str]:
     for key in keys:
         try:
             value = _bytes_of(store, key)
-            space, _, reference = key.rpartition(CONTENT)
             if value is not None and is_content(key):
-                # in a namespace it is kept as text
-                check_artifact(reference, from_armour(to_text(key, value)) if space else value)
+                check_artifact(key.rpartition(CONTENT)[2], value)
         except StoreError as fault:
             found.append(str(fault))
         done += 1

@@ -131,8 +131,9 @@ class RedisLog:
             for term, times in terms.items():
                 facts += [term, times]
         done = self._server.key(_DONE, uuid4().hex)
-        with self._server.asking():
-            return cast("list[int]", self._server.append([*self.keys, done], facts))
+        with self._server.asking() as client:
+            places: list[int] = client.register_script(_APPEND)([*self.keys, done], facts)
+        return places
 
     def read(self, positions: Sequence[int]) -> dict[int, Line]:
         """The existing lines at these positions, in order."""
@@ -239,8 +240,9 @@ class RedisStore(EntryStore):
     def put_bytes_if_absent(self, key: str, value: bytes) -> bool:
         """Store the bytes if the key is free; whether it was. One of many callers gets True."""
         keys = [self._name(key), self._server.key(_DONE, uuid4().hex)]
-        with self._server.asking():
-            return self._server.claim(keys, [b"\0" + value, repr(self._clock())]) == 1
+        facts = [b"\0" + value, repr(self._clock())]
+        with self._server.asking() as client:
+            return bool(client.register_script(_CLAIM)(keys, facts))
 
     def delete(self, key: str) -> None:
         """Delete the key."""
@@ -335,7 +337,6 @@ def _value(row: bytes, now: float) -> bytes | None:
     return row[1 + _END.size :] if ends > now else None
 
 
-Script = Callable[[Sequence[bytes], Sequence[bytes | str | int]], object]
 Client = Any
 """A ``redis.Redis``, whose methods are typed as if each answer might be awaitable."""
 
@@ -368,16 +369,6 @@ class Connections:
             socket_connect_timeout=10,
             health_check_interval=0,
         )
-
-    @cached_property
-    def append(self) -> Script:
-        """The script for an append."""
-        return cast("Script", self.client.register_script(_APPEND))
-
-    @cached_property
-    def claim(self) -> Script:
-        """The script for ``put_bytes_if_absent``."""
-        return cast("Script", self.client.register_script(_CLAIM))
 
     @contextmanager
     def asking(self) -> Generator[Client]:

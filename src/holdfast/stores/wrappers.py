@@ -6,7 +6,7 @@ A wrapper has the capabilities of the store that it wraps.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from inspect import isawaitable
@@ -180,17 +180,24 @@ class ShieldedStore:
     def __init__(self, store: KeyValueStore) -> None:
         for name in ("get", "set", "delete", *_MAPPED, *_PASSED_ON):
             if hasattr(store, name):
-                setattr(self, name, partial(_shielded, getattr(store, name)))
+                setattr(self, name, partial(_within, as_store_errors, getattr(store, name)))
 
 
-def _shielded(method: Callable[..., Any], *given: object, **named: object) -> Any:
-    with as_store_errors():
+def _within(
+    context: Callable[[], AbstractContextManager[None]],
+    method: Callable[..., object],
+    *given: object,
+    **named: object,
+) -> object:
+    """Call the method inside the context, in which an awaitable answer is awaited too."""
+    with ExitStack() as entered:
+        entered.enter_context(context())
         answer = method(*given, **named)
-    return _shielded_later(answer) if isawaitable(answer) else answer
+        return _awaited(answer, entered.pop_all()) if isawaitable(answer) else answer
 
 
-async def _shielded_later(answer: Awaitable[Any]) -> Any:
-    with as_store_errors():
+async def _awaited(answer: Awaitable[object], entered: ExitStack) -> object:
+    with entered:
         return await answer
 
 
@@ -372,16 +379,8 @@ class MeasuredStore(MappedStore):
     def _measure(self, measured: object, methods: Iterable[str], stem: str) -> None:
         for method in methods:
             if hasattr(measured, method):
-                timed = partial(self._timed, stem + method, getattr(measured, method))
-                setattr(measured, method, timed)
-
-    def _timed(
-        self, name: str, ask: Callable[..., object], *args: object, **options: object
-    ) -> object:
-        with ExitStack() as running:
-            running.enter_context(self._measured(name))
-            answer = ask(*args, **options)
-            return _awaited(answer, running.pop_all()) if isawaitable(answer) else answer
+                timing = partial(self._measured, stem + method)
+                setattr(measured, method, partial(_within, timing, getattr(measured, method)))
 
     @contextmanager
     def _measured(self, name: str) -> Generator[None]:
@@ -397,11 +396,6 @@ class MeasuredStore(MappedStore):
                 measure.faults += faults
                 measure.seconds += seconds
                 measure.longest = max(measure.longest, seconds)
-
-
-async def _awaited(answer: Awaitable[object], running: ExitStack) -> object:
-    with running:
-        return await answer
 
 
 _OF_LOGS = ("length", "append", "read", "find", "between", "search")
