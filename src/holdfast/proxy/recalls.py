@@ -6,7 +6,8 @@ The client sees neither the tool nor its calls.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 import msgspec
@@ -125,21 +126,9 @@ def _events(held: bytes) -> Iterator[Any]:
                 yield found
 
 
-_Pieces = dict[str, list[str]]
-"""The pieces of each text of a stream, by field.
-
-They are joined at its end: adding each to the text before would copy that every time.
-"""
-
-
-def _collect(pieces: _Pieces, more: Object) -> None:
-    """Append the next pieces of these fields."""
-    for field, texts in pieces.items():
-        texts.append(more.get(field) or "")
-
-
-def _joined(pieces: _Pieces) -> dict[str, str]:
-    return {field: "".join(texts) for field, texts in pieces.items()}
+def _joined(pieces: Sequence[Object], field: str) -> str:
+    """The text of a field that comes in pieces."""
+    return "".join(piece.get(field) or "" for piece in pieces)
 
 
 def _chat_message(held: bytes, *, stream: bool) -> list[Any]:
@@ -147,28 +136,26 @@ def _chat_message(held: bytes, *, stream: bool) -> list[Any]:
     if not stream:
         choices: Any = read_object(held).get("choices") or [{}]
         return [choices[0]["message"]] if choices[0].get("message") else []
-    said: _Pieces = {"content": []}
-    calls: dict[int, _Pieces] = {}
-    ids: dict[int, str] = {}
+    said: list[Object] = []
+    calls = defaultdict[int, list[Object]](list)
     for event in _events(held):
         for choice in event.get("choices") or ():
             delta: Any = choice.get("delta") or {}
-            _collect(said, delta)
+            said.append(delta)
             for part in delta.get("tool_calls") or ():
-                index = part.get("index", 0)
-                ids[index] = part.get("id") or ids.get(index, "")
-                call = calls.setdefault(index, {"name": [], "arguments": []})
-                _collect(call, part.get("function") or {})
-    message: dict[str, Any] = {"role": "assistant", "content": "".join(said["content"]) or None}
+                calls[part.get("index", 0)].append(part)
+    message: dict[str, Any] = {"role": "assistant", "content": _joined(said, "content") or None}
     if calls:
-        message["tool_calls"] = [
-            {"id": ids[i], "type": "function", "function": _joined(calls[i])} for i in sorted(calls)
-        ]
+        message["tool_calls"] = [_chat_call(calls[index]) for index in sorted(calls)]
     return [message]
 
 
-_TEXTS = ("text", "thinking", "signature")
-"""The fields of Anthropic's blocks whose texts come in pieces."""
+def _chat_call(parts: Sequence[Object]) -> Object:
+    """The call of these parts, of which the first has its id."""
+    called: list[Object] = [part.get("function") or {} for part in parts]
+    ids = [part["id"] for part in parts if part.get("id")]
+    function = {field: _joined(called, field) for field in ("name", "arguments")}
+    return {"id": ids[-1] if ids else "", "type": "function", "function": function}
 
 
 def _claude_message(held: bytes, *, stream: bool) -> list[Any]:
@@ -176,23 +163,20 @@ def _claude_message(held: bytes, *, stream: bool) -> list[Any]:
     if not stream:
         return [{"role": "assistant", "content": read_object(held).get("content") or []}]
     blocks: dict[int, dict[str, Any]] = {}
-    texts: dict[int, _Pieces] = {}
-    inputs: dict[int, list[str]] = {}
+    deltas = defaultdict[int, list[Object]](list)
     for event in _events(held):
-        index = event.get("index")
         if event.get("type") == "content_block_start":
-            block = blocks[index] = dict(event["content_block"])
-            texts[index] = {field: [block.get(field) or ""] for field in _TEXTS}
+            blocks[event["index"]] = dict(event["content_block"])
         elif event.get("type") == "content_block_delta":
-            _collect(texts[index], event["delta"])
-            if "partial_json" in event["delta"]:
-                inputs.setdefault(index, []).append(event["delta"]["partial_json"])
-    for index, pieces in texts.items():
-        # a block has only some of these fields
-        blocks[index].update({field: text for field, text in _joined(pieces).items() if text})
-    for index, said in inputs.items():
-        # without arguments, every piece is empty
-        blocks[index]["input"] = json.loads("".join(said) or "{}")
+            deltas[event["index"]].append(event["delta"])
+    for index, pieces in deltas.items():
+        block = blocks[index]
+        for field in ("text", "thinking", "signature"):
+            if text := _joined([block, *pieces], field):  # a block has only some of these
+                block[field] = text
+        if any("partial_json" in piece for piece in pieces):
+            # without arguments, every piece is empty
+            block["input"] = json.loads(_joined(pieces, "partial_json") or "{}")
     return [{"role": "assistant", "content": [blocks[i] for i in sorted(blocks)]}]
 
 
