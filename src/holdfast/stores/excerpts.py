@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from typing import Any
 
 from holdfast.kernel.errors import ConfigError, InputError, MissingExtraError
@@ -13,7 +14,9 @@ from holdfast.kernel.registry import imported
 from holdfast.text.visible import LISTED
 
 STEP = re.compile(r'\.?([^.\[\]"]+)|\[(-?\d+)\]|\[("(?:[^"\\]|\\.)*")\]')
-SPACE = re.compile(r"[ \t\n\r]*")
+SPACE, GAP = re.compile(r"[ \t\n\r]*"), re.compile(r"[ \t\n\r,:]*")
+"""What stands between documents, and between the names and the values in one."""
+
 BOM = "\ufeff"
 
 # Numbers stay text: values are only skipped, and an integer of 5,000 digits must not stop the
@@ -63,7 +66,8 @@ def parse_path(path: str) -> list[str]:
 
 def _value_at(text: str, steps: Sequence[str]) -> str:
     """The value as it is written. Raises ValueError for a text that is not JSON."""
-    values = list(_values(text))
+    begin = len(BOM) if text.startswith(BOM) else 0
+    values = [value for _, value in _values(text, slice(begin, len(text)), SPACE)]
     if not values:
         raise ValueError("it is empty")
     span = values[0]
@@ -76,20 +80,13 @@ def _value_at(text: str, steps: Sequence[str]) -> str:
     return text[span]
 
 
-def _values(text: str) -> Iterator[slice]:
-    at = _space(text, len(BOM) if text.startswith(BOM) else 0)
-    while at < len(text):
-        span = _skipped(text, at)
-        yield span
-        at = _space(text, span.stop)
-
-
 def _child(text: str, parent: slice, step: str) -> slice:
     sign = text[parent.start]
     if sign not in "[{":
         problem = f"there is no {step!r} in a value that is not an object or an array"
         raise InputError(problem, advice="shorten it")
-    items = list(_inside(text, parent, named=sign == "{"))
+    inside = slice(parent.start + 1, parent.stop - 1)
+    items = list(_values(text, inside, GAP, named=sign == "{"))
     if sign == "[":
         return _nth([value for _, value in items], step)
     members = dict(items)
@@ -108,27 +105,23 @@ def _nth(items: Sequence[slice], step: str) -> slice:
         raise InputError(f"there is no item {step!r}", advice=advice) from fault
 
 
-def _inside(text: str, parent: slice, *, named: bool) -> Iterator[tuple[str, slice]]:
-    """The values of an object with their names, or of an array without."""
-    at = _space(text, parent.start + 1)
-    while at < parent.stop - 1:
+def _values(
+    text: str, inside: slice, between: re.Pattern[str], *, named: bool = False
+) -> Iterator[tuple[str, slice]]:
+    """The places of the values in a part of the text, with the names that stand before them."""
+    at = _after(between, text, inside.start)
+    while at < inside.stop:
         name = ""
         if named:
-            name, end = DECODER.raw_decode(text, at)
-            at = _space(text, _space(text, end) + 1)
-        value = _skipped(text, at)
-        yield name, value
-        at = _space(text, _space(text, value.stop) + 1)
+            name, at = DECODER.raw_decode(text, at)
+            at = _after(between, text, at)
+        end = DECODER.raw_decode(text, at)[1]
+        yield name, slice(at, end)
+        at = _after(between, text, end)
 
 
-def _skipped(text: str, at: int) -> slice:
-    """The place of the value that begins here."""
-    return slice(at, DECODER.raw_decode(text, at)[1])
-
-
-def _space(text: str, at: int) -> int:
-    """The end of the white space that begins here."""
-    found = SPACE.match(text, at)
+def _after(between: re.Pattern[str], text: str, at: int) -> int:
+    found = between.match(text, at)
     return found.end() if found else at
 
 
@@ -182,9 +175,7 @@ def excerpt(
 
 def split_lines(text: str) -> list[str]:
     """The lines with their ends. Only a line feed ends a line, as in grep and sed."""
-    lines = [f"{line}\n" for line in text.split("\n")]
-    last = lines.pop()[:-1]
-    return [*lines, last] if last else lines
+    return StringIO(text, newline="\n").readlines()
 
 
 def _matcher(pattern: str | None) -> Callable[[str], bool]:
