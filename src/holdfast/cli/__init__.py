@@ -69,7 +69,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         """Import the command. Raises ConfigError, listing the known ones, for an unknown name."""
         del ctx
-        return as_typed(COMMANDS.load(cmd_name))
+        command: click.Command = COMMANDS.load(cmd_name)
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a line for each command; only commands of other packages are imported for it."""
@@ -77,14 +78,6 @@ class _Commands(click.Group):
         about = _ABOUT | {name: each.get_short_help_str() for name, each in others.items()}
         with formatter.section("Commands"):
             formatter.write_dl(list(about.items()))
-
-
-def as_typed(command: click.Command) -> click.Command:
-    """The command, with the examples in its help kept on their own lines."""
-    # click's mark for a paragraph that is not wrapped, as a raw docstring writes it
-    if command.help:
-        command.help = command.help.replace(r"\b", "\b")
-    return command
 
 
 class Group(click.Group):
@@ -102,7 +95,7 @@ class Group(click.Group):
             problem = f"there is no command named {cmd_name!r}"
             advice = nearest(cmd_name, self.commands)
             raise ConfigError(problem, place=self.name or "", advice=advice)
-        return as_typed(command)
+        return command
 
 
 def group(name: str, about: str) -> Group:

@@ -53,8 +53,8 @@ def command(
     *,
     as_json: bool,
     **given: Any,
-) -> int:
-    r"""Fit every conversation of IN to the budget, and write them to OUT in their order.
+) -> None:
+    """Fit every conversation of IN to the budget, and write them to OUT in their order.
 
     IN and OUT are JSON lines (.jsonl: a list of messages or a request body each) or Parquet
     (.parquet: a column "messages"), here or as s3://bucket/file; IN may be a pattern in quotes.
@@ -81,7 +81,6 @@ def command(
         write_json(asdict(summary))
     else:
         note(_summary_lines(summary, target))
-    return 0
 
 
 class _Rate:

@@ -129,8 +129,8 @@ def compress_command(
     as_json: bool,
     quiet: bool,
     **given: Any,
-) -> int:
-    r"""Fit the conversation in FILE (- is standard input) to a budget of tokens.
+) -> None:
+    """Fit the conversation in FILE (- is standard input) to a budget of tokens.
 
     Without -o the messages go to standard output, unless that is a terminal (-o - forces it). The
     summary goes to standard error. The budget is hard: if it cannot be met, nothing is written and
@@ -161,7 +161,6 @@ def compress_command(
         note_unknown(given["model"], given["counter"])
     if as_json:
         write_json(summary(result))
-    return 0
 
 
 def _whereabouts(
@@ -187,8 +186,8 @@ def _whereabouts(
 @click.command("explain")
 @_request_options
 @having(_REPORT, JSON)
-def explain(told: str | None, *, as_json: bool, **given: Any) -> int:
-    r"""Show what `holdfast compress` would do to FILE, without writing anything.
+def explain(told: str | None, *, as_json: bool, **given: Any) -> None:
+    """Show what `holdfast compress` would do to FILE, without writing anything.
 
     Lists for each message whether it is kept, changed, offloaded, dropped or inserted, by which
     step, why, and its tokens before and after. The exit code is that of compress.
@@ -213,4 +212,3 @@ def explain(told: str | None, *, as_json: bool, **given: Any) -> int:
     note_unknown(given["model"], given["counter"])
     if unmet := _unmet(result, given):
         raise unmet
-    return 0

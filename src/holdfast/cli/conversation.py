@@ -54,8 +54,8 @@ def count_command(
     tools: str | None,
     *,
     as_json: bool,
-) -> int:
-    r"""Count the tokens of the conversation in FILE (- is standard input), message by message.
+) -> None:
+    """Count the tokens of the conversation in FILE (- is standard input), message by message.
 
     \b
     holdfast count chat.json --model gpt-4o
@@ -71,7 +71,6 @@ def count_command(
     else:
         write(text_bytes(imported(f"{SCREEN}:breakdown")(counted, sys.stdout)))
     note_unknown(model, counter)
-    return 0
 
 
 @click.command("convert")
@@ -86,8 +85,8 @@ def count_command(
 )
 @FORM
 @OUTPUT
-def convert_command(file: str, to: str, form: str | None, output: str | None) -> int:
-    r"""Write the conversation in FILE (- is standard input) as a request of another provider.
+def convert_command(file: str, to: str, form: str | None, output: str | None) -> None:
+    """Write the conversation in FILE (- is standard input) as a request of another provider.
 
     Its messages, system prompt and tools are written, as far as the other format can express them.
     Reasoning is left out, since only the vendor that signed it accepts it.
@@ -101,20 +100,18 @@ def convert_command(file: str, to: str, form: str | None, output: str | None) ->
     with within(file):
         body = convert(document.payload, to, form)
     write_to(output, json_bytes(body, indent=2))
-    return DONE
 
 
 @click.command("sample")
 @OUTPUT
-def sample_command(output: str | None) -> int:
-    r"""Write a recorded conversation for trying the other commands.
+def sample_command(output: str | None) -> None:
+    """Write a recorded conversation for trying the other commands.
 
     \b
     holdfast sample -o chat.json
     """
     check_targets({"-o": output}, "")
     write_to(output, json_bytes(sample(), indent=2))
-    return 0
 
 
 @click.command("validate")
@@ -136,7 +133,7 @@ def validate_command(
     mend: bool,
     as_json: bool,
 ) -> int:
-    r"""Say what the provider would refuse in the conversation in FILE (- is standard input).
+    """Say what the provider would refuse in the conversation in FILE (- is standard input).
 
     The exit code is 1 if there is something (with --repair: if something is left). With --repair
     the messages go to the file of -o, else to standard output unless that is a terminal.

@@ -49,7 +49,7 @@ def command(
     *,
     as_json: bool,
 ) -> int:
-    r"""Measure what was kept of a conversation that was made smaller.
+    """Measure what was kept of a conversation that was made smaller.
 
     Compares the two conversations in a RESULT of `holdfast compress --result` or in each result of
     a FOLDER, BEFORE with AFTER, or the threads of a --store with their views in a --budget. Counts

@@ -28,7 +28,7 @@ from holdfast.stores import open_store
 from holdfast.text.visible import one_line
 from holdfast.tokens import COUNTERS, counter_for
 
-F = TypeVar("F", bound=Callable[..., int])
+F = TypeVar("F", bound=Callable[..., object])
 
 
 def option(names: str, metavar: str, about: str, **more: Any) -> Callable[[F], F]:

@@ -58,8 +58,8 @@ def recall(
     numbers: bool,
     as_json: bool,
     **part: Any,
-) -> int:
-    r"""Print the original of a text whose last line names KEY after "original:".
+) -> None:
+    """Print the original of a text whose last line names KEY after "original:".
 
     --field, --lines and --pattern are applied in this order, each to what the one before leaves.
 
@@ -76,18 +76,17 @@ def recall(
         write_json(
             {"key": key, "text": found.text, "lines": list(found.numbers), "of": found.total}
         )
-        return 0
+        return
     if not found.text:
         note("Nothing in the original matches.\n")
     write(found.numbered() if numbers else found.text)
-    return 0
 
 
 @click.command("restore")
 @click.argument("file", metavar="RESULT|-")
 @OUTPUT
-def restore_command(file: str, output: str | None) -> int:
-    r"""Print the original messages of a result that `holdfast compress --result` wrote.
+def restore_command(file: str, output: str | None) -> None:
+    """Print the original messages of a result that `holdfast compress --result` wrote.
 
     \b
     holdfast restore all.json -o chat.json
@@ -100,7 +99,6 @@ def restore_command(file: str, output: str | None) -> int:
         content = json_bytes(original, indent=2)
     if write_to(output, content):
         note(f"The original messages are in {output}.\n")
-    return 0
 
 
 @click.command("shrink")
@@ -133,8 +131,8 @@ def shrink_command(
     as_json: bool,
     verbose: bool,
     **said: Any,
-) -> int:
-    r"""Fit the text in FILE (- is standard input) to a number of tokens.
+) -> None:
+    """Fit the text in FILE (- is standard input) to a number of tokens.
 
     With --store the original is kept, and the last line of the text names it for `holdfast recall`.
 
@@ -155,7 +153,6 @@ def shrink_command(
     else:
         whole = shrunk.text == text or shrunk.text.endswith("\n")
         write(shrunk.text if whole else f"{shrunk.text}\n")
-    return 0
 
 
 def _facts(shrunk: ShrunkText, store: str | None) -> Iterator[str]:

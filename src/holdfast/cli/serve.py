@@ -145,8 +145,8 @@ def _by_model(given: Sequence[str]) -> dict[str, Size]:
     type=click.IntRange(1),
     default=10,
 )
-def serve(**given: Any) -> int:
-    r"""Run a proxy that fits what agents send to their providers, until it is interrupted.
+def serve(**given: Any) -> None:
+    """Run a proxy that fits what agents send to their providers, until it is interrupted.
 
     Set the agent's base URL to its address; keys and headers are passed on. Requests that fit are
     not changed, and neither is any request if Holdfast fails. Its page is at /holdfast.
@@ -162,7 +162,6 @@ def serve(**given: Any) -> int:
         note(f"Holdfast listens on {address}; its page is {address}/holdfast\n")
 
     imported("holdfast.proxy.server:serve")(settings, announce)
-    return 0
 
 
 _VARIABLES: tuple[tuple[Vendor, str, str], ...] = (
@@ -180,7 +179,7 @@ _VARIABLES: tuple[tuple[Vendor, str, str], ...] = (
     "command_line", nargs=-1, required=True, type=click.UNPROCESSED, metavar="COMMAND..."
 )
 def run(command_line: tuple[str, ...], **given: Any) -> int:
-    r"""Start a proxy, run COMMAND with its base URLs set to it, and end the proxy with it.
+    """Start a proxy, run COMMAND with its base URLs set to it, and end the proxy with it.
 
     The proxy sends requests to the addresses that OPENAI_BASE_URL, ANTHROPIC_BASE_URL and
     GOOGLE_GEMINI_BASE_URL had before. The exit code is that of COMMAND.
@@ -259,8 +258,10 @@ def _finished(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
     "Serve streamable HTTP on 127.0.0.1 instead of standard input and output.",
     type=click.IntRange(1, 65535),
 )
-def mcp(store: str | None, store_key: str | None, thread: str, root: Path, port: int | None) -> int:
-    r"""Offer an agent tools over MCP: recall, search, compress_file, stats and remember.
+def mcp(
+    store: str | None, store_key: str | None, thread: str, root: Path, port: int | None
+) -> None:
+    """Offer an agent tools over MCP: recall, search, compress_file, stats and remember.
 
     \b
     holdfast mcp --store agent.db
@@ -271,4 +272,3 @@ def mcp(store: str | None, store_key: str | None, thread: str, root: Path, port:
         advice = "name one, such as agent.db"
         raise ConfigError("it is missing", place="--store", advice=advice)
     imported("holdfast.mcp:serve")(place, thread, root, port)
-    return 0

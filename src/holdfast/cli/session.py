@@ -70,7 +70,7 @@ FIRST = "append something first"
 
 command = group(
     "session",
-    r"""Keep a whole conversation in a store, and print views of it that fit.
+    """Keep a whole conversation in a store, and print views of it that fit.
 
     \b
     holdfast session append turn.json --store agent.db --thread t1
@@ -103,10 +103,10 @@ def existing(thread: str, store: str, said: Mapping[str, Any], advice: str = FIR
     return session
 
 
-def on_thread(command: Callable[..., int]) -> Callable[..., int]:
+def on_thread(command: Callable[..., object]) -> Callable[..., object]:
     """Pass an existing session as the first argument, and add the options that name it."""
 
-    def asked(store: str, thread: str, **given: Any) -> int:
+    def asked(store: str, thread: str, **given: Any) -> object:
         targets = {"-o": given.get("output"), "--report": given.get("told")}
         check_targets(targets, url_of(store).removeprefix(FILE_URL))
         said = {name: given.get(name) for name in ("model", "counter")}
@@ -115,7 +115,7 @@ def on_thread(command: Callable[..., int]) -> Callable[..., int]:
 
     # click keeps the options of the command itself on its function
     return having(CONFIG)(
-        thread_options(cast("Callable[..., int]", update_wrapper(asked, command)))
+        thread_options(cast("Callable[..., object]", update_wrapper(asked, command)))
     )
 
 
@@ -127,10 +127,9 @@ def message_named(key: str) -> int | str:
     return int(key) if _POSITION.fullmatch(key) else key
 
 
-def _numbered(event: Event) -> int:
+def _numbered(event: Event) -> None:
     """Print the number of an event, which ``undo`` takes."""
     write(f"{event.number}\n")
-    return 0
 
 
 @command.command("append", short_help="Add messages to the end of the thread.")
@@ -153,8 +152,8 @@ def _numbered(event: Event) -> int:
 @form_options
 def append(
     file: str, store: str, thread: str, ids: Sequence[str], at: datetime | None, **said: Any
-) -> int:
-    r"""Store the messages in FILE (- is standard input): one, a list, or one a line.
+) -> None:
+    """Store the messages in FILE (- is standard input): one, a list, or one a line.
 
     They are on the disk when the command ends. Prints their positions as JSON.
 
@@ -181,7 +180,6 @@ def append(
             "view, and leave room for them (fit --tools FILE, --reserve N).\n"
         )
     note_unknown(said["model"], said["counter"])
-    return 0
 
 
 @command.command("fit", short_help="Print the messages for the next model call.")
@@ -189,8 +187,8 @@ def append(
 @having(*LIMITS, SOFT, PROFILE, QUERY, REDACT)
 @counting_options
 @having(OUTPUT, JSON, QUIET)
-def fit(output: str | None, *, soft: bool, as_json: bool, quiet: bool, **asked: Any) -> int:
-    r"""Write the messages for the next model call: notes on the past, and the recent turns.
+def fit(output: str | None, *, soft: bool, as_json: bool, quiet: bool, **asked: Any) -> None:
+    """Write the messages for the next model call: notes on the past, and the recent turns.
 
     The budget is hard: if it cannot be met, nothing is written and the exit code is 1, unless
     --soft is given.
@@ -220,7 +218,6 @@ def fit(output: str | None, *, soft: bool, as_json: bool, quiet: bool, **asked: 
     if not quiet:
         note(f"{_summary(view)}\n")
         note_unknown(asked["model"], asked["counter"])
-    return 0
 
 
 def _facts(session: Session, view: View) -> Iterator[tuple[str, object]]:
@@ -260,8 +257,8 @@ def _summary(view: View) -> str:
     help="The most messages to print.",
 )
 @JSON
-def search(session: Session, query: str, limit: int, *, as_json: bool) -> int:
-    r"""Print the messages that answer QUERY, best first: position, score, role, day, and text.
+def search(session: Session, query: str, limit: int, *, as_json: bool) -> None:
+    """Print the messages that answer QUERY, best first: position, score, role, day, and text.
 
     \b
     holdfast session search "which retries did we agree on?" --store agent.db --thread t1
@@ -269,14 +266,13 @@ def search(session: Session, query: str, limit: int, *, as_json: bool) -> int:
     found = session.search(query, limit)
     if as_json:
         write_json([asdict(each) | {"said": _moment(each.said)} for each in found])
-        return 0
+        return
     if not found:
         note("No message answers it.\n")
     for each in found:
         day = "" if each.said is None else day_name(each.said)
         place = one_line(best_place(each.text, query, GLANCE), GLANCE)
         write(f"{each.position}\t{each.score:.2f}\t{each.role}\t{day}\t{place}\n")
-    return 0
 
 
 def _moment(said: float | None) -> str | None:
@@ -291,8 +287,8 @@ def _moment(said: float | None) -> str | None:
 @click.argument("key")
 @on_thread
 @excerpt_options
-def recall(session: Session, key: str, **part: Any) -> int:
-    r"""Print an original.
+def recall(session: Session, key: str, **part: Any) -> None:
+    """Print an original.
 
     KEY is the text after "original:" in a shortened text, or the position or the id of a
     message. Write a position from the end, such as -1, last, after two dashes.
@@ -306,7 +302,6 @@ def recall(session: Session, key: str, **part: Any) -> int:
         chosen = any(part.values())
         note("Nothing in the original matches.\n" if chosen else "It has no text.\n")
     write(found)
-    return 0
 
 
 @command.command("stats", short_help="Print sizes and history.")
@@ -316,8 +311,8 @@ def recall(session: Session, key: str, **part: Any) -> int:
 @JSON
 def stats(
     session: Session, model: str | None, counter: str | None, told: str | None, *, as_json: bool
-) -> int:
-    r"""Print the size of the thread and its tiers, and its compactions and recalls with reasons.
+) -> None:
+    """Print the size of the thread and its tiers, and its compactions and recalls with reasons.
 
     \b
     holdfast session stats --store agent.db --thread t1 --report session.html
@@ -331,14 +326,13 @@ def stats(
     else:
         write(session.report())
     note_unknown(model, counter)
-    return 0
 
 
 @command.command("restore", short_help="Print every message that was appended.")
 @on_thread
 @OUTPUT
-def restore(session: Session, output: str | None) -> int:
-    r"""Write every message that was ever appended, unchanged.
+def restore(session: Session, output: str | None) -> None:
+    """Write every message that was ever appended, unchanged.
 
     \b
     holdfast session restore --store agent.db --thread t1 -o all.json
@@ -346,15 +340,14 @@ def restore(session: Session, output: str | None) -> int:
     write_to(output, json_bytes(session.restore()))
     for fault in session.faults:
         note(f"{fault}\n")
-    return 0
 
 
 @command.command("list", short_help="List the threads of a store.")
 @STORE
 @JSON
 @option("--report told", "FILE", "Figures of each: .html or .txt.")
-def list_threads(store: str, told: str | None, *, as_json: bool) -> int:
-    r"""Print the names of the threads in the store, one a line.
+def list_threads(store: str, told: str | None, *, as_json: bool) -> None:
+    """Print the names of the threads in the store, one a line.
 
     \b
     holdfast session list --store agent.db
@@ -370,14 +363,13 @@ def list_threads(store: str, told: str | None, *, as_json: bool) -> int:
         write_json(names)
     else:
         write("".join(f"{one_line(name, WIDTH)}\n" for name in names))
-    return 0
 
 
 @command.command("delete", short_help="Erase the thread.")
 @thread_options
 @YES
-def delete(store: str, thread: str, *, yes: bool) -> int:
-    r"""Erase the thread: messages, notes, events and originals. This cannot be undone.
+def delete(store: str, thread: str, *, yes: bool) -> None:
+    """Erase the thread: messages, notes, events and originals. This cannot be undone.
 
     \b
     holdfast session delete --store agent.db --thread t1 --yes
@@ -391,64 +383,63 @@ def delete(store: str, thread: str, *, yes: bool) -> int:
     with open(place_of(store, missing=FIRST)) as threads:
         threads.delete_thread(thread)
     note(f"The thread {one_line(thread, WIDTH)} is erased.\n")
-    return 0
 
 
 @command.command("pin", short_help="Keep messages in every view.")
 @click.argument("keys", metavar="MESSAGE...", nargs=-1, required=True)
 @on_thread
-def pin(session: Session, keys: Sequence[str]) -> int:
-    r"""Keep each MESSAGE, a position or an id, in every view. Prints the number of the event.
+def pin(session: Session, keys: Sequence[str]) -> None:
+    """Keep each MESSAGE, a position or an id, in every view. Prints the number of the event.
 
     \b
     holdfast session pin 0 12 --store agent.db --thread t1
     """
-    return _numbered(session.pin(*map(message_named, keys)))
+    _numbered(session.pin(*map(message_named, keys)))
 
 
 @command.command("remember", short_help="Keep a note in every view.")
 @click.argument("text")
 @on_thread
-def remember(session: Session, text: str) -> int:
-    r"""Keep TEXT as a note in every view. Prints the number of the event.
+def remember(session: Session, text: str) -> None:
+    """Keep TEXT as a note in every view. Prints the number of the event.
 
     \b
     holdfast session remember "Answer in Portuguese." --store agent.db --thread t1
     """
-    return _numbered(session.remember(text))
+    _numbered(session.remember(text))
 
 
 @command.command("forget", short_help="Remove a note from views.")
 @click.argument("note", type=int)
 @on_thread
-def forget(session: Session, note: int) -> int:
-    r"""Remove NOTE, the number that remember printed, from views. Prints the number of the event.
+def forget(session: Session, note: int) -> None:
+    """Remove NOTE, the number that remember printed, from views. Prints the number of the event.
 
     \b
     holdfast session forget 3 --store agent.db --thread t1
     """
-    return _numbered(session.forget(note))
+    _numbered(session.forget(note))
 
 
 @command.command("undo", short_help="Undo an edit, a pin, a deletion or a compaction.")
 @click.argument("event", type=int, required=False)
 @on_thread
-def undo(session: Session, event: int | None) -> int:
-    r"""Undo EVENT, by default the newest that can be undone. Prints the number of the new event.
+def undo(session: Session, event: int | None) -> None:
+    """Undo EVENT, by default the newest that can be undone. Prints the number of the new event.
 
     \b
     holdfast session undo --store agent.db --thread t1
     """
     done = session.undo(event)
     note(f"{done.reason}.\n")
-    return _numbered(done)
+    _numbered(done)
 
 
 @command.command("fork", short_help="Copy the thread.")
 @click.argument("name")
 @on_thread
-def fork(session: Session, name: str) -> int:
-    r"""Copy the thread to a new one called NAME, in the same store.
+def fork(session: Session, name: str) -> None:
+    """Copy the thread to a new one called NAME, in the same store.
 
     \b
     holdfast session fork t1-b --store agent.db --thread t1
@@ -459,14 +450,13 @@ def fork(session: Session, name: str) -> int:
         raise fault.at("NAME") from fault
     with made:
         note(f"{amount(made.appended, 'message')} copied to the thread {name}.\n")
-    return 0
 
 
 @command.command("facts", short_help="List the facts that were stated.")
 @on_thread
 @JSON
-def facts(session: Session, *, as_json: bool) -> int:
-    r"""Print the facts that people and the model stated: position, day, fact.
+def facts(session: Session, *, as_json: bool) -> None:
+    """Print the facts that people and the model stated: position, day, fact.
 
     \b
     holdfast session facts --store agent.db --thread t1
@@ -475,11 +465,10 @@ def facts(session: Session, *, as_json: bool) -> int:
     if as_json:
         held = {"current": ledger.current(), "contradicted": ledger.contradicted()}
         write_json({name: [asdict(fact) for fact in found] for name, found in held.items()})
-        return 0
+        return
     if not ledger.current():
         note("No facts were stated.\n")
     for fact in ledger.current():
         day = "" if fact.said is None else day_name(fact.said)
         said = one_line(f"{fact.subject} {fact.relation} {fact.value}", WIDTH)
         write(f"{fact.position}\t{day}\t{said}\n")
-    return 0

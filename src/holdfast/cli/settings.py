@@ -22,7 +22,7 @@ _PASSWORD = re.compile(r"(?<=://)([^/@:]*):[^/@]*(?=@)")
 
 config_command = group(
     "config",
-    r"""Set the options of all commands in one TOML or YAML file.
+    """Set the options of all commands in one TOML or YAML file.
 
     \b
     holdfast config show
@@ -33,8 +33,8 @@ config_command = group(
 @config_command.command("show", short_help="Print the options in force and their sources.")
 @CONFIG
 @JSON
-def show(*, as_json: bool) -> int:
-    r"""Print every key that is set, its value, and the file and line or the variable that sets it.
+def show(*, as_json: bool) -> None:
+    """Print every key that is set, its value, and the file and line or the variable that sets it.
 
     The configuration is the file of --config or of HOLDFAST_CONFIG, else holdfast.toml,
     holdfast.yaml or [tool.holdfast] of a pyproject.toml here or above, with the variables
@@ -50,12 +50,11 @@ def show(*, as_json: bool) -> int:
         told = {path: asdict(setting) for path, setting in settings.items()}
         steps = [described(step) for step in config.profile.steps]
         write_json({"files": config.files, "settings": told, "steps": steps})
-        return 0
+        return
     values = {path: one_line(f"{setting.value}") for path, setting in settings.items()}
     width, cells = (max(map(len, texts)) for texts in (values, values.values()))
     for path, setting in settings.items():
         write(f"{path:{width}}  {values[path]:{cells}}  {setting.origin}\n")
-    return 0
 
 
 def _visible(path: str, setting: Setting) -> Setting:
@@ -75,8 +74,8 @@ def _visible(path: str, setting: Setting) -> Setting:
     "Your own prices: TOML or YAML with a table for each model.  [default: HOLDFAST_PRICES]",
 )
 @JSON
-def prices(model: str | None, file: str | None, *, as_json: bool) -> int:
-    r"""Print the prices of all models or of MODEL, in US dollars for a million tokens.
+def prices(model: str | None, file: str | None, *, as_json: bool) -> None:
+    """Print the prices of all models or of MODEL, in US dollars for a million tokens.
 
     The columns are input, output, and input that is read from or written to the vendor's prompt
     cache. The exit code is 2 for an unknown model.
@@ -97,7 +96,7 @@ def prices(model: str | None, file: str | None, *, as_json: bool) -> int:
     if as_json:
         told = {name: {"vendor": vendor, **asdict(price)} for name, (vendor, price) in rows.items()}
         write_json({"source": known.source, "date": known.date, "models": told})
-        return 0
+        return
     for name, (vendor, price) in rows.items():
         numbers = (price.input, price.output, price.cache_read, price.cache_write)
         cells = "".join(f"{'' if n is None else f'{n:g}':>9}" for n in numbers)
@@ -107,4 +106,3 @@ def prices(model: str | None, file: str | None, *, as_json: bool) -> int:
         "write.\n"
         f"From {known.source}, as of {known.date}.\n"
     )
-    return 0

@@ -22,7 +22,7 @@ from holdfast.stores.protocols import Closes, Compacts, Migrates
 
 command = group(
     "store",
-    r"""Maintain a store, given as a SQLite file or as a URL such as postgresql://host/database.
+    """Maintain a store, given as a SQLite file or as a URL such as postgresql://host/database.
 
     \b
     holdfast store check agent.db
@@ -58,24 +58,22 @@ def check(store: str, store_key: str | None) -> int:
 
 @command.command("migrate", short_help="Update the schema to this version.")
 @click.argument("store")
-def migrate(store: str) -> int:
+def migrate(store: str) -> None:
     """Update the schema of the store to this version, in one transaction."""
     with _opened(store, reading=False) as opened:
         steps = opened.migrate() if isinstance(opened, Migrates) else 0
     note(f"The schema is that of this version; {steps} steps were taken.\n")
-    return 0
 
 
 @command.command("compact", short_help="Merge the index and free space.")
 @click.argument("store")
-def compact(store: str) -> int:
+def compact(store: str) -> None:
     """Merge the search index, and free the space of what was deleted."""
     with _opened(store) as opened:
         if not isinstance(opened, Compacts):
             problem = "this store has nothing to compact"
             raise ConfigError(problem, place=store.partition("?")[0], advice="leave it")
         opened.compact()
-    return 0
 
 
 @command.command("copy", short_help="Copy everything to another store.")
@@ -85,18 +83,17 @@ def compact(store: str) -> int:
     option("--source-key", "FILE", "The key of an encrypted SOURCE."),
     option("--target-key", "FILE", "The key of an encrypted TARGET."),
 )
-def copy(source: str, target: str, source_key: str | None, target_key: str | None) -> int:
+def copy(source: str, target: str, source_key: str | None, target_key: str | None) -> None:
     """Copy all keys, artifacts and logs; those that TARGET already has are skipped."""
     with _opened(source, source_key) as one, _opened(target, target_key, reading=False) as other:
         _note_moved(upkeep.copy(one, other, _progress("copied")))
-    return 0
 
 
 @command.command("export", short_help="Write everything to a file.")
 @click.argument("store")
 @click.argument("file", default=STDOUT)
 @STORE_KEY
-def export(store: str, file: str, store_key: str | None) -> int:
+def export(store: str, file: str, store_key: str | None) -> None:
     """Write everything in the store to FILE as JSON lines (- is standard output)."""
     with _opened(store, store_key) as opened:
         lines = upkeep.exported(opened, _progress("written"))
@@ -110,20 +107,18 @@ def export(store: str, file: str, store_key: str | None) -> int:
                 problem, advice = problem or "it exists already", advice or "name another file"
                 raise InputError(problem, place=str(target), advice=advice)
             write_lines(target, lines)
-    return 0
 
 
 @command.command("import", short_help="Read everything from a file.")
 @click.argument("store")
 @click.argument("file")
 @STORE_KEY
-def import_(store: str, file: str, store_key: str | None) -> int:
+def import_(store: str, file: str, store_key: str | None) -> None:
     """Put everything in FILE into the store; what the store already has is skipped."""
     with _opened(store, store_key, reading=False) as opened:
         source = Path(file)
         with as_input_errors(file, "read", "check it"), source.open(encoding="utf-8") as lines:
             _note_moved(upkeep.imported(lines, opened, _progress("read")))
-    return 0
 
 
 @command.command("erase", short_help="Erase a thread or a tenant.")
@@ -134,7 +129,7 @@ def import_(store: str, file: str, store_key: str | None) -> int:
 @STORE_KEY
 def erase(
     store: str, thread: str | None, tenant: str | None, store_key: str | None, *, yes: bool
-) -> int:
+) -> None:
     """Erase everything of one thread or one tenant. This cannot be undone."""
     if (thread is None) == (tenant is None):
         problem, advice = "there is nothing to erase", "give --thread or --tenant"
@@ -152,7 +147,6 @@ def erase(
     note(f"{gone.keys:,} keys and {gone.logs:,} logs are erased.\n")
     if gone.leftovers:
         note(f"Out of reach, and possibly still there: {gone.leftovers}.\n")
-    return 0
 
 
 def _note_moved(moved: upkeep.Moved) -> None:

@@ -268,16 +268,16 @@ class Fitter:
         else:
             name = sent.thread if sent else self.views.thread(chain, _begins(views))
         request = request._replace(options={**request.options, "thread": name})
-        result = None
-        if sent is not None:
-            longer = {**request.body, field: grown(sent, messages)}
-            result = self._grown(request, longer)
+        result, unsent = None, 0
+        if sent is not None:  # the view before, with the new messages added
+            longer: Object = {**request.body, field: grown(sent, messages)}
+            found = compress(longer, request.budget, **request.options)
+            if found.reason == "within_budget":
+                result, unsent = found, sent.before - sent.after
         again = result is not None
         if result is None:
             result = compress(request.body, self._roomy(request), **request.options)
-        before, after = result.metrics.tokens_before, result.metrics.tokens_after
-        if again and sent:
-            before += sent.before - sent.after
+        before, after = result.metrics.tokens_before + unsent, result.metrics.tokens_after
         changed = again or result.status == "compacted"
         if changed and not aside:
             placed = positions(result.messages[field], messages)
@@ -289,11 +289,6 @@ class Fitter:
         if result.status != "compacted":
             body, fitted = self._masked(request._replace(body=body), fitted)
         return body, fitted if fitted.changed else replace(fitted, note="within the budget")
-
-    def _grown(self, request: _Request, body: Object) -> CompressionResult | None:
-        """The earlier view with the new messages added, if that is within the budget."""
-        found = compress(body, request.budget, **request.options)
-        return found if found.reason == "within_budget" else None
 
     def _budget(self, model: str, body: Object) -> Budget | None:
         budget = self.budgets.of(model, body)

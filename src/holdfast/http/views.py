@@ -42,9 +42,9 @@ class Views:
     They are kept by the model and the hash of the messages from which they were made.
     """
 
-    def __init__(self, most: int = REMEMBERED) -> None:
+    def __init__(self) -> None:
         self._kept: OrderedDict[tuple[bytes, str], Sent] = OrderedDict()
-        self._most, self._lock = most, Lock()
+        self._lock = Lock()
 
     def found(self, chain: Sequence[bytes], model: str) -> Sent | None:
         """The latest view for this model whose messages begin this conversation."""
@@ -77,7 +77,7 @@ class Views:
             if replaces:
                 self._kept.pop((chain[replaces - 1], model), None)
             self._kept[chain[-1], model] = sent
-            while len(self._kept) > self._most:
+            while len(self._kept) > REMEMBERED:
                 self._kept.popitem(last=False)
 
 

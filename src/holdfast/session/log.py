@@ -318,7 +318,7 @@ class Thread:
         If the store cannot be written, only this process knows the event.
         """
         line = self._event_line(kind, reason, facts)
-        event = Event(self.state.events, kind, line.time, self.state.messages, reason, facts)
+        event = event_of(self.state.events, line)
         flush = kind not in DERIVED
         try:
             if self._event_log.append([line], at=event.number, flush=flush):
