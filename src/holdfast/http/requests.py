@@ -13,7 +13,6 @@ from urllib.parse import unquote
 
 import msgspec
 
-from holdfast.formats import FORMATS
 from holdfast.formats.payloads import Object, is_object
 from holdfast.kernel.errors import InputError
 from holdfast.kernel.registry import imported
@@ -48,8 +47,7 @@ class Endpoint(NamedTuple):
 def endpoint_of(path: str) -> Endpoint | None:
     """The endpoint of a path; None if its requests have no conversation."""
     for pattern, form in _WIRES.items():
-        found = re.search(rf"{pattern}/?$", path)
-        if found and form in FORMATS:
+        if found := re.search(rf"{pattern}/?$", path):
             parts = found.groupdict()
             model = unquote(parts.get("model") or "")
             return Endpoint(form, model, asks=bool(parts.get("asks")))

@@ -29,16 +29,16 @@ MOST_WAITING = 256
 
 
 _LENGTH = """SELECT coalesce(max(position) + 1, 0) FROM holdfast_lines
-    WHERE log = holdfast_log(%(name)s)"""
+    WHERE log = holdfast_log(%s)"""
 _APPEND = """SELECT holdfast_append(
     %s, %s, %s, %s, %s::bytea[], %s::float8[], %s::bytea[], %s::bytea[])"""
 _READ = """SELECT position, id, time, body FROM holdfast_lines
-    WHERE log = holdfast_log(%(name)s) AND position = ANY(%(places)s::bigint[]) ORDER BY position"""
+    WHERE log = holdfast_log(%s) AND position = ANY(%s::bigint[]) ORDER BY position"""
 _FIND = """SELECT id, position FROM holdfast_lines
-    WHERE log = holdfast_log(%(name)s) AND id IS NOT NULL
-    AND sha256(id) = ANY(SELECT sha256(wanted) FROM unnest(%(ids)s::bytea[]) AS wanted)"""
-_BETWEEN = """SELECT position FROM holdfast_lines WHERE log = holdfast_log(%(name)s)
-    AND time >= %(first)s AND time <= %(last)s ORDER BY time, position LIMIT %(most)s"""
+    WHERE log = holdfast_log(%s) AND id IS NOT NULL
+    AND sha256(id) = ANY(SELECT sha256(wanted) FROM unnest(%s::bytea[]) AS wanted)"""
+_BETWEEN = """SELECT position FROM holdfast_lines WHERE log = holdfast_log(%s)
+    AND time >= %s AND time <= %s ORDER BY time, position LIMIT %s"""
 _INDEX = "SELECT id, indexed, terms FROM holdfast_logs WHERE hash = sha256(%s)"
 _WAITING = "SELECT position, words FROM holdfast_waiting WHERE log = %s ORDER BY position"
 _TAKEN = "DELETE FROM holdfast_waiting WHERE log = %s RETURNING position, words"
@@ -79,7 +79,7 @@ class PostgresLog:
 
     def length(self) -> int:
         """The number of lines."""
-        return cast("int", self._server.one(_LENGTH, {"name": self._name})[0])
+        return cast("int", self._server.one(_LENGTH, (self._name,))[0])
 
     def append(
         self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True
@@ -104,7 +104,7 @@ class PostgresLog:
 
     def read(self, positions: Sequence[int]) -> dict[int, Line]:
         """The existing lines at these positions, in order."""
-        rows = self._server.all(_READ, {"name": self._name, "places": list(positions)})
+        rows = self._server.all(_READ, (self._name, list(positions)))
         return {
             place: Line(to_text("", body), to_text("", name or b""), moment)
             for place, name, moment, body in rows
@@ -112,13 +112,13 @@ class PostgresLog:
 
     def find(self, ids: Sequence[str]) -> dict[str, int]:
         """The positions of the known ones among the ids."""
-        facts = {"name": self._name, "ids": [to_bytes(name) for name in ids if name]}
-        return {to_text("", name): place for name, place in self._server.all(_FIND, facts)}
+        rows = self._server.all(_FIND, (self._name, [to_bytes(name) for name in ids if name]))
+        return {to_text("", name): place for name, place in rows}
 
     def between(self, first: float, last: float, most: int) -> list[int]:
         """The positions of the lines in this period, the earliest first."""
-        facts = {"name": self._name, "first": first, "last": last, "most": most}
-        return [place for (place,) in self._server.all(_BETWEEN, facts)]
+        rows = self._server.all(_BETWEEN, (self._name, first, last, most))
+        return [place for (place,) in rows]
 
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
         """BM25 scores by position, best first.
