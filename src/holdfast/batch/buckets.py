@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from holdfast.kernel.errors import InputError, MissingExtraError
-from holdfast.text.visible import fault_line
+from holdfast.stores.objects import problem_line
 
 try:
     import obstore
@@ -83,5 +83,5 @@ def _as_input_errors(url: str) -> Generator[None]:
     except FileNotFoundError:
         raise
     except (BaseError, OSError) as fault:
-        problem = fault_line(str(fault).partition("Debug source")[0])
-        raise InputError(problem, place=url, advice="check the bucket and who asks") from fault
+        advice = "check the bucket and who asks"
+        raise InputError(problem_line(fault), place=url, advice=advice) from fault

@@ -337,14 +337,6 @@ class ArtifactStore:
     def _is_of(self, reference: str, sha256: str) -> bool:
         return sha256.startswith(reference) or reference in self._references(sha256)
 
-    def _owner(self, reference: str, blob: bytes) -> str | None:
-        """The key of the content, or None if it cannot be read."""
-        try:
-            sha256 = header_of(reference, blob).sha256
-        except CorruptError:
-            return None
-        return sha256 if self._is_of(reference, sha256) else None
-
     def _place(self, key: str) -> tuple[str, bytes | None]:
         """The shortest reference that is free or belongs to the key, and what is stored there.
 
@@ -352,8 +344,13 @@ class ArtifactStore:
         """
         for reference in self._references(key):
             blob = self._load(reference)
-            if blob is None or self._owner(reference, blob) in {key, None}:
-                return reference, blob
+            if blob is None:
+                return reference, None
+            with suppress(CorruptError):
+                sha256 = header_of(reference, blob).sha256
+                if sha256 != key and self._is_of(reference, sha256):
+                    continue
+            return reference, blob
         raise CorruptError(key, "another content has its key")
 
     def _load(self, reference: str) -> bytes | None:

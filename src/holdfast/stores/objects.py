@@ -81,7 +81,9 @@ class ObjectStore(BytesStore):
         try:
             made = from_url(plain, config=cast("Any", config), client_options=cast("Any", options))
         except (BaseError, ValueError) as fault:
-            raise ConfigError(_line(fault), place="store", advice=f"look at {plain}") from fault
+            raise ConfigError(
+                problem_line(fault), place="store", advice=f"look at {plain}"
+            ) from fault
         return cls(lambda: made, plain)
 
     @classmethod
@@ -151,10 +153,11 @@ class ObjectStore(BytesStore):
         except AlreadyExistsError:
             raise
         except (BaseError, OSError) as fault:
-            raise StoreError(f"object store {self._place}: {_line(fault)}") from fault
+            raise StoreError(f"object store {self._place}: {problem_line(fault)}") from fault
 
 
-def _line(fault: Exception) -> str:
+def problem_line(fault: Exception) -> str:
+    """An error of obstore on one line, without what its own source is quoted for."""
     return fault_line(str(fault).partition("Debug source")[0])
 
 
