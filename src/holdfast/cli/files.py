@@ -30,11 +30,6 @@ class Document:
     payload: Any
     lines: bool = False
 
-    @property
-    def indented(self) -> bool:
-        """Whether it is one value on several lines."""
-        return not self.lines and "\n" in self.text.strip()
-
 
 @contextmanager
 def within(name: str, tools: str | None = None) -> Generator[None]:
@@ -202,7 +197,8 @@ def like(document: Document, payload: object) -> bytes:
     """The payload as JSON in the layout of the document: by line, on one line, or indented."""
     if document.lines and is_list(payload):
         return b"".join(map(json_bytes, payload))
-    return json_bytes(payload, indent=2 if document.indented else None)
+    is_indented = not document.lines and "\n" in document.text.strip()
+    return json_bytes(payload, indent=2 if is_indented else None)
 
 
 def json_bytes(payload: object, indent: int | None = None) -> bytes:
