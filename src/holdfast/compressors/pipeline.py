@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
 from holdfast.kernel.apply import Applied, apply
 from holdfast.kernel.budget import Allowance
-from holdfast.kernel.compressor import Attempt, Compressor, Flow, Plan, Planner, ask, described
-from holdfast.kernel.errors import IntegrityError
+from holdfast.kernel.compressor import (
+    Attempt,
+    Compressor,
+    Configured,
+    Flow,
+    Plan,
+    Planner,
+    ask,
+    described,
+)
 from holdfast.kernel.transcript import Transcript
-from holdfast.kernel.typed import Fraction, check_fields
+from holdfast.kernel.typed import Fraction
 
 ROUNDS = 32
 """How often a missed target is tried again. Each round saves tokens, so this only bounds the time;
@@ -33,14 +42,11 @@ def apply_steps(
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class Named(Configured):
     """A strategy under another name in results and logs."""
 
     strategy: Planner
     name: str
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def describe(self) -> Mapping[str, object]:
         """The description of the strategy, and the name."""
@@ -52,7 +58,7 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class Pipeline:
+class Pipeline(Configured):
     """Runs each strategy in turn until the target is met.
 
     A strategy that fails, breaks a rule or saves nothing leaves the conversation unchanged, and the
@@ -66,9 +72,6 @@ class Pipeline:
 
     rescue: Planner | None = None
     """Runs last if a step failed, to meet the target."""
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def describe(self) -> Mapping[str, object]:
         """The name and the steps; a single step with this name describes itself."""
@@ -105,24 +108,25 @@ class Pipeline:
 
 
 @dataclass(frozen=True, slots=True)
-class _Settled:
-    """Applies a strategy's plan at once, so that an invalid edit counts as its failure."""
+class Function:
+    """A function as a strategy."""
 
-    strategy: Compressor
+    name: str
+    plan: Callable[[Transcript, Allowance], Plan | Flow]
 
-    @property
-    def name(self) -> str:
-        return self.strategy.name
 
-    def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
-        """The plan with its result, so that it is not applied again."""
-        plan = yield from ask(Attempt(self.strategy, transcript, allowance))
-        done = list(apply_steps(transcript, self.name, plan))
-        for _, _, applied in done:
-            # a message that cannot be read fails here
-            allowance.meter.recount(applied.before, applied.transcript, applied.origins)
-        records = tuple((step, replace(inner, applied=applied)) for step, inner, applied in done)
-        return replace(plan, steps=records) if plan.steps else records[0][1]
+def _settled(step: Compressor, transcript: Transcript, allowance: Allowance) -> Flow:
+    """A step's plan, applied at once, so that an invalid edit counts as its failure.
+
+    The plan holds the result, so that it is not applied again.
+    """
+    plan = yield from ask(Attempt(step, transcript, allowance))
+    done = list(apply_steps(transcript, step.name, plan))
+    for _, _, applied in done:
+        # a message that cannot be read fails here
+        allowance.meter.recount(applied.before, applied.transcript, applied.origins)
+    records = tuple((name, replace(inner, applied=applied)) for name, inner, applied in done)
+    return replace(plan, steps=records) if plan.steps else records[0][1]
 
 
 def _tried(
@@ -132,8 +136,9 @@ def _tried(
     tokens = allowance.meter.total(now)
     if tokens <= allowance.target:
         return Plan.skip("target_met", "the target was met before it"), now
-    plan = yield from ask(Attempt(_Settled(step), now, allowance))
-    last = plan.steps[-1][1] if plan.steps else plan  # ``_Settled`` has applied it
+    settled = Function(step.name, partial(_settled, step))
+    plan = yield from ask(Attempt(settled, now, allowance))
+    last = plan.steps[-1][1] if plan.steps else plan
     after = last.applied.transcript if last.applied else now
     if after is not now and allowance.meter.total(after) >= tokens:
         return Plan.skip("no_savings", "its result would not be smaller"), now
@@ -141,7 +146,7 @@ def _tried(
 
 
 @dataclass(frozen=True, slots=True)
-class Stepwise:
+class Stepwise(Configured):
     """Compresses the conversation as of the last multiple of the step, and appends the rest.
 
     Between two multiples the decision stays the same for any strategy, and results only grow at
@@ -155,9 +160,6 @@ class Stepwise:
     step: Fraction = 0.1
     """The step as a share of the budget."""
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-
     @property
     def name(self) -> str:
         """The name of the strategy."""
@@ -170,22 +172,11 @@ class Stepwise:
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """The plan for the settled part that leaves room for the rest, or the plan for the whole.
 
-        If it misses the target, it is made again from the result, so that compressing a result
-        again changes nothing.
+        As that of any pipeline, it is made again from the result while it misses the target.
         """
-        records: list[tuple[str, Plan]] = []
-        now = transcript
-        for _ in range(ROUNDS):
-            plan = yield from self._decided(now, allowance)
-            after = _after(now, self.name, plan)
-            if after is not now or not records:
-                records.append((self.name, plan))
-            if after is now or allowance.meter.total(after) <= allowance.target:
-                break
-            now = after
-        return Plan(steps=tuple(records)) if len(records) > 1 else records[0][1]
+        return Pipeline((Function(self.name, self._once),), self.name).plan(transcript, allowance)
 
-    def _decided(self, transcript: Transcript, allowance: Allowance) -> Flow:
+    def _once(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """The plan of the settled part, or of the whole if that one misses the target.
 
         The part ends with the last unit that was complete when the conversation passed the last
@@ -201,19 +192,9 @@ class Stepwise:
         target = allowance.target - (multiple + step - reached[stop])
         if stop and target > 0:
             inner = replace(allowance, limit=target, target=target)
-            plan = yield from ask(Attempt(self.strategy, transcript.head(stop), inner))
-            after = _after(transcript, self.name, plan)
+            head = Attempt(self.strategy, transcript.head(stop), inner)
+            part = Function(self.name, lambda *_: ask(head))
+            plan, after = yield from _tried(part, transcript, allowance)
             if after is not transcript and allowance.meter.total(after) <= allowance.target:
                 return plan
         return (yield from ask(Attempt(self.strategy, transcript, allowance)))
-
-
-def _after(transcript: Transcript, name: str, plan: Plan) -> Transcript:
-    """The transcript after the plan, unchanged if the plan breaks a rule."""
-    now = transcript
-    try:
-        for _, _, applied in apply_steps(transcript, name, plan):
-            now = applied.transcript
-    except IntegrityError:
-        return transcript
-    return now

@@ -10,16 +10,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
-from holdfast.compressors.pipeline import Pipeline
+from holdfast.compressors.pipeline import Function, Pipeline
 from holdfast.compressors.summaries import body_of
 from holdfast.kernel.budget import Allowance, Meter
-from holdfast.kernel.compressor import Configured, Flow, Plan
+from holdfast.kernel.compressor import Configured, Flow, Plan, Planner
 from holdfast.kernel.edits import Drop, Edit, Replace
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.messages import Message, Part, Role, Text, ToolResult
@@ -276,7 +275,7 @@ class TextRule:
         return {"name": self.name}
 
     def edits(
-        self, transcript: Transcript, meter: Meter, roles: AbstractSet[Role]
+        self, transcript: Transcript, meter: Meter, roles: Collection[Role]
     ) -> Iterator[Edit]:
         """A Replace for each text that the rule makes shorter, repeated until nothing changes."""
         for i, message in enumerate(transcript.messages):
@@ -321,7 +320,7 @@ class ConsolidateExamples:
     name = "consolidate_examples"
 
     def edits(
-        self, transcript: Transcript, meter: Meter, roles: AbstractSet[Role]
+        self, transcript: Transcript, meter: Meter, roles: Collection[Role]
     ) -> Iterator[Edit]:
         """For each run of three or more: a Replace of the second, a Drop of the others between."""
         del meter
@@ -402,25 +401,14 @@ class Rules(Configured):
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Plan | Flow:
         """A step for each rule, as in any pipeline."""
-        steps = tuple(
-            _RuleStep(_BUILT_IN[rule] if isinstance(rule, str) else rule, frozenset(self.roles))
-            for rule in self.rules
-        )
-        return Pipeline(steps).plan(transcript, allowance)
+        return Pipeline(tuple(map(self._step, self.rules))).plan(transcript, allowance)
 
+    def _step(self, given: str | TextRule) -> Planner:
+        """The rule as a strategy."""
+        rule = _BUILT_IN[given] if isinstance(given, str) else given
 
-@dataclass(frozen=True, slots=True)
-class _RuleStep:
-    """One rule as a strategy."""
+        def plan(transcript: Transcript, allowance: Allowance) -> Plan:
+            edits = tuple(rule.edits(transcript, allowance.meter, self.roles))
+            return Plan(edits) if edits else Plan.skip("nothing_saved", "the rule saves no tokens")
 
-    rule: _Rule
-    roles: frozenset[Role]
-
-    @property
-    def name(self) -> str:
-        return self.rule.name
-
-    def plan(self, transcript: Transcript, allowance: Allowance) -> Plan:
-        """The edits of the rule."""
-        edits = tuple(self.rule.edits(transcript, allowance.meter, self.roles))
-        return Plan(edits) if edits else Plan.skip("nothing_saved", "the rule saves no tokens")
+        return Function(rule.name, plan)
