@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from holdfast.compressors.notes import HEADING, Notes
+from holdfast.compressors.notes import HEADING, noted
 from holdfast.compressors.references import save_messages
 from holdfast.compressors.summaries import (
     Marks,
@@ -136,7 +136,7 @@ class Digest(Configured):
         events = events_of(told, bodies)
         facts = info.render("", int(room * self.facts), count)
         left = room - (count(facts) if facts else 0)
-        notes = Notes(events, left, count, self.heading).within(left)
+        notes = noted(events, left, count, self.heading)
         rest = info.render(notes, room - count(notes) - 1, count)
         return "\n".join(filter(None, (notes, rest)))
 

@@ -485,34 +485,19 @@ GAP = "…"
 _OURS = ("- ", "> ", SAID, DONE)
 
 
-class Notes:
-    """Notes on some events, in at most ``tokens`` by ``count``, or in fewer."""
+def noted(
+    events: Sequence[StreamEvent], tokens: int, count: Callable[[str], int], heading: str = ""
+) -> str:
+    """The best notes on some events in at most so many tokens; empty if nothing fits."""
+    everything, room = range(len(events)), max(tokens, 1)
+    candidates = Candidates(events, everything, lambda _: 1 / FIRST_GUESS, room=room)
 
-    def __init__(
-        self,
-        events: Sequence[StreamEvent],
-        tokens: int,
-        count: Callable[[str], int],
-        heading: str = "",
-    ) -> None:
-        everything = range(len(events))
-        self._candidates = Candidates(
-            events, everything, lambda _: 1 / FIRST_GUESS, room=max(tokens, 1)
-        )
-        self._order = self._candidates.order(tokens * REACH)
-        self._count, self._heading = count, heading
+    def text(chosen: Sequence[int]) -> str:
+        told = candidates.told(candidates.runs(chosen))
+        return written(told, heading) if told else ""
 
-    def within(self, tokens: int) -> str:
-        """The best that fit so many tokens; empty if nothing fits."""
-
-        def cost(chosen: Sequence[int]) -> int:
-            return self._count(self._text(chosen))
-
-        return self._text(self._candidates.choose(self._order, tokens, cost))
-
-    def _text(self, chosen: Sequence[int]) -> str:
-        told = self._candidates.told(self._candidates.runs(chosen))
-        return written(told, self._heading) if told else ""
+    order = candidates.order(tokens * REACH)
+    return text(candidates.choose(order, tokens, lambda some: count(text(some))))
 
 
 def in_context(
