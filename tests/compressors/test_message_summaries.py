@@ -5,7 +5,7 @@ import pytest
 from holdfast.compressors.writer import Single, message_summary
 from holdfast.kernel.compressor import Attempt, Plan
 from holdfast.kernel.errors import ModelError, StoreError
-from holdfast.kernel.ports import Complete, Read, Write
+from holdfast.kernel.ports import All, Complete, Read, Write
 from tests.talks import planned_by, settled
 
 OUTPUT = "Connected to db-7.example.org. " + "Nothing to report here. " * 30 + "Job 8812 failed."
@@ -38,6 +38,8 @@ class World:
         return planned_by(Attempt(strategy, *self.given), self.answer)
 
     def answer(self, request):
+        if isinstance(request, All):
+            return [self.answer(each) for each in request.asks]
         if isinstance(request, Complete):
             self.calls.append(request)
             return self.replies.pop(0)

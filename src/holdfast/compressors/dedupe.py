@@ -17,7 +17,6 @@ from holdfast.compressors.summaries import body_of, preferred
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Configured, Flow, Plan, ask
 from holdfast.kernel.edits import Drop
-from holdfast.kernel.errors import ModelError
 from holdfast.kernel.messages import Message, Text, ToolCall, ToolResult
 from holdfast.kernel.ports import Embed
 from holdfast.kernel.transcript import Transcript, legal, start_of_newest
@@ -61,8 +60,6 @@ class Semantic(Configured):
         if len(said) < 2:
             return Plan.skip("too_few_messages", "fewer than two older messages could be compared")
         vectors = yield from ask(Embed(texts))
-        if len(vectors) != len(texts):
-            raise ModelError(f"the embedder gave {len(vectors):,} vectors for {len(texts):,} texts")
         vectors_of = dict(zip(texts, vectors, strict=True))
         clusters = _clusters(said, vectors_of, self.similarity_threshold)
         firm = transcript.protected | preferred(transcript)

@@ -70,40 +70,14 @@ class Digest(Configured):
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """One Drop of the history, earlier digests included, and one Insert of the notes."""
-        sizes, total = allowance.meter.sizes(transcript), allowance.meter.total(transcript)
-        keep, going = self.keep_blocks, _foldable(transcript, self.keep_blocks)
-        while True:
-            tokens = sum(sizes[i] for i in going)
-            room, share = min(tokens_of(self.max_tokens, tokens), tokens - 1), allowance.target // 2
-            # a target too small for any notes is ignored: the caller wants the history folded
-            room = room if share < SENTENCE else min(room, share)
-            left = allowance.target - total + tokens
-            if not allowance.followed or keep == 0 or (going and room <= left):
-                break
-            keep -= 1
-            going = _foldable(transcript, keep)
-        squeezed = allowance.followed and allowance.writer  # a later step may shorten the notes
-        if left >= SENTENCE and not squeezed:
-            room = min(room, left)
+        going, room = self._folded(transcript, allowance)
         # nothing but an earlier digest, and what stands beside one so that roles alternate
         old = (transcript.messages[i] for i in going)
         if all(body_of(each) is not None or is_skipped(each) for each in old):
             return Plan.skip("nothing_old", "there is no history that should be folded")
         if room < SENTENCE:
             return Plan.skip("no_room", f"{max(room, 0):,} tokens are too few for notes")
-
         references, trouble = yield from save_messages(transcript, going, allowance)
-        return self._planned(transcript, allowance, going, room, references, trouble)
-
-    def _planned(
-        self,
-        transcript: Transcript,
-        allowance: Allowance,
-        going: Sequence[int],
-        room: int,
-        references: tuple[str, ...],
-        trouble: str,
-    ) -> Plan:
         place = placed(transcript, going, voice(transcript, self.role))
         if place is None:
             return Plan.skip("no_place", "the rules of the conversation leave no place for notes")
@@ -125,6 +99,23 @@ class Digest(Configured):
             *place.inserts(text, "folded into notes", covers=(going[0], going[-1])),
         )
         return Plan(edits, reason="history_folded", detail=trouble)
+
+    def _folded(self, transcript: Transcript, allowance: Allowance) -> tuple[list[int], int]:
+        """The positions that notes replace, and the tokens of these notes."""
+        sizes, total = allowance.meter.sizes(transcript), allowance.meter.total(transcript)
+        keep, going = self.keep_blocks, _foldable(transcript, self.keep_blocks)
+        while True:
+            tokens = sum(sizes[i] for i in going)
+            room, share = min(tokens_of(self.max_tokens, tokens), tokens - 1), allowance.target // 2
+            # a target too small for any notes is ignored: the caller wants the history folded
+            room = room if share < SENTENCE else min(room, share)
+            left = allowance.target - total + tokens
+            if not allowance.followed or keep == 0 or (going and room <= left):
+                break
+            keep -= 1
+            going = _foldable(transcript, keep)
+        squeezed = allowance.followed and allowance.writer  # a later step may shorten the notes
+        return going, min(room, left) if left >= SENTENCE and not squeezed else room
 
     def _notes(self, told: Messages, room: int, count: Count) -> str:
         """Notes on the messages, followed by exact things that the notes do not name."""

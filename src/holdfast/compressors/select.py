@@ -62,8 +62,11 @@ class Select(Configured):
 
     name = "select"
 
-    def plan(self, transcript: Transcript, allowance: Allowance) -> Plan | Flow:
-        """A Drop of older messages, an Insert of notes on them, a Replace of shortened outputs."""
+    def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
+        """A Drop of older messages, an Insert of notes on them, a Replace of shortened outputs.
+
+        With a store the originals are saved and named, without references if the store fails.
+        """
         if allowance.meter.total(transcript) <= allowance.target:
             return Plan.skip("within_budget", "it fits already")
         is_talk = all(message.is_speech for message in transcript.messages)
@@ -72,17 +75,10 @@ class Select(Configured):
         view = Selection(self, transcript, allowance)
         if not view.candidates.found:
             return Plan.skip("nothing_old", "there is nothing to shorten")
-        return self._kept(view) if allowance.stored else view.plan()
-
-    def _kept(self, view: Selection) -> Flow:
-        """The plan with the originals saved and named, or without references if the store fails.
-
-        A reference takes room, so that more outputs may be cut; their originals are saved next.
-        """
-        going, allowance = view.stays.going, view.allowance
-        references, trouble = yield from save_messages(view.transcript, going, allowance)
+        references, trouble = yield from save_messages(transcript, view.stays.going, allowance)
         plan = view.plan(references, trouble)
-        store = WorkingStore(works=not trouble)
+        store = WorkingStore(works=allowance.stored and not trouble)
+        # a reference takes room, so that more outputs may be cut; their originals are saved next
         while store.works and (cut := view.without_reference(plan)):
             for place, text, kind in cut:
                 key = yield from store.save(text, kind)

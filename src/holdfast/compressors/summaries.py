@@ -18,7 +18,6 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from itertools import chain
 from typing import Literal, NamedTuple, TypeVar
 
@@ -32,7 +31,7 @@ from holdfast.kernel.ports import Ask, Read, Save, Write
 from holdfast.kernel.transcript import Transcript, keeps, may_follow, speaks
 from holdfast.kernel.typed import kept_as
 from holdfast.redact import masked_parts, redacted_text
-from holdfast.text.keyed import decimal, is_known
+from holdfast.text.keyed import decimal, digest, is_known
 
 T = TypeVar("T")
 
@@ -181,7 +180,7 @@ def _key(body: str, role: Role, secret: str) -> str:
 
 def earlier_key(body: str) -> str:
     """The hash of a summary's text, which is the key of its record in the store."""
-    return sha256(body.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return digest("", body)[:16]
 
 
 # where a summary stands

@@ -13,7 +13,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from hashlib import sha256
 from operator import itemgetter
 from time import time
 from typing import NamedTuple
@@ -37,6 +36,7 @@ from holdfast.redact import redacted_text
 from holdfast.selection import ordered_texts
 from holdfast.text.fit import Count, choose, clip, fits
 from holdfast.text.importance import signals
+from holdfast.text.keyed import digest
 from holdfast.text.sentences import sentences
 
 _HEADING = "#"
@@ -389,8 +389,7 @@ def chained(covers: str, message: Message) -> str:
                 for part in message.parts
             ]
         )
-    text = f"{covers}\n{message.role}\n{said}"
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return digest("", f"{covers}\n{message.role}\n{said}")
 
 
 class Known(NamedTuple):

@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from string import Template
 from typing import NamedTuple, TypeVar
@@ -30,6 +29,7 @@ from holdfast.kernel.typed import kept_as
 from holdfast.text.fit import LONG_TOKEN, Count, choose, clip, fits
 from holdfast.text.identifiers import Identifier, find
 from holdfast.text.importance import signals
+from holdfast.text.keyed import digest
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import LONGEST, SEAM, clauses
 from holdfast.text.sentences import sentences
@@ -148,10 +148,7 @@ def _each(
     """The accepted reply to the prompt for each of the materials. Raises ModelError."""
     values = {**task.values, "earlier": quoted(earlier)}
     asks = [request(prompt, task.tokens, {**values, "messages": each}) for each in materials]
-    if len(asks) == 1:
-        answers: Sequence[object] = [(yield from ask(asks[0]))]
-    else:
-        answers = yield from ask(All(tuple(asks)))
+    answers = yield from ask(All(tuple(asks)))
     for answer in answers:
         if isinstance(answer, Exception):
             raise answer
@@ -264,7 +261,7 @@ def message_summary(single: Single, tokens: int, allowance: Allowance) -> Asking
 
 def hash_of(*texts: object) -> str:
     """A hash that differs if one of these values does."""
-    return sha256(repr(texts).encode("utf-8", "surrogatepass")).hexdigest()
+    return digest("", repr(texts))
 
 
 T = TypeVar("T")

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from hashlib import sha256
 from itertools import groupby
 from typing import TypeVar
 
@@ -26,6 +25,7 @@ from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.transcript import Transcript
 from holdfast.kernel.typed import check_fields
 from holdfast.text.json_values import DEEPEST, Value, dump, parse
+from holdfast.text.keyed import digest
 
 T = TypeVar("T")
 
@@ -103,8 +103,8 @@ class SizeClasses(Configured):
 
 def _key(text: str, reference: str) -> str:
     """The key of the text, written as in llm4s with the whole hash; empty without a reference."""
-    digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    return reference and f"content_{digest if digest.startswith(reference) else reference}"
+    whole = digest("", text)
+    return reference and f"content_{whole if whole.startswith(reference) else reference}"
 
 
 def type_of(text: str) -> str:
