@@ -67,8 +67,6 @@ class Select(Configured):
 
         With a store the originals are saved and named, without references if the store fails.
         """
-        if allowance.meter.total(transcript) <= allowance.target:
-            return Plan.skip("within_budget", "it fits already")
         is_talk = all(message.is_speech for message in transcript.messages)
         if not is_talk and (edits := without_loss(transcript, allowance)):
             return Plan(edits, reason="lossless")

@@ -52,8 +52,6 @@ class Shrink(Configured):
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """A Replace for each shortened text, or an Offload if its original is kept."""
-        if allowance.meter.total(transcript) <= allowance.target:
-            return Plan.skip("within_budget", "it fits already")
         work = _ShrinkWork(self, transcript, allowance)
         yield from work.done()
         trouble = f"; {work.originals.trouble}" if work.originals.trouble else ""

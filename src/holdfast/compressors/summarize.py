@@ -121,8 +121,6 @@ class Summarize(Configured):
         heard = self.opening is not None or voice(transcript, self.role) == self.role
         form = self if heard else replace(self, role="user")
         history = History(transcript, allowance, exact, form.role == "system")
-        if history.total <= allowance.target:
-            return Plan.skip("within_budget", "it fits already")
         if not allowance.writer:
             return Plan.skip("no_model", "no model was given; pass llm=")
         # everything that decides the text, except conversation and budget
