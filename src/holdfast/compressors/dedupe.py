@@ -22,7 +22,6 @@ from holdfast.kernel.ports import Embed
 from holdfast.kernel.transcript import Transcript, legal, start_of_newest
 from holdfast.kernel.typed import check_fields
 from holdfast.text.identifiers import named
-from holdfast.text.memo import Memo
 from holdfast.text.sentences import sentences
 from holdfast.text.similarity import Vector, unit
 from holdfast.text.words import stands, terms, words
@@ -183,7 +182,7 @@ def contrasts(one: str, other: str) -> bool:
 
     ``deploy to staging`` and ``deploy to production`` differ in one word of the same sentence.
     """
-    a, b = _WORDS(one), _WORDS(other)
+    a, b = words(one), words(other)
     if sum(word in _NEGATIONS for word in a) != sum(word in _NEGATIONS for word in b):
         return True
     shortest = min(len(a), len(b))
@@ -194,9 +193,6 @@ def contrasts(one: str, other: str) -> bool:
         return False
     left, right = (set(terms(" ".join(run[head : len(run) - tail]))) for run in (a, b))
     return not left <= right and not right <= left
-
-
-_WORDS = Memo(words)
 
 
 class Saying(NamedTuple):

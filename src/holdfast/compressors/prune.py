@@ -92,11 +92,9 @@ class Prune(Configured):
         going = self._going(transcript, allowance)
         total = sum(output.tokens for output, _ in going)
         minimum = allowance.share(self.minimum_tokens)
-        if total < minimum or (total == minimum and not self.at_minimum):
+        if not going or total < minimum or (total == minimum and not self.at_minimum):
             problem = f"{total:,} tokens could go, {minimum:,} are the least worth clearing"
             return Plan.skip("below_minimum", problem)
-        if not going:
-            return Plan.skip("nothing_old", "no tool output is outside the protected zone")
         going.reverse()
         if allowance.stored or (self.summary_tokens and allowance.writer):
             return _Clearing(self, allowance).plan(going)

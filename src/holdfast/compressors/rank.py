@@ -13,7 +13,7 @@ from holdfast.compressors.writer import Single, message_summary, together
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Asking, Configured, Flow, Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
-from holdfast.kernel.errors import ConfigError, HoldfastError, ModelError
+from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.messages import Role, Text, ToolResult
 from holdfast.kernel.transcript import Transcript, legal, newest
 from holdfast.kernel.typed import Fraction, check_fields
@@ -176,10 +176,7 @@ class _Ranking:
                 faults.append(answer)
                 continue
             trouble = trouble or answer.trouble
-            if count(MARK + answer.text) < long[i].tokens:
-                found[i] = {long[i].part: MARK + answer.text}
-            else:
-                faults.append(ModelError("the reply of the model was refused: it saves nothing"))
+            found[i] = {long[i].part: MARK + answer.text}
         # Flows that run together overwrite each other's additions to the list by which a thread's
         # summaries are deleted, so all are added again.
         if found and allowance.thread:

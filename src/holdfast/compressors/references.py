@@ -90,8 +90,6 @@ def save_messages(
     store = WorkingStore(allowance.stored)
     for piece, tokens in _pieces(transcript, going, allowance) if store.works else ():
         key = yield from store.save(transcribed(piece), HISTORY)
-        if not key:
-            break  # the store fails
         told = amount(len(piece), "message")
         references.append(note(told, tokens, key, tool=allowance.recall_tool))
     return () if store.trouble else tuple(references), store.trouble

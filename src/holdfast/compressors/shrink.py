@@ -135,16 +135,8 @@ class _ShrinkWork:
         for output in self._outputs:
             place = output[:2]
             if self._excess > 0 and place not in self.edits and place not in self._shrunk:
-                self._compact(output, output.tokens)
-
-    def _compact(self, output: Output, room: int) -> bool:
-        """Replace the output by its lossless form; whether there is one that fits the room."""
-        short = compacted(output.text)
-        if short is None or self._count(short) > room:
-            return False
-        kind = recognise(output.text).name
-        self._keep(output, short, f"{kind}: {SHORTER_FORM}")
-        return True
+                kind, short = recognise(output.text).name, compacted(output.text)
+                self._keep(output, short or "", f"{kind}: {SHORTER_FORM}")
 
     def _rooms(self) -> dict[Place, int]:
         """The room in tokens of each output that has to shrink to remove the excess.
@@ -167,8 +159,6 @@ class _ShrinkWork:
 
     def _shrink(self, output: Output, tokens: int) -> Asking[None]:
         """Shorten an output to its room."""
-        if self._compact(output, tokens):
-            return
         kind = recognise(output.text)
         key = yield from self.originals.save(output.text, kind.name)
         room = Room(tokens, self._count, self._question)

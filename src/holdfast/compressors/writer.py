@@ -229,8 +229,6 @@ def message_summary(single: Single, tokens: int, allowance: Allowance) -> Asking
     and the model stay the same. Raises ModelError if no model answers or its reply is
     refused. If the store fails, the summary is not stored, and ``trouble`` says why.
     """
-    if not allowance.writer:
-        raise ModelError("no model was given; pass llm=")
     count = allowance.meter.text
     covers = hash_of(single.role, single.text)
     writer = hash_of(wording(), allowance.writer, "", single.source)

@@ -201,15 +201,13 @@ def _column(fields: Sequence[str], rows: int) -> str:
     return "number" if classes["number"] + classes["tag"] >= least else ""
 
 
-class EventKind:
+class EventKind(NamedTuple):
     """Lines with the same kind of event: their masked words and their positions."""
 
-    __slots__ = ("level", "rows", "words")
-
-    def __init__(self, words: tuple[str, ...], level: str) -> None:
-        self.words, self.level = words, level
-        self.rows = list[tuple[int, int, str]]()
-        """Each line with the number of the fields before its message, and its component."""
+    words: tuple[str, ...]
+    level: str
+    rows: list[tuple[int, int, str]]
+    """Each line with the number of the fields before its message, and its component."""
 
 
 def _kinds(layout: Layout) -> list[EventKind]:
@@ -224,8 +222,8 @@ def _kinds(layout: Layout) -> list[EventKind]:
             continue
         letter = _LETTER.fullmatch(head.level)
         level = _LETTERS.get(letter[1], "") if letter else head.level
-        kind = kinds.setdefault((words, level), EventKind(words, level))
-        kind.rows += [(row, head.fields, head.tag) for row in rows]
+        kind = kinds.setdefault((words, level), EventKind(words, level, []))
+        kind.rows.extend((row, head.fields, head.tag) for row in rows)
     families = defaultdict[tuple[object, ...], list[EventKind]](list)
     for kind in kinds.values():
         key = (len(kind.words), kind.level, alarm(" ".join(kind.words)) >= TROUBLE)
@@ -270,8 +268,8 @@ def _merged(kinds: Sequence[EventKind]) -> Iterator[EventKind]:
         found: dict[tuple[str, ...], EventKind] = {}
         for kind in group:
             key = tuple([kind.words[at] for at in states])
-            joined = found.setdefault(key, EventKind(kind.words, kind.level))
-            joined.rows += kind.rows
+            joined = found.setdefault(key, EventKind(kind.words, kind.level, []))
+            joined.rows.extend(kind.rows)
         yield from found.values()
 
 
