@@ -105,7 +105,7 @@ def _clusters(
             alike, leaders([vectors[s.text] for s in alike], threshold), strict=True
         ):
             found.setdefault(leader, []).append(saying)
-        yield from (cluster for cluster in found.values() if len(cluster) > 1)
+        yield from found.values()
 
 
 # numbers of a vector whose signs are compared; with fewer they say little about the angle. With 64

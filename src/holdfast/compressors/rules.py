@@ -26,6 +26,7 @@ from holdfast.kernel.transcript import Transcript
 from holdfast.kernel.typed import check_fields
 from holdfast.text.sentences import sentences
 from holdfast.text.visible import GLANCE
+from holdfast.text.words import FENCES
 
 Span = tuple[int, int]
 
@@ -34,7 +35,6 @@ _QUOTED = re.compile(
     r"`[^`\n]*`|\"[^\"\n]*\"|“[^“”\n]*”|„[^„“\n]*“|«[^«»\n]*»|「[^「」\n]*」"
     r"|(?<!\w)'[^'\n]*'(?!\w)|(?<!\w)‘[^‘’\n]*’"
 )
-_FENCES = ("```", "~~~")
 _INDENTS = ("    ", "\t")
 _OPENERS = (">", "|", "[", "$ ")  # a quotation, a table, a list of values, a command
 _CODE = frozenset("{}<>=;\\")
@@ -48,7 +48,7 @@ def standing(text: str) -> list[Span]:
     for line in text.split("\n"):
         end = at + len(line)
         bare = line.lstrip(" ")
-        mark = next((mark for mark in _FENCES if bare.startswith(mark)), "")
+        mark = next((mark for mark in FENCES if bare.startswith(mark)), "")
         if fence or mark or _is_code(line, bare):
             spans.append((at, end + 1))
         else:
@@ -62,7 +62,12 @@ def standing(text: str) -> list[Span]:
 def _is_code(line: str, bare: str) -> bool:
     if line.startswith(_INDENTS) or bare.startswith(_OPENERS) or not _CODE.isdisjoint(line):
         return True
-    low = line.lower()
+    return _reports(line)
+
+
+def _reports(text: str) -> bool:
+    """Whether a text reports an error."""
+    low = text.lower()
     return any(word in low for word in _REPORTS)
 
 
@@ -156,12 +161,11 @@ def without_fillers(text: str) -> str:
 
 
 def _is_precise(text: str) -> bool:
-    if "```" in text or "~~~" in text or ("=" in text and ":" in text):
+    if any(mark in text for mark in FENCES) or ("=" in text and ":" in text):
         return True
     if text.count("{") + text.count("}") > _MOST_BRACES or text.count('"') > _MOST_QUOTES:
         return True
-    low = text.lower()
-    return "error:" in low or "exception" in low
+    return _reports(text)
 
 
 _ITEM = re.compile(r"[ \t]*+(?:[-*+•]|#{1,6}|\(?(?:\d{1,3}|[a-z])[.)])[ \t]")

@@ -299,7 +299,8 @@ class Selection:
         self.transcript, self.allowance = transcript, allowance
         self._meter, self.heading = allowance.meter, knobs.heading
         self.stays = Stays(knobs, transcript, allowance)
-        self.references: dict[Place, Reference] = {}
+        self.references: dict[Place, Reference | None] = {}
+        """The references of saved originals; None where one is not named."""
         going = set(self.stays.going)
         events = self.stays.events
         self.in_place = frozenset(
@@ -442,8 +443,8 @@ class Selection:
                 {part: text for (_, part), text in task.items()}
             )
             whole += meter.message(shorter) - self.stays.sizes[position]
-        lines = (line for _, line in self.references.values() if line)
-        return whole + sum(meter.text(f"\n{line}") for line in lines)
+        named = filter(None, self.references.values())
+        return whole + sum(meter.text(f"\n{each.line}") for each in named)
 
     def _shorter_task(self, spare: int = 0) -> dict[Place, str]:
         """The new texts of a task that is too long even with ``spare`` tokens more than its room.
@@ -485,11 +486,11 @@ class Selection:
         text hardly longer than its reference.
         """
         tokens, count = self._meter.text(self.text_at(at)), self._meter.text
-        line = note(kind, tokens, key, tool=self.allowance.recall_tool) if key else ""
-        lines = [line, *(line for _, line in self.references.values())]
-        if sum(map(count, lines)) > self.stays.longest or count(line) * _WORTH_NAMING > tokens:
-            key = line = ""
-        self.references[at] = Reference(key, line)
+        line = note(kind, tokens, key, tool=self.allowance.recall_tool)
+        lines = [line, *(each.line for each in self.references.values() if each)]
+        fits = sum(map(count, lines)) <= self.stays.longest
+        is_named = key and fits and count(line) * _WORTH_NAMING <= tokens
+        self.references[at] = Reference(key, line) if is_named else None
 
     def text_at(self, at: Place) -> str:
         """The whole text of a part."""
@@ -497,7 +498,7 @@ class Selection:
 
 
 class Reference(NamedTuple):
-    """The key of a saved original, and the line that names it; empty where there is no room."""
+    """The key of a saved original, and the line that names it."""
 
     key: str
     line: str
@@ -545,7 +546,7 @@ class Draft:
         for (i, part), text in self._parts(texts):
             reference = self._of.references.get((i, part))
             is_users = self._of.transcript.messages[i].role == "user"
-            if reference and reference.key and not is_users:
+            if reference and not is_users:
                 yield Offload(i, part, text, reference.key, IN_PART)
             else:
                 yield Replace(i, part, text, IN_PART, asked=is_users)
@@ -583,7 +584,7 @@ class Draft:
             if "\n".join(lines) == self._of.text_at(place):
                 continue  # nothing is left out
             reference = self._of.references.get(place)
-            line = [reference.line] if reference and reference.line else []
+            line = [reference.line] if reference else []
             yield place, "\n".join([*lines, *line])
 
     def _noted_messages(self, chosen: Sequence[int]) -> set[int]:

@@ -275,9 +275,9 @@ class _Telling:
 
     def _cap(self, upto: int) -> int:
         """The size of a summary with which everything fits the target, in tokens."""
-        target = self.history.allowance.target
-        room = target - self.history.total + self.history.size(self._gone(upto))
-        room -= self._message_tokens("") - self.history.allowance.meter.text("")
+        allowance, gone = self.history.allowance, self.history.size(self._gone(upto))
+        room = allowance.target - allowance.meter.total(self.history.transcript) + gone
+        room -= self._message_tokens("") - allowance.meter.text("")
         return min(self.most, max(1, room))
 
     def _envelope(

@@ -265,11 +265,6 @@ class History:
         return self.allowance.meter.sizes(self.transcript)
 
     @cached_property
-    def total(self) -> int:
-        """Tokens of everything."""
-        return self.allowance.meter.total(self.transcript)
-
-    @cached_property
     def summaries(self) -> tuple[int, ...]:
         """The positions of earlier summaries, as far as they may be replaced."""
         firm = self.transcript.pinned.union(self.transcript.newest)

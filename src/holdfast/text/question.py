@@ -194,27 +194,24 @@ def _has_word(needle: str, text: str, low: str, at: int) -> bool:
     """
     size = len(low)
     if size != len(text) or not needle.isascii():
-        return needle in _STEMS[text]
+        return needle in _stems[text]
     while at >= 0:
         start, end = at, at + len(needle)
         while start and low[start - 1].isalnum():
             start -= 1
         while end < size and low[end].isalnum():
             end += 1
-        if needle in _STEMS[text[start:end]]:
+        if needle in _stems[text[start:end]]:
             return True
         at = low.find(needle, end)
     return False
 
 
+@Memo  # since a growing conversation is asked at each call
 def _stems(text: str) -> frozenset[str]:
     """The stems of all words of a text, and of those within its identifiers."""
     pieces = map(str.lower, _CAMEL_PIECE.findall(text))
     return frozenset(map(stem, {*words(text), *pieces}))
-
-
-_STEMS: Memo[str, frozenset[str]] = Memo(_stems)
-"""Cached, since a growing conversation is asked at each call."""
 
 
 @lru_cache(maxsize=1 << 10)

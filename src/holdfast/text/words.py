@@ -267,16 +267,11 @@ def is_sentence(line: str) -> bool:
     return ends and line[0].isalpha() and len(line.split()) > 1 and reads_as_words(line)
 
 
-def _passages(text: str) -> Iterator[tuple[bool, str]]:
-    for is_material, lines in groupby(_lines(text), itemgetter(0)):
-        yield is_material, "\n".join([line for _, line in lines])
-
-
-passages_of: Memo[str, Sequence[tuple[bool, str]]] = Memo(lambda text: tuple(_passages(text)))
-"""The passages of a text in order, and whether each is material.
-
-Cached, since a growing conversation is read at each call.
-"""
+@Memo  # since a growing conversation is read at each call
+def passages_of(text: str) -> Sequence[tuple[bool, str]]:
+    """The passages of a text in order, and whether each is material."""
+    groups = groupby(_lines(text), itemgetter(0))
+    return [(kind, "\n".join([line for _, line in lines])) for kind, lines in groups]
 
 
 def _lines(text: str) -> Iterator[tuple[bool, str]]:
