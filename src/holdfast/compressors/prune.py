@@ -87,7 +87,7 @@ class Prune(Configured):
 
         With a store, the original is kept, and the new text ends with a reference to it.
         """
-        if self.min_user_turns and len(transcript.user_positions) < self.min_user_turns:
+        if len(transcript.user_positions) < self.min_user_turns:
             return Plan.skip("too_few_turns", f"fewer than {self.min_user_turns} user turns")
         going = self._going(transcript, allowance)
         total = sum(output.tokens for output, _ in going)

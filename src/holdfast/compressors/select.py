@@ -78,7 +78,9 @@ class Select(Configured):
         store = WorkingStore(works=allowance.stored and not trouble)
         # a reference takes room, so that more outputs may be cut; their originals are saved next
         while store.works and (cut := view.without_reference(plan)):
-            for place, text, kind in cut:
+            for place in cut:
+                text = view.text_at(place)
+                kind = recognise(text).name
                 key = yield from store.save(text, kind)
                 if store.works:
                     view.name_original(place, kind, key)
@@ -150,10 +152,9 @@ class Stays:
     def before_users_newest(self) -> range:
         """The agent's message that the user's newest one answers."""
         newest = self.transcript.newest
-        before = [unit for unit in self.transcript.units if unit.stop <= newest.start]
-        if not before or not self._user_speaks_last:
+        if not newest.start or not self._user_speaks_last:
             return range(0)
-        unit = before[-1]
+        unit = unit_of(self.transcript, newest.start - 1)
         is_agents = self.transcript.messages[unit.start].role == "assistant"
         return unit if is_agents and self._bodies.keys().isdisjoint(unit) else range(0)
 
@@ -404,10 +405,9 @@ class Selection:
 
         They ask for what is being done; the first ones may ask for what is long finished.
         """
-        numbered = reversed(list(enumerate(self.stays.events)))
-        newest = next((pair for pair in numbered if pair[1].is_users_words), None)
-        going = newest is not None and newest[1].message in self.stays.going
-        return newest[0] if newest is not None and going else None
+        events = self.stays.events
+        asked = [number for number, event in enumerate(events) if event.is_users_words]
+        return asked[-1] if asked and events[asked[-1]].message in self.stays.going else None
 
     def _longer_in_place(self, chosen: Sequence[int], room: int, draft: Draft) -> list[int]:
         """The chosen candidates, and others of what stays in place, if they fit the room."""
@@ -467,16 +467,11 @@ class Selection:
             if lengths[number] > level > 0
         }
 
-    def without_reference(self, plan: Plan) -> list[tuple[Place, str, str]]:
-        """The place, whole text and kind of each part that ``plan`` cuts without a reference."""
-        found: list[tuple[Place, str, str]] = []
-        for edit in plan.edits:
-            if isinstance(edit, Replace) and edit.reason == IN_PART:
-                at = (edit.index, edit.part)
-                if at not in self.references:
-                    text = self.text_at(at)
-                    found.append((at, text, recognise(text).name))
-        return found
+    def without_reference(self, plan: Plan) -> list[Place]:
+        """The places of the parts that ``plan`` cuts without a reference."""
+        edits = [edit for edit in plan.edits if isinstance(edit, Replace)]
+        cut = [(edit.index, edit.part) for edit in edits if edit.reason == IN_PART]
+        return [place for place in cut if place not in self.references]
 
     def name_original(self, at: Place, kind: str, key: str) -> None:
         """End the part, if it is cut, with a reference to its original.

@@ -82,7 +82,7 @@ class Trim(Configured):
         edits = work.edits()
         if not edits:
             return Plan.skip("nothing_may_go", "every message must stay")
-        clamps_words = any(isinstance(edit, Replace) and edit.reason == _WORDS for edit in edits)
+        clamps_words = any(edit.reason == _WORDS for edit in edits)
         return Plan(edits, reason="trimmed", detail=_WORDS if clamps_words else "")
 
 
