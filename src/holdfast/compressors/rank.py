@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from itertools import chain
 from typing import NamedTuple
 
 from holdfast.compressors.summaries import WorkingStore, body_of, messages_key, preferred
@@ -218,54 +218,36 @@ _ROLES: Mapping[Role, float] = {"system": 1.0, "assistant": 0.7, "user": 0.5, "t
 _DENSE = 1_000  # characters of a dense text, by MoFA (M.32)
 _UNREAD = 0.7  # SelectiveCompression's score of what is new and was never read again (V.14)
 
-_Words = Callable[[int], frozenset[str]]
-"""Returns the words of the message at a position."""
-
 
 def scores(
     transcript: Transcript, weights: Weights, recent: Sequence[int], query: str
 ) -> list[float]:
-    """The importance of each message, computed from the factors that have a weight.
-
-    ``recent`` are the positions with which the others are compared.
-    """
+    """The importance of each message; ``recent`` are those with which the others are compared."""
     messages = transcript.messages
     texts = [message.content_text or "" for message in messages]
-
-    @cache
-    def said(i: int) -> frozenset[str]:
-        return frozenset(terms(texts[i]))
-
-    @cache
-    def things(i: int) -> frozenset[str]:
-        return frozenset[str]().union(*map(named, sentences(texts[i])))
-
-    @cache
-    def lately(words: _Words) -> frozenset[str]:
-        return frozenset[str]().union(*map(words, recent))
-
-    @cache
-    def said_once() -> frozenset[str]:
-        times = Counter(term for i in range(len(messages)) for term in said(i))
-        return frozenset(term for term, count in times.items() if count == 1)
-
+    of_words = weights.semantic, weights.entity, weights.uniqueness, weights.query
+    read = texts if any(of_words) else [""] * len(texts)  # MoFA's weights need no words
+    said = [frozenset(terms(text)) for text in read]
+    things = [frozenset[str]().union(*map(named, sentences(text))) for text in read]
+    lately = frozenset[str]().union(*(said[i] for i in recent))
+    named_lately = frozenset[str]().union(*(things[i] for i in recent))
+    times = Counter(chain.from_iterable(said))
+    once = frozenset(term for term, count in times.items() if count == 1)
     asked = frozenset(terms(query))
-    factors: Mapping[str, Callable[[int], float]] = {
-        "recency": lambda i: (i + 1) / len(messages),
-        "role": lambda i: _ROLES[messages[i].role],
-        "density": lambda i: min(len(texts[i]), _DENSE) / _DENSE,
-        "access": lambda _: _UNREAD,
-        "semantic": lambda i: _jaccard(said(i), lately(said)),
-        "entity": lambda i: _share(things(i), lately(things)),
-        "uniqueness": lambda i: _share(said(i), said_once()),
-        "query": lambda i: _share(asked, said(i)),
-    }
-    used = {name: factor for name, factor in factors.items() if getattr(weights, name)}
     found: list[float] = []
     for i, text in enumerate(texts):
-        values = {name: factor(i) for name, factor in used.items()}
+        factors = {
+            "recency": (i + 1) / len(messages),
+            "role": _ROLES[messages[i].role],
+            "density": min(len(text), _DENSE) / _DENSE,
+            "access": _UNREAD,
+            "semantic": _jaccard(said[i], lately),
+            "entity": _share(things[i], named_lately),
+            "uniqueness": _share(said[i], once),
+            "query": _share(asked, said[i]),
+        }
         marked = weights.marker != 1.0 and has_importance_marker(text)
-        found.append(weights.importance(values, marked=marked))
+        found.append(weights.importance(factors, marked=marked))
     return found
 
 
