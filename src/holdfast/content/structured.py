@@ -168,15 +168,13 @@ def _row(value: Value, kind: Shape | Many | Same | None, absent: str) -> str:
     return dump(value)
 
 
-def _spec(shape: Shape) -> Value:
-    """The keys as JSON; a key with nested keys is an object."""
-    return [key if kind is None else {key: _under(kind)} for key, kind in shape.items()]
-
-
-def _under(kind: Shape | Many | Same) -> Value:
-    if isinstance(kind, Same):
-        return kind.value
-    return [_spec(kind.shape)] if isinstance(kind, Many) else _spec(kind)
+def _spec(shape: Shape | Many | Same) -> Value:
+    """The keys as JSON; a key with nested keys is an object, and one with a list holds a list."""
+    if isinstance(shape, Same):
+        return shape.value
+    if isinstance(shape, Many):
+        return [_spec(shape.shape)]
+    return [key if kind is None else {key: _spec(kind)} for key, kind in shape.items()]
 
 
 # records as pieces
