@@ -113,8 +113,6 @@ class Marks:
         """Whether a message is a summary; ``placed``: it is where Holdfast puts one."""
         if not _begins_like_a_mark(message):
             return False
-        if not all(isinstance(part, Text) for part in message.parts):
-            return False
         first, _, body = (message.content_text or "").partition("\n")
         if message.role == "system" and first == PLAIN:
             return True  # only the caller writes system messages
@@ -136,8 +134,8 @@ def _begins_like_a_mark(message: Message) -> bool:
         return False
     if message.plain is not None:
         return message.plain.startswith(SUMMARY)
-    parts = message.parts
-    return bool(parts) and isinstance(parts[0], Text) and parts[0].text.startswith(SUMMARY)
+    is_text = all(isinstance(part, Text) for part in message.parts)
+    return is_text and (message.content_text or "").startswith(SUMMARY)
 
 
 @dataclass(frozen=True, slots=True)
