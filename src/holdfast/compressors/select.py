@@ -73,9 +73,11 @@ class Select(Configured):
         view = Selection(self, transcript, allowance)
         if not view.candidates.found:
             return Plan.skip("nothing_old", "there is nothing to shorten")
+        if not allowance.stored:
+            return view.plan()
         references, trouble = yield from save_messages(transcript, view.stays.going, allowance)
         plan = view.plan(references, trouble)
-        store = WorkingStore(works=allowance.stored and not trouble)
+        store = WorkingStore(works=not trouble)
         # a reference takes room, so that more outputs may be cut; their originals are saved next
         while store.works and (cut := view.without_reference(plan)):
             for place in cut:
