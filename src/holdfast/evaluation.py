@@ -14,7 +14,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import chain, pairwise
+from itertools import chain
 from math import ceil
 from statistics import fmean
 from typing import Any, Literal, NamedTuple, get_args
@@ -55,7 +55,6 @@ _PLACES = 16  # places of a name in the result that are checked; half and double
 _WORD = re.compile(r"\w+")
 _BREAK = re.compile(r"[.!?。！？]['\")]*\s|\n")
 _NUMBER = re.compile(r"[$€£¥]?\d+(?:[.,]\d+)*%?")
-_FIRST_WORDS = re.compile(r"\w+(?:\W+\w+)?")
 _FIRST, _LAST = re.compile(r"^\w+"), re.compile(r"\b\w+$")
 _WITHIN = re.compile(r"[\w,;:(] +$")
 # characters before a name that are checked: two levels of indentation, as PEP 8 has them
@@ -460,24 +459,22 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _places(texts: Iterable[str], wanted: Collection[str]) -> Mapping[str, Sequence[_Place]]:
-    """The places of each name as a whole word, found by its first two words."""
+    """The places of each name as a whole word, found by its first word."""
     known = frozenset(wanted)
     forms: defaultdict[str, set[tuple[int, int]]] = defaultdict(set)
     for thing in known:
-        if first := _FIRST_WORDS.search(thing):
+        if first := _WORD.search(thing):
             forms[first[0]].add((first.start(), len(thing)))
     found: defaultdict[str, list[_Place]] = defaultdict(list)
     for number, text in enumerate(texts):
-        spans = [word.span() for word in _WORD.finditer(text)] if forms else []
-        for (opens, ends), (_, beside) in pairwise([*spans, (0, 0)]):
-            for words_there in (text[opens:ends], text[opens:beside]):
-                for before, length in forms.get(words_there, ()):
-                    start = max(opens - before, 0)
-                    end = opens - before + length
-                    thing = text[start:end]
-                    around = f"{text[max(start - 1, 0) : start]} {text[end : end + 1]}"
-                    if thing in known and not _WORD.search(around):
-                        found[thing].append((number, start))
+        for word in _WORD.finditer(text) if forms else ():
+            for before, length in forms.get(word[0], ()):
+                start = max(word.start() - before, 0)
+                end = word.start() - before + length
+                thing = text[start:end]
+                around = f"{text[max(start - 1, 0) : start]} {text[end : end + 1]}"
+                if thing in known and not _WORD.search(around):
+                    found[thing].append((number, start))
     return found
 
 

@@ -20,7 +20,7 @@ from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Attempt, run, run_batch
 from holdfast.kernel.edits import Offload, Replace
 from holdfast.kernel.errors import InputError
-from holdfast.kernel.messages import Message, Role
+from holdfast.kernel.messages import Message, Part, Role, Text, ToolCall, ToolResult
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Transcript
 from holdfast.kernel.typed import check_type
@@ -145,11 +145,15 @@ def _clear_parts(
 
 
 def _read_objects(messages: Sequence[Any]) -> Transcript:
-    """The objects as messages of blocks, one block for each part; these are never written."""
-    wire = named("anthropic")
-    blocks = [{"role": "user", "content": [_block(part) for part in m.parts]} for m in messages]
-    pairs = zip(messages, blocks, strict=True)
-    return Transcript(tuple(Message(_role(m), block, wire) for m, block in pairs), wire)
+    """The objects as messages, which are never written."""
+    wire = named("plain")
+    return Transcript(
+        tuple(
+            Message(_role(each), each, wire, parts=tuple(map(_part, each.parts)), aside="")
+            for each in messages
+        ),
+        wire,
+    )
 
 
 def _role(message: Any) -> Role:
@@ -161,13 +165,12 @@ def _role(message: Any) -> Role:
     return "system" if kinds == {"system-prompt"} else "assistant"
 
 
-def _block(part: Any) -> Mapping[str, Any]:
+def _part(part: Any) -> Part:
     kind, content = getattr(part, "part_kind", ""), getattr(part, "content", None)
     call_id = str(getattr(part, "tool_call_id", None) or "unknown")
     if kind == "tool-return" and hasattr(part, "content"):
         text = content if isinstance(content, str) else "" if content is None else str(content)
-        return {"type": "tool_result", "tool_use_id": call_id, "content": text}
+        return ToolResult(call_id, text)
     if kind == "tool-call":
-        name = str(getattr(part, "tool_name", ""))
-        return {"type": "tool_use", "id": call_id, "name": name, "input": {}}
-    return {"type": "text", "text": ""}
+        return ToolCall(call_id, str(getattr(part, "tool_name", "")), "{}")
+    return Text("")

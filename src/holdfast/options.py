@@ -227,7 +227,7 @@ def strategy_of(strategy: str | Compressor) -> Compressor:
             "give a name, an object with name and plan(transcript, allowance), or a list of them"
         )
         raise ConfigError(f"{_shown(found)} is not a strategy", place="strategy", advice=advice)
-    return cast("Compressor", found)
+    return found
 
 
 def _shown(given: object) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.ports import Accuracy
-from holdfast.tokens import COUNTERS, counter_for
+from holdfast.tokens import COUNTERS, counter_for, meter_for
 from tests.contracts.counter_contract import CounterContract
 
 
@@ -80,8 +80,8 @@ def test_a_function_counts_and_has_its_name():
     "wrong", [lambda text: [1, 2], lambda text: -1, lambda text: 1.5, lambda text: None]
 )
 def test_a_function_that_gives_no_number_of_tokens_is_refused_by_name(wrong):
-    with pytest.raises(ConfigError, match=r"counter: <lambda> returned .*; give a function"):
-        counter_for(wrong).count("text")
+    with pytest.raises(ConfigError, match=r"counter: <lambda> gave .*; a counter gives an int"):
+        meter_for(counter=wrong).text("text")
 
 
 @pytest.mark.parametrize("spec", [7, 3.5, object(), ["gpt-4o"], b"gpt-4o"])

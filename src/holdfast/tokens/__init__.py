@@ -118,7 +118,7 @@ def _counter(found: object) -> TokenCounter:
     if isinstance(made, TokenCounter):
         return made
     if callable(made):
-        return _formula("Custom", made)
+        return _formula("of_function", made)
     advice = (
         "give a model's or a counter's name, a function of a text, "
         "or an object with name, accuracy and count"
@@ -129,7 +129,7 @@ def _counter(found: object) -> TokenCounter:
 
 
 def _formula(kind: str, given: object) -> TokenCounter:
-    """A counter of this class of ``formulas``, which most counts do not need."""
+    """What this class or function of ``formulas`` makes, which most counts do not need."""
     made: TokenCounter = imported(f"holdfast.tokens.formulas:{kind}")(given)
     return made
 

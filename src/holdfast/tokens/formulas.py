@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.messages import Media, Opaque, Reasoning, ToolCall, ToolResult
 from holdfast.kernel.ports import Accuracy, Tariff
 
@@ -127,27 +126,7 @@ CEIL4_OVERHEAD = TextFormula("ceil4_overhead", _quarter_up, tariff=OVERHEADS)
 """llm4s's accounting: a quarter of the characters of each text, and its overheads."""
 
 
-@dataclass(frozen=True)
-class Custom:
-    """Counts with ``function``; its accuracy is unknown."""
-
-    function: Callable[[str], object]
-    accuracy: Accuracy = UNKNOWN
-
-    @property
-    def name(self) -> str:
-        """The name of the function."""
-        return getattr(self.function, "__name__", type(self.function).__name__)
-
-    def count(self, text: str) -> int:
-        """Tokens of the text.
-
-        Raises ConfigError if the function does not return a number of tokens.
-        """
-        tokens = self.function(text)
-        if not isinstance(tokens, int) or tokens < 0:
-            advice = "give a function of a text that returns its tokens as an int of 0 or more"
-            raise ConfigError(
-                f"{self.name} returned {tokens!r:.40}", place="counter", advice=advice
-            )
-        return tokens
+def of_function(function: Callable[[str], int]) -> TextFormula:
+    """A counter that is a function of a text, with the usual tariff."""
+    name = getattr(function, "__name__", type(function).__name__)
+    return TextFormula(name, function, UNKNOWN, Tariff())

@@ -7,6 +7,7 @@ import pytest
 import holdfast
 from holdfast.compressors.dedupe import Semantic
 from holdfast.compressors.summaries import mark
+from holdfast.kernel.compressor import described
 from holdfast.providers.scripted import ScriptedEmbedder
 from tests.formats.rules.messages import assistant, calling, tool, user
 from tests.talks import same, system, words
@@ -215,7 +216,7 @@ def test_the_threshold_is_brought_into_its_bounds():
 
 
 def test_it_describes_itself():
-    assert Semantic().describe() == {
+    assert described(Semantic()) == {
         "strategy": "semantic",
         "similarity_threshold": 0.85,
         "keep_recent": 5,

@@ -7,6 +7,7 @@ import pytest
 import holdfast
 from holdfast.compressors.rank import Hierarchical
 from holdfast.compressors.summaries import mark
+from holdfast.kernel.compressor import described
 from holdfast.providers.scripted import Scripted
 from holdfast.stores.in_process import InProcessStore
 from holdfast.text.importance import SELECTIVE
@@ -245,7 +246,7 @@ def test_wrong_weights_are_named():
 
 
 def test_it_describes_itself():
-    assert Hierarchical().describe() == {
+    assert described(Hierarchical()) == {
         "strategy": "hierarchical",
         "keep_recent": 5,
         "weights": "mofa",
@@ -254,6 +255,6 @@ def test_it_describes_itself():
         "condense_most": 20,
     }
     assert (
-        json.loads(json.dumps(Hierarchical(weights=SELECTIVE).describe()))["weights"]["marker"]
+        json.loads(json.dumps(described(Hierarchical(weights=SELECTIVE))))["weights"]["marker"]
         == 1.5
     )

@@ -6,6 +6,7 @@ import pytest
 
 import holdfast
 from holdfast.compressors.rules import RULES, Rules, TextRule
+from holdfast.kernel.compressor import described
 from tests.formats.rules.messages import assistant, calling, tool, use, user
 from tests.formats.rules.messages import result as result_of
 from tests.talks import same, system, words
@@ -112,7 +113,7 @@ def test_an_unknown_rule_is_named():
 
 def test_the_description_is_json():
     rules = Rules(("filler_words", TextRule("mine", str.strip)))
-    assert json.loads(json.dumps(rules.describe()))["rules"] == ["filler_words", {"name": "mine"}]
+    assert json.loads(json.dumps(described(rules)))["rules"] == ["filler_words", {"name": "mine"}]
 
 
 def test_a_rule_that_raises_is_refused_and_does_not_keep_the_next_one_from_its_work():
