@@ -197,7 +197,7 @@ def test_runs_of_every_length_around_the_step_of_the_pattern_are_cut_as_tiktoken
 
 
 def test_a_long_text_is_counted_in_blocks_as_if_it_were_one(monkeypatch, reference, name):
-    monkeypatch.setattr(bpe, "BLOCK", 400)
+    monkeypatch.setattr(bpe, "_CUT", 400)
     monkeypatch.setattr(bpe, "_REACH", 200)
     rng = random.Random(6)
     for _ in range(60):

@@ -49,10 +49,7 @@ class LangChain(FrameworkWire, OpenAIChat):
         rule for rule in OpenAIChat.rules if not isinstance(rule, CallListNotEmpty | ContentGiven)
     )
 
-    @staticmethod
-    def fields(message: object) -> Object:
-        """The fields of a LangChain message; none for anything else."""
-        return langchain_fields(message)
+    fields = staticmethod(langchain_fields)
 
     def view(self, original: object) -> Object:
         """The message in the form of Chat Completions; other fields are passed through."""

@@ -8,7 +8,7 @@ reasoning is an item that belongs to the items after it; tools may be among the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from holdfast.formats import ITEM_CALLS, ITEM_OUTPUTS
@@ -25,8 +25,14 @@ from holdfast.formats.payloads import (
     parsed_object,
     refuse,
 )
-from holdfast.formats.rules import RewritingRule, made, original, without_field
-from holdfast.formats.rules.exchanges import NO_NAME, NO_RESULT, paired
+from holdfast.formats.rules import RewritingRule, original, without_field
+from holdfast.formats.rules.exchanges import (
+    NO_NAME,
+    NO_RESULT,
+    ResultsBehindCalls,
+    Written,
+    paired,
+)
 from holdfast.formats.rules.messages import AtLeastOne, KnownRoles
 from holdfast.formats.wire import KINDS, Glance, ObjectWire, Taken, unread, whole
 from holdfast.kernel.integrity import Rule, Violation, Violations
@@ -81,7 +87,7 @@ _KEPT = frozenset({_REFERENCE, "configuration_update", "mcp_list_tools", "tool_s
 _IDS = ("call_id", "approval_request_id")
 
 
-class ItemExchanges(RewritingRule):
+class ItemExchanges(ResultsBehindCalls):
     """A call and its output are one unit, and neither may be without the other.
 
     Calls and outputs of the vendor's own kinds are not read; they are matched by their ids. If
@@ -108,31 +114,29 @@ class ItemExchanges(RewritingRule):
     def welds(self, messages: Messages) -> Iterable[int]:
         """Every position from a call to its output, and between calls made together."""
         ends = {call[0]: result[0] for result, call in paired(messages).items()}
-        ends |= _of_other_kinds(messages)
+        ends |= dict(_sharing(messages, _ties))
         return {
             position
             for start, stop in ends.items()
             for position in range(min(start, stop) + 1, max(start, stop) + 1)
         }
 
-    def rewritten(self, messages: Messages) -> Iterable[Message]:
-        """The items with each output after its call, and new items for missing ones."""
-        pairs = paired(messages)
-        answers = {call[0]: result[0] for result, call in pairs.items()}
-        early = {result: call for call, result in answers.items() if result < call}
-        for i, message in enumerate(messages):
-            item = original(message)
-            for result in message.results if (i, 0) not in pairs else ():
-                yield made(message.wire, _call_for(item, result.call_id))
-            if i not in early:
-                yield message
-            if answers.get(i) in early:
-                yield messages[answers[i]]
-            for call in message.calls if i not in answers else ():
-                own = item["type"] == "custom_tool_call"
-                kind = "custom_tool_call_output" if own else "function_call_output"
-                output = {"type": kind, "call_id": call.id, "output": NO_RESULT}
-                yield made(message.wire, output)
+    def stays(self, result: int, call: int) -> bool:
+        """Whether the output is after its call, however far."""
+        return result > call
+
+    def call_for(self, result: ToolResult, message: Object) -> Written:
+        """An item of the kind that the output answers."""
+        call = {"call_id": result.call_id, "name": NO_NAME}
+        if message["type"] == "custom_tool_call_output":
+            return {"type": "custom_tool_call", **call, "input": ""}
+        return {"type": "function_call", **call, "arguments": "{}"}
+
+    def result_for(self, call: ToolCall, message: Object) -> Written:
+        """An item of the kind that answers the call."""
+        own = message["type"] == "custom_tool_call"
+        kind = "custom_tool_call_output" if own else "function_call_output"
+        return {"type": kind, "call_id": call.id, "output": NO_RESULT}
 
 
 class ReasoningLeadsOn(RewritingRule):
@@ -222,35 +226,27 @@ def _reasons(message: Message) -> bool:
 
 def _repeated(messages: Messages) -> dict[int, int]:
     """From each repeated item to the first item with its id."""
+    return {i: first for first, i in _sharing(messages, lambda message: [_id(message)])}
+
+
+def _sharing(
+    messages: Messages, names: Callable[[Message], Iterable[object]]
+) -> Iterator[tuple[int, int]]:
+    """The first item with a name, and each later one with that name."""
     first: dict[str, int] = {}
-    found: dict[int, int] = {}
     for i, message in enumerate(messages):
-        if (name := _id(message)) and first.setdefault(name, i) != i:
-            found[i] = first[name]
-    return found
+        for name in names(message):
+            if name and isinstance(name, str) and first.setdefault(name, i) != i:
+                yield first[name], i
 
 
-def _of_other_kinds(messages: Messages) -> dict[int, int]:
-    """From an unread item with an id to the last unread item with the same id."""
-    first: dict[str, int] = {}
-    found: dict[int, int] = {}
-    for i, message in enumerate(messages):
-        if message.is_speech or message.calls or message.results:
-            continue
-        value = original(message)
-        names = [value.get(field) for field in _IDS]
-        names += [value.get("id")] if value.get("type") == "mcp_approval_request" else []
-        for name in names:
-            if isinstance(name, str) and first.setdefault(name, i) != i:
-                found[first[name]] = i
-    return found
-
-
-def _call_for(output: Object, call_id: str) -> dict[str, Any]:
-    kind = str(output["type"]).removesuffix("_output")
-    if kind == "custom_tool_call":
-        return {"type": kind, "call_id": call_id, "name": NO_NAME, "input": ""}
-    return {"type": "function_call", "call_id": call_id, "name": NO_NAME, "arguments": "{}"}
+def _ties(message: Message) -> Iterable[object]:
+    """The ids by which an unread item belongs to others."""
+    if message.is_speech or message.calls or message.results:
+        return ()
+    value = original(message)
+    own = ["id"] if value.get("type") == "mcp_approval_request" else []
+    return map(value.get, [*_IDS, *own])
 
 
 class OpenAIResponses(ObjectWire):

@@ -84,10 +84,7 @@ class PydanticAI(FrameworkWire, BlockWire):
         UniqueCallIds(everywhere=False),
     )
 
-    @staticmethod
-    def fields(message: object) -> Object:
-        """The fields of a Pydantic AI message; none for anything else."""
-        return pydantic_ai_fields(message)
+    fields = staticmethod(pydantic_ai_fields)
 
     def prompt(self, payload: object) -> Iterator[Part]:
         """The newest instructions."""

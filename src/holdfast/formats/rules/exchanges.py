@@ -26,6 +26,7 @@ from holdfast.kernel.integrity import ToolExchanges, Violation, Violations
 from holdfast.kernel.messages import Message, Messages, Opaque, Text, ToolCall, ToolResult
 from holdfast.kernel.transcript import speaks
 
+Written = dict[str, Any]
 Place = tuple[int, int]
 """The indices of a message and of a part of it."""
 
@@ -196,8 +197,21 @@ its result is found by that name.
 """
 
 
-class _ResultsBehindCalls(RewritingRule):
-    """A rule whose repair moves every result right after its call."""
+class ResultsBehindCalls(RewritingRule):
+    """A rule whose repair moves results right after their calls: each result is a message."""
+
+    def stays(self, result: int, call: int) -> bool:
+        """Whether the result at this position may stay there; by default none does."""
+        del result, call
+        return False
+
+    @abstractmethod
+    def call_for(self, result: ToolResult, message: Object) -> Written:
+        """A call without arguments for a result without one."""
+
+    @abstractmethod
+    def result_for(self, call: ToolCall, message: Object) -> Written:
+        """A note in the place of a result that is missing."""
 
     def rewritten(self, messages: Messages) -> Iterable[Message]:
         """The messages, regrouped.
@@ -207,25 +221,42 @@ class _ResultsBehindCalls(RewritingRule):
         """
         pairs = paired(messages)
         found = answers(pairs)
+        moved = {i for (i, _), (call, _) in pairs.items() if not self.stays(i, call)}
         for i, message in enumerate(messages):
-            result = next(iter(message.results), None)
-            if result is None:
+            for result in message.results if (i, 0) not in pairs else ():
+                yield made(message.wire, self.call_for(result, original(message)))
+            if i not in moved:
                 yield message
-                answered = found.get(i, {})
-                yield from (messages[place[0]] for place in answered.values())
-                for k, call in _calls(message):
-                    if (i, k) not in answered:
-                        yield made(message.wire, _result_for(call, original(message)))
-            elif (i, 0) not in pairs:
-                yield made(message.wire, _call_for(result, original(message)))
-                yield message
+            answered = found.get(i, {})
+            yield from (messages[at] for at, _ in answered.values() if at in moved)
+            for k, call in _calls(message):
+                if (i, k) not in answered:
+                    yield made(message.wire, self.result_for(call, original(message)))
 
 
-class OpenAIExchanges(_ResultsBehindCalls, ToolExchanges):
+class _ChatResults(ResultsBehindCalls):
+    """As Chat Completions write calls and results."""
+
+    def call_for(self, result: ToolResult, message: Object) -> Written:
+        """A message of the assistant."""
+        function = {"name": message.get("name") or NO_NAME, "arguments": "{}"}
+        if message["role"] == "function":
+            return {"role": "assistant", "content": None, "function_call": function}
+        call = {"id": result.call_id, "type": "function", "function": function}
+        return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+    def result_for(self, call: ToolCall, message: Object) -> Written:
+        """A message of the tool, or of the function."""
+        if message.get("function_call") and call.id == FUNCTION_ID + call.name:
+            return {"role": "function", "name": call.name, "content": NO_RESULT}
+        return {"role": "tool", "tool_call_id": call.id, "content": NO_RESULT}
+
+
+class OpenAIExchanges(_ChatResults, ToolExchanges):
     """A call and all its results are one unit."""
 
 
-class ResultsRightAfter(_ResultsBehindCalls):
+class ResultsRightAfter(_ChatResults):
     """Nothing is between a call and its results, not even a system message."""
 
     name = "results_right_after_call"
@@ -240,20 +271,6 @@ class ResultsRightAfter(_ResultsBehindCalls):
                 waiting = {call.id for call in message.calls}
             elif waiting:
                 yield Violation(self.name, i, "it is between a tool call and its result")
-
-
-def _call_for(result: ToolResult, message: Object) -> dict[str, Any]:
-    function = {"name": message.get("name") or NO_NAME, "arguments": "{}"}
-    if message["role"] == "function":
-        return {"role": "assistant", "content": None, "function_call": function}
-    call = {"id": result.call_id, "type": "function", "function": function}
-    return {"role": "assistant", "content": None, "tool_calls": [call]}
-
-
-def _result_for(call: ToolCall, message: Object) -> dict[str, Any]:
-    if message.get("function_call") and call.id == FUNCTION_ID + call.name:
-        return {"role": "function", "name": call.name, "content": NO_RESULT}
-    return {"role": "tool", "tool_call_id": call.id, "content": NO_RESULT}
 
 
 class ServerToolExchanges(RewritingRule):
