@@ -39,10 +39,6 @@ MASK = re.compile(r"\[redacted [a-z ]+\]")
 _BRIEF = "***"
 """A mask with no more tokens than the shortest secret."""
 
-# texts that are searched at once; half and double take as long in dialogues and recorded runs, each
-# alone 1.7 times as long in dialogues
-_TOGETHER = 8
-
 _TIES = frozenset({"id", "call_id", "tool_call_id", "tool_use_id"})
 """Fields that tie a tool call to its result."""
 
@@ -55,17 +51,6 @@ Counts = Mapping[str, int]
 def redacted_text(text: str) -> tuple[str, Counts]:
     """The text with every secret masked, and the number of secrets by kind; JSON stays JSON."""
     return _searched(text)
-
-
-def redacted_texts(texts: Sequence[str]) -> list[str]:
-    """Each text with its secrets masked; texts without secrets are searched many at once."""
-    masked: list[str] = []
-    for first in range(0, len(texts), _TOGETHER):
-        some = texts[first : first + _TOGETHER]
-        plain = [text for text in some if not text.lstrip().startswith(("{", "["))]
-        found = _search("\n\n".join(["", *plain]))[1]  # JSON is read string by string instead
-        masked += [text if text in plain and not found else redacted_text(text)[0] for text in some]
-    return masked
 
 
 def concealing(*, redacts: bool) -> Callable[[str], str]:

@@ -174,7 +174,7 @@ class ObjectWire(Annotated, ABC):
         """Fields and limits of the vendor's own API; other servers may accept more."""
         del payload
         rules = imported("holdfast.formats.rules.published:published_rules")
-        made: tuple[Rule, ...] = rules(self.name, self.published_as)
+        made: tuple[Rule, ...] = rules(self.name)
         return made
 
     def published_as(self, message: Object) -> object:

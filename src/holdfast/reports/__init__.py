@@ -20,7 +20,7 @@ from holdfast.kernel.messages import Media, Message, Part, Reasoning, Role, Tool
 from holdfast.kernel.registry import Registry, renamed_argument
 from holdfast.kernel.transcript import speaks
 from holdfast.names import ReportForm
-from holdfast.redact import redacted_texts
+from holdfast.redact import redacted_text
 from holdfast.result import CompressionResult, Step, bare, check_result, restore, touched
 from holdfast.text.visible import plain
 
@@ -217,7 +217,7 @@ def account(
         raise InputError("the result was changed", place="metrics.messages_before", advice=advice)
     sizes_before, sizes_after = meter.sizes(before), meter.sizes(after)
     texts_before, texts_after = (
-        redacted_texts([*map(said, each.messages)]) for each in (before, after)
+        [redacted_text(said(message))[0] for message in each.messages] for each in (before, after)
     )
     entries = journeys(result)
     for entry in entries:

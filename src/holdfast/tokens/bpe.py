@@ -95,8 +95,8 @@ No piece of either vocabulary reaches across such a place, and none looks back o
 """
 
 _REACH = 1 << 12  # characters at the end of a part in which a seam is searched
-# characters of a part of a longer text. A single piece of 1 MB would take six times as long for each
-# character. A power of two, like the lengths of the longest tokens of one character
+# characters of a part of a longer text: a single piece of 1 MB would take six times as long for
+# each. A power of two, like the lengths of the longest tokens of one character
 _CUT = 1 << 14
 _BACK, _TRIES = 16, 16
 """Tokens before the end of a part from which its tokens are those of the whole text; and the number

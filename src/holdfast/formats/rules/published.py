@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from holdfast.formats.payloads import Object, compact, is_list, is_object, named, parsed_object
-from holdfast.formats.rules import MessageByMessage, RewritingRule, made, original, with_fields
+from holdfast.formats.rules import MessageByMessage, RewritingRule, made, original, wire_of
 from holdfast.kernel.integrity import Rule, Violation, Violations
 from holdfast.kernel.messages import Message, Messages
 
@@ -219,10 +218,10 @@ def _of_text(value: str, leaf: Schema) -> Iterator[str]:
         yield _EMPTY
 
 
-def published_rules(wire: str, kind: Callable[[Object], object]) -> tuple[Rule, ...]:
+def published_rules(wire: str) -> tuple[Rule, ...]:
     """The rules on published fields, and on the length of call ids if the vendor limits it."""
     most = published(wire).limits.get("call_id")
-    return (AsPublished(wire, kind=kind), *([ShortCallIds(most)] if most else ()))
+    return (AsPublished(wire), *([ShortCallIds(most)] if most else ()))
 
 
 REQUEST = -1
@@ -233,19 +232,14 @@ _CACHED = "cache_control"
 class AsPublished(MessageByMessage):
     """Every message has only fields, kinds of parts and lengths that the vendor publishes.
 
-    ``wire`` is the name of the published schema, ``system`` the system prompt beside the messages,
-    and ``kind`` returns the name of a message's schema. Unknown roles are left to another rule.
+    ``wire`` is the name of the published schema, and ``system`` the system prompt beside the
+    messages. Unknown roles are left to another rule.
     """
 
     name = "as_published"
 
-    def __init__(
-        self,
-        wire: str,
-        system: object = None,
-        kind: Callable[[Object], object] = itemgetter("role"),
-    ) -> None:
-        self._wire, self._system, self._kind = wire, system, kind
+    def __init__(self, wire: str, system: object = None) -> None:
+        self._wire, self._system = wire, system
 
     def violations(self, messages: Messages) -> Violations:
         """One for the system prompt and one for each message, with all its problems."""
@@ -271,7 +265,8 @@ class AsPublished(MessageByMessage):
 
     def _schema_of(self, message: Message) -> Schema:
         roles = published(self._wire).roles
-        return roles.get(str(self._kind(original(message))), roles.get("other", {}))
+        kind = wire_of(message).published_as(original(message))
+        return roles.get(str(kind), roles.get("other", {}))
 
 
 def _described(problems: Iterable[Problem]) -> str:
@@ -288,32 +283,25 @@ class CacheControls(RewritingRule):
 
     name = "cache_controls_limited"
 
-    def __init__(self, wire: str, *beside: object) -> None:
-        self._wire, self._beside = wire, sum(map(_marks, beside))
+    def __init__(self, *beside: object) -> None:
+        self._most = published("anthropic").limits[_CACHED]
+        self._left = self._most - sum(map(_marks, beside))
 
     def violations(self, messages: Messages) -> Violations:
         """The message with the first mark above the limit."""
-        most, marks = published(self._wire).limits[_CACHED], self._beside
+        marks = 0
         for i, message in enumerate(messages):
             marks += _marks(original(message))
-            if marks > most:
-                problem = f"more than {most} blocks of the request have {_CACHED}"
+            if marks > self._left:
+                problem = f"more than {self._most} blocks of the request have {_CACHED}"
                 yield Violation(self.name, i, problem)
                 return
 
     def rewritten(self, messages: Messages) -> Iterable[Message]:
         """The messages with only the newest marks, since all before a mark is cached with it."""
-        left = published(self._wire).limits[_CACHED] - self._beside
-        after: list[Message] = []
-        for message in reversed(messages):
-            marks = _marks(original(message))
-            if marks > left:
-                content = _kept(original(message)["content"], max(0, left))
-                after.append(with_fields(message, content=content))
-            else:
-                after.append(message)
-            left -= marks
-        return after[::-1]
+        now = _kept(list(map(original, messages)), max(0, self._left))
+        for message, value in zip(messages, now, strict=True):
+            yield message if value is original(message) else made(message.wire, value, message)
 
 
 def _marks(value: object) -> int:
