@@ -8,17 +8,26 @@ from threading import Event
 
 import pytest
 
-from holdfast.calls.caller import VendorLine
+from holdfast.calls.caller import Request, VendorLine
 from holdfast.calls.lineup import CallLimits
 from holdfast.kernel.errors import ConfigError, ModelError
 from holdfast.model_usage import CallRecords
+from holdfast.providers.scripted import Scripted
 from holdfast.providers.vendor import TransientError
 
 QUICK = CallLimits(timeout=5, retries=2, backoff=0.001)
 
 
+def line_of(limits):
+    return VendorLine("complete", Scripted((), name="somebody"), limits)
+
+
+def ask(line, call, ledger=None):
+    return line.ask(Request(call, lambda answer: answer, lambda _: {}), ledger or CallRecords())
+
+
 def asked(call, limits=QUICK, ledger=None):
-    return asyncio.run(VendorLine(limits).ask("somebody", call, ledger or CallRecords()))
+    return asyncio.run(ask(line_of(limits), call, ledger))
 
 
 class Failing:
@@ -40,14 +49,14 @@ class Failing:
 def test_a_fault_that_may_pass_is_tried_again(fault):
     call = Failing(fault, fault)
     outcome = asked(call)
-    assert (outcome.answer, outcome.attempts, call.calls) == ("answer", 3, 3)
+    assert (outcome.answer, outcome.call.attempts, call.calls) == ("answer", 3, 3)
 
 
 def test_retries_end():
     call = Failing(*[TransientError("busy")] * 9)
     outcome = asked(call)
     assert isinstance(outcome.answer, TransientError)
-    assert (outcome.attempts, call.calls) == (3, 3)
+    assert (outcome.call.attempts, call.calls) == (3, 3)
 
 
 @pytest.mark.parametrize(
@@ -96,11 +105,8 @@ def test_what_the_vendor_asks_for_is_waited():
             return wait
 
     limits = CallLimits(retries=1, backoff=0.01)
-    asyncio.run(
-        Patient(limits).ask(
-            "somebody", Failing(TransientError("busy", retry_after=0.02)), CallRecords()
-        )
-    )
+    line = Patient("complete", Scripted(()), limits)
+    asyncio.run(ask(line, Failing(TransientError("busy", retry_after=0.02))))
     assert 0.02 <= waits[0] <= 0.03
 
 
@@ -125,8 +131,8 @@ def test_no_more_calls_are_under_way_than_there_are_seats():
             now[0] -= 1
 
     async def crowd():
-        line = VendorLine(CallLimits(concurrency=3))
-        tasks = [asyncio.ensure_future(line.ask("somebody", call, CallRecords())) for _ in range(9)]
+        line = line_of(CallLimits(concurrency=3))
+        tasks = [asyncio.ensure_future(ask(line, call)) for _ in range(9)]
         await asyncio.to_thread(full.wait)
         over.set()
         await asyncio.gather(*tasks)
@@ -143,8 +149,8 @@ def test_a_vendor_that_is_silent_for_long_is_not_asked_again():
         raise TransientError("busy")
 
     async def many():
-        line = VendorLine(CallLimits(retries=0))
-        return [(await line.ask("somebody", silent, CallRecords())).answer for _ in range(12)]
+        line = line_of(CallLimits(retries=0))
+        return [(await ask(line, silent)).answer for _ in range(12)]
 
     answers = asyncio.run(many())
     assert len(calls) == 8
@@ -158,7 +164,7 @@ def test_a_coroutine_function_is_awaited_on_the_callers_own_loop():
         async def call():
             return asyncio.get_running_loop() is own
 
-        return (await VendorLine(QUICK).ask("somebody", call, CallRecords())).answer
+        return (await ask(line_of(QUICK), call)).answer
 
     assert asyncio.run(whole()) is True
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import gather
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -12,7 +12,7 @@ from inspect import isawaitable, iscoroutinefunction
 from math import isfinite
 from random import SystemRandom
 from time import monotonic
-from typing import Any, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 from holdfast.calls.cache import Flights, key_of
 from holdfast.calls.event_loop import in_thread
@@ -67,55 +67,77 @@ def _numbers(row: object) -> Vector:
     ]
 
 
-Call = Callable[[], object]
-
 _SILENT = 8  # calls in a row without an answer: as many as are under way at once by default
 
 
+class Request(NamedTuple):
+    """A call to a vendor, the most that it may take, and how its answer is read."""
+
+    call: Callable[[], object]
+    read: Callable[[object], object]
+    """Makes the outcome of the answer, and may raise ModelError."""
+
+    measure: Callable[[Any], Mapping[str, Any]]
+    """What the outcome adds to the record of the call."""
+
+    input_tokens: int = 0
+    max_tokens: int | None = None
+
+
 class Outcome(NamedTuple):
-    """The answer of a call, or its HoldfastError."""
+    """What was read of the answer, or its HoldfastError, and the record of the call."""
 
-    answer: object
-    attempts: int
-    seconds: float
-
-
-def _as_is(answer: object) -> object:
-    return answer
+    answer: Any
+    call: ModelCall
 
 
 class VendorLine:
-    """Calls to one vendor during one run."""
+    """Calls to one model or embedder during one run: limited, retried and recorded."""
 
-    def __init__(self, limits: CallLimits) -> None:
+    def __init__(
+        self, kind: Literal["complete", "embed"], provider: object, limits: CallLimits
+    ) -> None:
+        self.name = name_of(provider)
+        self.called = partial(ModelCall, kind, self.name, provider=provider_of(provider))
+        self.price = price_of(provider, self.name)
         self._limits = limits
         self._seats = asyncio.Semaphore(limits.concurrency)
         self._random = SystemRandom()
         self._silent = 0
 
-    async def ask(
-        self, who: str, call: Call, ledger: CallRecords, read: Callable[[object], object] = _as_is
-    ) -> Outcome:
-        """Make the call when ``concurrency`` allows it, with retries; ``who`` appears in errors.
+    async def ask(self, request: Request, ledger: CallRecords) -> Outcome:
+        """Make the call, unless it may cost too much."""
+        try:
+            with (
+                _pledged(self._limits, ledger, self.price, request, self.name),
+                traced_call(self.called(), request.max_tokens) as ended,
+            ):
+                outcome = await self._asked(request, ledger)
+                ended(outcome.call, outcome.answer)
+                return outcome
+        except ModelError as unasked:
+            return Outcome(unasked, self.called(fault=str(unasked)))
 
-        ``read`` makes the outcome of the answer, and may raise ModelError.
-        """
+    async def _asked(self, request: Request, ledger: CallRecords) -> Outcome:
+        """Make the call when ``concurrency`` allows it, with retries."""
         async with self._seats:
             started = monotonic()
             if ledger.until is None:
                 ledger.until = started + self._limits.total
             attempts = 1
-            answer = await self._once(who, call, read, ledger.until)
+            answer = await self._once(request, ledger.until)
             while (wait := self._pause(answer, attempts, ledger.until)) is not None:
                 await asyncio.sleep(wait)
-                answer = await self._once(who, call, read, ledger.until)
+                answer = await self._once(request, ledger.until)
                 attempts += 1
             self._silent = self._silent + 1 if isinstance(answer, TransientError) else 0
-            return Outcome(answer, attempts, monotonic() - started)
+            called = partial(self.called, attempts=attempts, seconds=monotonic() - started)
+            if isinstance(answer, HoldfastError):
+                return Outcome(answer, called(fault=str(answer)))
+            return Outcome(answer, called(**request.measure(answer)))
 
-    async def _once(
-        self, who: str, call: Call, read: Callable[[object], object], until: float
-    ) -> object:
+    async def _once(self, request: Request, until: float) -> object:
+        who, call = self.name, request.call
         if self._silent >= _SILENT:
             return TransientError(
                 f"{who} left {self._silent} calls in a row without an answer; it is not asked again"
@@ -130,7 +152,7 @@ class VendorLine:
                 # a blocking call runs in a thread
                 waits = iscoroutinefunction(getattr(call, "func", call))
                 answer = call() if waits else await in_thread(call)
-                return read(await answer if isawaitable(answer) else answer)
+                return request.read(await answer if isawaitable(answer) else answer)
         except HoldfastError as fault:
             return fault
         except TimeoutError:
@@ -192,12 +214,10 @@ class EmbeddingRound:
         asked: Sequence[tuple[Embed, CallRecords]],
     ) -> None:
         self._lineup, self._embedder, self._line, self._flights = lineup, embedder, line, flights
-        self._asked, self._name = asked, name_of(embedder)
-        self._price = price_of(embedder, self._name)
+        self._asked = asked
         self._known: dict[str, Vector | HoldfastError] = {}
         self._owners: dict[str, int] = {}
         self._tallies = [_Tally() for _ in asked]
-        self._called = partial(ModelCall, "embed", self._name, provider=provider_of(embedder))
 
     async def answers(self) -> list[object]:
         """The answer to each request: its vectors, or the error of one of them."""
@@ -222,7 +242,7 @@ class EmbeddingRound:
         So one wrong request does not make the others fail.
         """
         ledger = self._asked[self._owners[texts[0]]][1]
-        key = key_of(self._name, *texts)
+        key = key_of(self._line.name, *texts)
         answer, _ = await self._flights.once(key, lambda: self._vectors(texts, ledger))
         if not isinstance(answer, HoldfastError):
             self._known.update(zip(texts, cast("list[Vector]", answer), strict=True))
@@ -238,22 +258,13 @@ class EmbeddingRound:
     async def _vectors(self, texts: Sequence[str], ledger: CallRecords) -> object:
         call = partial(self._embedder.embed, [encodable(text) for text in texts])
         sizes = list(map(self._lineup.count, texts))
-        most = sum(sizes), 0
-        read = partial(checked, texts=len(texts), who=self._name)
-        try:
-            with (
-                _pledged(self._lineup.limits, ledger, self._price, most, self._name),
-                traced_call(self._called()) as ended,
-            ):
-                outcome = await self._line.ask(self._name, call, ledger, read)
-                rows = cast("list[Vector] | HoldfastError", outcome.answer)
-                fault = str(rows) if isinstance(rows, HoldfastError) else ""
-                ended(self._called(sum(sizes), seconds=outcome.seconds, fault=fault), rows)
-        except ModelError as unasked:
-            return unasked
+        read = partial(checked, texts=len(texts), who=self._line.name)
+        whole = sum(sizes)
+        request = Request(call, read, lambda _: {"input_tokens": whole}, whole)
+        rows, told = await self._line.ask(request, ledger)
         tally = self._tallies[self._owners[texts[0]]]
-        tally.attempts += outcome.attempts
-        tally.seconds += outcome.seconds
+        tally.attempts += told.attempts
+        tally.seconds += told.seconds
         if isinstance(rows, HoldfastError):
             return rows
         for text, size in zip(texts, sizes, strict=True):
@@ -269,12 +280,12 @@ class EmbeddingRound:
         fault = next((each for each in found if isinstance(each, HoldfastError)), None)
         if fault is None:
             try:
-                check_lengths(cast("list[Vector]", found), self._name)
+                check_lengths(cast("list[Vector]", found), self._line.name)
             except ModelError as different:
                 fault = different
-        price, tokens = self._price, 0 if fault else tally.tokens
+        price, tokens = self._line.price, 0 if fault else tally.tokens
         ledger.calls.append(
-            self._called(
+            self._line.called(
                 tokens,
                 counted=tally.sent > 0,
                 items=len(found),
@@ -288,12 +299,12 @@ class EmbeddingRound:
         return found if fault is None else fault
 
     def _key(self, text: str) -> str:
-        return key_of(self._name, text)
+        return key_of(self._line.name, text)
 
 
 @contextmanager
 def _pledged(
-    limits: CallLimits, ledger: CallRecords, price: Price | None, tokens: tuple[int, int], who: str
+    limits: CallLimits, ledger: CallRecords, price: Price | None, request: Request, who: str
 ) -> Generator[None]:
     """Reserve the most that the call in the block may cost; ModelError if it must not be made."""
     if limits.max_cost is None:
@@ -304,7 +315,7 @@ def _pledged(
             f"{who} was not asked: its price is not known, and max_cost is {limits.max_cost:g}; "
             "give a model with a price"
         )
-    most = price.of(*tokens)
+    most = price.of(request.input_tokens, request.max_tokens or 0)
     if ledger.spent + most > limits.max_cost:
         raise ModelError(
             f"{who} was not asked: the call may cost {most:.4g} US dollars, and "
@@ -328,10 +339,8 @@ class Caller:
         self._lineup = lineup
         self._cache = lineup.cache
         self._flights = Flights() if lineup.cache is None else lineup.cache.flights
-        self._model_line, self._embedder_line = VendorLine(lineup.limits), VendorLine(lineup.limits)
-        model = lineup.model
-        self._name = name_of(model)
-        self._called = partial(ModelCall, "complete", self._name, provider=provider_of(model))
+        self._line = VendorLine("complete", lineup.model, lineup.limits)
+        self._embeddings: VendorLine | None = None
 
     async def together(self, asked: Sequence[Asked]) -> list[object]:
         """The answers in order, each an answer or a HoldfastError; embeddings share batches."""
@@ -350,11 +359,11 @@ class Caller:
         model = self._lineup.model
         if model is None:
             return ModelError("no model was given; pass llm=")
-        key = key_of(self._name, request.system, request.prompt, str(request.max_tokens))
+        key = key_of(self._line.name, request.system, request.prompt, str(request.max_tokens))
         reply, own = await self._flights.once(key, lambda: self._reply(model, key, request, ledger))
         if not own:
             fault = str(reply) if isinstance(reply, HoldfastError) else ""
-            ledger.calls.append(self._called(cached=int(not fault), fault=fault))
+            ledger.calls.append(self._line.called(cached=int(not fault), fault=fault))
         return reply
 
     async def _reply(
@@ -363,26 +372,16 @@ class Caller:
         """The cached reply, or the model's, which is then cached."""
         known = None if self._cache is None else (await self._cache.summaries.afind([key]))[0]
         if known is not None:
-            ledger.calls.append(self._called(cached=1))
+            ledger.calls.append(self._line.called(cached=1))
             return known
         prompt, system = encodable(request.prompt), encodable(request.system)
         call = partial(model.complete, prompt, system=system, max_tokens=request.max_tokens)
-        limits, count, price = self._lineup.limits, self._lineup.count, price_of(model, self._name)
-        tokens = 0 if limits.max_cost is None else count(system + prompt)
-        most = tokens, request.max_tokens or 0
-        reply: Reply | HoldfastError
-        try:
-            with (
-                _pledged(limits, ledger, price, most, self._name),
-                traced_call(self._called(), request.max_tokens) as ended,
-            ):
-                read = partial(_reply_of, who=self._name)
-                outcome = await self._model_line.ask(self._name, call, ledger, read)
-                reply = cast("Reply | HoldfastError", outcome.answer)
-                told = self._on_record(outcome, reply, system + prompt, price)
-                ended(told, reply)
-        except ModelError as unasked:
-            reply, told = unasked, self._called(fault=str(unasked))
+        read = partial(_reply_of, who=self._line.name)
+        measure = partial(self._measured, sent=system + prompt)
+        tokens = 0 if self._lineup.limits.max_cost is None else self._lineup.count(system + prompt)
+        reply, told = await self._line.ask(
+            Request(call, read, measure, tokens, request.max_tokens), ledger
+        )
         ledger.calls.append(told)
         if isinstance(reply, HoldfastError):
             return reply
@@ -390,21 +389,17 @@ class Caller:
             await self._cache.summaries.akeep({key: reply.text})
         return reply.text
 
-    def _on_record(
-        self, outcome: Outcome, reply: Reply | HoldfastError, sent: str, price: Price | None
-    ) -> ModelCall:
-        called = partial(self._called, attempts=outcome.attempts, seconds=outcome.seconds)
-        if isinstance(reply, HoldfastError):
-            return called(fault=str(reply))
-        count = self._lineup.count
+    def _measured(self, reply: Reply, sent: str) -> Mapping[str, Any]:
+        """The tokens and the cost of a reply."""
+        count, price = self._lineup.count, self._line.price
         into = count(sent) if reply.input_tokens is None else reply.input_tokens
         out = count(reply.text) if reply.output_tokens is None else reply.output_tokens
-        return called(
-            input_tokens=into,
-            output_tokens=out,
-            counted=reply.input_tokens is None or reply.output_tokens is None,
-            cost=price.of(into, out) if price else None,
-        )
+        return {
+            "input_tokens": into,
+            "output_tokens": out,
+            "counted": reply.input_tokens is None or reply.output_tokens is None,
+            "cost": price.of(into, out) if price else None,
+        }
 
     async def _embedded(self, asked: Sequence[tuple[Embed, CallRecords]]) -> list[object]:
         if not any(request.texts for request, _ in asked):
@@ -413,9 +408,9 @@ class Caller:
             embedder = self._lineup.embeds()
         except HoldfastError as fault:
             return [fault] * len(asked)
-        embedding = EmbeddingRound(
-            self._lineup, embedder, self._embedder_line, self._flights, asked
-        )
+        if self._embeddings is None:
+            self._embeddings = VendorLine("embed", embedder, self._lineup.limits)
+        embedding = EmbeddingRound(self._lineup, embedder, self._embeddings, self._flights, asked)
         return await embedding.answers()
 
 
