@@ -184,9 +184,9 @@ def test_a_message_of_twenty_megabytes_is_no_trouble(letter):
             {"tools": [{"name": "x", "deep": DEEP}]},
             "tools[0]: it is nested too deeply to be counted",
         ),
-        ({"counter": lambda text: -1}, "counter: <lambda> returned -1; give a function of a text"),
-        ({"counter": lambda text: None}, "counter: <lambda> returned None;"),
-        ({"counter": lambda text: 1.5}, "counter: <lambda> returned 1.5"),
+        ({"counter": lambda text: -1}, "counter: <lambda> gave -1; a counter gives an int of 0 or more"),
+        ({"counter": lambda text: None}, "counter: <lambda> gave None;"),
+        ({"counter": lambda text: 1.5}, "counter: <lambda> gave 1.5"),
         ({"store": 5}, "store: "),
         (
             {"store": "sqlite:a.db"},

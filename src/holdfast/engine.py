@@ -43,6 +43,8 @@ from holdfast.trace import traced
 if TYPE_CHECKING:
     from holdfast.cost import Costs
 
+_MODELS = ("llm", "embedder", "cache", "limits")
+"""The options of models and embedders."""
 RECALL_TOOL = "recall"
 """The name of the tool that returns originals to a model."""
 
@@ -261,14 +263,16 @@ def prepare(
     costs, waits = None if known is not None else costs_of(options, profile, model), ""
     if costs and trigger < tokens <= allowed:
         waits = _waits(costs, transcript, meter, target)
-    lineup = Lineup.of(
-        meter.text,
-        options.get("llm"),
-        options.get("embedder"),
-        cache=options.get("cache"),
-        limits=options.get("limits"),
-        opens=tokens > trigger,  # a vendor's package is imported only if it will be used
-    )
+    lineup = Lineup(meter.text)
+    if any(options.get(name) is not None for name in _MODELS):
+        lineup = Lineup.of(
+            meter.text,
+            options.get("llm"),
+            options.get("embedder"),
+            cache=options.get("cache"),
+            limits=options.get("limits"),
+            opens=tokens > trigger,  # a vendor's package is imported only if it will be used
+        )
     share = step if step is not None else stated.step or profile.step
     kept = options.get("store")
     store = None if kept is None else open_store(kept)
