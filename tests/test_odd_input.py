@@ -184,7 +184,10 @@ def test_a_message_of_twenty_megabytes_is_no_trouble(letter):
             {"tools": [{"name": "x", "deep": DEEP}]},
             "tools[0]: it is nested too deeply to be counted",
         ),
-        ({"counter": lambda text: -1}, "counter: <lambda> gave -1; a counter gives an int of 0 or more"),
+        (
+            {"counter": lambda text: -1},
+            "counter: <lambda> gave -1; a counter gives an int of 0 or more",
+        ),
         ({"counter": lambda text: None}, "counter: <lambda> gave None;"),
         ({"counter": lambda text: 1.5}, "counter: <lambda> gave 1.5"),
         ({"store": 5}, "store: "),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import chain
@@ -528,17 +527,13 @@ def check_result(given: object) -> None:
 
 def sources(result: CompressionResult) -> list[int | None]:
     """The original position of each message of the result, None for an inserted one."""
-    places: list[int | None] = list(range(result.metrics.messages_before))
-    for step in result.steps:
-        inserts = Counter(edit.at for edit in step.edits if isinstance(edit, Insert))
-        dropped = {i for edit in step.edits if isinstance(edit, Drop) for i in edit.indices}
-        if inserts or dropped:
-            after: list[int | None] = []
-            for i, place in enumerate(places):
-                after += [None] * inserts[i] if i in inserts else ()
-                after += () if i in dropped else (place,)
-            places = after + [None] * inserts[len(places)]
-    return places
+    left = len(result.steps[-1].messages) if result.steps else result.metrics.messages_before
+    places: list[Any] = list(range(left))
+    for step in reversed(result.steps):
+        dropped = (i for edit in step.edits if isinstance(edit, Drop) for i in edit.indices)
+        places = undo(places, step.edits, dict.fromkeys(dropped))
+    origins = {place: origin for origin, place in enumerate(places)}
+    return [origins.get(place) for place in range(left)]
 
 
 def restore(result: CompressionResult[M]) -> M:

@@ -120,7 +120,7 @@ def test_counts_are_those_of_tiktoken_for_any_text(references, text):
 @given(text=texts)
 def test_the_tokens_themselves_are_those_of_tiktoken(references, text):
     for counter in (bpe.O200K_BASE, bpe.CL100K_BASE):
-        encode = bpe._load(counter.vocabulary).encode_ordinary
+        encode = bpe._load(counter).encode_ordinary
         assert encode(text) == references[counter.name].encode_ordinary(text)
 
 
@@ -188,7 +188,7 @@ def test_a_run_of_white_space_that_makes_tiktoken_panic_is_counted(
 def test_runs_of_every_length_around_the_step_of_the_pattern_are_cut_as_tiktoken_cuts_them(
     reference, name
 ):
-    encode = bpe._load(getattr(bpe, name.upper()).vocabulary).encode_ordinary
+    encode = bpe._load(getattr(bpe, name.upper())).encode_ordinary
     for length in [*range(1, 4), *range(60, 70), *range(124, 132), *range(188, 196)]:
         for before in ("", "a", ".", "\n"):
             for after in ("", "a", ".", "\n", " \n x", "7"):
@@ -228,7 +228,7 @@ def test_a_long_run_is_counted_in_parts_as_if_it_were_one(monkeypatch, reference
 @pytest.mark.parametrize("kind", BIG)
 def test_no_run_is_encoded_in_one_piece_however_long_it_is(monkeypatch, kind):
     """A piece of so many characters costs more than twice as much as two pieces of half as many."""
-    encoding = bpe._load(bpe.O200K_BASE.vocabulary)
+    encoding = bpe._load(bpe.O200K_BASE)
     seen = []
 
     class Watched:
@@ -253,7 +253,7 @@ def test_many_threads_load_the_vocabulary_once(monkeypatch):
     )
     with ThreadPoolExecutor(8) as threads:
         counts = list(threads.map(bpe.CL100K_BASE.count, ["Hello, world!"] * 64))
-    assert loaded == [bpe.CL100K_BASE.vocabulary]
+    assert loaded == [bpe.CL100K_BASE]
     assert set(counts) == {4}
 
 

@@ -46,24 +46,16 @@ class LocalEmbedder:
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector for each text; zeros for a text without tokens."""
-        listed: list[list[float]] = self._means(self._encoded(list(map(_clean, texts)))).tolist()
+        listed: list[list[float]] = self.rows(texts).tolist()
         return listed
 
-    def rows(self, words: Sequence[str]) -> Floats:
-        """The vectors of short texts as a matrix.
-
-        They are encoded one by one, because threads would cost more than they save.
-        """
-        return self._means([tokens for word in words for tokens in self._encoded([_clean(word)])])
-
-    def _encoded(self, texts: list[str]) -> list[Any]:
-        return list(_tokenizer().encode_batch_fast(texts, add_special_tokens=False))
-
-    def _means(self, encoded: Sequence[Any]) -> Floats:
-        found = np.zeros((len(encoded), _vectors().shape[1]), np.float32)
-        for row, tokens in enumerate(encoded):
-            if tokens.ids:
-                found[row] = self._mean(tokens.ids)
+    def rows(self, texts: Sequence[str]) -> Floats:
+        """The vectors of the texts as a matrix."""
+        found = np.zeros((len(texts), _vectors().shape[1]), np.float32)
+        for row, text in enumerate(texts):
+            ids = _tokenizer().encode(_clean(text), add_special_tokens=False).ids
+            if ids:
+                found[row] = self._mean(ids)
         return found
 
     def _mean(self, ids: Sequence[int]) -> Floats:

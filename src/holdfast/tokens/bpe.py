@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
-from typing import NamedTuple
 
 import tiktoken
 
@@ -41,50 +40,18 @@ The original backtracks by one character at a time and panics at a run of a mill
 backtracks by 64."""
 
 
-class Vocabulary(NamedTuple):
-    """A vocabulary: the SHA-256 of its unpacked file, and the pattern that cuts text into pieces.
-
-    The patterns match like those of tiktoken 0.14 (``tiktoken_ext/openai_public.py``). Alternatives
-    without lookahead are in one group, which the matcher runs as one automaton, a quarter to a
-    third faster.
-    """
-
-    name: str
-    sha256: str
-    pattern: str
-
-
 def _pattern(*alternatives: str) -> str:
+    """A pattern that cuts text into pieces like that of tiktoken 0.14.
+
+    Theirs are in ``tiktoken_ext/openai_public.py``. Alternatives without lookahead are in one
+    group, which the matcher runs as one automaton, a quarter to a third faster.
+    """
     return f"(?:{'|'.join(alternatives)})|{_WHITE_SPACE}"
 
 
 _LEAD = r"[^\r\n\p{L}\p{N}]?"
 _UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
 _CONTRACTION = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-
-_O200K = Vocabulary(
-    "o200k_base",
-    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
-    _pattern(
-        f"{_LEAD}{_UPPER}*{_LOWER}+{_CONTRACTION}",
-        f"{_LEAD}{_UPPER}+{_LOWER}*{_CONTRACTION}",
-        r"\p{N}{1,3}",
-        r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
-        r"\s*[\r\n]+",
-    ),
-)
-_CL100K = Vocabulary(
-    "cl100k_base",
-    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
-    _pattern(
-        r"'(?i:[sdmt]|ll|ve|re)",
-        _LEAD + r"\p{L}+",
-        r"\p{N}{1,3}",
-        r" ?[^\s\p{L}\p{N}]+[\r\n]*",
-        r"\s+$",
-        r"\s*[\r\n]",
-    ),
-)
 
 _SEAM = re.compile(
     r"[A-Za-z0-9\u4e00-\u9fff\uac00-\ud7a3](?=[\x00-&(-/:-@\[-`{-\x7f\u3001\u3002\uff0c])"
@@ -116,20 +83,21 @@ class Bpe:
     or two too high.
     """
 
-    vocabulary: Vocabulary
-    accuracy: Accuracy = field(default=EXACT, compare=False)
+    name: str
+    sha256: str
+    """Of the unpacked file of the vocabulary."""
 
-    @property
-    def name(self) -> str:
-        """The name of the vocabulary."""
-        return self.vocabulary.name
+    pattern: str
+    """What cuts text into pieces."""
+
+    accuracy: Accuracy = field(default=EXACT, compare=False)
 
     def count(self, text: str) -> int:
         """Tokens of the text.
 
         Raises ConfigError if the installed vocabulary is not the published one.
         """
-        encoding = _ENCODERS.get(self.vocabulary.name) or _load(self.vocabulary)
+        encoding = _ENCODERS.get(self.name) or _load(self)
         return sum(_counts(encoding, text))
 
     lines = staticmethod(lines)
@@ -167,14 +135,14 @@ def _cut(encoding: tiktoken.Encoding, text: str, limit: int, tokens: list[int]) 
     return len(tokens), limit
 
 
-def _load(vocabulary: Vocabulary) -> tiktoken.Encoding:
+def _load(vocabulary: Bpe) -> tiktoken.Encoding:
     with _LOADING:
         if vocabulary.name not in _ENCODERS:
             _ENCODERS[vocabulary.name] = _encoding(vocabulary)
         return _ENCODERS[vocabulary.name]
 
 
-def _encoding(vocabulary: Vocabulary) -> tiktoken.Encoding:
+def _encoding(vocabulary: Bpe) -> tiktoken.Encoding:
     file = _FOLDER / f"{vocabulary.name}.tiktoken.gz"
     content = gzip.decompress(file.read_bytes())
     if hashlib.sha256(content).hexdigest() != vocabulary.sha256:
@@ -189,5 +157,26 @@ def _encoding(vocabulary: Vocabulary) -> tiktoken.Encoding:
     )
 
 
-O200K_BASE = Bpe(_O200K)
-CL100K_BASE = Bpe(_CL100K)
+O200K_BASE = Bpe(
+    "o200k_base",
+    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+    _pattern(
+        f"{_LEAD}{_UPPER}*{_LOWER}+{_CONTRACTION}",
+        f"{_LEAD}{_UPPER}+{_LOWER}*{_CONTRACTION}",
+        r"\p{N}{1,3}",
+        r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
+        r"\s*[\r\n]+",
+    ),
+)
+CL100K_BASE = Bpe(
+    "cl100k_base",
+    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+    _pattern(
+        r"'(?i:[sdmt]|ll|ve|re)",
+        _LEAD + r"\p{L}+",
+        r"\p{N}{1,3}",
+        r" ?[^\s\p{L}\p{N}]+[\r\n]*",
+        r"\s+$",
+        r"\s*[\r\n]",
+    ),
+)
