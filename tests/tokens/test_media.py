@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.kernel.messages import Media
-from holdfast.tokens.media import MediaCounter, document_tokens, media_tokens, vision_of
+from holdfast.tokens.media import document_tokens, media_tokens, vision_of
 from tests.tokens.test_headers import EXTENDED, GIF, JPEG, PNG, jpeg, packed, pdf
 
 
@@ -51,21 +51,21 @@ def test_an_image_that_is_elsewhere_takes_a_usual_one():
         assert media_tokens(Media("image", source=source)) == 765
         assert media_tokens(Media("image", source=source, detail="low")) == 85
     assert (
-        MediaCounter("claude-3-opus")(Media("image", source="https://example.com/a.png")) == 1_600
+        media_tokens(Media("image", source="https://example.com/a.png"), "claude-3-opus") == 1_600
     )
 
 
 def test_the_model_decides():
     image = Media("image", source=inline(PNG))
     assert (
-        MediaCounter("claude-3-opus")(image) == image_tokens(640, 480, model="claude-3-opus") == 410
+        media_tokens(image, "claude-3-opus") == image_tokens(640, 480, model="claude-3-opus") == 410
     )
-    assert MediaCounter("gemini-2.5-pro")(image) == 258
+    assert media_tokens(image, "gemini-2.5-pro") == 258
 
 
 def test_a_pdf_takes_its_pages():
     one, many = (
-        MediaCounter("claude-3-opus")(Media("document", source=inline(pdf(packed(n)))))
+        media_tokens(Media("document", source=inline(pdf(packed(n)))), "claude-3-opus")
         for n in (1, 30)
     )
     assert many == 30 * one == 30 * 3_800
@@ -103,13 +103,13 @@ def test_what_is_known_of_pdfs_is_bounded(monkeypatch):
 def test_a_written_document_is_counted_by_its_text():
     text = "The minutes of the meeting, item by item. " * 20
     source = base64.b64encode(text.encode()).decode()
-    assert MediaCounter(count=len)(Media("document", "text/plain", source)) == len(text)
-    assert MediaCounter(count=len)(
-        Media("document", source=f"data:text/plain;base64,{source}")
+    assert media_tokens(Media("document", "text/plain", source), count=len) == len(text)
+    assert media_tokens(
+        Media("document", source=f"data:text/plain;base64,{source}"), count=len
     ) == len(text)
     assert (
-        MediaCounter(count=len)(
-            Media("document", source="data:text/plain;charset=utf-8,a%20b%C3%A9")
+        media_tokens(
+            Media("document", source="data:text/plain;charset=utf-8,a%20b%C3%A9"), count=len
         )
         == 4
     )

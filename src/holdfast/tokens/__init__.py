@@ -19,7 +19,7 @@ from holdfast.kernel.budget import Meter, tokens_in
 from holdfast.kernel.errors import ConfigError, HoldfastError, MissingExtraError, problem_of
 from holdfast.kernel.messages import Media
 from holdfast.kernel.ports import Accuracy, MessageCounter, Priced, Tariff, TokenCounter
-from holdfast.kernel.registry import Registry, imported, moved_names, rows
+from holdfast.kernel.registry import Registry, imported, rows
 from holdfast.text.memo import Memo
 
 from .families import EXACT, STAND_INS, Family, family_of, window_of
@@ -159,7 +159,7 @@ def meter_for(model: str | None = None, counter: Counter = None) -> Meter:
     whole = chosen.count_message if isinstance(chosen, MessageCounter) else None
 
     def media(medium: Media) -> int:  # few conversations have media
-        counted: int = imported("holdfast.tokens.media:MediaCounter")(model, memo)(medium)
+        counted: int = imported("holdfast.tokens.media:media_tokens")(medium, model, memo)
         return counted
 
     return Meter(chosen, memo.__getitem__, media, tariff, whole)
@@ -230,9 +230,6 @@ def _checked(counter: TokenCounter) -> Callable[[str], int]:
 
     return count
 
-
-_MEDIA = ("MediaCounter", "document_tokens", "media_tokens")
-__getattr__ = moved_names(__name__, dict.fromkeys(_MEDIA, "holdfast.tokens.media"))
 
 __all__ = [
     "COUNTERS",

@@ -11,7 +11,6 @@ import re
 import zlib
 from base64 import urlsafe_b64decode
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import islice
 from math import ceil, floor, sqrt
@@ -67,47 +66,24 @@ def _payload(source: str) -> _Payload | None:
     return _Payload(source, 0, base64=True) if _BASE64.match(source) else None
 
 
-@dataclass(frozen=True)
-class MediaCounter:
-    """Counts an image, document, sound or video for a model.
-
-    ``count`` counts the text of documents.
-    """
-
-    model: str | None = None
-    count: Callable[[str], int] | None = None
-
-    def __call__(self, media: Media) -> int:
-        """Tokens of the media."""
-        payload = _payload(media.source)
-        if media.kind == "image":
-            return self._image(payload, media.detail)
-        if media.kind == "document":
-            return self._document(payload)
-        return _seconds(payload, media.kind) * _A_SECOND[media.kind]
-
-    def _image(self, payload: _Payload | None, detail: str) -> int:
-        vision = vision_of(self.model)
+def media_tokens(
+    media: Media, model: str | None = None, count: Callable[[str], int] | None = None
+) -> int:
+    """Tokens of an image, document, sound or video for a model; ``count`` counts texts in it."""
+    payload, vision = _payload(media.source), vision_of(model)
+    if media.kind == "image":
         size = _size(payload) if payload else None
         if size:
-            return vision.image(*size, detail)
-        return (
-            min(vision.unsized, vision.image(512, 512, detail))
-            if detail == "low"
-            else vision.unsized
-        )
-
-    def _document(self, payload: _Payload | None) -> int:
+            return vision.image(*size, media.detail)
+        low = media.detail == "low"
+        return min(vision.unsized, vision.image(512, 512, "low")) if low else vision.unsized
+    if media.kind == "document":
         if payload is None:
-            return vision_of(self.model).page * 5  # if the document is elsewhere
+            return vision.page * 5  # if the document is elsewhere
         if payload.head(6).startswith(b"%PDF-"):
-            return vision_of(self.model).page * _pages(payload)
-        return document_tokens(payload.head(), model=self.model, count=self.count)
-
-
-def media_tokens(media: Media) -> int:
-    """Tokens of an image, document, sound or video, without a model."""
-    return MediaCounter()(media)
+            return vision.page * _pages(payload)
+        return document_tokens(payload.head(), model=model, count=count)
+    return _seconds(payload, media.kind) * _A_SECOND[media.kind]
 
 
 def document_tokens(
