@@ -313,18 +313,6 @@ class OpenAIResponses(ObjectWire):
         is_message = message.get("type") in (None, "message")
         return unread(message, self.taken if is_message else {KINDS: _ITEMS})
 
-    def glance(self, message: Object) -> Glance | None:
-        """The part of a call or an output, which most items are."""
-        kind = message.get("type")
-        if kind not in ("function_call", "function_call_output"):
-            return None
-        is_call = kind == "function_call"
-        call_id, name = message.get("call_id"), message.get("name") if is_call else ""
-        text = message.get("arguments" if is_call else "output")
-        if not (type(call_id) is str and type(name) is str and type(text) is str and call_id):
-            return None
-        return Glance((ToolCall(call_id, name, text) if is_call else ToolResult(call_id, text),))
-
     def render(self, original: object, texts: Mapping[int, str]) -> object:
         """A copy with these texts; the fields of an action and the streams of an output stay."""
         message = cast("Object", original)

@@ -191,6 +191,17 @@ class Meter:
             for message in messages
         ]
 
+    def recount(self, before: Transcript, after: Transcript, origins: Sequence[int | None]) -> int:
+        """Tokens of a transcript made from another; only changed messages are counted."""
+        if after is not before:
+            old, known = before.messages, self.sizes(before)
+            places = zip(after.messages, origins, strict=True)
+            sizes = [
+                known[i] if i is not None and old[i] is m else self.message(m) for m, i in places
+            ]
+            after.__dict__["sizes"] = (self, sizes)
+        return self.total(after)
+
     def overhead(self, envelope: Iterable[Part]) -> int:
         """Tokens beside the messages: overhead of the conversation, system prompt and schemas."""
         return self.tariff.conversation + sum(map(self.part, envelope))

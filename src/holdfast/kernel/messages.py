@@ -164,7 +164,9 @@ class Message:
 
     __slots__ = (
         "_aside",
+        "_calls",
         "_parts",
+        "_results",
         "is_speech",
         "measured",
         "original",
@@ -192,6 +194,8 @@ class Message:
         self.ours = False
         self._parts = parts
         self._aside = aside
+        self._calls: tuple[ToolCall, ...] | None = None
+        self._results: tuple[ToolResult, ...] | None = None
 
     @property
     def parts(self) -> Parts:
@@ -219,14 +223,20 @@ class Message:
         """Its tool calls."""
         if self.is_speech or self.role != "assistant":
             return ()
-        return _only(ToolCall, self.parts)
+        calls = self._calls
+        if calls is None:
+            calls = self._calls = _only(ToolCall, self.parts)
+        return calls
 
     @property
     def results(self) -> tuple[ToolResult, ...]:
         """Its tool results."""
         if self.is_speech or self.role == "assistant":
             return ()
-        return _only(ToolResult, self.parts)
+        results = self._results
+        if results is None:
+            results = self._results = _only(ToolResult, self.parts)
+        return results
 
     @property
     def content_text(self) -> str | None:
