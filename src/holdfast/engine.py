@@ -20,7 +20,7 @@ from holdfast.kernel.ports import Secret
 from holdfast.kernel.registry import similar
 from holdfast.kernel.transcript import Continuing, Format, Transcript
 from holdfast.kernel.typed import as_config_errors
-from holdfast.options import Options, Pin, check, chosen, costs_of, with_settings
+from holdfast.options import Options, Pin, check, chosen, costs_of
 from holdfast.providers import open_model
 from holdfast.redact import Masking, Redaction, left, mask_transcript
 from holdfast.result import (
@@ -177,7 +177,7 @@ class Job(NamedTuple):
     compressor: Compressor
     runtime: Runtime
     budget: Budget
-    """As stated, with the headroom and the trigger of the profile."""
+    """As stated, with the headroom of the profile."""
     raises: bool
     conversation: Conversation | None = None
     """The Conversation that held the messages, if there was one."""
@@ -248,8 +248,10 @@ def prepare(
     if counter is None and not model:
         counter = profile.counter or None
     meter = meter_for(model, counter)
-    stated = with_settings(stated, profile)
-    allowed, trigger, target = _spend(stated, model)
+    if profile.headroom and not stated.headroom:
+        stated = replace(stated, headroom=profile.headroom)
+    allowed = _allowed(stated, model)
+    trigger, target = thresholds(stated, allowed, profile.trigger)
     conversation = messages if isinstance(messages, Conversation) else None
     if known is None:
         payload, form, transcript = read(
@@ -347,14 +349,13 @@ def _recall_tool(transcript: Transcript) -> str:
     return RECALL_TOOL if told else ""
 
 
-def _spend(budget: Budget, model: str | None) -> tuple[int, int, int]:
-    """The limit, the trigger and the target in tokens."""
+def _allowed(budget: Budget, model: str | None) -> int:
+    """The limit in tokens."""
     window = window_of(model)
     if model and window is None and budget.limit is None and budget.window is None:
         advice = "check the name, or give a budget"
         raise ConfigError(f"the window of {model!r} is not known", place="model", advice=advice)
-    allowed = budget.tokens(window)
-    return allowed, *thresholds(budget, allowed)
+    return budget.tokens(window)
 
 
 def _pinned(transcript: Transcript, pin: Pin) -> frozenset[int]:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, TypeVar, c
 from holdfast.calls.lineup import CallLimits
 from holdfast.compressors import COMPRESSORS
 from holdfast.compressors.pipeline import Pipeline
-from holdfast.kernel.budget import Budget
 from holdfast.kernel.compressor import Compressor, is_strategy
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.ports import KeyValueStore
@@ -200,15 +199,6 @@ def chosen(options: Options) -> tuple[Compressor, Profile]:
 def _rescue() -> Compressor:
     """What meets the budget after a failure of strategies that need not meet it."""
     return read_step({"strategy": "trim", "clamp_users_last": True}, "on_failure")
-
-
-def with_settings(budget: Budget, profile: Profile) -> Budget:
-    """The budget, with the profile's headroom and trigger where it states none."""
-    if profile.headroom and not budget.headroom:
-        budget = replace(budget, headroom=profile.headroom)
-    if budget.trigger is None and profile.trigger != 1.0:
-        budget = replace(budget, trigger=profile.trigger)
-    return budget
 
 
 def strategy_of(strategy: str | Compressor) -> Compressor:

@@ -34,7 +34,7 @@ from holdfast.formats.rules.exchanges import (
     paired,
 )
 from holdfast.formats.rules.messages import AtLeastOne, KnownRoles
-from holdfast.formats.wire import KINDS, Glance, ObjectWire, Taken, unread, whole
+from holdfast.formats.wire import KINDS, ObjectWire, Taken, unread, whole
 from holdfast.kernel.integrity import Rule, Violation, Violations
 from holdfast.kernel.messages import (
     Media,

@@ -184,8 +184,6 @@ class ObjectWire(Annotated, ABC):
     def aside(self, original: object) -> str:
         """Those texts, one on each line. Raises FormatError for a message nested too deeply."""
         message = self.view(original)
-        if len(message) == len(SPOKEN) and type(message.get("content")) is str:
-            return ""
         try:
             return "".join([f"\n{text}" for text in self.extra_texts(message)])
         except RecursionError as fault:
@@ -236,9 +234,7 @@ class ObjectWire(Annotated, ABC):
 
     def parts(self, original: object) -> Parts:
         """The parts, in the message's order."""
-        message = self.view(original)
-        seen = self.glance(message)
-        return self._parts(message, "message") if seen is None else seen.parts
+        return self._parts(self.view(original), "message")
 
     def render(self, original: object, texts: Mapping[int, str]) -> object:
         """A copy with these texts: JSON for a call's arguments, the whole content of a result."""

@@ -116,7 +116,7 @@ class Budget:
         return self.reserve + whole + (int(whole * share) < tokens)
 
 
-def thresholds(budget: Budget, limit: int, trigger: Share = 1.0) -> tuple[int, int]:
+def thresholds(budget: Budget, limit: int, trigger: Share) -> tuple[int, int]:
     """The trigger and the target in tokens; ``trigger`` is that of a budget without one."""
     share = trigger if budget.trigger is None else budget.trigger
     target = 1.0 if budget.target is None else budget.target
