@@ -48,9 +48,13 @@ Counts = Mapping[str, int]
 """The number of secrets by kind."""
 
 
-def redacted_text(text: str) -> tuple[str, Counts]:
-    """The text with every secret masked, and the number of secrets by kind; JSON stays JSON."""
-    return _searched(text)
+def _search(text: str) -> tuple[str, Counts]:
+    # imported on first use, since compiling the patterns takes 20 ms
+    return cast("tuple[str, Counts]", imported("holdfast.text.secrets:redact_any")(text))
+
+
+redacted_text = Memo(_search)
+"""The text with every secret masked, and the number of secrets by kind; JSON stays JSON."""
 
 
 def concealing(*, redacts: bool) -> Callable[[str], str]:
@@ -120,12 +124,6 @@ def masked_message(original: object, wire: Wire) -> tuple[object, Counter[str]]:
     return (wire.rebuilt(cast("Mapping[str, Any]", value)) if counts else original), counts
 
 
-def _search(text: str) -> tuple[str, Counts]:
-    # imported on first use, since compiling the patterns takes 20 ms
-    return cast("tuple[str, Counts]", imported("holdfast.text.secrets:redact_any")(text))
-
-
-_searched = Memo(_search)
 _hidden = concealing(redacts=True)
 
 

@@ -94,16 +94,14 @@ def _mended(
     """
     mended: list[tuple[str, Applied]] = []
     for _ in range(_ROUNDS):
-        left: list[Violation] = []
-        unchanged = transcript
+        before = transcript
         for rule in rules:
-            broken = list(rule.violations(transcript.messages))
-            edits = rule.repair(transcript.messages) if broken else ()
-            if edits:
-                applied = mend(transcript, edits)
-                transcript = applied.transcript
-                mended.append((rule.name, applied))
-            left += () if edits else broken
-        if transcript is unchanged:
-            return mended, sorted(left, key=lambda violation: violation.index)
+            if any(rule.violations(transcript.messages)):
+                edits = rule.repair(transcript.messages)
+                if edits:
+                    applied = mend(transcript, edits)
+                    transcript = applied.transcript
+                    mended.append((rule.name, applied))
+        if transcript is before:
+            break
     return mended, violations(rules, transcript.messages)

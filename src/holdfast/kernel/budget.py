@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from math import inf
 from typing import Annotated, TypeGuard, cast
 
@@ -209,20 +210,15 @@ class Meter:
     def accuracy(self, transcript: Transcript) -> Accuracy:
         """How exact the count of the transcript is; media are always estimated."""
         accuracy = self.counter.accuracy
-        if accuracy.kind != "exact" or (
-            all(isinstance(part, Text) for part in transcript.envelope)
-            and all(message.is_speech or _is_text(message) for message in transcript.messages)
-        ):
+        said = (part for message in transcript.messages for part in message.parts)
+        parts = chain(transcript.envelope, said)
+        if accuracy.kind != "exact" or all(isinstance(part, Text) for part in parts):
             return accuracy
         return Accuracy("approximate")
 
     def total(self, transcript: Transcript) -> int:
         """Tokens of the whole transcript."""
         return sum(self.sizes(transcript)) + self.overhead(transcript.envelope)
-
-
-def _is_text(message: Message) -> bool:
-    return all(isinstance(part, Text) for part in message.parts)
 
 
 @dataclass(frozen=True, slots=True)

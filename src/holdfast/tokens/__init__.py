@@ -165,15 +165,6 @@ def meter_for(model: str | None = None, counter: Counter = None) -> Meter:
     return Meter(chosen, memo.__getitem__, media, tariff, whole)
 
 
-@lru_cache(maxsize=8)
-def _memo(counter: Hashable) -> Memo[str, int]:
-    """The cache of a counter, shared by equal counters.
-
-    Few are kept, in case every call brings a new function.
-    """
-    return count_memo(cast("TokenCounter", counter))
-
-
 def lines(text: str) -> list[str]:
     """The text in lines, some of them together; one part if it is longer than ``BLOCK``."""
     return _LINES.findall(text) if len(text) <= BLOCK else [text]
@@ -210,6 +201,9 @@ def count_memo(counter: TokenCounter) -> Memo[str, int]:
 
     memo: Memo[str, int] = Memo(count)
     return memo
+
+
+_memo = lru_cache(maxsize=8)(count_memo)  # few: every call may bring a new function
 
 
 def _checked(counter: TokenCounter) -> Callable[[str], int]:

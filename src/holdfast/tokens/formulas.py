@@ -94,35 +94,31 @@ def _media(part: Part) -> int:
     return sum(map(media_tokens, part.media)) if isinstance(part, ToolResult) else 0
 
 
-def _quarter_down(text: str) -> int:
-    return len(text) // 4
+@dataclass(frozen=True)
+class Quarter:
+    """A quarter of the characters, after ``first`` and before ``then`` are added."""
 
+    first: int = 0
+    then: int = 0
 
-def _quarter_up(text: str) -> int:
-    return (len(text) + 3) // 4
-
-
-def _quarter_and_one(text: str) -> int:
-    return len(text) // 4 + 1
-
-
-def _quarter_and_two(text: str) -> int:
-    return (len(text) + 3) // 4 + 2
+    def __call__(self, text: str) -> int:
+        """The number for a text."""
+        return (len(text) + self.first) // 4 + self.then
 
 
 def _words(text: str) -> int:
     return len(text.split())
 
 
-CHARS4_PLUS1 = MessageFormula("chars4_plus1", _quarter_and_one)
+CHARS4_PLUS1 = MessageFormula("chars4_plus1", Quarter(then=1))
 """MoFA's heuristic counter."""
-CEIL4_PLUS2 = MessageFormula("ceil4_plus2", _quarter_and_two, absent=2)
+CEIL4_PLUS2 = MessageFormula("ceil4_plus2", Quarter(3, 2), absent=2)
 """SlimContext's estimator (S.18)."""
-FLOOR4 = TextFormula("floor4", _quarter_down)
+FLOOR4 = TextFormula("floor4", Quarter())
 """tunacode's estimate."""
 WORDS = TextFormula("words", _words, Accuracy("approximate", 0.6))
 """SelectiveCompression's size of a segment: words between white space."""
-CEIL4_OVERHEAD = TextFormula("ceil4_overhead", _quarter_up, tariff=OVERHEADS)
+CEIL4_OVERHEAD = TextFormula("ceil4_overhead", Quarter(3), tariff=OVERHEADS)
 """llm4s's accounting: a quarter of the characters of each text, and its overheads."""
 
 
