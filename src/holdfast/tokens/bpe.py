@@ -13,6 +13,7 @@ import re
 from binascii import a2b_base64
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
@@ -68,7 +69,6 @@ _CUT = 1 << 14
 _BACK, _TRIES = 16, 16
 """Tokens before the end of a part from which its tokens are those of the whole text; and the number
 of places that are tried there."""
-_ENCODERS: dict[str, tiktoken.Encoding] = {}
 _LOADING = brief_lock()
 
 
@@ -97,7 +97,8 @@ class Bpe:
 
         Raises ConfigError if the installed vocabulary is not the published one.
         """
-        encoding = _ENCODERS.get(self.name) or _load(self)
+        with _LOADING:
+            encoding = _encoding(self)
         return sum(_counts(encoding, text))
 
     lines = staticmethod(lines)
@@ -135,13 +136,7 @@ def _cut(encoding: tiktoken.Encoding, text: str, limit: int, tokens: list[int]) 
     return len(tokens), limit
 
 
-def _load(vocabulary: Bpe) -> tiktoken.Encoding:
-    with _LOADING:
-        if vocabulary.name not in _ENCODERS:
-            _ENCODERS[vocabulary.name] = _encoding(vocabulary)
-        return _ENCODERS[vocabulary.name]
-
-
+@cache
 def _encoding(vocabulary: Bpe) -> tiktoken.Encoding:
     file = _FOLDER / f"{vocabulary.name}.tiktoken.gz"
     content = gzip.decompress(file.read_bytes())
