@@ -34,7 +34,7 @@ from holdfast.result import (
     bare,
     contained,
 )
-from holdfast.runtime import Requests, Rounds, Runtime, caller_of
+from holdfast.runtime import Requests, Rounds, Runtime
 from holdfast.stores import open_store
 from holdfast.text.keyed import of_thread
 from holdfast.tokens import meter_for, window_of
@@ -87,7 +87,7 @@ def fit_many(
         prepared = [_prepared(messages, stated, options) for messages in conversations]
         working = [job for job in prepared if isinstance(job, Job) and not job.fits]
         if working:
-            caller = caller_of(working[0].runtime.lineup)
+            caller = working[0].runtime.calls()
             for job in working:
                 job.runtime.caller, job.runtime.ledger.until = caller, inf
         working = yield from _unlock(working)

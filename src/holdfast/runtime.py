@@ -39,11 +39,6 @@ Rounds = Generator[Requests, Sequence[object], T]
 """A generator that yields the requests of a round, is sent the answers, and returns a value."""
 
 
-def caller_of(lineup: Lineup) -> Caller:
-    """A caller of the models in the line-up, whose module most compressions do not need."""
-    return cast("Caller", imported("holdfast.calls.caller:Caller")(lineup))
-
-
 @dataclass(slots=True)
 class Runtime:
     """Answers the requests of one compression, with a value or a HoldfastError.
@@ -81,9 +76,9 @@ class Runtime:
         return isinstance(request, Embed) or self.store is not None
 
     def calls(self) -> Caller:
-        """The caller of models, made on first use."""
+        """The caller of models, made on first use: most compressions do not need its module."""
         if self.caller is None:
-            self.caller = caller_of(self.lineup)
+            self.caller = cast("Caller", imported("holdfast.calls.caller:Caller")(self.lineup))
         return self.caller
 
     def leaving(self, request: Ask[object]) -> Ask[object]:

@@ -157,10 +157,9 @@ class CallsEnd(MessageByMessage):
 
     def mended(self, message: Message) -> Message:
         """The message with its calls at the end; everything else keeps its order."""
-        found = list(zip(message.parts, blocks(message), strict=True))
-        calls = [block for part, block in found if isinstance(part, ToolCall)]
-        others = [block for part, block in found if not isinstance(part, ToolCall)]
-        return with_blocks(message, others + calls)
+        found = zip(message.parts, blocks(message), strict=True)
+        calls_last = sorted(found, key=lambda pair: isinstance(pair[0], ToolCall))
+        return with_blocks(message, [block for _, block in calls_last])
 
 
 def _is_result(part: object) -> bool:
