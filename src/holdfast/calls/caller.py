@@ -260,8 +260,12 @@ class EmbeddingRound:
         sizes = list(map(self._lineup.count, texts))
         read = partial(checked, texts=len(texts), who=self._line.name)
         whole = sum(sizes)
-        request = Request(call, read, lambda _: {"input_tokens": whole}, whole)
-        rows, told = await self._line.ask(request, ledger)
+
+        def measure(rows: object) -> Mapping[str, int]:
+            del rows
+            return {"input_tokens": whole}
+
+        rows, told = await self._line.ask(Request(call, read, measure, whole), ledger)
         tally = self._tallies[self._owners[texts[0]]]
         tally.attempts += told.attempts
         tally.seconds += told.seconds
