@@ -107,7 +107,8 @@ def load_profile(profile: str | PathLike[str] | Profile) -> Profile:
     if isinstance(profile, Profile):
         return profile
     name = fspath(profile)
-    return _read(named_profile(name)) if is_config_file(name) else _built_in(name)
+    is_own = has_profile(name) or not is_config_file(name)
+    return _built_in(name) if is_own else _read(named_profile(name))
 
 
 @lru_cache(maxsize=64)
