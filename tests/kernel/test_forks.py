@@ -71,6 +71,30 @@ def test_a_child_makes_a_value_of_its_own_while_its_parent_makes_one():
     assert code_of(child) == 0
 
 
+LOADING = """
+import os, signal, sys, threading, time
+from holdfast.providers.local import LocalEmbedder
+
+embedder = LocalEmbedder()
+thread = threading.Thread(target=embedder.embed, args=(["some words"],))
+thread.start()
+time.sleep(float(sys.argv[1]))
+child = os.fork()
+if child == 0:
+    signal.alarm(20)
+    embedder.embed(["other words"])
+    os._exit(0)
+thread.join()
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.parametrize("seconds", [0.005, 0.02, 0.05])  # loading takes some 90 ms
+def test_a_fork_waits_while_another_thread_loads_the_vectors(seconds):
+    ran = subprocess.run([sys.executable, "-c", LOADING, str(seconds)], timeout=60, check=False)
+    assert ran.returncode == 0
+
+
 BUSY = """
 import os, signal, sys, threading, time
 import holdfast

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.kernel.errors import MissingExtraError
+from holdfast.kernel.forks import brief_lock
 
 _NEED, _EXTRA = "local embeddings", "local"
 
@@ -80,9 +81,15 @@ def _files() -> tuple[Path, Path]:
     return home / _TOKENIZER, home / _WEIGHTS
 
 
+_LOADING = brief_lock()
+"""A child whose parent forks while another thread loads would wait for ever for its Rust locks."""
+
+
 @cache
 def _tokenizer() -> Any:
-    return Tokenizer.from_file(str(_files()[0]))
+    path = str(_files()[0])
+    with _LOADING:
+        return Tokenizer.from_file(path)
 
 
 @cache
