@@ -112,7 +112,11 @@ class Function:
     """A function as a strategy."""
 
     name: str
-    plan: Callable[[Transcript, Allowance], Plan | Flow]
+    planned: Callable[[Transcript, Allowance], Plan | Flow]
+
+    def plan(self, transcript: Transcript, allowance: Allowance) -> Plan | Flow:
+        """What the function plans."""
+        return self.planned(transcript, allowance)
 
 
 def _settled(step: Compressor, transcript: Transcript, allowance: Allowance) -> Flow:
@@ -193,7 +197,7 @@ class Stepwise(Configured):
         if stop and target > 0:
             inner = replace(allowance, limit=target, target=target)
             head = Attempt(self.strategy, transcript.head(stop), inner)
-            part = Function(self.name, lambda *_: ask(head))
+            part = Function(self.name, lambda _now, _allowance: ask(head))
             plan, after = yield from _tried(part, transcript, allowance)
             if after is not transcript and allowance.meter.total(after) <= allowance.target:
                 return plan
