@@ -21,6 +21,7 @@ from holdfast.stores.protocols import Line
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.stores.wrappers import MeasuredStore, PrefixStore, RoutedStore
 from holdfast.threads import ThreadStore
+from tests.formats.rules.messages import calling, tool, user
 
 OPERATIONS = int(os.environ.get("HOLDFAST_OPERATIONS", "300"))
 
@@ -103,18 +104,8 @@ def test_originals_that_compress_takes_out_are_had_from_another_machine(opens):
     output = "\n".join(
         f"line {n} of the output, host-{n % 7}, port {n * 13 % 65_000}" for n in range(3_000)
     )
-    messages = [
-        {"role": "user", "content": "Read the log."},
-        {
-            "role": "assistant",
-            "content": None,
-            "tool_calls": [
-                {"id": "c", "type": "function", "function": {"name": "read", "arguments": "{}"}}
-            ],
-        },
-        {"role": "tool", "tool_call_id": "c", "content": output},
-        {"role": "user", "content": "Which port has host-3?"},
-    ]
+    read = [calling("c"), tool("c", output)]
+    messages = [user("Read the log."), *read, user("Which port has host-3?")]
     result = holdfast.compress(messages, 2_000, strategy=["shrink"], store=opens())
     assert result.metrics.tokens_after < 5_000
     other = opens()

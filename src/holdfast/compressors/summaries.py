@@ -134,8 +134,9 @@ def _begins_like_a_mark(message: Message) -> bool:
         return False
     if message.plain is not None:
         return message.plain.startswith(SUMMARY)
-    is_text = all(isinstance(part, Text) for part in message.parts)
-    return is_text and (message.content_text or "").startswith(SUMMARY)
+    first = next(iter(message.parts), None)
+    begins = isinstance(first, Text) and first.text.startswith(SUMMARY)
+    return begins and all(isinstance(part, Text) for part in message.parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -210,8 +210,8 @@ class Meter:
     def accuracy(self, transcript: Transcript) -> Accuracy:
         """How exact the count of the transcript is; media are always estimated."""
         accuracy = self.counter.accuracy
-        said = (part for message in transcript.messages for part in message.parts)
-        parts = chain(transcript.envelope, said)
+        others = (message for message in transcript.messages if not message.is_speech)
+        parts = chain(transcript.envelope, (part for other in others for part in other.parts))
         if accuracy.kind != "exact" or all(isinstance(part, Text) for part in parts):
             return accuracy
         return Accuracy("approximate")
