@@ -14,11 +14,11 @@ from __future__ import annotations
 import heapq
 import json
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain
-from math import exp, fsum, inf, log, sqrt
-from operator import attrgetter, mul
+from math import exp, fsum, log, sqrt
+from operator import mul
 from pathlib import Path
 from typing import NamedTuple
 
@@ -156,18 +156,7 @@ def _log(count: int) -> float:
 
 def worth_of(uses: Mapping[str, Use], now: int) -> dict[str, float]:
     """The value of each thing: the probability that one of the next steps uses it."""
-    known: dict[tuple[object, ...], float] = {}  # most things are used as others of their form
-    worth: dict[str, float] = {}
-    for thing, use in uses.items():
-        alike = shape(thing), len(thing), _facts(use)
-        value = known.get(alike)
-        if value is None:
-            value = known[alike] = _worth(alike[0], use, alike[1], now)
-        worth[thing] = value
-    return worth
-
-
-_facts = attrgetter(*Use.__slots__)
+    return {thing: _worth(shape(thing), use, len(thing), now) for thing, use in uses.items()}
 
 
 def _worth(looks: Shape, use: Use, length: int, now: int) -> float:
@@ -215,7 +204,7 @@ _LEAST = 1e-16
 
 
 def ordered(
-    pieces: Sequence[Piece],
+    under: Sequence[int],
     tells: Sequence[Sequence[str]],
     costs: Sequence[float],
     worth: Mapping[str, float],
@@ -224,20 +213,20 @@ def ordered(
     told: Mapping[str, int] | None = None,
     forms: Sequence[Form] = (),
     bonus: Sequence[float] = (),
-    enough: float = float("inf"),
-) -> list[int]:
-    """The indices of the pieces, the best first, until they cost ``enough`` together.
+) -> Iterator[int]:
+    """The indices of the pieces, the best first.
 
-    ``tells`` are the things in each piece, ``worth`` is the value of each thing at its first
-    appearance; each repetition has the share ``again`` of the last value. ``told`` counts what
-    already appears elsewhere. Of pieces of one of the ``forms``, such as the rows of a listing, the
-    n-th chosen one has an n-th of its value. ``bonus`` is the value of a piece besides its things.
+    ``under`` is the index of the piece that gives the context of each piece, or -1. ``tells`` are
+    the things in each, ``worth`` is the value of each thing at its first appearance; each
+    repetition has the share ``again`` of the last value. ``told`` counts what already appears
+    elsewhere. Of pieces of one of the ``forms``, such as the rows of a listing, the n-th chosen one
+    has an n-th of its value. ``bonus`` is the value of a piece besides its things.
     """
-    extra = bonus or [0.0] * len(pieces)
+    extra = bonus or [0.0] * len(under)
     left = _left(worth, told or {}, again)
     value = left.__getitem__
-    kinds = _numbered([*forms] or [()] * len(pieces))
-    alike = [1] * len(pieces)
+    kinds = _numbered([*forms] or [()] * len(under))
+    alike = [1] * len(under)
 
     def loss(number: int) -> float:
         """The negative gain of a piece; of one that waits with others of its form: as the first."""
@@ -249,9 +238,8 @@ def ordered(
     queues = _queues(kinds, extra, loss)
     firsts = [(*queue[0], key) for key, queue in queues.items()]
     heapq.heapify(firsts)
-    chosen: dict[int, None] = {}
-    spent = 0.0
-    while firsts and spent < enough:
+    chosen: set[int] = set()
+    while firsts:
         *before, key = firsts[0]
         first = _first(queues[key], chosen, loss)
         if first is None:
@@ -264,13 +252,22 @@ def ordered(
             heapq.heapreplace(firsts, (now, number, key))
             if firsts[0][2] != key:
                 continue
-        for each in with_context(pieces, number):
+        for each in with_context(under, number):
             if each not in chosen:
-                chosen[each] = None
-                spent += costs[each]
+                chosen.add(each)
                 alike[kinds[each]] += 1
                 _lower(left, tells[each], again)
-    return list(chosen)
+                yield each
+
+
+def until(enough: float, order: Iterable[int], costs: Sequence[float]) -> Iterator[int]:
+    """The beginning of the order that costs ``enough``."""
+    spent = 0.0
+    for number in order:
+        yield number
+        spent += costs[number]
+        if spent >= enough:
+            return
 
 
 def _left(worth: Mapping[str, float], told: Mapping[str, int], again: float) -> dict[str, float]:
@@ -337,10 +334,10 @@ def _first(
     return None
 
 
-def with_context(pieces: Sequence[Piece], number: int) -> list[int]:
+def with_context(under: Sequence[int], number: int) -> list[int]:
     """The piece, after the pieces that give its context, the outermost first."""
     way = [number]
-    while (number := pieces[number].under) >= 0:
+    while (number := under[number]) >= 0:
         way.append(number)
     return way[::-1]
 
@@ -373,7 +370,7 @@ def shortlist(
 
     ``used`` are names that appear elsewhere. The context of a chosen piece is chosen too.
     """
-    texts = [piece.text for piece in pieces]
+    texts, under = [piece.text for piece in pieces], [piece.under for piece in pieces]
     sizes = list(map(len, texts))
     if sum(sizes) <= most:
         return range(len(pieces))
@@ -383,7 +380,7 @@ def shortlist(
         named = zip(kinds, texts, strict=True)
         kinds = [(*mine, *used.intersection(found(text))) for mine, text in named]
     times = Counter(chain.from_iterable(kinds))
-    answers = Question.of(question).scores(texts, [piece.under for piece in pieces])
+    answers = Question.of(question).scores(texts, under)
     rarity = {name: 1 / count for name, count in times.items()}.__getitem__
     own = [
         answer + bad + sum(map(rarity, mine))
@@ -399,20 +396,17 @@ def shortlist(
         for number in order:
             if left <= rest:
                 break
-            for each in with_context(pieces, number):
+            for each in with_context(under, number):
                 if each not in chosen:
                     chosen.add(each)
                     left -= sizes[each]
     return sorted(chosen)
 
 
-def picked(pieces: Sequence[Piece], numbers: Sequence[int]) -> Sequence[Piece]:
-    """These pieces, each under the one that it was under."""
-    if len(numbers) == len(pieces):
-        return pieces
-    places = {number: place for place, number in enumerate(numbers)} | {-1: -1}
-    some = (pieces[number] for number in numbers)
-    return [piece._replace(under=places.get(piece.under, -1)) for piece in some]
+def places_in(numbers: Sequence[int], under: Iterable[int]) -> list[int]:
+    """For each piece of ``under``, its place among these numbers, -1 if it is not among them."""
+    places = {number: place for place, number in enumerate(numbers)}
+    return [places.get(above, -1) for above in under]
 
 
 # excerpts of one text
@@ -438,14 +432,20 @@ class Valued(NamedTuple):
 
 
 def valued(
-    pieces: Sequence[Piece], question: str, share: float, kinds: float = 1.0, alone: bool = True
+    pieces: Sequence[Piece],
+    under: Sequence[int],
+    question: str,
+    share: float,
+    kinds: float = 1.0,
+    alone: bool = True,
 ) -> Valued:
     """The value of the pieces: of their events and patterns, and of their answer to the question.
 
-    ``share`` is the value of the best answer; an answer to the caller's question is worth more than
-    one to a guessed question. ``kinds`` scales the value of an event's kind: in a conversation
-    kinds compete with names that were used. ``alone``: the pieces are from one text, so that
-    failures count in full, and being near an answer counts.
+    ``under`` is the index of the piece that gives the context of each, or -1. ``share`` is the
+    value of the best answer; an answer to the caller's question is worth more than one to a guessed
+    question. ``kinds`` scales the value of an event's kind: in a conversation kinds compete with
+    names that were used. ``alone``: the pieces are from one text, so that failures count in full,
+    and being near an answer counts.
     """
     weights = table()
     failure = weights.failure * (1.0 if alone else kinds)
@@ -461,7 +461,7 @@ def valued(
     for thing, number in first.items():
         usual = weights.named if pieces[number].labels else weights.pattern
         worth[thing] = max(kinds * usual, failure * bad[number])
-    answers = _answers(question, pieces, alone)
+    answers = _answers(question, pieces, under, alone)
     holders = Counter(term for terms in answers for term in terms)
     few = max(_FEW, _RARE * len(pieces))
     for number, (told, terms) in enumerate(zip(tells, answers, strict=True)):
@@ -474,11 +474,13 @@ def valued(
         }
         told.extend(said)
         worth.update(said)
-    near = _beside(pieces, answers, holders) if alone else [0.0] * len(pieces)
+    near = _beside(under, answers, holders) if alone else [0.0] * len(pieces)
     return Valued(tells, worth, [share * weights.beside * each for each in near])
 
 
-def _answers(question: str, pieces: Sequence[Piece], alone: bool) -> list[dict[str, float]]:
+def _answers(
+    question: str, pieces: Sequence[Piece], under: Sequence[int], alone: bool
+) -> list[dict[str, float]]:
     """How well each piece answers the question, with its heading, for each term that it has.
 
     In one text, it is a share of the best answer; a term that nearly all pieces have makes none the
@@ -487,9 +489,7 @@ def _answers(question: str, pieces: Sequence[Piece], alone: bool) -> list[dict[s
     """
     if not question:
         return [{} for _ in pieces]
-    found = Question.of(question).answers(
-        [piece.text for piece in pieces], [piece.under for piece in pieces]
-    )
+    found = Question.of(question).answers([piece.text for piece in pieces], under)
     best: dict[Term, float] = {}
     for terms in found:
         for term, part in terms.items():
@@ -503,15 +503,15 @@ def _answers(question: str, pieces: Sequence[Piece], alone: bool) -> list[dict[s
 
 
 def _beside(
-    pieces: Sequence[Piece], answers: Sequence[Mapping[str, float]], holders: Mapping[str, int]
+    under: Sequence[int], answers: Sequence[Mapping[str, float]], holders: Mapping[str, int]
 ) -> list[float]:
     """The value of being near the few pieces that answer, most of all in the same block."""
-    worth = [0.0] * len(pieces)
+    worth = [0.0] * len(under)
     owns = [sum(part / holders[term] for term, part in terms.items()) for terms in answers]
     telling = [(at, own) for at, own in enumerate(owns) if own >= _TELLING]
-    roots = [with_context(pieces, at)[0] for at in range(len(pieces) if telling else 0)]
+    roots = [with_context(under, at)[0] for at in range(len(under) if telling else 0)]
     for at, own in telling:
-        for other in range(max(0, at - _NEAR), min(len(pieces), at + _NEAR + 1)):
+        for other in range(max(0, at - _NEAR), min(len(under), at + _NEAR + 1)):
             near = own * (1 - abs(other - at) / _NEAR)
             worth[other] = max(worth[other], near if roots[other] == roots[at] else _APART * near)
     return worth
@@ -520,9 +520,11 @@ def _beside(
 def excerpt(reading: Reading, room: Room) -> fit.Pick | None:
     """As many of the best pieces as fit, or None if not even one does."""
     some = shortlist(reading.pieces, room.tokens * MOST, room.question)
-    pieces = picked(reading.pieces, some)
+    pieces = [reading.pieces[number] for number in some]
     costs = [piece.cost for piece in pieces]
-    order = _ordered_alone(pieces, room.question, costs, [0.0] * len(pieces), room.tokens * _RANKED)
+    under = places_in(some, [piece.under for piece in pieces])
+    ranked = _ordered_alone(pieces, under, room.question, costs, [0.0] * len(pieces))
+    order = list(until(room.tokens * _RANKED, ranked, costs))
     write = writer(reading)
 
     def text(chosen: Sequence[int]) -> str:
@@ -534,26 +536,25 @@ def excerpt(reading: Reading, room: Room) -> fit.Pick | None:
 
 def _ordered_alone(
     pieces: Sequence[Piece],
+    under: Sequence[int],
     question: str,
     costs: Sequence[float],
     bonus: Sequence[float],
-    enough: float = inf,
-) -> list[int]:
-    """The indices of the pieces of one text, the best first, until they cost ``enough``."""
+) -> Iterator[int]:
+    """The indices of the pieces of one text, the best first."""
     weights = table()
-    told = valued(pieces, question, weights.asked)
+    told = valued(pieces, under, question, weights.asked)
     named = [things(piece.names) for piece in pieces]
     marked = quoted("\n".join([piece.text for piece in pieces]))
     found = dict.fromkeys(chain.from_iterable(named))
     return ordered(
-        pieces,
+        under,
         [[*mine, *more] for mine, more in zip(named, told.tells, strict=True)],
         costs,
         worth_in_one_text(found, marked, max(len(found), 1)) | told.worth,
         again=weights.again,
         forms=list(map(form, named)),
         bonus=[own + near for own, near in zip(bonus, told.bonus, strict=True)],
-        enough=enough,
     )
 
 
@@ -573,7 +574,8 @@ def ordered_texts(
     named = table().named
     said = [named * max(one.decides, one.constrains) for one in heard] or [0.0] * len(texts)
     each = zip(pieces, weights or [1.0] * len(pieces), strict=True)
-    return _ordered_alone(pieces, question, [piece.cost / weight for piece, weight in each], said)
+    costs = [piece.cost / weight for piece, weight in each]
+    return list(_ordered_alone(pieces, [-1] * len(pieces), question, costs, said))
 
 
 def ordered_by_form(

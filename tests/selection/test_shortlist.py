@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import holdfast
-from holdfast.selection import picked, shortlist
+from holdfast.selection import places_in, shortlist
 from holdfast.text.pieces import Piece, passages
 
 ROWS = [Piece(f"request {n} took {n % 7} ms on host web-{n % 5}", n) for n in range(2_000)]
@@ -54,9 +54,9 @@ def test_what_a_piece_is_under_comes_with_it():
     heads = [Piece("columns: id, state", 0, 0)]
     rows = [Piece(f"{n} open", n, under=0) for n in range(1_000)]
     chosen = shortlist([*heads, *rows], 500)
-    some = picked([*heads, *rows], chosen)
+    under = places_in(chosen, [[*heads, *rows][number].under for number in chosen])
     assert chosen[0] == 0
-    assert {piece.under for piece in some[1:]} == {0}
+    assert set(under[1:]) == {0}
 
 
 @pytest.mark.parametrize("call", ["shrink", "compress"])

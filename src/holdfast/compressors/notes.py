@@ -7,14 +7,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, pairwise
+from itertools import chain, pairwise, repeat
 from math import fsum, inf
 from typing import NamedTuple
 
 from holdfast.content import taken_apart
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.messages import Message
-from holdfast.selection import MOST, Use, ordered, picked, shortlist, table, valued, worth_of
+from holdfast.selection import (
+    MOST,
+    Use,
+    ordered,
+    places_in,
+    shortlist,
+    table,
+    until,
+    valued,
+    worth_of,
+)
 from holdfast.stream import UNCLEAR, StreamEvent
 from holdfast.text.acts import calls_of
 from holdfast.text.fit import FIRST_GUESS, beginning, filled
@@ -49,9 +59,10 @@ _REPLACED = 0.5
 class Telling(NamedTuple):
     """The pieces of an event (``reading``); ``numbers`` are those that may be chosen, ascending.
 
-    Of these, ``tells`` are the things in each, ``forms`` its form, and ``costs`` its characters, as
-    ``Piece.cost`` counts them. ``names`` counts the pieces that have each name, ``ids`` are those
-    that are no plain words, and ``crowd`` is the number of all things.
+    Of these, ``tells`` are the things in each, ``forms`` its form, ``costs`` its characters, as
+    ``Piece.cost`` counts them, and ``under`` the place of the one that gives its context, or -1.
+    ``names`` counts the pieces that have each name, ``ids`` are those that are no plain words, and
+    ``crowd`` is the number of all things.
     """
 
     reading: Reading
@@ -59,6 +70,7 @@ class Telling(NamedTuple):
     tells: tuple[tuple[str, ...], ...]
     forms: tuple[Form, ...]
     costs: tuple[int, ...]
+    under: tuple[int, ...]
     names: Mapping[str, int]
     ids: frozenset[str]
     crowd: int
@@ -105,6 +117,7 @@ def _make_telling(key: tuple[str, str, str, Closely]) -> Telling:
         tuple([(*mine, *piece.labels) for mine, piece in zip(named, pieces, strict=True)]),
         tuple([_form(how, *each) for each in zip(named, pieces, strict=True)]),
         tuple([piece.cost for piece in pieces]),
+        tuple(places_in(numbers, [piece.under for piece in pieces])),
         names,
         frozenset([name for name in names if shape(name) not in WORDS]),
         len(names) + crowd,
@@ -251,6 +264,9 @@ IDLE = 0.05
 # times the room: candidates that cost less than estimated may fill it; with half, .881 of recorded
 # runs were kept instead of .887
 REACH = 2
+# first times the room, which is enough for most conversations; with double as much, choosing takes
+# a third longer
+NEARER = 1.25
 _NEARLY_ALL = 0.8  # share of the tokens of all candidates that are of one text; 0.9 kept as much
 
 
@@ -311,34 +327,46 @@ class Candidates:
             self._tells += telling.tells
             self._forms += telling.forms
             self.costs += [cost * tokens for cost in telling.costs]
-        self._pieces = in_context(events, self.tellings, numbers)
+        self._pieces, self._under = in_context(events, self.tellings, numbers)
         uses, weights = uses_of(events, self.tellings), table()
-        said = self._said(uses)
+        said = self._said(numbers, uses)
         alone = self._asks_of_one_text()
         best = weights.asked if alone else share
-        answers = valued(self._pieces, question, best, weights.among_others, alone=alone)
+        answers = valued(
+            self._pieces, self._under, question, best, weights.among_others, alone=alone
+        )
         self._tells = [
             (*mine, *more) if more else mine
             for mine, more in zip(self._tells, answers.tells, strict=True)
         ]
         self._bonus = [own + near for own, near in zip(said, answers.bonus, strict=True)]
         self._worth = worth_of(uses, max(len(events), 1)) | answers.worth
+        self._ranking, self._ranked, self._spent = self._whole_order(), list[int](), 0.0
 
     def order(self, enough: float) -> list[int]:
         """The candidates' numbers, the best first, until together they cost ``enough`` tokens."""
+        while self._spent < enough and (number := next(self._ranking, None)) is not None:
+            self._ranked.append(number)
+            self._spent += self.costs[number]
+        return list(until(enough, self._ranked, self.costs))
+
+    def _whole_order(self) -> Iterator[int]:
+        """The order of all candidates, found as far as it is needed."""
         elsewhere = [each for n, each in enumerate(self.tellings) if n not in self._among]
         known = Counter(chain.from_iterable({*chain.from_iterable(t.tells)} for t in elsewhere))
-        return self.best_first(range(len(self.found)), enough, known)
+        yield from self._best_first(range(len(self.found)), known)
 
-    def best_first(
-        self, numbers: Sequence[int], enough: float, known: Mapping[str, int] | None = None
-    ) -> list[int]:
+    def best_of(self, numbers: Sequence[int], enough: float) -> list[int]:
         """Some of the candidates, the best first, until they cost ``enough`` tokens together.
 
-        ``known`` counts what is told elsewhere; without it, nothing is.
+        What is told elsewhere counts in full.
         """
+        return list(until(enough, self._best_first(numbers, {}), self.costs))
+
+    def _best_first(self, numbers: Sequence[int], known: Mapping[str, int]) -> Iterator[int]:
+        """Some of the candidates, the best first; ``known`` counts what is told elsewhere."""
         found = ordered(
-            picked(self._pieces, numbers),
+            places_in(numbers, [self._under[n] for n in numbers]),
             [self._tells[n] for n in numbers],
             [self.costs[n] for n in numbers],
             self._worth,
@@ -346,39 +374,41 @@ class Candidates:
             told=known,
             forms=[self._forms[n] for n in numbers],
             bonus=[self._bonus[n] for n in numbers],
-            enough=enough,
         )
-        return [numbers[each] for each in found]
+        return map(numbers.__getitem__, found)
 
     def choose(
         self,
-        order: Sequence[int],
         room: int,
         tokens: Callable[[Sequence[int]], int],
         first: Sequence[int] = (),
+        least: int = 0,
     ) -> list[int]:
         """Choose ``first`` as far as it fits, then the beginning of the order that fits.
 
-        If much room is left then, the next pieces that fit have it.
+        If much room is left then, the next pieces that fit have it, of those that cost at least
+        ``least`` tokens together.
 
         ``tokens`` counts a choice exactly. One piece with a higher value than the whole beginning
         replaces it: otherwise trifles would fill a small room (Khuller, Moss and Naor 1999).
         """
-        costs = self.costs
         firm: list[int] = []
         for number in first:
             if tokens([*firm, number]) <= room:
                 firm.append(number)
-        rest = [number for number in order if number not in set(firm)]
 
         def cost(some: Sequence[int]) -> int:
             return tokens([*firm, *some])
 
         spent = cost(()) if firm else 0
-        chosen, spent = beginning(rest, costs, cost, room, room - spent, enough=1.0)
-        if chosen:
-            following = rest[rest.index(chosen[-1]) + 1 :]
-            chosen = filled(chosen, spent, following, costs, cost, room, room * (1 - IDLE))
+        for reach in (NEARER, REACH):
+            order, known = self.order(max(room * reach, least)), set(firm)
+            rest = [number for number in order if number not in known]
+            chosen, taken = beginning(rest, self.costs, cost, room, room - spent, enough=1.0)
+            if len(chosen) < len(rest) and taken >= room * (1 - IDLE):
+                return [*firm, *chosen]
+        following = rest[rest.index(chosen[-1]) + 1 :] if chosen else ()
+        chosen = filled(chosen, taken, following, self.costs, cost, room, room * (1 - IDLE))
         values = {number: self._value(number) for number in rest}
         best = max(rest, key=values.__getitem__, default=None)
         outweighs = best is not None and values[best] > sum(map(values.__getitem__, chosen))
@@ -393,8 +423,8 @@ class Candidates:
     def runs(self, chosen: Sequence[int]) -> list[Run]:
         """The chosen candidates by event, in the order of the events."""
         by_event: dict[int, list[int]] = {}
-        for number in chosen:
-            by_event.setdefault(self.found[number].event, []).append(self.found[number].number)
+        for event, number in map(self.found.__getitem__, chosen):
+            by_event.setdefault(event, []).append(number)
         return [Run(event, sorted(by_event[event])) for event in sorted(by_event)]
 
     def told(self, found: Sequence[Run], in_place: Collection[int] = ()) -> list[Told]:
@@ -419,7 +449,7 @@ class Candidates:
             sizes[candidate.event] = sizes.get(candidate.event, 0.0) + cost
         return max(sizes.values(), default=0.0) >= _NEARLY_ALL * sum(sizes.values())
 
-    def _said(self, uses: Mapping[str, Use]) -> list[float]:
+    def _said(self, numbers: Iterable[int], uses: Mapping[str, Use]) -> list[float]:
         """The value of each piece by its speaker, times the mean rarity of the things in it.
 
         Findings, decisions and instructions have rare words; announcements of the next step have
@@ -427,16 +457,16 @@ class Candidates:
         pieces share the value of a typed message.
         """
         weights = table()
-        rarity = {thing: 1 / use.events for thing, use in uses.items()}
+        rarity = {thing: 1 / use.events for thing, use in uses.items()}.get
         said: list[float] = []
-        for (number, _), told in zip(self.found, self._tells, strict=True):
-            event = self.events[number]
+        for number in numbers:
+            event, telling = self.events[number], self.tellings[number]
             worth = weights.said.get(_role(event), 0.0)
-            if worth and event.is_users_words:
-                worth *= min(1.0, weights.typed / len(self.tellings[number].reading.pieces))
-            if worth:
-                worth *= fsum([rarity[t] for t in told if t in rarity])
-            said.append(worth / max(1, len(told)))
+            if event.is_users_words:
+                worth *= min(1.0, weights.typed / max(1, len(telling.reading.pieces)))
+            for told in telling.tells:
+                rare = fsum(map(rarity, told, repeat(0.0))) if worth else 0.0
+                said.append(worth * rare / max(1, len(told)))
         return said
 
 
@@ -496,25 +526,28 @@ def noted(
         told = candidates.told(candidates.runs(chosen))
         return written(told, heading) if told else ""
 
-    order = candidates.order(tokens * REACH)
-    return text(candidates.choose(order, tokens, lambda some: count(text(some))))
+    return text(candidates.choose(tokens, lambda some: count(text(some))))
 
 
 def in_context(
     events: Sequence[StreamEvent], tellings: Sequence[Telling], among: Iterable[int]
-) -> list[Piece]:
-    """The pieces of some events that may be chosen, each outcome's under the first of its act."""
+) -> tuple[list[Piece], list[int]]:
+    """The pieces of some events that may be chosen, and for each the place of its context, or -1.
+
+    An outcome's are under the first of its act.
+    """
     found: list[Piece] = []
+    under: list[int] = []
     heads: dict[int, int] = {}
     for number in among:
         telling, base = tellings[number], len(found)
         if telling.numbers:  # a call without a name and arguments has no piece
             heads[number] = base
         act = heads.get(events[number].act, -1)
-        for piece in picked(telling.reading.pieces, telling.numbers):
-            under = base + piece.under if piece.under >= 0 else act
-            found.append(piece if under == piece.under else piece._replace(under=under))
-    return found
+        pieces = telling.reading.pieces
+        found += [pieces[at] for at in telling.numbers]
+        under += [base + above if above >= 0 else act for above in telling.under]
+    return found, under
 
 
 def under_their_acts(numbers: Collection[int], events: Sequence[StreamEvent]) -> list[int]:
@@ -534,8 +567,10 @@ def written(told: Sequence[Told], heading: str, tail: Sequence[str] = ()) -> str
     """The text of the notes; without a heading it is a bare list in order of time."""
     if not heading:
         return "\n".join([*(line for each in told for line in _lines(each, "- user: ")), *tail])
-    said = [line for each in told if each.event.is_users_words for line in _lines(each, "- ")]
-    done = [line for each in told if not each.event.is_users_words for line in _lines(each, "- ")]
+    said: list[str] = []
+    done: list[str] = []
+    for each in told:
+        (said if each.event.is_users_words else done).extend(_lines(each, "- "))
     lines = [heading]
     if said:
         lines += [SAID, *said]
@@ -544,7 +579,7 @@ def written(told: Sequence[Told], heading: str, tail: Sequence[str] = ()) -> str
     return "\n".join([*lines, *tail])
 
 
-def _lines(told: Told, users: str) -> Iterator[str]:
+def _lines(told: Told, users: str) -> list[str]:
     """The pieces of an event after its speaker or act, with marks for gaps."""
     reached = 0
     lines: list[str] = []
@@ -561,7 +596,7 @@ def _lines(told: Told, users: str) -> Iterator[str]:
         lines[-1] += f" {GAP}"
     opening = f"{GAP} " if told.chosen[0] else ""
     lines[0] = f"{_label(told, users)}{opening}{lines[0].lstrip()}"
-    yield from lines
+    return lines
 
 
 def _quoted(line: str) -> str:

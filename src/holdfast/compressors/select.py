@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from holdfast.compressors.notes import HEADING, IDLE, REACH, Candidates, rates, written
+from holdfast.compressors.notes import HEADING, IDLE, NEARER, Candidates, rates, written
 from holdfast.compressors.references import Place, note, save_messages
 from holdfast.compressors.summaries import Placed, WorkingStore, body_of, concealed, mark, placed
 from holdfast.compressors.tool_outputs import material_cut_first, without_loss
@@ -329,7 +329,7 @@ class Selection:
         room = self.allowance.target - self._fixed(task)
         first, ends = self._floors(Draft(self, tail, place, {}), room)
         draft = Draft(self, tail, place, ends)
-        chosen = self.candidates.choose(self._order, room, draft.tokens, first)
+        chosen = self.candidates.choose(room, draft.tokens, first, _LEAST_RANKED)
         spare = room - draft.tokens(chosen)
         if spare > room * IDLE:  # it may be too little for notes
             chosen = self._longer_in_place(chosen, room, draft)
@@ -345,7 +345,7 @@ class Selection:
     def _order(self) -> list[int]:
         """The candidates, the best first. References come later, and only make the room smaller."""
         room = self.allowance.target - self._fixed(self._task_in_its_room)
-        return self.candidates.order(max(room * REACH, _LEAST_RANKED))
+        return self.candidates.order(max(room * NEARER, _LEAST_RANKED))
 
     def _floors(self, draft: Draft, room: int) -> tuple[list[int], dict[int, str]]:
         """The candidates that come before the others, and the ends of outputs that have none.
@@ -392,7 +392,7 @@ class Selection:
         floors: list[tuple[int | None, Sequence[int]]] = []
         for event in sorted((n for n in self.in_place if events[n].message in now), reverse=True):
             mine = by_event.get(event, [])
-            first = self.candidates.best_first(sorted(mine), self.stays.due_to(events[event]))
+            first = self.candidates.best_of(sorted(mine), self.stays.due_to(events[event]))
             floors.append((event, list(dict.fromkeys([*first, *mine]))))
         asked = self._asked_last()
         request = [n for n in self._order if found[n].event == asked]
@@ -419,7 +419,7 @@ class Selection:
             for number, candidate in enumerate(candidates.found)
             if candidate.event in self.in_place and number not in known
         ]
-        best = candidates.best_first(rest, room) if rest else ()
+        best = candidates.best_of(rest, room) if rest else ()
         spent = draft.tokens(chosen)
         return filled(chosen, spent, best, candidates.costs, draft.tokens, room, room)
 

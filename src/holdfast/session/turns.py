@@ -226,7 +226,7 @@ def _notes(text: str, level: int, count: Count) -> str:
         return ""
     tellings = [telling_of(event) for event in events]
     places = [(n, at) for n, telling in enumerate(tellings) for at in telling.numbers]
-    pieces = in_context(events, tellings, range(len(events)))
+    pieces, under = in_context(events, tellings, range(len(events)))
     texts = [piece.text for piece in pieces]
     tells = [told for telling in tellings for told in telling.tells]
     said = table().said
@@ -237,7 +237,7 @@ def _notes(text: str, level: int, count: Count) -> str:
         spoken = [n for n, (event, _) in enumerate(places) if events[event].function == "words"]
         decided = {n for n in spoken if concludes(texts[n])}
     ranked = ordered_by_form(texts, tells, decided, bonus)
-    order = list(dict.fromkeys(chain.from_iterable(with_context(pieces, n) for n in ranked)))
+    order = list(dict.fromkeys(chain.from_iterable(with_context(under, n) for n in ranked)))
     first = named_in(words)
     named = codes(chain.from_iterable(telling.names for telling in tellings)) | first
 
