@@ -57,8 +57,7 @@ def settled(
 
 def summaries_of(messages: Any, wire: str = "openai", secret: str = "") -> list[str | None]:
     """What each message says as a summary that was written here; None of the others."""
-    transcript = read(messages, wire)[2]
-    Marks(secret).admit(transcript)
+    transcript = Marks(secret).admit(read(messages, wire)[2])
     return [body_of(message) for message in transcript.messages]
 
 

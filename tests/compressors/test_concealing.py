@@ -21,5 +21,5 @@ def test_a_summary_that_holds_a_secret_stays_a_summary():
         transcript = named("openai_chat").read(
             [{"role": role, "content": mark(f"They used {KEY}.", role)}]
         )
-        Marks().admit(transcript)
-        assert body_of(concealed(transcript.messages[0])) == "They used [redacted openai key]."
+        noted = Marks().admit(transcript).messages[0]
+        assert body_of(concealed(noted)) == "They used [redacted openai key]."

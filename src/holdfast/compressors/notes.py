@@ -286,11 +286,10 @@ class Run(NamedTuple):
 
 
 class Told(NamedTuple):
-    """An event, all its pieces, and the numbers of those in the notes, ascending."""
+    """An event, and the lines on it in the notes."""
 
     event: StreamEvent
-    pieces: Sequence[Piece]
-    chosen: Sequence[int]
+    lines: Sequence[str]
     failed: bool = False
     """Whether it is an act that failed and whose outcome is not in the notes."""
 
@@ -312,7 +311,7 @@ class Candidates:
         ``rate`` returns an event's tokens for each character. ``share`` is the value of the best
         answer to the question, and ``room`` the tokens that all pieces together may take.
         """
-        self.events, self._among = events, among
+        self.events = events
         self.failed = {event.act for event in events if event.failed}
         """The numbers of the acts that failed."""
         self.tellings = _tellings(events, room * MOST, question)
@@ -327,34 +326,30 @@ class Candidates:
             self._tells += telling.tells
             self._forms += telling.forms
             self.costs += [cost * tokens for cost in telling.costs]
-        self._pieces, self._under = in_context(events, self.tellings, numbers)
+        pieces, self._under = in_context(events, self.tellings, numbers)
         uses, weights = uses_of(events, self.tellings), table()
         said = self._said(numbers, uses)
         alone = self._asks_of_one_text()
         best = weights.asked if alone else share
-        answers = valued(
-            self._pieces, self._under, question, best, weights.among_others, alone=alone
-        )
+        answers = valued(pieces, self._under, question, best, weights.among_others, alone=alone)
         self._tells = [
             (*mine, *more) if more else mine
             for mine, more in zip(self._tells, answers.tells, strict=True)
         ]
         self._bonus = [own + near for own, near in zip(said, answers.bonus, strict=True)]
         self._worth = worth_of(uses, max(len(events), 1)) | answers.worth
-        self._ranking, self._ranked, self._spent = self._whole_order(), list[int](), 0.0
+        elsewhere = [each for n, each in enumerate(self.tellings) if n not in among]
+        known = Counter(chain.from_iterable({*chain.from_iterable(t.tells)} for t in elsewhere))
+        self._rest = self._best_first(range(len(self.found)), known)
+        self._ranked: list[int] = []
+        self._lines: dict[tuple[int, ...], Sequence[str]] = {}
 
     def order(self, enough: float) -> list[int]:
         """The candidates' numbers, the best first, until together they cost ``enough`` tokens."""
-        while self._spent < enough and (number := next(self._ranking, None)) is not None:
-            self._ranked.append(number)
-            self._spent += self.costs[number]
+        left = enough - sum(map(self.costs.__getitem__, self._ranked))
+        if left > 0:
+            self._ranked += until(left, self._rest, self.costs)
         return list(until(enough, self._ranked, self.costs))
-
-    def _whole_order(self) -> Iterator[int]:
-        """The order of all candidates, found as far as it is needed."""
-        elsewhere = [each for n, each in enumerate(self.tellings) if n not in self._among]
-        known = Counter(chain.from_iterable({*chain.from_iterable(t.tells)} for t in elsewhere))
-        yield from self._best_first(range(len(self.found)), known)
 
     def best_of(self, numbers: Sequence[int], enough: float) -> list[int]:
         """Some of the candidates, the best first, until they cost ``enough`` tokens together.
@@ -392,10 +387,7 @@ class Candidates:
         ``tokens`` counts a choice exactly. One piece with a higher value than the whole beginning
         replaces it: otherwise trifles would fill a small room (Khuller, Moss and Naor 1999).
         """
-        firm: list[int] = []
-        for number in first:
-            if tokens([*firm, number]) <= room:
-                firm.append(number)
+        firm = filled((), 0, first, self.costs, tokens, room, room)
 
         def cost(some: Sequence[int]) -> int:
             return tokens([*firm, *some])
@@ -434,10 +426,17 @@ class Candidates:
         failed = self.failed - known
         chosen = dict(found)
         return [
-            Told(events[n], self.tellings[n].reading.pieces, chosen[n], n in failed)
+            Told(events[n], self._lines_of(n, chosen[n]), n in failed)
             for n in under_their_acts(chosen, events)
             if n not in in_place
         ]
+
+    def _lines_of(self, event: int, chosen: Sequence[int]) -> Sequence[str]:
+        """The lines on an event: of many choices that are counted, most tell the same of it."""
+        known = self._lines.get(choice := (event, *chosen))
+        if known is None:
+            known = self._lines[choice] = lines_of(self.tellings[event].reading.pieces, chosen)
+        return known
 
     def _asks_of_one_text(self) -> bool:
         """Whether a user spoke last and most candidates are from one text."""
@@ -565,12 +564,14 @@ def under_their_acts(numbers: Collection[int], events: Sequence[StreamEvent]) ->
 
 def written(told: Sequence[Told], heading: str, tail: Sequence[str] = ()) -> str:
     """The text of the notes; without a heading it is a bare list in order of time."""
-    if not heading:
-        return "\n".join([*(line for each in told for line in _lines(each, "- user: ")), *tail])
     said: list[str] = []
     done: list[str] = []
     for each in told:
-        (said if each.event.is_users_words else done).extend(_lines(each, "- "))
+        lines = said if heading and each.event.is_users_words else done
+        lines.append(f"{_label(each, '- ' if heading else '- user: ')}{each.lines[0]}")
+        lines += each.lines[1:]
+    if not heading:
+        return "\n".join([*done, *tail])
     lines = [heading]
     if said:
         lines += [SAID, *said]
@@ -579,12 +580,12 @@ def written(told: Sequence[Told], heading: str, tail: Sequence[str] = ()) -> str
     return "\n".join([*lines, *tail])
 
 
-def _lines(told: Told, users: str) -> list[str]:
-    """The pieces of an event after its speaker or act, with marks for gaps."""
+def lines_of(pieces: Sequence[Piece], chosen: Sequence[int]) -> list[str]:
+    """The chosen pieces of an event in lines, with marks for gaps; ``chosen`` is ascending."""
     reached = 0
     lines: list[str] = []
-    for number in told.chosen:
-        piece = told.pieces[number]
+    for number in chosen:
+        piece = pieces[number]
         if piece.continues and number == reached:
             lines[-1] += f" {piece.text}"
         else:
@@ -592,10 +593,9 @@ def _lines(told: Told, users: str) -> list[str]:
                 lines[-1] += f" {GAP}"
             lines += map(_quoted, piece.text.split("\n"))
         reached = number + 1
-    if reached < len(told.pieces):
+    if reached < len(pieces):
         lines[-1] += f" {GAP}"
-    opening = f"{GAP} " if told.chosen[0] else ""
-    lines[0] = f"{_label(told, users)}{opening}{lines[0].lstrip()}"
+    lines[0] = f"{GAP} {lines[0].lstrip()}" if chosen[0] else lines[0].lstrip()
     return lines
 
 

@@ -128,7 +128,7 @@ def _settled(step: Compressor, transcript: Transcript, allowance: Allowance) -> 
     done = list(apply_steps(transcript, step.name, plan))
     for _, _, applied in done:
         # a message that cannot be read fails here
-        allowance.meter.recount(applied.before, applied.transcript, applied.origins)
+        allowance.meter.sizes(applied.transcript)
     records = tuple((name, replace(inner, applied=applied)) for name, inner, applied in done)
     return replace(plan, steps=records) if plan.steps else records[0][1]
 

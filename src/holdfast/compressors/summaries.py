@@ -26,7 +26,7 @@ from holdfast.kernel.compressor import Asking, ask
 from holdfast.kernel.edits import Insert
 from holdfast.kernel.errors import StoreError
 from holdfast.kernel.integrity import Rule
-from holdfast.kernel.messages import SUMMARY, Message, Role, Text
+from holdfast.kernel.messages import SUMMARY, Message, Role
 from holdfast.kernel.ports import Ask, Read, Save, Write
 from holdfast.kernel.transcript import Transcript, keeps, may_follow, speaks
 from holdfast.kernel.typed import kept_as
@@ -87,31 +87,37 @@ class Marks:
         A user's text may look like a summary, and would be taken for one if the messages before it
         were dropped. Then the transcript gets a rule that prevents this.
         """
+        alike = [i for i, message in enumerate(transcript.messages) if message.begins_like_ours]
+        if not alike:
+            return transcript
         kept = keeps(transcript.rules, transcript.messages)
         firm = {i for unit in transcript.units if not kept.isdisjoint(unit) for i in unit}
         firm |= transcript.pinned
         opens, asked, last = True, False, None  # opens: only user messages and summaries so far
         foreign = False
-        for i, message in enumerate(transcript.messages):
-            message.ours = False
-            if _begins_like_a_mark(message):
+        messages = list(transcript.messages)
+        for i, message in enumerate(messages[: alike[-1] + 1]):
+            ours = False
+            if message.begins_like_ours:
                 placed = opens and (
                     message.role != "assistant" or not asked or not _fits_user(transcript, last)
                 )
-                message.ours = self.is_marked(message, placed=placed)
+                ours = self.is_marked(message, placed=placed)
                 may_be_taken = message.role != "system" and self.is_marked(message, placed=True)
-                foreign = foreign or (may_be_taken and not message.ours)
+                foreign = foreign or (may_be_taken and not ours)
+            messages[i] = message.marked(ours=ours)
             if opens and message.role != "system":
                 speaking = speaks(message)
-                opens = message.ours or i in firm or speaking or is_skipped(message)
-                asked, last = asked or (speaking and not message.ours), message
+                opens = ours or i in firm or speaking or is_skipped(message)
+                asked, last = asked or (speaking and not ours), messages[i]
+        transcript = transcript.reworded(tuple(messages))
         if not foreign:
             return transcript
         return replace(transcript, rules=(*transcript.rules, StaysText(self, transcript)))
 
     def is_marked(self, message: Message, *, placed: bool) -> bool:
         """Whether a message is a summary; ``placed``: it is where Holdfast puts one."""
-        if not _begins_like_a_mark(message):
+        if not message.begins_like_ours:
             return False
         first, _, body = (message.content_text or "").partition("\n")
         if message.role == "system" and first == PLAIN:
@@ -127,16 +133,6 @@ class Marks:
             and earlier is not None
             and earlier[1] == earlier_key(body)
         )
-
-
-def _begins_like_a_mark(message: Message) -> bool:
-    if message.role == "tool":
-        return False
-    if message.plain is not None:
-        return message.plain.startswith(SUMMARY)
-    first = next(iter(message.parts), None)
-    begins = isinstance(first, Text) and first.text.startswith(SUMMARY)
-    return begins and all(isinstance(part, Text) for part in message.parts)
 
 
 @dataclass(frozen=True, slots=True)

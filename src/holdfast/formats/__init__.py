@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.messages import MediaKind
@@ -56,11 +56,15 @@ def named(name: str | Format) -> Format:
     """Return the format of this name, or the given object. Raises ConfigError for another name."""
     if isinstance(name, Format):
         return name
+    return _made(name) if isinstance(cast("object", name), str) else _new(name)
+
+
+def _new(name: str) -> Format:
     found: Format = FORMATS.load(name)()
     return found
 
 
-_made = cache(named)  # a session detects the format of every message
+_made = cache(_new)  # they hold nothing, and a session detects the format of every message
 
 
 def detect(payload: object, name: str | Format | None = None) -> Format:

@@ -12,7 +12,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
-from operator import getitem
+from marshal import dumps
+from operator import getitem, is_
 from typing import Any, ClassVar, NamedTuple, cast
 
 from holdfast.kernel.errors import FormatError
@@ -133,6 +134,29 @@ class Glance(NamedTuple):
     """The texts beside the parts, each after a newline; None if they are not known yet."""
 
 
+class _Known(NamedTuple):
+    """A conversation that was read; its messages hold the caller's objects."""
+
+    wire: ObjectWire
+    messages: tuple[Message, ...]
+    originals: Sequence[object]
+    content: bytes
+    """What the objects held then, since they may change."""
+
+    def begins(self, wire: ObjectWire, originals: Sequence[object], content: bytes) -> bool:
+        """Whether this is the beginning of another conversation, or that of this."""
+        is_same = self.wire is wire and all(map(is_, self.originals, originals))
+        shorter, longer = sorted((self.content, content), key=len)
+        return is_same and longer.startswith(shorter)
+
+
+_FEW = 64  # messages that are read about as fast as it is seen that they were read before
+_KEPT = 4  # conversations; a program that fits more of them by turns reads each again
+_MOST = 2_000_000  # bytes of one; all of them take an eighth of what the other caches may take
+_WITHOUT_REFERENCES = 2  # a version of marshal's format by which equal objects are equal bytes
+_HEADER = 5  # bytes before the first item of a list, in that format
+
+
 class ObjectWire(Annotated, ABC):
     """Reads and writes messages by the paths of their parts.
 
@@ -150,6 +174,8 @@ class ObjectWire(Annotated, ABC):
     rules: tuple[Rule, ...] = ()
     carriers: ClassVar[frozenset[str]] = frozenset()
     enveloped: ClassVar[frozenset[str]] = frozenset({MESSAGES, "tools"})
+    _lately: ClassVar[Sequence[_Known]] = ()
+    """The conversations that were read last; most come again with a few messages more."""
 
     @abstractmethod
     def locate(self, message: Object, place: str) -> Located:
@@ -268,9 +294,27 @@ class ObjectWire(Annotated, ABC):
         return Transcript(self._messages(payload), self, self.rules, envelope)
 
     def _messages(self, payload: object) -> tuple[Message, ...]:
+        """The messages; those that were read before and have not changed are not read again."""
+        originals = self.listed(payload)
+        try:
+            content = dumps([*originals], _WITHOUT_REFERENCES)[_HEADER:]
+        except ValueError:  # what is not JSON may change unseen
+            content = b""
+        if len(originals) < _FEW or not 0 < len(content) <= _MOST:
+            return tuple(self._read(originals, 0))
+        lately = ObjectWire._lately
+        before = next((known for known in lately if known.begins(self, originals, content)), None)
+        begun = before.messages[: len(originals)] if before else ()
+        messages = (*begun, *self._read(originals, len(begun)))
+        others = [known for known in lately if known is not before]
+        ObjectWire._lately = [_Known(self, messages, tuple(originals), content), *others][:_KEPT]
+        return messages
+
+    def _read(self, originals: Sequence[Any], start: int) -> list[Message]:
+        """The messages from ``start`` on."""
         messages: list[Message] = []
         view, glance, field = self.view, self.glance, self.content
-        for i, original in enumerate(self.listed(payload)):
+        for i, original in enumerate(originals[start:], start):
             value = view(original)
             try:
                 role, content = ROLES[value["role"]], value.get(field)
@@ -284,7 +328,7 @@ class ObjectWire(Annotated, ABC):
                 continue
             seen = glance(value) or Glance(self._parts(value, f"{self.field}[{i}]"))
             messages.append(Message(role, original, self, text, *seen))
-        return tuple(messages)
+        return messages
 
     def _text(self, message: Object, content: object) -> str | None:
         """The content if it is one text and no other field has parts; else None."""

@@ -114,9 +114,8 @@ def _composed(transcript: Transcript, insert: Insert) -> Message:
     wire, original, plain = transcript.wire, insert.original, None
     if original is None:
         original, plain = wire.compose(insert.role, insert.text), insert.text
-    message = Message(wire.role(original), original, wire, plain)
-    message.ours = insert.covers is not None and insert.text.startswith(SUMMARY)
-    return message
+    ours = insert.covers is not None and insert.text.startswith(SUMMARY)
+    return Message(wire.role(original), original, wire, plain, ours=ours)
 
 
 def _sealed(transcript: Transcript, edit: Edit) -> Edit:
@@ -145,7 +144,7 @@ def _sorted(transcript: Transcript, edits: Sequence[Edit]) -> _Batch:
         else:
             _check_text(transcript, edit)
             texts.setdefault(edit.index, {})[edit.part] = edit.text
-    for i in sorted(dropped):
+    for i in (min(dropped), max(dropped)) if dropped else ():
         _within(i, len(transcript))
     for i in sorted(dropped & texts.keys()):
         raise IntegrityError(

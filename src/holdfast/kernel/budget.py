@@ -164,8 +164,11 @@ class Meter:
         known = message.measured
         if known is not None and known[0] is self:
             return known[1]
+        plain = message.plain
         if self.whole is not None:
             tokens = self.whole(message)
+        elif plain is not None and message.is_speech and not message.aside:
+            tokens = self.tariff.message + self.text(plain)
         else:
             tokens = self.tariff.message + sum([self.part(part) for part in message.parts])
             if aside := message.aside:
@@ -177,31 +180,9 @@ class Meter:
         """Tokens of each message, cached on the transcript."""
         known = transcript.__dict__.get("sizes")
         if known is None or known[0] is not self:
-            known = transcript.__dict__["sizes"] = (self, self._sizes(transcript.messages))
+            sizes = list(map(self.message, transcript.messages))
+            known = transcript.__dict__["sizes"] = (self, sizes)
         return cast("Sequence[int]", known[1])
-
-    def _sizes(self, messages: Sequence[Message]) -> list[int]:
-        if self.whole is not None:
-            return list(map(self.message, messages))
-        text, whole, each = self.text, self.message, self.tariff.message
-        quick = not self.tariff.result_id
-        return [
-            text(message.plain) + each
-            if message.plain is not None and (quick or message.role != "tool") and not message.aside
-            else whole(message)
-            for message in messages
-        ]
-
-    def recount(self, before: Transcript, after: Transcript, origins: Sequence[int | None]) -> int:
-        """Tokens of a transcript made from another; only changed messages are counted."""
-        if after is not before:
-            old, known = before.messages, self.sizes(before)
-            places = zip(after.messages, origins, strict=True)
-            sizes = [
-                known[i] if i is not None and old[i] is m else self.message(m) for m, i in places
-            ]
-            after.__dict__["sizes"] = (self, sizes)
-        return self.total(after)
 
     def overhead(self, envelope: Iterable[Part]) -> int:
         """Tokens beside the messages: overhead of the conversation, system prompt and schemas."""

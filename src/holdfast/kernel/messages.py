@@ -164,6 +164,7 @@ class Message:
 
     __slots__ = (
         "_aside",
+        "_begins_like_ours",
         "_calls",
         "_parts",
         "_results",
@@ -184,6 +185,8 @@ class Message:
         plain: str | None = None,
         parts: Parts | None = None,
         aside: str | None = None,
+        *,
+        ours: bool = False,
     ) -> None:
         self.role: Role = role
         self.original = original
@@ -191,9 +194,10 @@ class Message:
         self.plain = plain
         self.is_speech = plain is not None and role != "tool"
         self.measured: tuple[object, int] | None = None
-        self.ours = False
+        self.ours = ours
         self._parts = parts
         self._aside = aside
+        self._begins_like_ours: bool | None = None
         self._calls: tuple[ToolCall, ...] | None = None
         self._results: tuple[ToolResult, ...] | None = None
 
@@ -239,6 +243,18 @@ class Message:
         return results
 
     @property
+    def begins_like_ours(self) -> bool:
+        """Whether it is text that begins as Holdfast's notes and summaries do."""
+        begins = self._begins_like_ours
+        if begins is None:
+            first = self.plain
+            if first is None and all(isinstance(part, Text) for part in self.parts):
+                first = next((part.text for part in self.parts), "")
+            begins = self.role != "tool" and (first or "").startswith(SUMMARY)
+            self._begins_like_ours = begins
+        return begins
+
+    @property
     def content_text(self) -> str | None:
         """Texts and results joined by newlines; None if there are none."""
         if self.plain is not None:
@@ -264,8 +280,14 @@ class Message:
         if self.plain is not None and len(self.parts) == 1 and 0 in texts:
             plain = texts[0]
         after = Message(self.role, original, self.wire, plain)
-        after.ours = self.ours and (after.content_text or "").startswith(SUMMARY)
-        return after
+        return after.marked(ours=self.ours and (after.content_text or "").startswith(SUMMARY))
+
+    def marked(self, *, ours: bool) -> Message:
+        """The message as one that Holdfast wrote, or as one of others."""
+        if ours == self.ours:
+            return self
+        known = (self.plain, self._parts, self._aside)
+        return Message(self.role, self.original, self.wire, *known, ours=ours)
 
 
 Messages = Sequence[Message]

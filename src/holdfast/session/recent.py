@@ -95,9 +95,7 @@ class LastFit:
 def marked_message(thread: Thread, text: str) -> Message:
     """A user message with notes, marked as Holdfast's."""
     original = thread.wire.compose("user", mark(text, "user", thread.secret))
-    message = thread.wire.read([original]).messages[0]
-    message.ours = True
-    return message
+    return thread.wire.read([original]).messages[0].marked(ours=True)
 
 
 _IN_MIND = "To be kept in mind:"

@@ -15,6 +15,7 @@ from holdfast.compressors.notes import (
     Told,
     called,
     in_context,
+    lines_of,
     telling_of,
     under_their_acts,
     written,
@@ -246,7 +247,7 @@ def _notes(text: str, level: int, count: Count) -> str:
         for event, at in map(places.__getitem__, kept):
             chosen.setdefault(event, []).append(at)
         told = [
-            Told(events[n], tellings[n].reading.pieces, chosen[n])
+            Told(events[n], lines_of(tellings[n].reading.pieces, chosen[n]))
             for n in under_their_acts(chosen, events)
         ]
         return written(told, "")

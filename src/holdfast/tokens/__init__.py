@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
 from holdfast.kernel.budget import Meter, tokens_in
 from holdfast.kernel.errors import ConfigError, HoldfastError, MissingExtraError, problem_of
@@ -151,10 +151,13 @@ def meter_for(model: str | None = None, counter: Counter = None) -> Meter:
     ):
         COUNTERS.load(counter)
     try:
-        memo = _memo(cast("Hashable", chosen))
+        return _known_meter(cast("Hashable", chosen), model)
     # a counter that cannot be hashed has a cache for this call only
     except TypeError:
-        memo = count_memo(chosen)
+        return _meter(chosen, model, count_memo(chosen))
+
+
+def _meter(chosen: TokenCounter, model: str | None, memo: Memo[str, int]) -> Meter:
     tariff = chosen.tariff if isinstance(chosen, Priced) else Tariff()
     whole = chosen.count_message if isinstance(chosen, MessageCounter) else None
 
@@ -204,6 +207,12 @@ def count_memo(counter: TokenCounter) -> Memo[str, int]:
 
 
 _memo = lru_cache(maxsize=8)(count_memo)  # few: every call may bring a new function
+
+
+@lru_cache(maxsize=8)
+def _known_meter(counter: Any, model: str | None) -> Meter:
+    """The same meter for the same counter and model, by which a message knows its size."""
+    return _meter(counter, model, _memo(counter))
 
 
 def _checked(counter: TokenCounter) -> Callable[[str], int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
-from typing import cast
+from typing import Any, cast
 
 from holdfast.formats.payloads import Object
 from holdfast.formats.wire import BlockWire
@@ -54,7 +54,9 @@ class MessageByMessage(RewritingRule):
 
 def original(message: Message) -> Object:
     """The caller's message as its wire views it: always a mapping."""
-    return wire_of(message).view(message.original)
+    wire: Any = message.wire
+    view: Object = wire.view(message.original)
+    return view
 
 
 def made(wire: Wire, value: Object, was: Message | None = None) -> Message:
