@@ -152,6 +152,13 @@ def test_a_wrong_argument_is_named_as_the_option_that_it_is(run, talk, folder, a
     assert not (folder / "out.json").exists()
 
 
+@pytest.mark.parametrize("server", [["mcp"], ["serve", "--port", "0"]])
+def test_a_server_does_not_start_with_a_store_that_nobody_knows(run, server):
+    ran = run(*server, "--store", "cassandra://a")
+    assert ran.code == 2
+    assert ran.complaint.startswith("--store: there is no store named 'cassandra'")
+
+
 def test_a_missing_file_name_and_an_unknown_command_say_what_there_is(run):
     assert run("compress").complaint == "FILE|-: it is missing; see holdfast compress --help"
     assert run("comprss").complaint.startswith(

@@ -24,7 +24,7 @@ from holdfast.kernel.typed import is_list
 from holdfast.options import Options
 from holdfast.profiles import load_profile, preset_names, profile_names
 from holdfast.providers import EMBEDDERS, MODELS, check_embedder, check_model
-from holdfast.stores import open_store
+from holdfast.stores import check_store, open_store
 from holdfast.text.visible import one_line
 from holdfast.tokens import COUNTERS, counter_for
 
@@ -269,6 +269,7 @@ def kept_in(
             raise ConfigError(problem, place="--store-key", advice="give --store too")
         return None
     url = place_of(store, missing="check the path" if reading else "", option=option)
+    check_store(url)  # a server that opened it at its first request would run until then
     if key_file is None:
         return url
     encrypted = imported("holdfast.stores.encrypt:EncryptedStore")  # it needs cryptography
