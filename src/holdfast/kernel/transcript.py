@@ -164,11 +164,20 @@ def new_violation(
     ``origins`` gives the position in ``before`` of each message of ``after``, None for a new one.
     Violations that were there before are the caller's own and are allowed.
     """
-    broken = violations(rules, after)
+    alone = [rule for rule in rules if rule.alone]
+    together = [rule for rule in rules if not rule.alone]
+    for i, (message, origin) in enumerate(zip(after, origins, strict=True)):
+        was = [] if origin is None else [before[origin]]
+        if message not in was:
+            allowed = {violation.rule for violation in violations(alone, was)}
+            for violation in violations(alone, [message]):
+                if violation.rule not in allowed:
+                    return replace(violation, index=i)
+    broken = violations(together, after)
     if not broken:
         return None
     names = {violation.rule for violation in broken}
-    old = violations([rule for rule in rules if rule.name in names], before)
+    old = violations([rule for rule in together if rule.name in names], before)
     known = {(violation.rule, violation.index) for violation in old}
     more = Counter(violation.rule for violation in broken) - Counter(
         violation.rule for violation in old

@@ -281,7 +281,6 @@ class ServerToolExchanges(RewritingRule):
     """
 
     name = "server_tool_exchange_whole"
-    alone = True
 
     def violations(self, messages: Messages) -> Violations:
         """Results without a call, and calls without a result when the user speaks again."""
