@@ -20,7 +20,7 @@ from holdfast.text.importance import TROUBLE, alarm
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import Piece, Reading, clauses
 
-from .lossy import FEWEST, MOSTLY, SAMPLE, LossyKind, sampled
+from .lossy import FEWEST, MOSTLY, SAMPLE, LossyKind, mostly, sampled
 
 _COLUMNS = 12  # fields at the beginning of a line that may be columns; half and double read alike
 # least share of lines that begin a record; stack traces are longer than their heads. Half and
@@ -44,6 +44,8 @@ _ALONE = 0.5
 # read real logs alike
 _MOST_GROUPS = 64
 _MORE = "…"
+_ENDS = frozenset({"time", "level", "tag"})
+"""Classes of the columns with which a head may end."""
 
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+")
@@ -143,14 +145,18 @@ class Layout:
             if len(begun) >= _BOUND * len(rows):
                 rows = begun
                 break
+        width = max(map(len, rows), default=0)
+        fields = [[row[at] for row in rows if len(row) > at] for at in range(width)]
+        while fields and not mostly(fields[-1], lambda field: _class_of(field) in _ENDS, MOSTLY):
+            fields.pop()  # at once, since most texts have no head, and a head few columns
         columns = list[str]()
-        for at in range(_COLUMNS):
-            name = _column([row[at] for row in rows if len(row) > at], len(rows))
+        for found in fields:
+            name = _column(found, len(rows))
             if not name:
                 break
             columns.append(name)
         while columns and (
-            columns[-1] not in {"time", "level", "tag"}
+            columns[-1] not in _ENDS
             or (
                 columns[-1] != "time"
                 and sum(len(row) > len(columns) for row in rows) <= (1 - MOSTLY) * len(rows)
@@ -379,8 +385,9 @@ class Log(LossyKind):
         told = [(line, shape) for line, shape in both if shape.strip()]
         if len(told) < FEWEST:
             return 0.0
+        heads = {shape: layout.head(shape) for shape in set(layout.shapes)}
         begun = sum(
-            layout.head(shape).fields > 0 or _class_of(line.split(None, 1)[0]) == "level"
+            heads[shape].fields > 0 or _class_of(line.split(None, 1)[0]) == "level"
             for line, shape in told
         )
         own = sum(not line[0].isspace() for line, _ in told)  # indented lines continue a record

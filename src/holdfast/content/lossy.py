@@ -5,7 +5,9 @@ A kind has no lossless form unless it overrides ``compact``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import filterfalse, islice
+from typing import TypeVar
 
 from holdfast.kernel.ports import Room, Shrunk
 from holdfast.selection import excerpt
@@ -30,6 +32,16 @@ eight real outputs was shortened in another way.
 
 SAMPLE = 200
 """Lines by which the columns of a text are found; twice as many found the same in real outputs."""
+
+
+T = TypeVar("T")
+
+
+def mostly(lines: Sequence[T], is_one: Callable[[T], object], share: float) -> bool:
+    """Whether this share of the lines is such; the rest is not asked once too many are not."""
+    spare = len(lines) - share * len(lines)
+    others = islice(filterfalse(is_one, lines), int(spare) + 1)
+    return sum(1 for _ in others) <= spare
 
 
 class LossyKind:

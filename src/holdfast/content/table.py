@@ -5,18 +5,17 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from itertools import filterfalse, islice
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from statistics import median
-from typing import Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Literal, NamedTuple, TypeAlias
 
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import Piece, Reading, clauses, passages
 
-from .lossy import FEWEST, MOSTLY, SAMPLE, LossyKind, rows
+from .lossy import FEWEST, MOSTLY, SAMPLE, LossyKind, mostly, rows
 from .structured import facts
 
-T = TypeVar("T")
 Style: TypeAlias = Literal["delimited", "ruled", "aligned"]
 
 _BAR = " | "
@@ -149,7 +148,7 @@ def _ruled(lines: Sequence[str], sample: Sequence[str]) -> Grid | None:
     """Cells between bars; rules are not rows, and the header is above the first inner rule."""
     if not any(map(_is_rule, sample[:4])):
         return None
-    if not _mostly(sample, lambda line: _BARS.search(line) or _is_rule(line), _REGULAR):
+    if not mostly(sample, lambda line: _BARS.search(line) or _is_rule(line), _REGULAR):
         return None
     kept = [line for line in lines if _BARS.search(line) and not _is_rule(line)]
     cells = [_barred(line) for line in kept]
@@ -171,7 +170,7 @@ def _delimited(lines: Sequence[str], sample: Sequence[str], *, headed: bool = Tr
             found = _read(lines, delimiter, headed=headed)
             columns = zip(*found.rows[:SAMPLE], strict=False) if found else ()
             sure = likely and headed
-            if found and (sure or any(_mostly(each, _number, _REGULAR) for each in columns)):
+            if found and (sure or any(mostly(each, _number, _REGULAR) for each in columns)):
                 return found
     return None
 
@@ -253,7 +252,7 @@ def _aligned(lines: Sequence[str]) -> Grid | None:
     first = list(islice(told, SAMPLE))
     if len(first) <= FEWEST or first[0].lstrip()[0].isdigit():  # not column names
         return None
-    if not _mostly(first, lambda line: _GUTTER.search(line.expandtabs().strip())):
+    if not mostly(first, lambda line: _GUTTER.search(line.expandtabs().strip()), _MOSTLY):
         return None
     lines = [line.expandtabs().rstrip() for line in (*first, *told)]
     cuts = _cuts(lines[:SAMPLE])
@@ -262,19 +261,12 @@ def _aligned(lines: Sequence[str]) -> Grid | None:
     head, sample = cells[0], cells[:SAMPLE]
     if len(head) < fewest or not _is_header(head):
         return None
-    if not _mostly(sample, lambda row: sum(map(bool, row)) * 2 > len(row)):
+    if not mostly(sample, lambda row: sum(map(bool, row)) * 2 > len(row), _MOSTLY):
         return None
     # what should be a heading equals a value below it
     if any(each[1:].count(each[0]) * 2 > len(each) for each in zip(*sample, strict=True)):
         return None
     return Grid("aligned", head, cells[1:], lines[1:], lines[0])
-
-
-def _mostly(lines: Sequence[T], is_one: Callable[[T], object], share: float = _MOSTLY) -> bool:
-    """Whether this share of the lines is such; the rest is not asked once too many are not."""
-    spare = len(lines) - share * len(lines)
-    others = islice(filterfalse(is_one, lines), int(spare) + 1)
-    return sum(1 for _ in others) <= spare
 
 
 def _cuts(sample: Sequence[str]) -> list[int]:
