@@ -110,7 +110,7 @@ def _documents(lines: Sequence[str]) -> Iterator[Value]:
         if entry and entry["key"] is not None and len(around) <= DEEPEST:
             _close(around, 2 * indent)
             around.append(_Open(2 * indent, entry["key"].strip("\"'"), bare[entry.end() :].strip()))
-            if _BLOCK.search(line):
+            if ("|" in line or ">" in line) and _BLOCK.search(line):
                 around[-1].text, block = "", indent
         else:
             around[-1].text = f"{around[-1].text} {bare}".strip()

@@ -32,6 +32,7 @@ from holdfast.selection import ordered_by_form, table, with_context
 from holdfast.stream import StreamEvent
 from holdfast.text.importance import concludes
 from holdfast.text.memo import Memo
+from holdfast.text.pieces import things
 
 from .log import LINES, NEWEST, Kept, Thread
 from .state import REWORDING, Span, State, holds, span_of
@@ -229,9 +230,14 @@ def _notes(text: str, level: int, count: Count) -> str:
     places = [(n, at) for n, telling in enumerate(tellings) for at in telling.numbers]
     pieces, under = in_context(events, tellings, range(len(events)))
     texts = [piece.text for piece in pieces]
-    tells = [told for telling in tellings for told in telling.tells]
-    said = table().said
-    bonus = [said.get(f"{events[n].by} {events[n].function}", 0.0) for n, _ in places]
+    tells = [things(piece.names) for piece in pieces]
+    # what a kind names is worth a pattern: with half, .49 of the templates of real logs are kept in
+    # cold forms instead of .64, and with double .64, but fewer of their failures
+    said, label = table().said, table().pattern
+    bonus = [
+        said.get(f"{events[n].by} {events[n].function}", 0.0) + label * len(piece.labels)
+        for (n, _), piece in zip(places, pieces, strict=True)
+    ]
     words = "\n".join(event.text for event in events if event.function == "words")
     decided = set[int]()
     if concludes(words):
