@@ -180,7 +180,10 @@ class Meter:
         """Tokens of each message, cached on the transcript."""
         known = transcript.__dict__.get("sizes")
         if known is None or known[0] is not self:
-            sizes = list(map(self.message, transcript.messages))
+            sizes = [  # of a conversation that comes again, most are measured
+                size[1] if (size := message.measured) and size[0] is self else self.message(message)
+                for message in transcript.messages
+            ]
             known = transcript.__dict__["sizes"] = (self, sizes)
         return cast("Sequence[int]", known[1])
 
