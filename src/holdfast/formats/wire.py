@@ -150,7 +150,16 @@ class _Known(NamedTuple):
         return is_same and longer.startswith(shorter)
 
 
-_FEW = 64  # messages that are read about as fast as it is seen that they were read before
+def _content(originals: Sequence[object]) -> bytes:
+    """What the objects hold; empty for what is not JSON, which may change unseen, or too long."""
+    try:
+        found = dumps([*originals], _WITHOUT_REFERENCES)[_HEADER:]
+    except ValueError:
+        return b""
+    return found if len(found) <= _MOST else b""
+
+
+_FEW = 64  # fewer messages are read in .2 ms, and would take the place of a longer conversation
 _KEPT = 4  # conversations; a program that fits more of them by turns reads each again
 _MOST = 2_000_000  # bytes of one; all of them take an eighth of what the other caches may take
 _WITHOUT_REFERENCES = 2  # a version of marshal's format by which equal objects are equal bytes
@@ -296,11 +305,8 @@ class ObjectWire(Annotated, ABC):
     def _messages(self, payload: object) -> tuple[Message, ...]:
         """The messages; those that were read before and have not changed are not read again."""
         originals = self.listed(payload)
-        try:
-            content = dumps([*originals], _WITHOUT_REFERENCES)[_HEADER:]
-        except ValueError:  # what is not JSON may change unseen
-            content = b""
-        if len(originals) < _FEW or not 0 < len(content) <= _MOST:
+        content = _content(originals) if len(originals) >= _FEW else b""
+        if not content:
             return tuple(self._read(originals, 0))
         lately = ObjectWire._lately
         before = next((known for known in lately if known.begins(self, originals, content)), None)
