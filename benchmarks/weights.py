@@ -60,12 +60,13 @@ def case_of(case: Mapping[str, Any]) -> Case:
     _, _, transcript = read(case["messages"], "openai", None)
     budget = case["budget"]
     allowance = Allowance(budget, budget, budget, meter_for(None, None))
-    candidates = Selection(Select(), transcript, allowance).candidates
-    events, tellings = candidates.events, candidates.tellings
-    among = candidates._among  # noqa: SLF001 - what may be left out
+    selection = Selection(Select(), transcript, allowance)
+    events, tellings = selection.candidates.events, selection.candidates.tellings
+    going = set(selection.stays.going)
+    gone = {number for number, event in enumerate(events) if event.message in going}
     uses = uses_of(events, tellings)
     for number, telling in enumerate(tellings):
-        if number not in among:
+        if number not in gone | selection.in_place:
             for thing in telling.names:
                 uses.pop(thing, None)
     said = [things(words) for each in case.get("said", ()) for words in each["words"]]

@@ -566,7 +566,7 @@ def test_what_a_call_without_name_and_arguments_returned_stands_under_nothing():
         StreamEvent("outcome", "tool", "The door of hall 7 is open.", 1, 0, act=0),
     ]
     candidates = Candidates(events, range(2), lambda _: 0.3)
-    assert [piece.under for piece in candidates._pieces] == [-1]
+    assert candidates._under == [-1]
     assert candidates.order(100) == [0]
 
 
