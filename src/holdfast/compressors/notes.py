@@ -387,7 +387,8 @@ class Candidates:
         ``tokens`` counts a choice exactly. One piece with a higher value than the whole beginning
         replaces it: otherwise trifles would fill a small room (Khuller, Moss and Naor 1999).
         """
-        firm = filled((), 0, first, self.costs, tokens, room, room)
+        # in a small room the best of the newest output fits, though its estimate does not
+        firm = filled((), 0, first, self.costs, tokens, room, room, REACH)
 
         def cost(some: Sequence[int]) -> int:
             return tokens([*firm, *some])
