@@ -237,7 +237,7 @@ def _damaged(file: Path, rng: Random) -> None:
         table, column = rng.choice(_COLUMNS).split(".")
         value = rng.choice((5, -1, 1e308, "x", b"", b"\x92\x80"))
         with (
-            suppress(sqlite3.Error),
+            suppress(sqlite3.Error, UnicodeDecodeError),  # of a schema that was damaged before
             closing(sqlite3.connect(file, isolation_level=None)) as connection,
         ):
             connection.execute(f"UPDATE OR IGNORE {table} SET {column} = ?", (value,))
