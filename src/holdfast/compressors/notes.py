@@ -400,6 +400,8 @@ class Candidates:
             chosen, taken = beginning(rest, self.costs, cost, room, room - spent, enough=1.0)
             if len(chosen) < len(rest) and taken >= room * (1 - IDLE):
                 return [*firm, *chosen]
+            if len(order) == len(self.found):
+                break  # there are no more
         following = rest[rest.index(chosen[-1]) + 1 :] if chosen else ()
         chosen = filled(chosen, taken, following, self.costs, cost, room, room * (1 - IDLE))
         values = {number: self._value(number) for number in rest}
