@@ -43,8 +43,7 @@ from holdfast.trace import traced
 if TYPE_CHECKING:
     from holdfast.cost import Costs
 
-_MODELS = ("llm", "embedder", "cache", "limits")
-"""The options of models and embedders."""
+_FITS = "within_budget"
 RECALL_TOOL = "recall"
 """The name of the tool that returns originals to a model."""
 
@@ -61,8 +60,9 @@ def fit(
     read again and no history has to be stored.
     """
     with traced("compress_messages") as results:
-        job, plan = prepare(messages, budget, options, known), None
-        if not job.fits:
+        job = prepare(messages, budget, options, known)
+        plan = job.idle
+        if plan is None:
             (job,) = yield from _unlock([job])
             (plan,) = yield from _plans([job])
         results.append(finish(job, plan))
@@ -85,7 +85,7 @@ def fit_many(
         options = {**options, "llm": open_model(llm)}
     with traced("compress_many") as results:
         prepared = [_prepared(messages, stated, options) for messages in conversations]
-        working = [job for job in prepared if isinstance(job, Job) and not job.fits]
+        working = [job for job in prepared if isinstance(job, Job) and not job.idle]
         if working:
             caller = working[0].runtime.calls()
             for job in working:
@@ -97,7 +97,7 @@ def fit_many(
             if isinstance(each, CompressionResult):
                 results.append(each)
             else:
-                results.append(finish(each, None) if each.fits else next(done))
+                results.append(finish(each, each.idle) if each.idle else next(done))
     return results
 
 
@@ -112,18 +112,20 @@ def _plans(
 ) -> Generator[Requests, Sequence[object], list[Plan]]:
     """The plans of the jobs; yields their requests in rounds."""
     rounds = run_batch([job.attempt for job in jobs])
+
+    def report(done: int) -> None:
+        if progress:
+            with as_config_errors("progress"):
+                progress(done, total)
+
     try:
         asked = next(rounds)
         while True:
-            if progress:
-                with as_config_errors("progress"):
-                    progress(total - len(asked), total)
+            report(total - len(asked))
             asked = rounds.send((yield [(jobs[i].runtime, request) for i, request in asked]))
-    except StopIteration as done:
-        if progress:
-            with as_config_errors("progress"):
-                progress(total, total)
-        plans: list[Plan] = done.value
+    except StopIteration as ended:
+        report(total)
+        plans: list[Plan] = ended.value
         return plans
     finally:
         rounds.close()
@@ -169,25 +171,23 @@ class Job(NamedTuple):
     """A compression that is ready to run: options checked, messages read and counted."""
 
     payload: Any
+    """The messages as they are held: in a list, a request body or a Conversation."""
+    key: str
+    """The field of a request body that holds them; empty for a list."""
     format: Format
     transcript: Transcript
     tokens: int
-    trigger: int
     allowance: Allowance
     compressor: Compressor
     runtime: Runtime
     budget: Budget
     """As stated, with the headroom of the profile."""
     raises: bool
-    conversation: Conversation | None = None
-    """The Conversation that held the messages, if there was one."""
     redaction: Redaction | None = None
     """The transcript with its secrets masked, if they are to be masked."""
-    continues: str = ""
-    """The field by which a request refers to earlier messages that only the vendor has."""
     costs: Costs | None = None
-    waits: str = ""
-    """Why it would cost more to compress now than to wait, if costs decide."""
+    idle: Plan | None = None
+    """The plan that says why no strategy is asked, if none is."""
 
     @property
     def attempt(self) -> Attempt:
@@ -198,22 +198,6 @@ class Job(NamedTuple):
     def start(self) -> Transcript:
         """The transcript that the strategies read."""
         return self.redaction.transcript if self.redaction else self.transcript
-
-    @property
-    def fits(self) -> bool:
-        """Whether no strategy is asked: it fits, may not be changed, or waiting is cheaper."""
-        return bool(self.continues or self.waits) or self.tokens <= self.trigger
-
-    @property
-    def idle(self) -> Plan:
-        """The plan of a conversation that fits, which says why it is not changed."""
-        if self.continues:
-            told = f"{self.continues} continues messages that are not here"
-            return Plan.skip("goes_on_elsewhere", f"{told}: the request is not changed")
-        if self.waits:
-            return Plan.skip("cheaper_to_wait", self.waits)
-        masked = ", so no secret is masked" if self.allowance.redacts else ""
-        return Plan.skip("within_budget", f"the conversation fits and is not changed{masked}")
 
     def unlocked(self, secret: object) -> Job:
         """The job with its secret set, own notes recognised, and secrets masked if wanted."""
@@ -252,7 +236,6 @@ def prepare(
         stated = replace(stated, headroom=profile.headroom)
     allowed = _allowed(stated, model)
     trigger, target = thresholds(stated, allowed, profile.trigger)
-    conversation = messages if isinstance(messages, Conversation) else None
     if known is None:
         payload, form, transcript = read(
             bare(messages), options.get("format"), options.get("tools")
@@ -262,28 +245,33 @@ def prepare(
     marks, pinned = Marks(options.get("secret") or ""), _pinned(transcript, options.get("pin"))
     transcript = replace(transcript, pinned=pinned, prefers=profile.prefers, seal=marks)
     tokens = meter.total(transcript)
-    costs, waits = None if known is not None else costs_of(options, profile, model), ""
-    if costs and trigger < tokens <= allowed:
-        waits = _waits(costs, transcript, meter, target)
-    lineup = Lineup(meter.text)
-    if any(options.get(name) is not None for name in _MODELS):
-        lineup = Lineup.of(
-            meter.text,
-            options.get("llm"),
-            options.get("embedder"),
-            cache=options.get("cache"),
-            limits=options.get("limits"),
-            opens=tokens > trigger,  # a vendor's package is imported only if it will be used
-        )
+    costs = costs_of(options, profile, model) if known is None else None
+    if isinstance(form, Continuing) and (field := form.continues(payload)):
+        told = f"{field} continues messages that are not here: the request is not changed"
+        idle: Plan | None = Plan.skip("goes_on_elsewhere", told)
+    elif tokens <= trigger:
+        masked = ", so no secret is masked" if profile.redact else ""
+        idle = Plan.skip(_FITS, f"the conversation fits and is not changed{masked}")
+    else:
+        waits = costs and tokens <= allowed and _waits(costs, transcript, meter, target)
+        idle = Plan.skip("cheaper_to_wait", waits) if waits else None
+    lineup = Lineup.of(
+        meter.text,
+        options.get("llm"),
+        options.get("embedder"),
+        cache=options.get("cache"),
+        limits=options.get("limits"),
+        opens=tokens > trigger,  # a vendor's package is imported only if it will be used
+    )
     share = step if step is not None else stated.step or profile.step
     kept = options.get("store")
     store = None if kept is None else open_store(kept)
     return Job(
-        payload=payload,
+        payload=messages.holding(payload) if isinstance(messages, Conversation) else payload,
+        key=form.key(payload),
         format=form,
         transcript=transcript,
         tokens=tokens,
-        trigger=trigger,
         allowance=Allowance(
             limit=allowed,
             target=target,
@@ -292,7 +280,8 @@ def prepare(
             query=options.get("query"),
             stored=store is not None,
             recall_tool=_recall_tool(transcript),
-            thread=options.get("thread") or (conversation.thread_id if conversation else ""),
+            thread=options.get("thread")
+            or (messages.thread_id if isinstance(messages, Conversation) else ""),
             writer=lineup.writer,
             writer_window=lineup.writer_window,
             redacts=profile.redact,
@@ -302,10 +291,8 @@ def prepare(
         runtime=Runtime(lineup, store, redacts=profile.redact, marks=marks),
         budget=stated,
         raises=options.get("on_failure") == "raise",
-        conversation=conversation,
-        continues=form.continues(payload) if isinstance(form, Continuing) else "",
         costs=costs,
-        waits=waits,
+        idle=idle,
     )
 
 
@@ -385,11 +372,8 @@ def positions(pin: object) -> list[int]:
     return cast("list[int]", given)
 
 
-def finish(job: Job, plan: Plan | None) -> CompressionResult:
-    """Apply the steps of a plan, measure each, and make the result.
-
-    ``plan`` is None if the conversation fits.
-    """
+def finish(job: Job, plan: Plan) -> CompressionResult:
+    """Apply the steps of a plan, measure each, and make the result."""
     masking = Masking(job.redaction) if job.redaction else None
     steps, now = measured(job.transcript, job.allowance.meter, _changes(job, plan, masking))
     return _result(job, steps, now, masking)
@@ -399,11 +383,11 @@ Change = tuple[str, Plan, Mapping[int, object], Transcript]
 """A step's name and plan, the originals that it removed, and the transcript after it."""
 
 
-def _changes(job: Job, plan: Plan | None, masking: Masking | None) -> Iterator[Change]:
+def _changes(job: Job, plan: Plan, masking: Masking | None) -> Iterator[Change]:
     """What each step did, the masking of secrets first."""
-    if plan is None:
+    if plan is job.idle:
         for step in _steps(job.compressor):
-            yield step.name, job.idle, {}, job.transcript
+            yield step.name, plan, {}, job.transcript
         return
     redaction = job.redaction
     if redaction and redaction.edits:
@@ -447,9 +431,9 @@ def measured(
     return tuple(steps), now
 
 
-def deliver(job: Job, plan: Plan | None, result: CompressionResult) -> CompressionResult:
+def deliver(job: Job, plan: Plan, result: CompressionResult) -> CompressionResult:
     """The result, or the error that the caller asked for instead."""
-    if job.raises and plan:
+    if job.raises:
         for name, inner in plan.leaves(job.compressor.name):
             if inner.fault is not None:
                 raise StrategyError(name, inner.detail) from inner.fault
@@ -469,10 +453,8 @@ def _result(
     tokens = steps[-1].after if steps else job.tokens
     met = tokens <= job.allowance.limit
     status, reason = _verdict(job, steps, met=met)
-    key = job.format.key(job.payload)
-    messages = wrapped(job.payload, key, now)
     return CompressionResult(
-        messages=job.conversation.holding(messages) if job.conversation else messages,
+        messages=wrapped(job.payload, job.key, now),
         metrics=CompressionMetrics(job.tokens, tokens, len(job.transcript), len(now)),
         spent=TokenUsage(tokens, job.allowance.limit),
         strategy_name=job.compressor.name,
@@ -486,7 +468,7 @@ def _result(
         accuracy=job.allowance.meter.accuracy(job.transcript),
         counter=job.allowance.meter.counter.name,
         strategy=described(job.compressor),
-        key=key,
+        key=job.key,
         masked=tuple(sorted(masking.positions)) if masking else (),
         redacted=dict(sorted(masking.counts.items())) if masking else {},
         model_usage=job.runtime.usage(),
@@ -508,7 +490,7 @@ def _net(job: Job, now: Transcript, tokens: int) -> Net | None:
 
 def _verdict(job: Job, steps: tuple[Step, ...], *, met: bool) -> tuple[Status, str]:
     """The status and its reason: the first fault if nothing was done, else the outcome."""
-    if job.fits:
+    if job.idle:
         return "skipped", job.idle.reason
     applied = any(step.applied for step in steps)
     if not applied:
@@ -521,12 +503,12 @@ def _verdict(job: Job, steps: tuple[Step, ...], *, met: bool) -> tuple[Status, s
 
 def _detail(job: Job, steps: tuple[Step, ...], tokens: int, secrets: str, *, met: bool) -> str:
     """Failed steps, an unmet budget, secrets that are left and unknown roles, in sentences."""
-    if job.continues or job.waits:
+    if job.idle and job.idle.reason != _FITS:
         return job.idle.detail
     told = [f"{step.name} failed: {step.detail}" for step in steps if step.status == "failed"]
     if len(steps) == 1 and steps[0].reason != "nothing_may_go" and not (steps[0].applied or met):
         told = told or [steps[0].detail]
-    if job.fits and job.allowance.redacts:
+    if job.idle and job.allowance.redacts:
         told.append(job.idle.detail)
     if not met:
         told.append(f"{tokens:,} tokens remain" + ("" if told else ", and no step removes more"))

@@ -215,10 +215,11 @@ class Step:
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Step:
-        """The inverse of ``to_dict``, without ``messages``."""
+    def from_dict(cls, data: Mapping[str, Any], messages: Sequence[object] = ()) -> Step:
+        """The inverse of ``to_dict``, with the ``messages`` after the step."""
         return cls(
             **_fields_of(cls, data, "edits", "taken", "messages"),
+            messages=tuple(messages),
             edits=tuple(typed(e, _EDITS[e["edit"]]) for e in data["edits"]),
             taken={int(i): original for i, original in data["taken"].items()},
         )
@@ -453,17 +454,17 @@ class CompressionResult(Generic[M]):
         if data["holdfast"] != 1:
             raise ValueError(f"version {data['holdfast']!r} is not known")
         talk, messages = data["conversation"], data["messages"]
-        plain: CompressionResult[Any] = cls(
+        result: CompressionResult[Any] = cls(
             messages=cast("M", Conversation(messages=messages, **talk) if talk else messages),
             **_fields_of(cls, {"net": None, **data, "spent": data["usage"]}, "messages", "steps"),
         )
-        steps: list[Step] = []
-        after = message_list(plain)
-        for record in reversed([Step.from_dict(step) for step in data["steps"]]):
-            steps.append(replace(record, messages=tuple(after)))
+        after = message_list(result)
+        for step in reversed(data["steps"]):
+            record = Step.from_dict(step, after)
             after = record.undone(after)
             record.check(len(after))
-        return replace(plain, steps=tuple(reversed(steps)))
+            result = replace(result, steps=(record, *result.steps))
+        return result
 
 
 def facts(result: CompressionResult[Any]) -> dict[str, object]:
@@ -509,8 +510,11 @@ def listed(given: Sequence[object] | str) -> list[object]:
 def contained(payload: Any, key: str, messages: list[object]) -> Any:
     """The messages as ``payload`` holds them: in a list, a tuple, or a request body under ``key``.
 
-    Where the body had a text, one message that is left is a text again.
+    Each may be in a Conversation. Where a body had a text, one message that is left is a text
+    again.
     """
+    if isinstance(payload, Conversation):
+        return payload.holding(contained(payload.messages, key, messages))
     if not key:
         return tuple(messages) if isinstance(payload, tuple) else messages
     only: Any = messages[0] if len(messages) == 1 else None
@@ -543,7 +547,4 @@ def restore(result: CompressionResult[M]) -> M:
     for step in reversed(result.steps):
         if step.applied:
             messages = step.undone(messages)
-    original = contained(bare(result.messages), result.key, messages)
-    if isinstance(result.messages, Conversation):
-        original = result.messages.holding(original)
-    return cast("M", original)
+    return cast("M", contained(result.messages, result.key, messages))
