@@ -71,37 +71,35 @@ class ToolExchanges(Rule):
 
     def violations(self, messages: Messages) -> Violations:
         """Results without an open call, and calls still open when their exchange ends."""
-        waiting: dict[str, int] = {}
-        unanswered: list[tuple[str, int]] = []
-        for i, message in enumerate(messages):
-            if message.is_speech and not waiting:
-                continue
-            results = message.results
-            for result in results:
-                if waiting.pop(result.call_id, None) is None:
-                    yield Violation(
-                        self.name, i, f"tool result {result.call_id!r} has no call before it"
-                    )
-            if not results and message.role != "system":
-                unanswered += waiting.items()
-                waiting = {} if message.is_speech else {call.id: i for call in message.calls}
-        for call_id, index in (*unanswered, *waiting.items()):
-            yield Violation(self.name, index, f"tool call {call_id!r} has no result")
+        for index, problem in _matched(messages)[1]:
+            yield Violation(self.name, index, problem)
 
     def welds(self, messages: Messages) -> Iterable[int]:
         """Every position from a call to its last result."""
-        joined: list[int] = []
-        last = -1
-        waiting: set[str] = set()
-        for i, message in enumerate(messages):
-            if message.is_speech:
-                if waiting and message.role != "system":
-                    waiting = set()
-            elif results := message.results:
-                answered = [result.call_id for result in results if result.call_id in waiting]
-                if answered:
-                    joined += range(last + 1, i + 1)
-                    last, waiting = i, waiting.difference(answered)
-            elif message.role != "system":
-                last, waiting = i, {call.id for call in message.calls}
-        return joined
+        return _matched(messages)[0]
+
+
+def _matched(messages: Messages) -> tuple[list[int], list[tuple[int, str]]]:
+    """The positions from calls to their results, and the problems of calls and results alone."""
+    joined: list[int] = []
+    alone: list[tuple[int, str]] = []
+    waiting: dict[str, int] = {}
+    unanswered: list[tuple[str, int]] = []
+    last = -1
+    for i, message in enumerate(messages):
+        if message.is_speech and not waiting:
+            continue
+        results = message.results
+        for result in results:
+            call = waiting.pop(result.call_id, None)
+            if call is None:
+                alone.append((i, f"tool result {result.call_id!r} has no call before it"))
+            else:
+                joined += range(max(call, last) + 1, i + 1)
+                last = i
+        if not results and message.role != "system":
+            unanswered += waiting.items()
+            waiting = {call.id: i for call in message.calls}
+    for call_id, i in (*unanswered, *waiting.items()):
+        alone.append((i, f"tool call {call_id!r} has no result"))
+    return joined, alone
