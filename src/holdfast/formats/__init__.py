@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from itertools import chain
 from typing import Any, cast
 
 from holdfast.kernel.errors import FormatError
@@ -120,21 +121,13 @@ class _Seen:
         held: object = payload.get(MESSAGES) if is_object(payload) else payload
         self.first: object = held[0] if is_list(held) and held else None
         self.messages = list(objects_in(held))
-        self.blocks = [
-            block for message in self.messages for block in objects_in(message.get("content"))
-        ]
-
-    def has_field(self, fields: frozenset[str]) -> bool:
-        """Whether a message has one of the fields."""
-        return any(not fields.isdisjoint(message) for message in self.messages)
-
-    def has_tools(self, field: str) -> bool:
-        """Whether the schema of a tool has the field."""
-        return any(field in tool for tool in objects_in(self.body.get("tools")))
-
-    def has_body_field(self, fields: frozenset[str]) -> bool:
-        """Whether the body has one of the fields."""
-        return not fields.isdisjoint(self.body)
+        self.fields = set[str]().union(*self.messages)
+        self.roles = {str(message.get("role")) for message in self.messages}
+        contents = (objects_in(message.get("content")) for message in self.messages)
+        self.blocks = list(chain.from_iterable(contents))
+        self.kinds = {str(block.get("type")) for block in self.blocks}
+        self.block_fields = set[str]().union(*self.blocks)
+        self.tool_fields = set[str]().union(*objects_in(self.body.get("tools")))
 
     def has_only(self, field: str) -> bool:
         """Whether the body has its messages in this field."""
@@ -210,9 +203,8 @@ def _is_responses(seen: _Seen) -> bool:
     """Whether a body has ``input`` and no messages, or a type that only this API has."""
     if seen.body:
         return seen.has_only("input")
-    return any(str(item.get("type")) in _ITEMS for item in seen.messages) or any(
-        str(part.get("type")) in _ITEM_PARTS for part in seen.blocks
-    )
+    is_item = any(str(item.get("type")) in _ITEMS for item in seen.messages)
+    return is_item or bool(seen.kinds & _ITEM_PARTS)
 
 
 def _is_gemini(seen: _Seen) -> bool:
@@ -238,14 +230,12 @@ _CONVERSE_BODY = frozenset(
 
 def _is_converse(seen: _Seen) -> bool:
     """Whether a field of the body exists only in Converse, or blocks have no type."""
-    if seen.has_body_field(_CONVERSE_BODY):
+    if seen.body.keys() & _CONVERSE_BODY or seen.block_fields & _CONVERSE_BLOCKS:
         return True
-    return any(not _CONVERSE_BLOCKS.isdisjoint(block) for block in seen.blocks) or (
-        bool(seen.blocks) and all(set(block) <= {"text", *CONVERSE_MEDIA} for block in seen.blocks)
-    )
+    return bool(seen.blocks) and seen.block_fields <= {"text", *CONVERSE_MEDIA}
 
 
-_ANTHROPIC_BLOCKS = (
+_ANTHROPIC_BLOCKS = frozenset(
     "tool_use tool_result thinking redacted_thinking image document search_result server_tool_use"
     " web_search_tool_result".split()
 )
@@ -255,20 +245,19 @@ _ANTHROPIC_BODY = frozenset(
 )
 FOREIGN_TO_ANTHROPIC = frozenset({"tool_calls", "tool_call_id", "function_call"})
 """Fields of messages that the Messages API refuses."""
-_FOREIGN_ROLES = ("system", "developer", "tool", "function")
+_FOREIGN_ROLES = frozenset({"system", "developer", "tool", "function"})
 
 
 def _is_anthropic(seen: _Seen) -> bool:
     """Whether a field of the body, a schema or a block exists only in the Messages API."""
-    shown = any(block.get("type") in _ANTHROPIC_BLOCKS for block in seen.blocks)
-    told = (
-        seen.has_body_field(_ANTHROPIC_BODY)
-        or seen.has_tools("input_schema")
-        or any("cache_control" in block for block in seen.blocks)
-    )
-    if not (shown or told) or seen.has_field(FOREIGN_TO_ANTHROPIC):
+    if seen.fields & FOREIGN_TO_ANTHROPIC:
         return False
-    return shown or not any(message.get("role") in _FOREIGN_ROLES for message in seen.messages)
+    if seen.kinds & _ANTHROPIC_BLOCKS:
+        return True
+    told = "input_schema" in seen.tool_fields or "cache_control" in seen.block_fields
+    return seen.roles.isdisjoint(_FOREIGN_ROLES) and (
+        told or not _ANTHROPIC_BODY.isdisjoint(seen.body)
+    )
 
 
 CHAT_CARRIERS = frozenset(
@@ -276,7 +265,7 @@ CHAT_CARRIERS = frozenset(
 )
 """Fields of a message of Chat Completions that hold parts, beside its content."""
 _CHAT_FIELDS = CHAT_CARRIERS | {"tool_call_id", "annotations"}
-_CHAT_ROLES = ("tool", "function", "developer")
+_CHAT_ROLES = frozenset({"tool", "function", "developer"})
 _CHAT_BODY = frozenset(
     "functions function_call response_format max_completion_tokens parallel_tool_calls"
     " reasoning_effort frequency_penalty presence_penalty logprobs logit_bias seed stop n store"
@@ -289,11 +278,9 @@ def _is_chat(seen: _Seen) -> bool:
 
     Anthropic has lists of parts too, but its marks are looked for first.
     """
-    if seen.has_tools("function") or seen.has_body_field(_CHAT_BODY):
+    if "function" in seen.tool_fields or seen.body.keys() & _CHAT_BODY:
         return True
-    if seen.has_field(_CHAT_FIELDS):
-        return True
-    if any(message.get("role") in _CHAT_ROLES for message in seen.messages):
+    if seen.fields & _CHAT_FIELDS or seen.roles & _CHAT_ROLES:
         return True
     contents = (message.get("content") for message in seen.messages)
     return any(content is None or type(content) in (list, tuple) for content in contents)
