@@ -23,7 +23,7 @@ from holdfast.formats.rules import (
     with_blocks,
 )
 from holdfast.kernel.integrity import ToolExchanges, Violation, Violations
-from holdfast.kernel.messages import Message, Messages, Opaque, Text, ToolCall, ToolResult
+from holdfast.kernel.messages import Message, Messages, Opaque, Part, Text, ToolCall, ToolResult
 from holdfast.kernel.transcript import speaks
 
 Written = dict[str, Any]
@@ -74,24 +74,17 @@ class _ResultsOpenNext(RewritingRule):
         A call without a result is answered by a note that says so, and a result without a call gets
         a call without arguments, so that nothing is lost.
         """
-        pairs = paired(messages)
-        found = answers(pairs)
+        messages = list(_called(messages))
+        found = answers(paired(messages))
         results: list[Block] = []
         for i, message in enumerate(messages):
             is_users = message.role == "user"
-            orphans, rest = _parted(message, i, pairs)
-            if results and (orphans or not is_users):
+            if results and not is_users:
                 yield message_of(message, "user", results)
                 results = []
-            if orphans:
-                calls = [ToolCall(result.call_id, _named(block), "{}") for result, block in orphans]
-                yield message_of(message, "assistant", [block_of(message, c) for c in calls])
-                results = [block for _, block in orphans]
-                if not is_users:
-                    yield message_of(message, "user", results)
-                    results = []
-            if results or rest or not message.parts:
-                yield with_blocks(message, results + rest)
+            now = results + [block for _, part, block in _inside(message) if not _is_result(part)]
+            if now or not message.parts:
+                yield with_blocks(message, now)
             results = [] if is_users else _results(messages, i, found.get(i, {}))
         if results:
             yield message_of(messages[-1], "user", results)
@@ -157,27 +150,32 @@ class CallsEnd(MessageByMessage):
 
     def mended(self, message: Message) -> Message:
         """The message with its calls at the end; everything else keeps its order."""
-        found = zip(message.parts, blocks(message), strict=True)
-        calls_last = sorted(found, key=lambda pair: isinstance(pair[0], ToolCall))
-        return with_blocks(message, [block for _, block in calls_last])
+        calls_last = sorted(_inside(message), key=lambda each: isinstance(each[1], ToolCall))
+        return with_blocks(message, [block for _, _, block in calls_last])
 
 
 def _is_result(part: object) -> bool:
     return isinstance(part, ToolResult)
 
 
-def _parted(
-    message: Message, i: int, pairs: Mapping[Place, Place]
-) -> tuple[list[tuple[ToolResult, Block]], list[Block]]:
-    """The results without a call, and the other blocks."""
-    orphans: list[tuple[ToolResult, Block]] = []
-    rest: list[Block] = []
+def _called(messages: Messages) -> Iterator[Message]:
+    """The messages, and before each result without a call a message with one."""
+    pairs = paired(messages)
+    for i, message in enumerate(messages):
+        calls = [
+            block_of(message, ToolCall(part.call_id, _named(block), "{}"))
+            for k, part, block in _inside(message)
+            if isinstance(part, ToolResult) and (i, k) not in pairs
+        ]
+        if calls:
+            yield message_of(message, "assistant", calls)
+        yield message
+
+
+def _inside(message: Message) -> Iterator[tuple[int, Part, Block]]:
+    """The index of each part, the part, and its block."""
     for k, (part, block) in enumerate(zip(message.parts, blocks(message), strict=True)):
-        if not isinstance(part, ToolResult):
-            rest.append(block)
-        elif (i, k) not in pairs:
-            orphans.append((part, block))
-    return orphans, rest
+        yield k, part, block
 
 
 def _results(messages: Messages, i: int, answered: Mapping[Place, Place]) -> list[Block]:
@@ -336,7 +334,7 @@ def _server_blocks(message: Message) -> Iterator[tuple[int, str, bool]]:
     """The index, the call id, and whether it is a result, of each block of a server tool."""
     if message.plain is not None or message.role != "assistant":
         return
-    for k, (part, block) in enumerate(zip(message.parts, blocks(message), strict=True)):
+    for k, part, block in _inside(message):
         if isinstance(part, Opaque):
             call_id, answered = block.get("id"), block.get("tool_use_id")
             if isinstance(answered, str):
