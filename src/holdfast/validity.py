@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 from holdfast.engine import measured, wrapped
 from holdfast.formats import read
-from holdfast.kernel.apply import Applied, mend
+from holdfast.kernel.apply import repairs
 from holdfast.kernel.compressor import Plan
-from holdfast.kernel.integrity import Rule, Violation
+from holdfast.kernel.integrity import Violation
 from holdfast.kernel.transcript import Continuing, Format, Publishing, Transcript, violations
 from holdfast.options import Provider
 from holdfast.result import CompressionMetrics, CompressionResult, M, TokenUsage
 from holdfast.tokens import Counter, meter_for
-
-_ROUNDS = 3  # repairing one rule may break another; generated conversations need 2
 
 
 def validate(messages: object, provider: Provider = None) -> list[Violation]:
@@ -23,8 +22,8 @@ def validate(messages: object, provider: Provider = None) -> list[Violation]:
     ``provider`` selects the rules; by default the format of the messages does. Raises FormatError
     for anything but a conversation.
     """
-    payload, form, transcript = read(messages, provider)
-    return violations(_rules(payload, form, transcript), transcript.messages)
+    _, _, transcript = _read(messages, provider)
+    return violations(transcript.rules, transcript.messages)
 
 
 def repair(
@@ -39,10 +38,11 @@ def repair(
     Each broken rule is a step of the result, and ``restore`` undoes all of them. No text is
     reworded. ``detail`` lists what could not be repaired.
     """
-    payload, form, transcript = read(messages, provider)
+    payload, form, transcript = _read(messages, provider)
     meter = meter_for(model, counter)
-    rules = _rules(payload, form, transcript)
-    mended, left = _mended(transcript, rules)
+    mended = repairs(transcript)
+    after = mended[-1][1].transcript if mended else transcript
+    left = violations(after.rules, after.messages)
     broken = {violation.rule for violation in left}
     changes = [
         (
@@ -53,7 +53,7 @@ def repair(
         )
         for rule, applied in mended
     ]
-    steps, after = measured(transcript, meter, changes)
+    steps, _ = measured(transcript, meter, changes)
     before, now = meter.total(transcript), meter.total(after)
     key = form.key(payload)
     return CompressionResult(
@@ -75,33 +75,14 @@ def repair(
     )
 
 
-def _rules(payload: object, form: Format, transcript: Transcript) -> tuple[Rule, ...]:
-    """The vendor's rules for single messages, then those for the conversation.
+def _read(messages: object, provider: Provider) -> tuple[Any, Format, Transcript]:
+    """What ``read`` returns, with the vendor's rules for single messages before the others.
 
     For a request that continues messages held by the vendor, only rules for single messages apply.
     """
+    payload, form, transcript = read(messages, provider)
     goes_on = isinstance(form, Continuing) and form.continues(payload)
     rules = tuple(rule for rule in transcript.rules if rule.alone or not goes_on)
-    return (*(form.published(payload) if isinstance(form, Publishing) else ()), *rules)
-
-
-def _mended(
-    transcript: Transcript, rules: Sequence[Rule]
-) -> tuple[list[tuple[str, Applied]], list[Violation]]:
-    """Apply repairs until all rules hold or nothing changes.
-
-    Returns each rule with its repair, and the violations that are left.
-    """
-    mended: list[tuple[str, Applied]] = []
-    for _ in range(_ROUNDS):
-        before = transcript
-        for rule in rules:
-            if any(rule.violations(transcript.messages)):
-                edits = rule.repair(transcript.messages)
-                if edits:
-                    applied = mend(transcript, edits)
-                    transcript = applied.transcript
-                    mended.append((rule.name, applied))
-        if transcript is before:
-            break
-    return mended, violations(rules, transcript.messages)
+    if isinstance(form, Publishing):
+        rules = (*form.published(payload), *rules)
+    return payload, form, replace(transcript, rules=rules)

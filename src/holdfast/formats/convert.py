@@ -10,10 +10,11 @@ each provider.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 from holdfast.formats.rules import original
-from holdfast.kernel.apply import mend
+from holdfast.kernel.apply import repairs
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.messages import (
     Media,
@@ -154,10 +155,9 @@ def _tools(payload: object, source: Format, messages: Messages) -> list[tuple[st
 def _mended(form: Format, messages: list[Any]) -> list[Any]:
     """The messages, repaired where the other format allowed what this one does not."""
     transcript = form.read(messages)
-    for _ in range(2):
-        for rule in transcript.rules:
-            if rule.name in _MENDED and any(rule.violations(transcript.messages)):
-                transcript = mend(transcript, rule.repair(transcript.messages)).transcript
+    rules = tuple(rule for rule in transcript.rules if rule.name in _MENDED)
+    for _, applied in repairs(replace(transcript, rules=rules)):
+        transcript = applied.transcript
     return [message.original for message in transcript.messages]
 
 

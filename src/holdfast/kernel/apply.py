@@ -12,6 +12,8 @@ from .errors import IntegrityError
 from .messages import SUMMARY, Message, Text, ToolCall, ToolResult
 from .transcript import Transcript, new_violation
 
+_ROUNDS = 3  # repairing one rule may break another; generated conversations need 2
+
 
 class Applied(NamedTuple):
     """The transcript after a batch of edits, and the originals that they removed."""
@@ -26,67 +28,67 @@ class Applied(NamedTuple):
     """Position after -> position before, None for an inserted message."""
 
 
-class _Batch(NamedTuple):
-    """Edits sorted by kind and checked against the transcript that they refer to."""
-
-    dropped: set[int]
-    texts: Mapping[int, Mapping[int, str]]
-    inserts: Mapping[int, Sequence[Insert]]
-
-    @property
-    def reshapes(self) -> bool:
-        """Whether rules must be checked: a new text breaks none unless it ends in white space."""
-        if self.dropped or self.inserts:
-            return True
-        return any(
-            not text or text[-1].isspace()
-            for texts in self.texts.values()
-            for text in texts.values()
-        )
-
-
 def apply(transcript: Transcript, edits: Sequence[Edit]) -> Applied:
     """Return the transcript after the edits. Raises IntegrityError if one of them breaks a rule."""
     if not edits:
         return Applied(transcript, transcript, (), {}, tuple(range(len(transcript))))
     edits = [_sealed(transcript, edit) for edit in edits]
-    batch = _sorted(transcript, edits)
-    for i in sorted(batch.dropped & transcript.protected):
+    applied = mend(transcript, edits)
+    dropped = {i for edit in edits if isinstance(edit, Drop) for i in edit.indices}
+    for i in sorted(dropped & transcript.protected):
         raise IntegrityError("this message may not be dropped", rule="protected_stays", index=i)
-    applied = _done(transcript, edits, batch)
     after = applied.transcript.messages
-    if batch.reshapes:
+    if any(map(_reshapes, edits)):
         broken = new_violation(transcript.rules, transcript.messages, after, applied.origins)
         if broken is not None:
             raise IntegrityError(broken.problem, rule=broken.rule, index=broken.index)
     return applied
 
 
+def _reshapes(edit: Edit) -> bool:
+    """Whether rules must be checked: a new text breaks none unless it ends in white space."""
+    return isinstance(edit, Drop | Insert) or not edit.text[-1:].strip()
+
+
 def mend(transcript: Transcript, edits: Sequence[Edit]) -> Applied:
     """Return the transcript after a repair's edits, which may break other rules."""
-    return _done(transcript, edits, _sorted(transcript, edits))
-
-
-def _done(transcript: Transcript, edits: Sequence[Edit], batch: _Batch) -> Applied:
-    before, dropped = transcript.messages, batch.dropped
+    before = transcript.messages
+    dropped, texts, inserts = _sorted(transcript, edits)
     staying = [i for i in range(len(before)) if i not in dropped]
     messages = [before[i] for i in staying]
-    for i, texts in batch.texts.items():
-        messages[bisect_left(staying, i)] = before[i].saying(texts)
+    for i, said in texts.items():
+        messages[bisect_left(staying, i)] = before[i].saying(said)
     origins: list[int | None] = [*staying]
     # from the end, so that earlier positions stay valid
-    for at in sorted(batch.inserts, reverse=True):
+    for at in sorted(inserts, reverse=True):
         place = bisect_left(staying, at)
-        made = [_composed(transcript, insert) for insert in batch.inserts[at]]
+        made = [_composed(transcript, insert) for insert in inserts[at]]
         messages[place:place] = made
         origins[place:place] = [None] * len(made)
-    taken = {i: before[i].original for i in sorted([*dropped, *batch.texts])}
-    if dropped or batch.inserts:
+    taken = {i: before[i].original for i in sorted([*dropped, *texts])}
+    if dropped or inserts:
         pinned = frozenset(now for now, old in enumerate(origins) if old in transcript.pinned)
         after = replace(transcript, messages=tuple(messages), pinned=pinned)
     else:
         after = transcript.reworded(tuple(messages))
     return Applied(transcript, after, tuple(edits), taken, tuple(origins))
+
+
+def repairs(transcript: Transcript) -> list[tuple[str, Applied]]:
+    """Apply the repairs of the rules until all hold or nothing changes; each with its rule."""
+    done: list[tuple[str, Applied]] = []
+    for _ in range(_ROUNDS):
+        before = transcript
+        for rule in transcript.rules:
+            if any(rule.violations(transcript.messages)):
+                edits = rule.repair(transcript.messages)
+                if edits:
+                    applied = mend(transcript, edits)
+                    transcript = applied.transcript
+                    done.append((rule.name, applied))
+        if transcript is before:
+            break
+    return done
 
 
 def undo(
@@ -131,7 +133,10 @@ def _sealed(transcript: Transcript, edit: Edit) -> Edit:
     return replace(edit, text=transcript.seal.sealed(edit.text, role))
 
 
-def _sorted(transcript: Transcript, edits: Sequence[Edit]) -> _Batch:
+def _sorted(
+    transcript: Transcript, edits: Sequence[Edit]
+) -> tuple[set[int], Mapping[int, Mapping[int, str]], Mapping[int, Sequence[Insert]]]:
+    """The dropped positions, the new texts by position and part, and the inserts by position."""
     dropped: set[int] = set()
     texts: dict[int, dict[int, str]] = {}
     inserts: dict[int, list[Insert]] = {}
@@ -150,7 +155,7 @@ def _sorted(transcript: Transcript, edits: Sequence[Edit]) -> _Batch:
         raise IntegrityError(
             "one edit drops it and another changes it", rule="one_edit_a_message", index=i
         )
-    return _Batch(dropped, texts, inserts)
+    return dropped, texts, inserts
 
 
 def _within(index: int, stop: int) -> None:
