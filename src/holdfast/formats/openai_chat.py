@@ -157,11 +157,7 @@ def _part(item: Node) -> LocatedPart:
 
 def _call(call: Node) -> LocatedPart:
     call_id = call.id("id", "the tool call", "give the id that its result names")
-    kind, field = _kind(call.value)
+    is_custom = call.value.get("type") == "custom"
+    kind, field = ("custom", "input") if is_custom else ("function", "arguments")
     held = call.object(kind)
     return ToolCall(call_id, held.text("name"), held.written_arguments(field)), held.at(field)
-
-
-def _kind(call: Object) -> tuple[str, str]:
-    """The field that names what is called, and its field for the arguments."""
-    return ("custom", "input") if call.get("type") == "custom" else ("function", "arguments")

@@ -68,7 +68,6 @@ _ITEMS: Mapping[str, Taken] = {
     "reasoning": whole("summary content"),
 }
 """Types of items that are read, and the fields of their texts."""
-_TOLD = ("text", "refusal")
 _STREAMS = ("stdout", "stderr")
 
 
@@ -370,14 +369,14 @@ def _part(part: Node) -> LocatedPart:
     kind = str(part.value.get("type"))
     if kind not in _PARTS:
         return part.unknown()
-    for field in _TOLD:
-        if field in _PARTS[kind]:
-            return Text(part.text(field)), part.at(field)
     if kind == "input_image":
         source = part.text("image_url") or part.text("file_id")
         return Media("image", source=source, detail=part.text("detail")), part.path
     if kind == "input_audio":
         audio = part.object(kind)
         return Media("audio", audio.text("format"), audio.text("data")), part.path
-    sources = (part.text(field) for field in ("file_data", "file_url", "file_id"))
-    return Media("document", source=next(filter(None, sources), "")), part.path
+    if kind == "input_file":
+        sources = (part.text(field) for field in ("file_data", "file_url", "file_id"))
+        return Media("document", source=next(filter(None, sources), "")), part.path
+    field = "refusal" if kind == "refusal" else "text"
+    return Text(part.text(field)), part.at(field)

@@ -210,7 +210,7 @@ def _part(part: Node) -> LocatedPart:
         items = content if is_list(content) else [content]
         media = tuple(filter(None, map(_shown, items)))
         left = [item for item in items if not _shown(item)]
-        value = left if is_list(content) and not media else left[0] if len(left) == 1 else left
+        value = left[0] if len(left) == 1 and (media or not is_list(content)) else left
         text = value if isinstance(value, str) else compact(value, part.place("content"))
         return ToolResult(_id(part), text, media, failed), part.at("content")
     if kind in ("retry-prompt", "retry-feedback"):
@@ -243,8 +243,6 @@ def _said(content: object, place: str) -> Part:
 
 def _shown(item: object) -> Media | None:
     """The medium in the item, or None."""
-    if isinstance(item, str) or not (is_object(item) or hasattr(item, "kind")):
-        return None
     fields = _fields_of(item)
     kind = str(fields.get("kind"))
     media_type = str(fields.get("media_type") or fields.get("_media_type") or "")

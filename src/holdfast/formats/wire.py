@@ -67,11 +67,7 @@ def said(value: object, field: str = "") -> Iterator[str]:
         if text and field not in _MEDIA and field not in _UNREAD:
             yield text
     elif is_object(value):
-        for name, inner in value.items():
-            if name not in _SKIPPED:
-                if len(str(name)) > LABEL:  # dictionaries of others may have a number as a name
-                    yield str(name)
-                yield from said(inner, name)
+        yield from unread(value, {})
     elif is_list(value):
         for item in value:
             yield from said(item, field)
@@ -110,7 +106,7 @@ def unread(value: object, taken: Taken) -> Sequence[str]:
         elif is_text and field in _LABELS and len(inner) <= LABEL:  # true of most others
             continue
         elif field not in _SKIPPED:
-            if len(str(field)) > LABEL:
+            if len(str(field)) > LABEL:  # dictionaries of others may have a number as a name
                 found.append(str(field))
             found += said(inner, field)
     return found

@@ -115,17 +115,12 @@ def described(part: object) -> dict[str, object]:
     if is_object(told) and told:
         return {key: _plain(item) for key, item in told.items()}
     name = {"strategy": part.name} if is_strategy(part) else {}
-    return {**name, **knobs(part)}
-
-
-def knobs(compressor: object) -> dict[str, object]:
-    """The fields of a dataclass as plain values: tuples as lists, strategies as descriptions."""
-    if not is_dataclass(compressor):
-        return {}
-    return {f.name: _plain(getattr(compressor, f.name)) for f in fields(compressor) if f.repr}
+    own = fields(part) if is_dataclass(part) else ()
+    return {**name, **{f.name: _plain(getattr(part, f.name)) for f in own if f.repr}}
 
 
 def _plain(value: object) -> object:
+    """The value of a field as JSON has it: a tuple as a list, a strategy as its description."""
     if value is None or isinstance(value, (str, int, float)):
         return value
     if is_list(value):

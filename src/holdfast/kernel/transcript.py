@@ -96,22 +96,19 @@ class Transcript:
     @cached_property
     def preferred(self) -> frozenset[int]:
         """Positions that stay while they fit."""
-        places = range(len(self))
-        found = {"task": self._asked(places), "newest_user": self._asked(reversed(places))}
-        return frozenset(i for name in self.prefers if (i := found[name]) is not None)
+        found = {"task": self._asked[:1], "newest_user": self._asked[-1:]}
+        return frozenset(i for name in self.prefers for i in found[name])
 
     @property
     def question(self) -> str:
         """The text of the newest user message, which is the default question."""
-        newest = self._asked(reversed(range(len(self))))
-        parts = () if newest is None else self.messages[newest].parts
+        parts = (part for i in self._asked[-1:] for part in self.messages[i].parts)
         return "\n".join(part.text for part in parts if isinstance(part, Text))
 
-    def _asked(self, places: Iterable[int]) -> int | None:
-        """The first of these positions with a user message that is not a summary."""
-        return next(
-            (i for i in places if speaks(self.messages[i]) and not self.messages[i].ours), None
-        )
+    @property
+    def _asked(self) -> Sequence[int]:
+        """The positions of user messages that are not summaries."""
+        return [i for i in self.user_positions if not self.messages[i].ours]
 
     @cached_property
     def turns(self) -> tuple[range, ...]:

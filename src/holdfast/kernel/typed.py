@@ -107,14 +107,10 @@ def fits(value: object, hint: Any) -> bool:
         return any(fits(value, each) for each in inner)
     if origin is Annotated:
         return (inner[0] not in _WORDS or fits(value, inner[0])) and inner[1].accepts(value)
-    if origin is Literal:
-        return value in inner
     if origin is tuple:
         return is_list(value) and all(fits(item, inner[0]) for item in value)
-    if hint in (int, float):
-        is_number = isinstance(value, (int, hint)) and not isinstance(value, bool)
-        return is_number and 0 <= cast("float", value) < inf
-    return isinstance(value, origin or hint)
+    is_meant = _is(value, origin or hint, inner)
+    return is_meant and (hint not in (int, float) or 0 <= cast("float", value) < inf)
 
 
 def _words(hint: Any) -> str:
