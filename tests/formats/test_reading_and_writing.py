@@ -40,8 +40,9 @@ def test_what_is_read_at_a_glance_reads_as_it_does_with_care(messages):
     for message in messages:
         seen = form.glance(message)
         if seen is not None:
-            assert seen.parts == tuple(part for part, _ in form.locate(message, "message"))
-            assert seen.aside is None or seen.aside == form.aside(message)
+            parts, aside = seen
+            assert parts == tuple(part for part, _ in form.locate(message, "message"))
+            assert aside == form.aside(message)
 
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}

@@ -24,7 +24,7 @@ from .convert import shown
 from .openai_chat import OpenAIChat
 from .payloads import Located, Node, Object, is_list, is_object, parsed_object
 from .rules.messages import CallListNotEmpty, ContentGiven
-from .wire import FrameworkWire, Glance
+from .wire import FrameworkWire
 
 _TYPES: Mapping[str, str] = {role: kind for kind, role in LANGCHAIN_ROLES.items()} | {
     "developer": "system"
@@ -100,10 +100,6 @@ class LangChain(FrameworkWire, OpenAIChat):
                 yield part._replace(is_error=True), path
             else:
                 yield part, path
-
-    def glance(self, message: Object) -> Glance | None:
-        """As in Chat Completions, except for the result of a failed call."""
-        return None if "status" in message else super().glance(message)
 
     def _made(self, value: Object) -> object:
         """A new message."""

@@ -26,7 +26,6 @@ from .rules.exchanges import FUNCTION_ID, OpenAIExchanges, ResultsRightAfter, Un
 from .rules.messages import AtLeastOne, CallListNotEmpty, ContentGiven, KnownRoles
 from .wire import KINDS, LABEL, Glance, ObjectWire, Taken, unread, whole
 
-_BESIDE_CALLS = CHAT_CARRIERS - {"tool_calls"}
 _REASONING = ("reasoning_content", "reasoning")
 _PARTS: Mapping[str, Taken] = {
     "text": whole("text"),
@@ -104,25 +103,27 @@ class OpenAIChat(ObjectWire):
             content = message["content"]
             if message["role"] == "tool":
                 call_id, name = message["tool_call_id"], message.get("name", "")
-                if not (type(content) is type(call_id) is type(name) is str and call_id):
+                usual = type(content) is type(call_id) is type(name) is str
+                if not usual or len(message) > 3 + ("name" in message) or not _is_label(call_id):
                     return None
-                known = len(message) == 3 + ("name" in message) and len(call_id) <= LABEL
-                beside = f"\n{name}" if name else ""
-                return Glance((ToolResult(call_id, content),), beside if known else None)
+                return (ToolResult(call_id, content),), f"\n{name}" if name else ""
             parts: list[Part] = [] if content is None else [Text(content)]
-            known = len(message) == 3  # with the role, the content and the calls
             for call in message["tool_calls"]:
                 call_id, function = call["id"], call["function"]
                 name, arguments = function["name"], function["arguments"]
-                if not (type(call_id) is type(name) is type(arguments) is str and call_id):
+                usual = type(call_id) is type(name) is type(arguments) is str
+                usual = usual and call["type"] == "function" and len(call) == 3
+                if not usual or len(function) > 2 or not _is_label(call_id):
                     return None
-                known = known and len(function) == 2 and len(call_id) <= LABEL
-                known = known and len(call) == 3 and call.get("type") == "function"
                 parts.append(ToolCall(call_id, name, arguments))
-        except (KeyError, TypeError, AttributeError):
+        except (KeyError, TypeError):
             return None
-        sound = (content is None or type(content) is str) and _BESIDE_CALLS.isdisjoint(message)
-        return Glance(tuple(parts), "" if known else None) if sound and parts else None
+        usual = len(message) == 3 and (content is None or type(content) is str)
+        return (tuple(parts), "") if usual and parts else None
+
+
+def _is_label(call_id: str) -> bool:
+    return 0 < len(call_id) <= LABEL
 
 
 def _result(message: Node) -> ToolResult:

@@ -122,12 +122,8 @@ _SCHEMAS = (
 )  # counted whole, even if their texts are short
 
 
-class Glance(NamedTuple):
-    """What a glance at a message shows."""
-
-    parts: Parts
-    aside: str | None = None
-    """The texts beside the parts, each after a newline; None if they are not known yet."""
+Glance = tuple[Parts, str]
+"""What a glance at a message shows: its parts, and the texts beside them, each after a newline."""
 
 
 class _Known(NamedTuple):
@@ -256,7 +252,7 @@ class ObjectWire(Annotated, ABC):
         return None
 
     def glance(self, message: Object) -> Glance | None:
-        """What a message in one of the common forms says, read quickly; None for other messages.
+        """What a message of the most common form says, read quickly; None for other messages.
 
         A conversation is read again at each call, which makes this worthwhile.
         """
@@ -328,8 +324,8 @@ class ObjectWire(Annotated, ABC):
             if text is not None and role != "tool":
                 messages.append(Message(role, original, self, text, None, "" if bare else None))
                 continue
-            seen = glance(value) or Glance(self._parts(value, f"{self.field}[{i}]"))
-            messages.append(Message(role, original, self, text, *seen))
+            parts, aside = glance(value) or (self._parts(value, f"{self.field}[{i}]"), None)
+            messages.append(Message(role, original, self, text, parts, aside))
         return messages
 
     def _text(self, message: Object, content: object) -> str | None:
