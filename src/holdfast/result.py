@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, cast, get_type_hints
 from warnings import warn
 
 from holdfast.files import read_whole, write_all
-from holdfast.kernel.apply import undo
+from holdfast.kernel.apply import dropped_by, undo
 from holdfast.kernel.compressor import Status
 from holdfast.kernel.edits import Drop, Edit, Insert, Offload, Replace
 from holdfast.kernel.errors import ConfigError, InputError
@@ -534,8 +534,7 @@ def sources(result: CompressionResult) -> list[int | None]:
     left = len(result.steps[-1].messages) if result.steps else result.metrics.messages_before
     places: list[Any] = list(range(left))
     for step in reversed(result.steps):
-        dropped = (i for edit in step.edits if isinstance(edit, Drop) for i in edit.indices)
-        places = undo(places, step.edits, dict.fromkeys(dropped))
+        places = undo(places, step.edits, dict.fromkeys(dropped_by(step.edits)))
     origins = {place: origin for origin, place in enumerate(places)}
     return [origins.get(place) for place in range(left)]
 

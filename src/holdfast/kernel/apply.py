@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -34,8 +35,7 @@ def apply(transcript: Transcript, edits: Sequence[Edit]) -> Applied:
         return Applied(transcript, transcript, (), {}, tuple(range(len(transcript))))
     edits = [_sealed(transcript, edit) for edit in edits]
     applied = mend(transcript, edits)
-    dropped = {i for edit in edits if isinstance(edit, Drop) for i in edit.indices}
-    for i in sorted(dropped & transcript.protected):
+    for i in sorted(dropped_by(edits) & transcript.protected):
         raise IntegrityError("this message may not be dropped", rule="protected_stays", index=i)
     after = applied.transcript.messages
     if any(map(_reshapes, edits)):
@@ -91,22 +91,22 @@ def repairs(transcript: Transcript) -> list[tuple[str, Applied]]:
     return done
 
 
+def dropped_by(edits: Sequence[Edit]) -> set[int]:
+    """The positions that these edits drop."""
+    return {i for edit in edits if isinstance(edit, Drop) for i in edit.indices}
+
+
 def undo(
     after: Sequence[object], edits: Sequence[Edit], taken: Mapping[int, object]
 ) -> list[object]:
     """The inverse of ``apply`` on the caller's objects."""
-    inserts: dict[int, int] = {}
-    dropped: set[int] = set()
-    for edit in edits:
-        if isinstance(edit, Insert):
-            inserts[edit.at] = inserts.get(edit.at, 0) + 1
-        elif isinstance(edit, Drop):
-            dropped.update(edit.indices)
-    length = len(after) - sum(inserts.values()) + len(dropped)
+    inserts = Counter(edit.at for edit in edits if isinstance(edit, Insert))
+    dropped = dropped_by(edits)
+    length = len(after) - inserts.total() + len(dropped)
     before: list[object] = []
     position = 0
     for i in range(length):
-        position += inserts.get(i, 0)
+        position += inserts[i]
         before.append(taken[i] if i in dropped else taken.get(i, after[position]))
         position += i not in dropped
     return before
@@ -137,16 +137,14 @@ def _sorted(
     transcript: Transcript, edits: Sequence[Edit]
 ) -> tuple[set[int], Mapping[int, Mapping[int, str]], Mapping[int, Sequence[Insert]]]:
     """The dropped positions, the new texts by position and part, and the inserts by position."""
-    dropped: set[int] = set()
+    dropped = dropped_by(edits)
     texts: dict[int, dict[int, str]] = {}
     inserts: dict[int, list[Insert]] = {}
     for edit in edits:
-        if isinstance(edit, Drop):
-            dropped.update(edit.indices)
-        elif isinstance(edit, Insert):
+        if isinstance(edit, Insert):
             _within(edit.at, len(transcript) + 1)
             inserts.setdefault(edit.at, []).append(edit)
-        else:
+        elif not isinstance(edit, Drop):
             _check_text(transcript, edit)
             texts.setdefault(edit.index, {})[edit.part] = edit.text
     for i in (min(dropped), max(dropped)) if dropped else ():
