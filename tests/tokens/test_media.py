@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.kernel.messages import Media
-from holdfast.tokens.media import document_tokens, media_tokens, vision_of
+from holdfast.tokens.media import media_tokens, vision_of
 from tests.tokens.test_headers import EXTENDED, GIF, JPEG, PNG, jpeg, packed, pdf
 
 
@@ -17,6 +17,10 @@ def image_tokens(width, height, *, model=None, detail=""):
 
 def inline(data: bytes) -> str:
     return base64.b64encode(data + b"\x00" * 64).decode()
+
+
+def document_tokens(data: bytes) -> int:
+    return media_tokens(Media("document", source=inline(data)))
 
 
 def address(data: bytes, media_type="image/png") -> str:
@@ -74,7 +78,6 @@ def test_a_pdf_takes_its_pages():
 def test_a_pdf_that_hides_its_pages_has_one_for_so_many_bytes():
     hidden = pdf(b"\x93" * 500_000)
     assert document_tokens(hidden) == 11 * document_tokens(pdf(packed(1)))
-    assert media_tokens(Media("document", source=inline(hidden))) == document_tokens(hidden)
 
 
 def test_a_pdf_is_read_once(monkeypatch):

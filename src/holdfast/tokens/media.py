@@ -82,20 +82,15 @@ def media_tokens(
             return vision.page * 5  # if the document is elsewhere
         if payload.head(6).startswith(b"%PDF-"):
             return vision.page * _pages(payload)
-        return document_tokens(payload.head(), model=model, count=count)
+        return _document_tokens(payload.head(), vision.page, count)
     return _seconds(payload, media.kind) * _A_SECOND[media.kind]
 
 
-def document_tokens(
-    data: bytes, *, model: str | None = None, count: Callable[[str], int] | None = None
-) -> int:
-    """Tokens of a document: a PDF by its pages, text by ``count`` or by characters / 4.
+def _document_tokens(data: bytes, page: int, count: Callable[[str], int] | None) -> int:
+    """Tokens of a document that is no PDF: a text by ``count`` or by characters / 4.
 
-    Other files, and PDFs without visible page objects, count a page for each 50,000 bytes.
+    Other files count a page for each 50,000 bytes.
     """
-    page = vision_of(model).page
-    if data.startswith(b"%PDF-"):
-        return page * (pdf_pages(data) or ceil(len(data) / _BYTES_A_PAGE))
     try:
         text = data.decode()
     except UnicodeDecodeError:
@@ -212,9 +207,11 @@ _RULES: Mapping[str, Callable[..., int]] = {
 @lru_cache(maxsize=256)
 def vision_of(model: str | None) -> Vision:
     """The rules for a model; OpenAI's tiles for an unknown one."""
-    known = first("images", model)
-    numbers = {name: known[name] for name in known.keys() - {"rule", "unsized", "page"}}
-    return Vision(partial(_RULES[known["rule"]], **numbers), known["unsized"], known["page"])
+    return _vision(**first("images", model))
+
+
+def _vision(rule: str, unsized: int, page: int, **numbers: int) -> Vision:
+    return Vision(partial(_RULES[rule], **numbers), unsized, page)
 
 
 _PNG = b"\x89PNG\r\n\x1a\n"
