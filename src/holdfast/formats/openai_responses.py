@@ -101,14 +101,15 @@ class ItemExchanges(ResultsBehindCalls):
         refers = any(kind_of(original(message)) == _REFERENCE for message in messages)
         answered = set(pairs.values())
         for i, message in enumerate(messages):
-            for k, part in enumerate(message.parts):
-                call = pairs.get((i, k))
-                late = call is not None and call[0] > i
-                if isinstance(part, ToolResult) and (late or (call is None and not refers)):
-                    problem = f"the output of {part.call_id!r} has no call before it"
+            item = i, 0  # a call or an output is the only part of its item
+            is_fine = pairs[item][0] < i if item in pairs else refers
+            for result in message.results:
+                if not is_fine:
+                    problem = f"the output of {result.call_id!r} has no call before it"
                     yield Violation(self.name, i, problem)
-                elif isinstance(part, ToolCall) and (i, k) not in answered:
-                    yield Violation(self.name, i, f"tool call {part.id!r} has no output")
+            for call in message.calls:
+                if item not in answered:
+                    yield Violation(self.name, i, f"tool call {call.id!r} has no output")
 
     def welds(self, messages: Messages) -> Iterable[int]:
         """Every position from a call to its output, and between calls made together."""
@@ -148,12 +149,11 @@ class ReasoningLeadsOn(RewritingRule):
 
     def violations(self, messages: Messages) -> Violations:
         """Reasoning that no item of the assistant follows."""
-        for i, message in enumerate(messages):
-            if not _reasons(message):
-                continue
-            others = (m for m in messages[i + 1 :] if m.role != "assistant" or not _reasons(m))
-            after = next(others, None)
-            if after is None or after.role != "assistant":
+        is_followed = False
+        for i in reversed(range(len(messages))):
+            if not _reasons(messages[i]):
+                is_followed = messages[i].role == "assistant"
+            elif not is_followed:
                 yield Violation(self.name, i, "no item of the assistant follows its reasoning")
 
     def welds(self, messages: Messages) -> Iterable[int]:
