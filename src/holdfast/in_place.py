@@ -111,9 +111,11 @@ def prune_old_tool_outputs(
         cleared = [Cleared(i, 0, messages[i]) for i in applied.taken]
         for i in applied.taken:
             messages[i] = applied.transcript.messages[i].original
-    held = (meter.part(transcript.messages[edit.index].parts[edit.part]) for edit in done)
-    saved = [size - meter.text(edit.text) for edit, size in zip(done, held, strict=True)]
-    return Pruned(messages, sum(max(0, each) for each in saved), tuple(cleared))
+    reclaimed = sum(
+        max(0, meter.part(transcript.messages[edit.index].parts[edit.part]) - meter.text(edit.text))
+        for edit in done
+    )
+    return Pruned(messages, reclaimed, tuple(cleared))
 
 
 def _check(messages: object, prune: object) -> None:

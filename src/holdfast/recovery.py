@@ -72,8 +72,8 @@ def recall(
     damaged original, StoreError for a store that does not answer, and ConfigError for a malformed
     key, range, pattern or path.
     """
-    kept, part = open_store(store), {"lines": lines, "pattern": pattern, "field": field}
-    return excerpt_of(key, kept, thread, secret, **part).text
+    kept = open_store(store)
+    return excerpt_of(key, kept, thread, secret, lines=lines, pattern=pattern, field=field).text
 
 
 def excerpt_of(

@@ -6,13 +6,10 @@ it; ``validate`` reports such a role, which is usually a mistake.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import Text
 
-from .payloads import ROLES, Located, refuse
+from .payloads import ROLES, Located, Object, refuse
 from .rules.messages import KnownRoles
 from .wire import ObjectWire
 
@@ -27,7 +24,7 @@ class Plain(ObjectWire):
         del payload
         return (KnownRoles(*ROLES),)
 
-    def locate(self, message: Mapping[str, Any], place: str) -> Located:
+    def locate(self, message: Object, place: str) -> Located:
         """The text."""
         content = message.get("content")
         if not isinstance(content, str):

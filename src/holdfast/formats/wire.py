@@ -200,9 +200,8 @@ class ObjectWire(Annotated, ABC):
     def published(self, payload: object) -> tuple[Rule, ...]:
         """Fields and limits of the vendor's own API; other servers may accept more."""
         del payload
-        rules = imported("holdfast.formats.rules.published:published_rules")
-        made: tuple[Rule, ...] = rules(self.name)
-        return made
+        load = imported("holdfast.formats.rules.published:published_rules")
+        return cast("tuple[Rule, ...]", load(self.name))
 
     def published_as(self, message: Object) -> object:
         """The name of the published schema of a message."""

@@ -39,7 +39,9 @@ class Registry:
         """Import what the name stands for. Raises ConfigError, listing the known names."""
         if not isinstance(cast("object", name), str):
             raise ConfigError(
-                f"{name!r} is not a name of a {self.noun}", place=self.noun, advice=self._advice("")
+                f"{name!r} is not a name of a {self.noun}",
+                place=self.noun,
+                advice=nearest("", self.names(), self.aliases),
             )
         target = self.table.get(self.aliases.get(name, name))
         if target is not None:
@@ -58,7 +60,8 @@ class Registry:
 
     def unknown(self, name: str) -> ConfigError:
         """The error for a name that nothing has, listing the known ones."""
-        return ConfigError(f"there is no {self.noun} named {name!r}", advice=self._advice(name))
+        advice = nearest(name, self.names(), self.aliases)
+        return ConfigError(f"there is no {self.noun} named {name!r}", advice=advice)
 
     def __contains__(self, name: str) -> bool:
         """Whether the table or an installed package has the name."""
@@ -90,9 +93,6 @@ class Registry:
                     stacklevel=3,
                 )
         return entry_points(group=f"holdfast.{self.group}")
-
-    def _advice(self, name: str) -> str:
-        return nearest(name, self.names(), self.aliases)
 
 
 def imported(target: str) -> Any:

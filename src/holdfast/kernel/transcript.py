@@ -237,9 +237,7 @@ def oldest_first(
         freed[i] = 0
     enough = bisect_left(list(accumulate(freed)), excess)
     last = unit_of(transcript, min(enough, len(sizes) - 1))
-    going = set(range(last.stop))
-    going -= firm
-    return legal(transcript, going, kept)
+    return legal(transcript, set(range(last.stop)) - firm, kept)
 
 
 def unit_of(transcript: Transcript, i: int) -> range:
@@ -259,8 +257,7 @@ def legal(transcript: Transcript, going: set[int], kept: AbstractSet[int]) -> se
     if not going:
         return going
     now = _grown(transcript, going, kept)
-    newest_first = range(len(transcript) - 1, -1, -1)
-    user = next((i for i in newest_first if speaks(transcript.messages[i])), -1)
+    user = max(transcript.user_positions, default=-1)
     others = {i for i in range(user) if transcript.messages[i].role == "assistant"}
     if user not in now or others <= now:
         return now
@@ -282,12 +279,15 @@ def _grown(transcript: Transcript, going: AbstractSet[int], kept: AbstractSet[in
             continue
         if transcript.messages[unit.start].role == "system" and len(unit) == 1:
             continue
-        while gap and not _may_meet(transcript, staying[-1] if staying else None, unit):
+        while gap:
+            before = staying[-1] if staying else None
+            if _may_meet(transcript, before, unit):
+                break
             if firm.isdisjoint(unit):
                 now.update(unit)
                 break
-            if not staying or not firm.isdisjoint(staying[-1]):
-                now.difference_update(_bridge(transcript, staying[-1] if staying else None, k, now))
+            if before is None or not firm.isdisjoint(before):
+                now.difference_update(_bridge(transcript, before, k, now))
                 break
             now.update(staying.pop())
         if unit.start not in now:

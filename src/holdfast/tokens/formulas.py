@@ -54,9 +54,7 @@ class MessageFormula(TextFormula):
         content = message.content_text
         tokens = self.absent if content is None else self.count(content)
         tokens += self.count(message.aside) if message.aside else 0
-        return (
-            tokens if message.plain is not None else tokens + sum(map(self._beside, message.parts))
-        )
+        return tokens + sum(map(self._beside, message.parts))
 
     def _beside(self, part: Part) -> int:
         if isinstance(part, ToolCall | Reasoning | Opaque):

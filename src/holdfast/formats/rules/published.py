@@ -160,14 +160,11 @@ class WireSchema:
         if not fitting:
             kinds = {_ARTICLES.get(str(leaf["type"]), str(leaf["type"])) for leaf in leaves}
             return {}, f"{named(value)}, where {' or '.join(sorted(kinds))} belongs"
-        if not is_object(value):
-            return fitting[0], ""
         types = {_type_of(leaf): leaf for leaf in fitting if _type_of(leaf)}
-        if not types:
+        if not types or not is_object(value):
             return fitting[0], ""
         if (kind := value.get("type")) is not None:
-            found = types.get(kind) if isinstance(kind, str) else None
-            if found:
+            if found := types.get(str(kind)):
                 return found, ""
             return {}, f"{kind!r:.40} is none of the types {', '.join(sorted(types))}"
         meant = [
@@ -239,32 +236,29 @@ class AsPublished(MessageByMessage):
     name = "as_published"
 
     def __init__(self, wire: str, system: object = None) -> None:
-        self._wire, self._system = wire, system
+        self._published, self._system = published(wire), system
 
     def violations(self, messages: Messages) -> Violations:
         """One for the system prompt and one for each message, with all its problems."""
         if self._system is not None:
-            schema = published(self._wire)
-            content = schema.roles["user"]["properties"]["content"]
-            if problem := _described(schema.problems(self._system, content, "system")):
+            content = self._published.roles["user"]["properties"]["content"]
+            if problem := _described(self._published.problems(self._system, content, "system")):
                 yield Violation(self.name, REQUEST, problem)
         yield from super().violations(messages)
 
     def problem(self, message: Message) -> str:
         """The differences from the schema."""
         schema = self._schema_of(message)
-        if not schema:
-            return ""
-        return _described(published(self._wire).problems(original(message), schema, ""))
+        return _described(self._published.problems(original(message), schema, ""))
 
     def mended(self, message: Message) -> Message:
         """The message with every unambiguous repair made."""
         value = original(message)
-        now = published(self._wire).mended(value, self._schema_of(message))
+        now = self._published.mended(value, self._schema_of(message))
         return message if now == value else made(message.wire, now, message)
 
     def _schema_of(self, message: Message) -> Schema:
-        roles = published(self._wire).roles
+        roles = self._published.roles
         kind = wire_of(message).published_as(original(message))
         return roles.get(str(kind), roles.get("other", {}))
 
