@@ -240,3 +240,10 @@ def test_a_message_for_a_role_that_the_wire_lacks_is_judged_as_what_it_became():
         named("anthropic").read([user("u"), assistant("x")]), [Insert(2, "system", "Notes.")]
     ).transcript
     assert after.messages[2].role == after.messages[2].original["role"] == "user"
+
+
+def test_an_empty_last_message_of_the_assistant_gets_nothing_behind_it():
+    transcript = read([user("hi"), {"role": "assistant", "content": ""}], "anthropic")
+    assert not violations(transcript.rules, transcript.messages)
+    with pytest.raises(IntegrityError, match="is empty"):
+        apply(transcript, [Insert(2, "user", "meanwhile")])

@@ -197,6 +197,7 @@ class NotEmpty(MessageByMessage):
 
     def __init__(self, blank: Literal["all", "any", ""]) -> None:
         self._blank = blank
+        self.alone = blank != "all"  # where it matters which message is the last one
 
     def violations(self, messages: Messages) -> Violations:
         """An empty message, or one with an empty text."""
