@@ -18,16 +18,16 @@ from holdfast.kernel.budget import Budget, thresholds
 from holdfast.kernel.compressor import run
 from holdfast.kernel.edits import Drop, Insert
 from holdfast.kernel.messages import Message
-from holdfast.model_usage import ModelUsage
+from holdfast.model_usage import ModelCall
 from holdfast.options import Options
-from holdfast.redact import concealing, mask_transcript
+from holdfast.redact import mask_transcript
 from holdfast.result import CompressionResult, sources
 from holdfast.runtime import answers
 from holdfast.stream import events_of
 from holdfast.text.fit import head_tail, water_level
 
 from .arguments import SessionOptions
-from .log import LINES, Kept, Thread, with_calls
+from .log import LINES, Kept, Thread, exchanges
 from .state import Made
 
 
@@ -79,7 +79,7 @@ class LastFit:
     grows: bool = False
     """Whether there was a view before, or the thread is opened again: another one is likely."""
 
-    usage: ModelUsage = field(default_factory=ModelUsage)
+    calls: list[ModelCall] = field(default_factory=list[ModelCall])
     """The calls of models for all views so far."""
 
     seen: float | None = None
@@ -108,8 +108,8 @@ def notes_text(thread: Thread, options: SessionOptions, limit: int) -> str:
     """
     if not thread.state.notes:
         return ""
-    tells, count = concealing(redacts=options.redacts), options.meter.text
-    notes = [tells(note) for note in thread.state.notes.values()]
+    count = options.meter.text
+    notes = list(map(options.tells, thread.state.notes.values()))
     level = max(1, water_level(map(count, notes), limit // 2))
     told = (note if count(note) <= level else head_tail(note, level, count) for note in notes)
     return "\n".join([_IN_MIND, *(f"- {note}" for note in told), ""])
@@ -334,7 +334,7 @@ class RecentTurns:
         found = dict(self.fixed) | self.thread.read(made.earlier)
         for place in (self.thread.state.task if self.query is None else None, made.spoke):
             if place is not None and place < made.start:
-                found |= with_calls(self.thread, place)
+                found |= self.thread.read(exchanges(self.thread, [place]))
         return [found[place] for place in sorted(found) if place < made.start]
 
     def _compressed(
@@ -364,8 +364,7 @@ class RecentTurns:
         def keeping(stays: Container[int | None]) -> CompressionResult:
             asked["pin"] = [i for i, place in enumerate(places) if place in stays]
             found = run(fit(originals, max(1, made.target), asked, known), answers)
-            calls, usage = self.last_fit.usage.calls, found.model_usage
-            self.last_fit.usage = replace(usage, calls=(*calls, *usage.calls))
+            self.last_fit.calls += found.model_usage.calls
             return found
 
         result = keeping(pins | spoken)
