@@ -11,7 +11,6 @@ from typing import (
     Any,
     Generic,
     Protocol,
-    TypeGuard,
     TypeVar,
     cast,
     get_args,
@@ -143,7 +142,7 @@ def _described(kind: Any) -> Any:
     return cast("Any", Annotated)[(inner, *told)]
 
 
-_BYTES = (bytes, bytearray, memoryview)
+_BYTES: tuple[type[Any], ...] = (bytes, bytearray, memoryview)
 _REPLACED = "\ufffd"  # replaces bytes that are not UTF-8
 _ADVICE = "give holdfast.agent.FunctionTool(schema, a function of the arguments' JSON)"
 
@@ -208,10 +207,10 @@ def by_name(tools: object) -> dict[str, Tool]:
         )
     found: dict[str, Tool] = {}
     for n, tool in enumerate(tools):
-        place = f"tools[{n}]"
-        if not _is_tool(tool):
+        place, schema = f"tools[{n}]", getattr(tool, "schema", None)
+        if isinstance(tool, type) or not callable(tool) or not is_object(schema):
             raise ConfigError(f"{named(tool)} is not a tool", place=place, advice=_ADVICE)
-        name = next((name for name, _, _ in described([tool.schema])), "")
+        name = next((name for name, _, _ in described([schema])), "")
         if not name:
             advice = (
                 "give one such as "
@@ -222,16 +221,8 @@ def by_name(tools: object) -> dict[str, Tool]:
             raise ConfigError(
                 f"there is another tool named {name!r}", place=place, advice="rename one of them"
             )
-        found[name] = tool
+        found[name] = cast("Tool", tool)
     return found
-
-
-def _is_tool(value: object) -> TypeGuard[Tool]:
-    return (
-        not isinstance(value, type)
-        and callable(value)
-        and is_object(getattr(value, "schema", None))
-    )
 
 
 def as_text(output: object) -> str:
@@ -240,7 +231,7 @@ def as_text(output: object) -> str:
     return _as_text(output) if is_text else compact(output, otherwise=_as_text)
 
 
-def _as_text(value: object) -> str:
+def _as_text(value: Any) -> str:
     """A value that JSON cannot hold, as text; for binary data a line with its type and size."""
     if not isinstance(value, _BYTES):
         return str(value)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
 
 from holdfast.calls.lineup import Lineup
 from holdfast.formats.payloads import is_list, is_object
-from holdfast.kernel.budget import Budget
+from holdfast.kernel.budget import Budget, is_whole
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.registry import imported
 from holdfast.kernel.typed import Fraction, Only, Positive, check_fields, check_type
@@ -75,7 +75,7 @@ def messages(given: Sequence[object]) -> None:
 
 def which(value: object) -> Which:
     """A position or an id."""
-    if isinstance(value, bool) or not isinstance(value, int | str):
+    if not isinstance(value, str) and not is_whole(value):
         raise _refused(
             "message",
             value,
@@ -88,7 +88,7 @@ def which(value: object) -> Which:
 def event(value: object) -> int:
     """The number of an event."""
     number: object = value.number if isinstance(value, Event) else value
-    if isinstance(number, bool) or not isinstance(number, int):
+    if not is_whole(number):
         raise _refused("event", value, "is not an event", "give one of history(), or its number")
     return number
 

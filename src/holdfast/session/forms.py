@@ -5,9 +5,9 @@ If a form fails the check, rules make it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from holdfast.calls.lineup import Lineup
 from holdfast.compressors.writer import quoted, request, together, unfounded
@@ -34,8 +34,6 @@ from holdfast.runtime import Runtime
 from holdfast.text.fit import SENTENCE
 
 from .tiers import WantedForm
-
-T = TypeVar("T")
 
 RECONSTRUCTED = (
     "[reconstructed by a model from a shorter note of it: these are not the original words]"
@@ -113,7 +111,9 @@ class FormRequests:
         self, wanted: Sequence[WantedForm]
     ) -> tuple[list[Form | HoldfastError], ModelUsage]:
         """Ask for these forms together. Failures of the model are not raised."""
-        return self._answered(list(map(self._asking, wanted)))
+        runtime = Runtime(self.lineup, redacts=self.redacts)
+        flows = list(map(self._asking, wanted))
+        return run(together(flows), cast("Any", runtime.answer)), runtime.usage()
 
     def _asking(self, wanted: WantedForm) -> Generator[Ask[Any], Any, Form]:
         """The form. Raises ModelError also for other errors, since condensers are anyone's."""
@@ -127,14 +127,5 @@ class FormRequests:
 
     def expanded(self, segment: Segment, now: float) -> str:
         """The note of a segment reconstructed by the model, and marked so. Raises ModelError."""
-        (found,), _ = self._answered([expanded(segment, self.lineup.count, now)])
-        if isinstance(found, HoldfastError):
-            raise found
-        return found.content
-
-    def _answered(
-        self, flows: Sequence[Generator[Ask[Any], Any, T]]
-    ) -> tuple[list[T | HoldfastError], ModelUsage]:
         runtime = Runtime(self.lineup, redacts=self.redacts)
-        answer = cast("Callable[[Ask[Any]], Sequence[object]]", runtime.answer)
-        return run(together(flows), answer), runtime.usage()
+        return run(expanded(segment, self.lineup.count, now), runtime.answer_or_raise).content

@@ -345,7 +345,7 @@ class Thread:
             yield from self._intact("event", some, event_of).values()
 
     def read(self, positions: Sequence[int]) -> dict[int, Kept]:
-        """The messages at these positions with edits applied, without deleted ones."""
+        """The messages at these positions, in this order, with edits applied; no deleted ones."""
         gone, end, held = set(self.state.deleted), self.state.messages, self.held
         wanted = [place for place in positions if 0 <= place < end and place not in gone]
         missing = [place for place in wanted if place not in held]
@@ -358,8 +358,7 @@ class Thread:
     def backwards(self) -> Iterator[Kept]:
         """The messages with edits applied, newest first."""
         for stop in range(self.state.messages, 0, -LINES):
-            found = self.read(range(max(0, stop - LINES), stop))
-            yield from (found[place] for place in sorted(found, reverse=True))
+            yield from reversed(self.read(range(max(0, stop - LINES), stop)).values())
 
     def forwards(self, start: int = 0) -> Iterator[Kept]:
         """The messages from ``start`` on with edits applied, in order."""

@@ -377,7 +377,7 @@ class MessageVectors:
     def _keep(self, number: int) -> None:
         """Store a full block. If that fails, it is computed again next time."""
         store = self._thread.store
-        if isinstance(store, SetsBytes) and number in self._blocks:
+        if isinstance(store, SetsBytes):
             with suppress(StoreError):
                 settled(store.set_bytes(self._key(number), self._blocks[number].to_bytes()))
 

@@ -6,7 +6,7 @@ work grows with the view and the new messages, not with the thread.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any
@@ -62,7 +62,7 @@ class Part:
 class LastFit:
     """What a session remembers of its last fit, so that the next one costs only what is new."""
 
-    key: tuple[int, ...] = ()
+    key: Sequence[int] = ()
     part: Part | None = None
     overhead: int = 0
     """Tokens of the request besides its messages, which are included in the part's tokens."""
@@ -144,16 +144,15 @@ class RecentTurns:
         tools: object,
     ) -> None:
         self.thread, self.last_fit, self.options = thread, last_fit, options
-        self.query, self._tools = query, tools
+        self.query, self._request = query, thread.wire.read([], tools)
         self.limit = budget.tokens(options.window)
         self.trigger, self.target = thresholds(budget, self.limit, options.trigger)
         """Tokens above which the view is compacted again, and those of a view after it at most."""
         self.size = options.meter.message
         """Counts the tokens of a message."""
-        self.overhead = options.meter.overhead(thread.wire.read([], tools).envelope)
+        self.overhead = options.meter.overhead(self._request.envelope)
         """Tokens of the request besides its messages."""
-        always = thread.read([*thread.state.system, *thread.state.pins])
-        self.fixed: Mapping[int, Kept] = dict(sorted(always.items()))
+        self.fixed = thread.read(sorted({*thread.state.system, *thread.state.pins}))
         """The messages that are always in the view: system messages and pins."""
         self.fixed_tokens = self.overhead + self.tokens(self.fixed.values())
         self.room = self.limit - self.fixed_tokens
@@ -234,11 +233,9 @@ class RecentTurns:
         """
         last, made, wire = self.last_fit.part, self.thread.state.made, self.thread.wire
         if last is None or self.last_fit.key != self._key:
-            if made is None or tuple(made.key) != self._key:
+            if made is None or made.key != self._key:
                 return None
             last = self._set_part(self._part_of(made))
-        if last.end > self.thread.state.messages:
-            return None
         new = self.thread.read(range(last.end, self.thread.state.messages))
         fresh = self._masked([kept.message for kept in new.values()])
         beside = self.overhead - self.last_fit.overhead  # the tools may have changed
@@ -266,14 +263,14 @@ class RecentTurns:
 
     def keep(self, part: Part, made: Made) -> None:
         """Let the next fit continue from this part, in this process or another."""
-        self.thread.state.record_part(replace(made, key=[*self._key]))
+        self.thread.state.record_part(replace(made, key=self._key))
         self._set_part(part)
 
     @property
-    def _key(self) -> tuple[int, ...]:
+    def _key(self) -> list[int]:
         """What decides the contents of the view, besides recalled messages."""
         state = self.thread.state
-        return (state.since, state.rewordings, *self.fixed)
+        return [state.since, state.rewordings, *self.fixed]
 
     def _set_part(self, part: Part) -> Part:
         last_fit = self.last_fit
@@ -326,7 +323,7 @@ class RecentTurns:
         """
         if not self.options.redacts:
             return messages
-        shown = replace(self.thread.wire.read([], self._tools), messages=tuple(messages))
+        shown = replace(self._request, messages=tuple(messages))
         return [*mask_transcript(shown, brief=True).transcript.messages]
 
     def _before(self, made: Made) -> list[Kept]:
@@ -359,7 +356,7 @@ class RecentTurns:
             "secret": self.thread.secret,
         }
         originals = [message.original for message in messages]
-        known = replace(self.thread.wire.read([], self._tools), messages=tuple(messages))
+        known = replace(self._request, messages=tuple(messages))
 
         def keeping(stays: Container[int | None]) -> CompressionResult:
             asked["pin"] = [i for i, place in enumerate(places) if place in stays]

@@ -17,11 +17,11 @@ from itertools import islice
 from math import inf
 from operator import mul
 from secrets import token_hex
-from typing import Any, cast
+from typing import Any
 
 from holdfast.calls.lineup import Lineup
 from holdfast.formats.payloads import compact
-from holdfast.kernel.errors import CorruptError, HoldfastError, StoreError, problem_of
+from holdfast.kernel.errors import CorruptError, StoreError, problem_of
 from holdfast.kernel.ports import Embed
 from holdfast.kernel.typed import check_type
 from holdfast.memory.forms import FACTORS, HEAVY, VERBATIM, Condenser, Count, Form
@@ -80,10 +80,8 @@ class Likeness:
 
     def vectors_of(self, texts: Sequence[str]) -> Mapping[str, Sequence[float]]:
         """The vectors of the texts. Raises the HoldfastError that prevents it."""
-        answer = Runtime(self.lineup, redacts=self.redacts).answer(Embed(tuple(texts)))
-        if isinstance(answer, HoldfastError):
-            raise answer
-        rows = cast("Sequence[Sequence[float]]", answer)
+        runtime = Runtime(self.lineup, redacts=self.redacts)
+        rows: Sequence[Sequence[float]] = runtime.answer_or_raise(Embed(tuple(texts)))
         return {text: array("f", unit(row) or ()) for text, row in zip(texts, rows, strict=True)}
 
     def take(self, vectors: Mapping[str, Sequence[float]]) -> None:
@@ -138,7 +136,7 @@ class TierStore:
         hot = self._text("hot")
         if hot == self._last:
             return None
-        texts = {"hot": hot} | {tier: self._text(tier) for tier in TIERS if tier != "hot"}
+        texts = {tier: hot if tier == "hot" else self._text(tier) for tier in TIERS}
         self._last = hot
         try:
             kept = {tier: json.loads(text) for tier, text in texts.items() if text}

@@ -21,7 +21,7 @@ from holdfast.text.visible import GLANCE, amount
 from holdfast.validity import repair
 
 from .arguments import SessionOptions
-from .log import NEWEST, Kept, Thread
+from .log import NEWEST, Thread
 from .recall import WORTH, Inquiry, Past, Recalled, Recollection, of_the_newest
 from .recent import LastFit, Part, RecentTurns, marked_message, notes_text
 from .state import Made
@@ -133,14 +133,13 @@ class Fit:
         left = self.limit - self.recent.overhead
         if self.thread.state.tokens > left and not self.thread.state.rewordings:
             return None
-        found: list[Kept] = []
+        messages: list[Message] = []
         for kept in self.thread.backwards():
             left -= self.recent.size(kept.message)
             if left < 0:
                 return None
-            found.append(kept)
-        found.reverse()
-        messages = [kept.message for kept in found]
+            messages.append(kept.message)
+        messages.reverse()
         head = sum(1 for _ in takewhile(lambda message: message.role == "system", messages))
         part = Part(messages, self.limit - left, (), head, self.thread.state.messages, 0)
         view = self._compose(part, Recollection(), "everything_fits")
