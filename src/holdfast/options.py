@@ -39,8 +39,8 @@ OnFailure = Literal["degrade", "fit", "raise"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Options(TypedDict, total=False):
-    """The keyword arguments of ``compress`` beside the messages and the budget."""
+class SharedOptions(TypedDict, total=False):
+    """The keyword arguments that ``compress`` and ``Session`` have in common."""
 
     model: str | None
     """The model whose vocabulary counts tokens, and whose window is the default budget.
@@ -54,6 +54,33 @@ class Options(TypedDict, total=False):
 
     strategy: Strategy
     """A strategy by name, an object, or a list of them, instead of a profile."""
+
+    counter: Counter
+    """Counts tokens instead of the model's vocabulary: a name, an object or a function."""
+
+    redact: bool | None
+    """Mask secrets before anything is stored, summarised or referred to, in what the model and
+    its tools said, and in what users said once it leaves the view. By default, the profile
+    decides."""
+
+    llm: ModelSpec | None
+    """The model that writes summaries: ``vendor:name``, an object or a function."""
+
+    embedder: EmbedderSpec | None
+    """The embedder that compares texts; by default one that needs no network."""
+
+    cache: CompressionCache | None
+    """Answers of earlier calls of the model and the embedder."""
+
+    limits: CallLimits | None
+    """Limits on the time, number, retries and cost of calls."""
+
+    costs: Costs | None
+    """Let what it costs decide whether to compact between trigger and limit."""
+
+
+class Options(SharedOptions, total=False):
+    """The keyword arguments of ``compress`` beside the messages and the budget."""
 
     query: str | None
     """The question to keep material for; defaults to the newest user message."""
@@ -70,35 +97,12 @@ class Options(TypedDict, total=False):
     store: str | KeyValueStore | None
     """Where originals of shortened texts are kept: a URL or a store object."""
 
-    counter: Counter
-    """Counts tokens instead of the model's vocabulary: a name, an object or a function."""
-
     on_failure: OnFailure
     """What happens when a strategy fails: ``degrade`` goes on with the next step, ``fit`` also
     trims to the budget at the end, ``raise`` raises StrategyError."""
 
-    redact: bool | None
-    """Mask secrets before anything is stored, summarised or referred to, in what the model and
-    its tools said, and in what users said once it leaves the view. By default, the profile
-    decides."""
-
-    llm: ModelSpec | None
-    """The model that writes summaries: ``vendor:name``, an object or a function."""
-
-    embedder: EmbedderSpec | None
-    """The embedder that compares texts; by default one that needs no network."""
-
-    cache: CompressionCache | None
-    """Answers of earlier calls of the model and the embedder."""
-
     thread: str | None
     """The id under which summaries and originals are kept in the store."""
-
-    limits: CallLimits | None
-    """Limits on the time, number, retries and cost of calls."""
-
-    costs: Costs | None
-    """Let what it costs decide whether to compact between trigger and limit."""
 
     secret: str | None
     """The secret that signs summaries and references; defaults to one kept in the store."""

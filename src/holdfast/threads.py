@@ -68,8 +68,10 @@ class ThreadStore(ClosedAfterUse):
         view. Sessions write these figures from time to time and when they close. ``form`` is
         ``text`` or ``html`` (one page).
         """
-        kept = [(name, settled(self.store.get(STATE + name))) for name in self.threads()]
-        states = [(name, State.from_json(text)) for name, text in kept]
+        states = [
+            (name, State.from_json(settled(self.store.get(STATE + name))))
+            for name in self.threads()
+        ]
         states.sort(key=lambda each: -each[1].tokens)
         rows = [
             [
@@ -152,5 +154,5 @@ def open(place: str | PathLike[str] | KeyValueStore) -> ThreadStore:  # noqa: A0
     """
     if isinstance(place, str | PathLike):
         file = fspath(place)
-        return ThreadStore(open_store(file if "://" in file else f"sqlite:///{file}"))
+        place = file if "://" in file else f"sqlite:///{file}"
     return ThreadStore(open_store(place))

@@ -164,7 +164,7 @@ def test_only_the_question_asks_for_a_time_and_the_work_beside_it_does_not():
     said = [{"role": "user", "content": f"(8 May 202{n}) The gate was painted."} for n in range(4)]
     with Session("t") as session:
         session.append(*said)
-        answers = session._past._retrieval.answers
+        answers = session._past._retrieval(()).answers
         asked, beside = (
             Inquiry("When was the gate painted in May 2021?"),
             Inquiry("The gate?", "log of May 2021"),

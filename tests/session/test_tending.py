@@ -10,7 +10,7 @@ from holdfast.memory.tiers import TIERS, TierSizes
 from holdfast.session import Session
 from holdfast.session.arguments import SessionOptions
 from holdfast.session.log import Thread
-from holdfast.session.tiers import Likeness, ThreadTiers
+from holdfast.session.tiers import ThreadTiers
 from holdfast.session.turns import covered
 from holdfast.stores.in_process import InProcessStore
 from holdfast.tokens import meter_for
@@ -21,7 +21,7 @@ SIZES = TierSizes(hot=400, warm=300, cold=200)
 
 def opened(store, name="t"):
     thread = Thread(name, store, lambda: 1_000.0, meter_for(counter="o200k_base"))
-    return thread, ThreadTiers(thread, SIZES, RuleCondenser(), Likeness(SessionOptions().lineup))
+    return thread, ThreadTiers(thread, SessionOptions(tiers=SIZES, condenser=RuleCondenser()))
 
 
 def said(thread, messages):

@@ -52,19 +52,6 @@ def test_it_works_again_when_it_is_woken_later():
     assert work.begun == 2
 
 
-def test_what_is_closed_begins_nothing_any_more_and_waits_for_nothing():
-    work = Work()
-    worker = Worker(work)
-    worker.wake()
-    assert work.started.wait(WAIT)
-    worker.wake()
-    worker.close()
-    worker.wake()
-    work.go.set()
-    work.ended()
-    assert work.begun == 1
-
-
 def test_it_keeps_no_process_from_ending():
     work = Work()
     Worker(work).wake()

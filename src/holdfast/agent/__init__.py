@@ -159,9 +159,8 @@ class AgentLoop:
 
     def fit(self) -> View:
         """Fit now; the next model call begins with this view."""
-        revision = (
-            self.session.revision
-        )  # read first, so that messages that come meanwhile are fitted again
+        # read first, so that messages that come meanwhile are fitted again
+        revision = self.session.revision
         view = self.session.fit(budget=self._budget, tools=self._schemas or None)
         self._view, self._revision = copied(view.messages), revision
         return view
@@ -207,20 +206,19 @@ class AgentLoop:
         """The model's message; if it refuses for length, a smaller view is tried once."""
         sent = yield self._to_send
         try:
-            reply = yield partial(self.model, copied(sent), copied(self._schemas))
+            return (yield partial(self.model, copied(sent), copied(self._schemas)))
         except Exception as fault:
             refused = overflow(fault)
             if refused is None:
                 raise
-            view: View = yield partial(self._fit_harder, refused, sent)
-            try:
-                reply = yield partial(self.model, view.messages, copied(self._schemas))
-            except Exception as again:
-                still = overflow(again)
-                if still is None:
-                    raise
-                raise still_too_long(view, still) from again
-        return reply
+        view: View = yield partial(self._fit_harder, refused, sent)
+        try:
+            return (yield partial(self.model, view.messages, copied(self._schemas)))
+        except Exception as again:
+            still = overflow(again)
+            if still is None:
+                raise
+            raise still_too_long(view, still) from again
 
     def _to_send(self) -> list[Any]:
         """The messages for the model; calls that an interruption left open are repaired.

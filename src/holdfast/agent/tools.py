@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import (
     Annotated,
     Any,
     Generic,
     Protocol,
-    TypeGuard,
     TypeVar,
     cast,
     get_args,
@@ -84,11 +84,9 @@ def tool(function: Callable[..., Any] | None = None, *, provider: ToolProvider =
     Raises ConfigError for anything but a function with a name, and for arguments that no schema can
     describe.
     """
-
-    def made(given: Callable[..., Any]) -> PlainTool[Any]:
-        return _made(given, provider)
-
-    return made if function is None else made(function)
+    if function is None:
+        return partial(_made, provider=provider)
+    return _made(function, provider)
 
 
 def _made(function: Callable[..., Any], provider: ToolProvider) -> PlainTool[Any]:
@@ -144,6 +142,7 @@ def _described(kind: Any) -> Any:
     return cast("Any", Annotated)[(inner, *told)]
 
 
+_BYTES: tuple[type[Any], ...] = (bytes, bytearray, memoryview)
 _REPLACED = "\ufffd"  # replaces bytes that are not UTF-8
 _ADVICE = "give holdfast.agent.FunctionTool(schema, a function of the arguments' JSON)"
 
@@ -208,10 +207,10 @@ def by_name(tools: object) -> dict[str, Tool]:
         )
     found: dict[str, Tool] = {}
     for n, tool in enumerate(tools):
-        place = f"tools[{n}]"
-        if not _is_tool(tool):
+        place, schema = f"tools[{n}]", getattr(tool, "schema", None)
+        if isinstance(tool, type) or not callable(tool) or not is_object(schema):
             raise ConfigError(f"{named(tool)} is not a tool", place=place, advice=_ADVICE)
-        name = next((name for name, _, _ in described([tool.schema])), "")
+        name = next((name for name, _, _ in described([schema])), "")
         if not name:
             advice = (
                 "give one such as "
@@ -222,32 +221,19 @@ def by_name(tools: object) -> dict[str, Tool]:
             raise ConfigError(
                 f"there is another tool named {name!r}", place=place, advice="rename one of them"
             )
-        found[name] = tool
+        found[name] = cast("Tool", tool)
     return found
-
-
-def _is_tool(value: object) -> TypeGuard[Tool]:
-    return (
-        not isinstance(value, type)
-        and callable(value)
-        and is_object(getattr(value, "schema", None))
-    )
 
 
 def as_text(output: object) -> str:
     """The output of a tool as text: text unchanged, bytes decoded, anything else as JSON."""
-    if isinstance(output, str):
-        return output
-    return _as_text(output) if _is_bytes(output) else compact(output, otherwise=_as_text)
+    is_text = isinstance(output, (str, *_BYTES))
+    return _as_text(output) if is_text else compact(output, otherwise=_as_text)
 
 
-def _is_bytes(value: object) -> TypeGuard[bytes | bytearray]:
-    return isinstance(value, bytes | bytearray | memoryview)
-
-
-def _as_text(value: object) -> str:
+def _as_text(value: Any) -> str:
     """A value that JSON cannot hold, as text; for binary data a line with its type and size."""
-    if not _is_bytes(value):
+    if not isinstance(value, _BYTES):
         return str(value)
     data = bytes(value)
     text = data.decode("utf-8", "replace")

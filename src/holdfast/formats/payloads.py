@@ -300,7 +300,7 @@ def rewritten(original: Object, texts: Mapping[Path, str]) -> Object:
     return copy
 
 
-def compact(value: object, place: str = "", otherwise: Callable[[object], str] = str) -> str:
+def compact(value: object, place: str = "", otherwise: Callable[[object], object] = str) -> str:
     """The value as JSON without white space, as it is counted.
 
     ``otherwise`` converts what JSON cannot hold. Raises FormatError, naming the place, for a value
@@ -314,7 +314,7 @@ def compact(value: object, place: str = "", otherwise: Callable[[object], str] =
 
 
 @cache  # ``json.dumps`` makes an encoder for each call, which takes as long as its work
-def _encoder(otherwise: Callable[[object], str]) -> json.JSONEncoder:
+def _encoder(otherwise: Callable[[object], object]) -> json.JSONEncoder:
     return json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=otherwise)
 
 

@@ -22,23 +22,22 @@ from holdfast.memory.relevance import Choice
 from holdfast.memory.tiers import Tier, Tiers, TierStatistics
 from holdfast.names import ReportForm
 from holdfast.options import listing
-from holdfast.redact import redacted_text
 from holdfast.stores import open_store
 from holdfast.stores.excerpts import excerpt
 from holdfast.stores.in_process import InProcessStore
 from holdfast.stores.key_logs import LogsOverKeys
-from holdfast.stores.protocols import ClosedAfterUse, Closes, settled
+from holdfast.stores.protocols import ClosedAfterUse, Closes, LogStore, settled
 from holdfast.text.visible import amount
 from holdfast.trace import told_gain
 
 from . import arguments
 from .arguments import SessionOptions, ThreadOptions, Which
-from .log import Thread, exchanges, inverse, own_id
-from .maintenance import Exclusive, FormRequests, Upkeep
+from .log import Thread, exchanges, own_id, undo
+from .maintenance import Exclusive, Upkeep
 from .recall import FactReader, MessageVectors, Past, Recalled
 from .recent import LastFit
 from .state import Event
-from .tiers import Likeness, ThreadTiers
+from .tiers import ThreadTiers
 from .view import View, ViewMaker, copied
 
 if TYPE_CHECKING:
@@ -206,11 +205,13 @@ class Session(ClosedAfterUse):
         kind: type[Fact] = imported("holdfast.memory.facts:Fact")
         with self._refreshed() as own:
             if isinstance(note, kind):
-                return own.record("forget", "asked by the user", {"fact": list(note.key)})
-            number = arguments.event(note)
-            if number not in own.state.notes:
-                raise NotFoundError(str(number), where=f"the notes of thread {self.thread!r}")
-            return own.record("forget", "asked by the user", {"note": number})
+                facts: dict[str, object] = {"fact": list(note.key)}
+            else:
+                facts = {"note": arguments.event(note)}
+                if facts["note"] not in own.state.notes:
+                    where = f"the notes of thread {self.thread!r}"
+                    raise NotFoundError(str(facts["note"]), where=where)
+            return own.record("forget", "asked by the user", facts)
 
     def undo(self, event: Event | int | None = None) -> Event:
         """Undo a compaction, an edit, a deletion or a pin, by default the newest of them.
@@ -220,8 +221,7 @@ class Session(ClosedAfterUse):
         """
         number = None if event is None else arguments.event(event)
         with self._refreshed() as own:
-            kind, facts = inverse(own, number)
-            return own.record(kind, f"event {facts['undoes']} is undone", facts)
+            return undo(own, number)
 
     def fork(self, thread: str, store: str | KeyValueStore | None = None) -> Self:
         """Copy the thread to a new one in the same store or another, and return its session.
@@ -231,9 +231,8 @@ class Session(ClosedAfterUse):
         with self._refreshed() as own:
             made = copy(self)
             kept = own.store if store is None else made._keep(store)  # noqa: SLF001 - one of ours
+            own.copy_to(kept, arguments.thread(thread))
             made._begin(thread, kept)  # noqa: SLF001 - as above
-            own.copy_to(made._thread)  # noqa: SLF001 - as above
-            made._open(thread, kept)  # noqa: SLF001 - as above
             return made
 
     @property
@@ -307,10 +306,11 @@ class Session(ClosedAfterUse):
         with self._lock:
             started = perf_counter()
             self._thread.refresh()
-            maker = ViewMaker(self._thread, self._last_fit, self._options, self._past)
-            view = maker.view(chosen, query, tools)
+            own = self._thread, self._last_fit, self._options, self._past
+            maker = ViewMaker(*own, query, tools)
+            view = maker.view(chosen)
             if not view.budget_met:
-                view = replace(view, smallest=maker.smallest(view, chosen, query, tools))
+                view = replace(view, smallest=maker.smallest(view, chosen))
             if view.net:
                 told_gain(view.net)
             gain = view.net.net if view.net else 0.0
@@ -343,11 +343,7 @@ class Session(ClosedAfterUse):
     def stats(self) -> Stats:
         """The thread in numbers, after its tiers are brought up to date."""
         with self._lock:
-            self._upkeep.maintain_for_reader()
-            stats: Stats = imported("holdfast.session.report:stats_of")(
-                self._thread, self._tiers, self.faults, self._last_fit
-            )
-            return stats
+            return self._stats()
 
     def tiers(self) -> Tiers:
         """The segments of each tier, brought up to date, in their present forms."""
@@ -385,6 +381,8 @@ class Session(ClosedAfterUse):
         check_type(expand, Expand | None, "expand")
         check_type(pattern, str | None, "pattern")
         check_type(field, str | None, "field")
+        span = imported("holdfast.recovery:line_range")(lines)
+        part: dict[str, Any] = {"lines": span, "pattern": pattern, "field": field}
         with self._refreshed() as own:
             position = self._position(key)
             text = note = None
@@ -398,13 +396,11 @@ class Session(ClosedAfterUse):
         if note is not None:
             text = self._upkeep.expanded(note)
         if text is not None:
-            wanted = imported("holdfast.recovery:line_range")(lines)
-            return excerpt(text, lines=wanted, pattern=pattern, field=field).text
+            return excerpt(text, **part).text
         if isinstance(key, int) or position is not None:
             raise self._absent(key, position)
-        parts = {"lines": lines, "pattern": pattern, "field": field}
         found: str = imported("holdfast.recovery:recall")(
-            key, store=self._thread.store, thread=self._thread.name, **parts
+            key, store=self._thread.store, thread=self._thread.name, **part
         )
         return found
 
@@ -423,17 +419,10 @@ class Session(ClosedAfterUse):
         """Return a report on tiers, saved tokens and recalls, as text or as one HTML page."""
         check_type(form, ReportForm, "form")
         with self._lock:
-            # a report does not wait for a large backlog
-            self._upkeep.maintain_for_reader(some=True)
-            report = imported("holdfast.session.report")  # most sessions are asked for none
-            stats = report.stats_of(self._thread, self._tiers, self.faults, self._last_fit)
-            story = report.Story(stats, list(self._thread.events()))
-            found = self._past.texts(story.shown_positions())
-        # a report may be passed on
-        texts = {place: redacted_text(text)[0] for place, text in found.items()}
-        story = replace(story, texts=texts)
-        page: str = report.html_page(story) if form == "html" else report.text_page(story)
-        return page
+            stats = self._stats(some=True)  # a report does not wait for a large backlog
+            report = imported("holdfast.session.report:report")
+            page: str = report(form, stats, list(self._thread.events()), self._past)
+            return page
 
     def close(self) -> None:
         """Save the state for a quick opening, and close a store that this session opened.
@@ -481,6 +470,13 @@ class Session(ClosedAfterUse):
             self._thread.refresh()
             yield self._thread
 
+    def _stats(self, *, some: bool = False) -> Stats:
+        """The thread in numbers, after its tiers are brought up to date, or some of them."""
+        self._upkeep.maintain_for_reader(some=some)
+        stats_of = imported("holdfast.session.report:stats_of")  # most sessions are asked for none
+        stats: Stats = stats_of(self._thread, self._tiers, self.faults, self._last_fit)
+        return stats
+
     def _marked(self, kind: Literal["delete", "pin"], reason: str, which: Sequence[Which]) -> Event:
         """Record an event on these messages and the messages that belong to them."""
         why = arguments.words("reason", reason)
@@ -492,31 +488,26 @@ class Session(ClosedAfterUse):
             positions = exchanges(self._thread, [self._known(each) for each in which])
             return self._thread.record(kind, why, {"positions": positions})
 
-    def _keep(self, store: str | KeyValueStore) -> KeyValueStore:
+    def _keep(self, store: str | KeyValueStore) -> LogStore:
         """Open the store of this session, which it closes if it has opened it itself."""
         self._owns = isinstance(store, str)
         return LogsOverKeys.over(open_store(store))
 
-    def _begin(self, thread: str, store: KeyValueStore) -> None:
+    def _begin(self, thread: str, store: LogStore) -> None:
         self._lock = Exclusive(partial(self._open, thread, store))
         self._open(thread, store)
 
-    def _open(self, thread: str, store: KeyValueStore) -> None:
+    def _open(self, thread: str, store: LogStore) -> None:
         """Read everything that is kept in memory from the store."""
-        options, own = self._options, self._options.own
-        clock = arguments.clock(own.clock)
+        options = self._options
+        clock = arguments.clock(options.own.clock)
         self._thread = Thread(arguments.thread(thread), store, clock, options.meter, options.format)
-        vectors = MessageVectors.of(self._thread, wanted=own.vectors)
-        self._past = Past(self._thread, vectors, redacts=options.redacts)
+        vectors = MessageVectors.of(self._thread, wanted=options.own.vectors)
+        self._past = Past(self._thread, vectors, options.tells)
         self._last_fit = LastFit(grows=self._thread.state.messages > 0)
-        self._facts = FactReader(self._thread, redacts=options.redacts)
-        likeness = Likeness(options.lineup, options.redacts)
-        self._tiers = ThreadTiers(
-            self._thread, own.tiers, own.condenser, likeness, own.relevance, own.segmentation
-        )
-        asking = options.asking
-        forming = None if asking is None else FormRequests(asking, options.lineup, options.redacts)
-        self._upkeep = Upkeep(self._lock, self._tiers, likeness, forming, background=own.background)
+        self._facts = FactReader(self._thread, options.tells)
+        self._tiers = ThreadTiers(self._thread, options)
+        self._upkeep = Upkeep(self._lock, self._tiers, options)
 
     def _known(self, which: Which) -> int:
         """The position of a message. Raises NotFoundError if there is none, or it is deleted."""

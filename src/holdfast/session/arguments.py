@@ -6,32 +6,36 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from os import PathLike
 from time import time
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
 
-from holdfast.calls.lineup import CallLimits, Lineup
+from holdfast.calls.lineup import Lineup
 from holdfast.formats.payloads import is_list, is_object
-from holdfast.kernel.budget import Budget
+from holdfast.kernel.budget import Budget, is_whole
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.registry import imported
 from holdfast.kernel.typed import Fraction, Only, Positive, check_fields, check_type
 from holdfast.memory.forms import AskingCondenser, Condenser
 from holdfast.memory.relevance import Relevance
 from holdfast.memory.tiers import Segmentation, TierSizes
-from holdfast.names import ProfileName
-from holdfast.options import USUAL_PROFILE, Options, Provider, Strategy, check, chosen, costs_of
-from holdfast.profiles import Profile
-from holdfast.providers import EmbedderSpec, ModelSpec
+from holdfast.options import (
+    USUAL_PROFILE,
+    Options,
+    Provider,
+    SharedOptions,
+    check,
+    chosen,
+    costs_of,
+)
+from holdfast.redact import concealing
 from holdfast.text.visible import amount
-from holdfast.tokens import Counter, meter_for, window_of
+from holdfast.tokens import meter_for, window_of
 
 from .state import Event
 from .turns import TurnCondenser
 
 if TYPE_CHECKING:
-    from holdfast.calls.cache import CompressionCache
-    from holdfast.cost import Costs
+    from .forms import FormRequests
 
 _FIRST, _END = -62_135_510_400, 253_402_214_400
 """Seconds since 1970 UTC: the first and the last midnight with a year that ``datetime`` has, 1 to
@@ -42,10 +46,9 @@ Which = int | str
 """A message: its position (negative from the end), or the id with which it was appended."""
 
 
-def words(place: str, value: object) -> str:
+def words(place: str, given: str) -> str:
     """The given text, which may not be empty."""
-    check_type(value, str, place)
-    given = cast("str", value)
+    check_type(given, str, place)
     if not given.strip():
         raise ConfigError("it is empty", place=place, advice="give text")
     return given
@@ -72,7 +75,7 @@ def messages(given: Sequence[object]) -> None:
 
 def which(value: object) -> Which:
     """A position or an id."""
-    if isinstance(value, bool) or not isinstance(value, int | str):
+    if not isinstance(value, str) and not is_whole(value):
         raise _refused(
             "message",
             value,
@@ -85,7 +88,7 @@ def which(value: object) -> Which:
 def event(value: object) -> int:
     """The number of an event."""
     number: object = value.number if isinstance(value, Event) else value
-    if isinstance(number, bool) or not isinstance(number, int):
+    if not is_whole(number):
         raise _refused("event", value, "is not an event", "give one of history(), or its number")
     return number
 
@@ -167,23 +170,12 @@ class OwnOptions:
         check_fields(self, bare=True)
 
 
-class ThreadOptions(TypedDict, total=False):
+class ThreadOptions(SharedOptions, total=False):
     """The options of ``Session`` besides thread, store and budget; see there."""
 
-    model: str | None
-    format: Provider
-    profile: ProfileName | PathLike[str] | Profile
-    strategy: Strategy
-    counter: Counter
-    redact: bool | None
     tiers: TierSizes | None
     vectors: bool | None
     condenser: Condenser | None
-    llm: ModelSpec | None
-    embedder: EmbedderSpec | None
-    cache: CompressionCache | None
-    limits: CallLimits | None
-    costs: Costs | None
     relevance: Relevance | None
     segmentation: Segmentation
     recall_score: float | None
@@ -202,8 +194,8 @@ def own_options(given: Mapping[str, Any]) -> OwnOptions:
     return OwnOptions(**{name: given[name] for name in names})
 
 
-_OWN = frozenset({"format", "llm", "costs"})
-"""Options of ``compress`` too, which a session passes on in its own way."""
+_PASSED_ON = frozenset({"format", "llm", "costs"})
+"""Shared options that a session passes on in its own way."""
 
 
 class SessionOptions:
@@ -220,12 +212,11 @@ class SessionOptions:
         self.budget = budget
         self.format: Provider = given.get("format")
         self.own = own_options(given)
-        self._llm: ModelSpec | None = given.get("llm")
-        if self._llm is None and isinstance(self.own.condenser, AskingCondenser):
-            raise ConfigError(
-                "it asks a model, and there is none", place="condenser", advice="give llm="
-            )
-        shared = Options.__annotations__.keys() - _OWN
+        llm, condenser = given.get("llm"), self.own.condenser
+        if llm is None and isinstance(condenser, AskingCondenser):
+            problem = "it asks a model, and there is none"
+            raise ConfigError(problem, place="condenser", advice="give llm=")
+        shared = SharedOptions.__annotations__.keys() - _PASSED_ON
         own = {name: value for name, value in given.items() if name in shared}
         self.of_compress = cast("Options", own)
         """The options of ``compress`` that were given to the session."""
@@ -234,7 +225,7 @@ class SessionOptions:
         model, cache = asked.get("model"), asked.get("cache")
         embedder, limits = asked.get("embedder"), asked.get("limits")
         self.meter = meter_for(model, asked.get("counter"))
-        self.lineup = Lineup.of(self.meter.text, self._llm, embedder, cache=cache, limits=limits)
+        self.lineup = Lineup.of(self.meter.text, llm, embedder, cache=cache, limits=limits)
         """The model that writes forms of segments, and the embedder that compares segments."""
         self.window = window_of(model)
         """The context window of the model in tokens, if it is known."""
@@ -244,20 +235,17 @@ class SessionOptions:
         self.redacts = profile.redact
         """Whether secrets are masked before a model sees them, as the profile or the caller says.
         """
+        self.forming: FormRequests | None = None
+        """Asks the model for forms; None without a model."""
+        if llm is not None:
+            forms = imported("holdfast.session.forms")
+            asks = isinstance(condenser, AskingCondenser)
+            asking = condenser if asks else forms.ModelCondenser(condenser)
+            self.forming = forms.FormRequests(asking, self.lineup, self.redacts)
+        self.tells = concealing(redacts=profile.redact)
+        """Masks them in what is repeated from the thread."""
         self.trigger = profile.trigger
         """The profile's trigger of a compaction, for a budget without one."""
         self.costs = costs_of(asked, profile, model)
         """The costs that decide on a compaction between trigger and limit, with the model's price.
         """
-
-    @property
-    def asking(self) -> AskingCondenser | None:
-        """The condenser that asks the model; None without a model."""
-        if self._llm is None:
-            return None
-        if isinstance(self.own.condenser, AskingCondenser):
-            return self.own.condenser
-        model: AskingCondenser = imported("holdfast.session.forms:ModelCondenser")(
-            self.own.condenser
-        )
-        return model

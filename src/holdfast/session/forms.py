@@ -5,13 +5,14 @@ If a form fails the check, rules make it.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
-from holdfast.compressors.writer import quoted, request, unfounded
-from holdfast.kernel.compressor import ask
-from holdfast.kernel.errors import ModelError
+from holdfast.calls.lineup import Lineup
+from holdfast.compressors.writer import quoted, request, together, unfounded
+from holdfast.kernel.compressor import ask, run
+from holdfast.kernel.errors import HoldfastError, ModelError, problem_of
 from holdfast.kernel.ports import Ask
 from holdfast.memory.entities import add_names, named_in
 from holdfast.memory.forms import (
@@ -19,6 +20,7 @@ from holdfast.memory.forms import (
     HEAVY,
     KEPT,
     LIGHT,
+    AskingCondenser,
     Condenser,
     Count,
     Form,
@@ -26,7 +28,12 @@ from holdfast.memory.forms import (
     room_for,
 )
 from holdfast.memory.tiers import Segment, expansion, verbatim
+from holdfast.model_usage import ModelUsage
+from holdfast.redact import concealing
+from holdfast.runtime import Runtime
 from holdfast.text.fit import SENTENCE
+
+from .tiers import WantedForm
 
 RECONSTRUCTED = (
     "[reconstructed by a model from a shorter note of it: these are not the original words]"
@@ -90,3 +97,35 @@ def _written(
     names = ", ".join(named) or "(nothing in particular)"
     reply = yield from ask(request(prompt, tokens, {"named": names, "messages": quoted(piece)}))
     return reply.strip()
+
+
+@dataclass(frozen=True, slots=True)
+class FormRequests:
+    """Asks the model for forms; with ``redacts``, secrets are masked first."""
+
+    condenser: AskingCondenser
+    lineup: Lineup
+    redacts: bool
+
+    def ask_for(
+        self, wanted: Sequence[WantedForm]
+    ) -> tuple[list[Form | HoldfastError], ModelUsage]:
+        """Ask for these forms together. Failures of the model are not raised."""
+        runtime = Runtime(self.lineup, redacts=self.redacts)
+        flows = list(map(self._asking, wanted))
+        return run(together(flows), cast("Any", runtime.answer)), runtime.usage()
+
+    def _asking(self, wanted: WantedForm) -> Generator[Ask[Any], Any, Form]:
+        """The form. Raises ModelError also for other errors, since condensers are anyone's."""
+        told = concealing(redacts=self.redacts)(wanted.text)
+        try:
+            return (yield from self.condenser.asking(told, wanted.level, self.lineup.count))
+        except HoldfastError:
+            raise
+        except Exception as fault:
+            raise ModelError(problem_of(fault)) from fault
+
+    def expanded(self, segment: Segment, now: float) -> str:
+        """The note of a segment reconstructed by the model, and marked so. Raises ModelError."""
+        runtime = Runtime(self.lineup, redacts=self.redacts)
+        return run(expanded(segment, self.lineup.count, now), runtime.answer_or_raise).content

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeVar, cast
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeVar
 
 from holdfast.formats import named
 from holdfast.formats.payloads import as_sent, is_object
@@ -20,12 +20,11 @@ from holdfast.kernel.errors import (
 )
 from holdfast.kernel.forks import cached_property
 from holdfast.kernel.messages import Message
-from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Format, speaks
 from holdfast.memory.messages import Remembered, remembered
 from holdfast.stores.artifacts import secret_of
 from holdfast.stores.key_logs import EVENTS, MESSAGES
-from holdfast.stores.protocols import Glances, KeepsLogs, Line, MessageLog, as_store_errors, settled
+from holdfast.stores.protocols import Glances, Line, LogStore, MessageLog, as_store_errors, settled
 from holdfast.text.keyed import of_thread
 from holdfast.text.visible import LISTED, amount
 from holdfast.text.words import READ, has_unspaced, words
@@ -56,16 +55,15 @@ class Kept:
     """
 
     position: int
-    time: float
     original: Any
-    message: Message = field(compare=False)
-    remembered: Remembered = field(compare=False)
-    size: int = field(compare=False)
+    message: Message
+    remembered: Remembered
+    size: int
     """The length of its JSON in characters."""
 
 
 def kept_of(position: int, line: Line, original: object, message: Message) -> Kept:
-    """The message of a line. Its time is that of the line unless its own text has one."""
+    """The message of a line; ``remembered`` has the time in its text, or else that of the line."""
     # a tool's output is the tool's, whichever role holds it in this format
     role = "tool" if message.role == "user" and not speaks(message) else message.role
     text = message.content_text or ""
@@ -73,7 +71,7 @@ def kept_of(position: int, line: Line, original: object, message: Message) -> Ke
         seen = Remembered(position, role, text, said=line.time)
     else:
         seen = remembered(position, role, text, said=line.time)
-    return Kept(position, seen.said or line.time, original, message, seen, len(line.body))
+    return Kept(position, original, message, seen, len(line.body))
 
 
 def json_of(value: object, place: str) -> str:
@@ -137,6 +135,11 @@ STATE = "session:"
 """The key of a thread's saved state begins with it, and ends with the thread's name."""
 
 
+def _logs_of(store: LogStore, name: str) -> dict[LineKind, MessageLog]:
+    """The two logs of a thread."""
+    return {"message": store.log(MESSAGES + name), "event": store.log(EVENTS + name)}
+
+
 class Thread:
     """Reads and writes one thread.
 
@@ -146,15 +149,14 @@ class Thread:
     def __init__(
         self,
         name: str,
-        store: KeyValueStore,
+        store: LogStore,
         clock: Callable[[], float],
         meter: Meter,
         form: str | Format | None = None,
     ) -> None:
         self.name, self.store, self.meter, self.now = name, store, meter, clock
-        logs = cast("KeepsLogs", store)
-        self._log, self._event_log = logs.log(MESSAGES + name), logs.log(EVENTS + name)
-        self._logs: dict[LineKind, MessageLog] = {"message": self._log, "event": self._event_log}
+        self._logs = _logs_of(store, name)
+        self._log, self._event_log = self._logs.values()
         self.held: dict[int, Kept] = {}
         """Messages in memory, by position; bounded."""
         self.held_characters = 0
@@ -282,7 +284,7 @@ class Thread:
             line = Line(body, name, moment)
             kept = kept_of(position, line, copy, message)
             fresh.append(kept)
-            lines.append(replace(line, time=kept.time, words=words_of(kept)))
+            lines.append(replace(line, time=kept.remembered.said or moment, words=words_of(kept)))
         places = list(self._log.append(lines, None if is_settled(self.state) else start))
         if fresh and not places:
             self.refresh()
@@ -313,15 +315,14 @@ class Thread:
         return event
 
     def record_if_current(self, kind: EventKind, reason: str, facts: Mapping[str, Any]) -> None:
-        """Append an event, unless another process wrote first, which may have outdated its facts.
+        """Append a derived event, unless another process wrote first and may have outdated it.
 
         If the store cannot be written, only this process knows the event.
         """
         line = self._event_line(kind, reason, facts)
         event = event_of(self.state.events, line)
-        flush = kind not in DERIVED
         try:
-            if self._event_log.append([line], at=event.number, flush=flush):
+            if self._event_log.append([line], at=event.number, flush=False):
                 self._fold_event(event)
             else:
                 self.refresh()
@@ -344,7 +345,7 @@ class Thread:
             yield from self._intact("event", some, event_of).values()
 
     def read(self, positions: Sequence[int]) -> dict[int, Kept]:
-        """The messages at these positions with edits applied, without deleted ones."""
+        """The messages at these positions, in this order, with edits applied; no deleted ones."""
         gone, end, held = set(self.state.deleted), self.state.messages, self.held
         wanted = [place for place in positions if 0 <= place < end and place not in gone]
         missing = [place for place in wanted if place not in held]
@@ -357,8 +358,7 @@ class Thread:
     def backwards(self) -> Iterator[Kept]:
         """The messages with edits applied, newest first."""
         for stop in range(self.state.messages, 0, -LINES):
-            found = self.read(range(max(0, stop - LINES), stop))
-            yield from (found[place] for place in sorted(found, reverse=True))
+            yield from reversed(self.read(range(max(0, stop - LINES), stop)).values())
 
     def forwards(self, start: int = 0) -> Iterator[Kept]:
         """The messages from ``start`` on with edits applied, in order."""
@@ -376,11 +376,11 @@ class Thread:
         edits, gone = self.state.edits, set(self.state.deleted)
         # events first: this search may index words, which changes the scores of both logs
         edited = self._event_log.search(terms, most) if edits else dict[int, float]()
-        found = dict(self._log.search(terms, most))
-        if edits:
-            places = {number: position for position, number in edits.items()}
-            found = {position: score for position, score in found.items() if position not in edits}
-            found |= {places[number]: score for number, score in edited.items() if number in places}
+        found = {
+            at: score for at, score in self._log.search(terms, most).items() if at not in edits
+        }
+        places = {number: position for position, number in edits.items()}
+        found |= {places[number]: score for number, score in edited.items() if number in places}
         return {position: score for position, score in found.items() if position not in gone}
 
     def between(self, first: float, last: float, most: int) -> list[int]:
@@ -401,17 +401,16 @@ class Thread:
         """The format of the thread, as far as it is known."""
         return self._named or wire_of(self.state.format or "plain")
 
-    def copy_to(self, target: Thread) -> None:
-        """Copy messages and events. Raises ConfigError if the other thread is not empty."""
-        ends: Mapping[LineKind, int]
-        ends = {"message": self.state.messages, "event": self.state.events}
-        for kind, end in ends.items():
+    def copy_to(self, store: LogStore, name: str) -> None:
+        """Copy messages and events to a thread. Raises ConfigError if it is not empty."""
+        ends = self.state.messages, self.state.events
+        for (kind, target), end in zip(_logs_of(store, name).items(), ends, strict=True):
             for places in batches(0, end):
                 lines = self._logs[kind].read(places)
                 found = (lines.get(place, _DAMAGED) for place in places)
                 copies = [with_words(kind, line, self.wire) for line in found]
-                if not target._logs[kind].append(copies, at=places.start):
-                    problem = f"thread {target.name!r} is not empty"
+                if not target.append(copies, at=places.start):
+                    problem = f"thread {name!r} is not empty"
                     raise ConfigError(problem, place="thread", advice="name one that is new")
 
     def _event_line(
@@ -517,13 +516,6 @@ def exchanges(thread: Thread, positions: Sequence[int]) -> list[int]:
     return sorted(found)
 
 
-def with_calls(thread: Thread, position: int) -> dict[int, Kept]:
-    """The message by its position, with the calls of its results."""
-    said = thread.read([position])
-    gives = any(kept.message.results for kept in said.values())
-    return thread.read(exchanges(thread, [position])) if gives else said
-
-
 _INVERSES: Mapping[str, tuple[EventKind, Mapping[str, str]]] = {
     "compaction": ("compaction", {"from": "to", "to": "from"}),
     "edit": ("revert", {"position": "position", "to": "before"}),
@@ -535,8 +527,8 @@ _INVERSES: Mapping[str, tuple[EventKind, Mapping[str, str]]] = {
 _CAN_BE = "a compaction, an edit, a deletion or a pin can be; a note is let go of by forget"
 
 
-def inverse(thread: Thread, number: int | None = None) -> tuple[EventKind, dict[str, Any]]:
-    """The kind and the facts of the event that undoes this one, by default the newest possible.
+def undo(thread: Thread, number: int | None) -> Event:
+    """Record the event that undoes this one, by default the newest possible.
 
     Raises InputError if there is none, or if it was undone already.
     """
@@ -552,6 +544,8 @@ def inverse(thread: Thread, number: int | None = None) -> tuple[EventKind, dict[
         what = "there is nothing to undo" if number is None else f"event {number} cannot be undone"
         known = ", ".join(str(event.number) for event in open_to_it[-5:])
         raise InputError(what, advice=f"the newest that can be are {known}" if known else _CAN_BE)
-    kind, names = _INVERSES[chosen[-1].kind]
-    facts = {name: chosen[-1].facts[before] for name, before in names.items()}
-    return kind, facts | {"undoes": chosen[-1].number}
+    event = chosen[-1]
+    kind, names = _INVERSES[event.kind]
+    facts = {name: event.facts[before] for name, before in names.items()}
+    reason = f"event {event.number} is undone"
+    return thread.record(kind, reason, facts | {"undoes": event.number})

@@ -6,32 +6,23 @@ import os
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from threading import Lock, RLock, Thread
 from time import sleep
-from typing import Any, Self, TypeVar, cast
+from typing import Self
 from weakref import WeakSet
 
-from holdfast.calls.lineup import Lineup
-from holdfast.kernel.compressor import run
 from holdfast.kernel.errors import (
     ConfigError,
     HoldfastError,
-    ModelError,
     StoreError,
     problem_of,
 )
-from holdfast.kernel.ports import Ask
-from holdfast.kernel.registry import imported
-from holdfast.memory.forms import VERBATIM, AskingCondenser, Form
+from holdfast.memory.forms import VERBATIM, Form
 from holdfast.memory.tiers import Segment, Tier, TierStatistics
 from holdfast.model_usage import ModelUsage
-from holdfast.redact import concealing
-from holdfast.runtime import Runtime
 
-from .tiers import FormKey, Likeness, ThreadTiers, WantedForm
-
-T = TypeVar("T")
+from .arguments import SessionOptions
+from .tiers import FormKey, ThreadTiers
 
 
 class Exclusive:
@@ -49,13 +40,12 @@ class Exclusive:
     def __enter__(self) -> Self:
         self._lock.acquire()
         if self._is_stale:
-            self._is_stale = False
             try:
                 self._anew()
             except BaseException:
-                self._is_stale = True
                 self._lock.release()
                 raise
+            self._is_stale = False
         return self
 
     def __exit__(self, *fault: object) -> None:
@@ -91,21 +81,16 @@ class Worker:
     def __init__(self, work: Callable[[], None]) -> None:
         self._work = work
         self._lock = Lock()
-        self._due = self._busy = self._closed = False
+        self._due = self._busy = False
 
     def wake(self) -> None:
         """Run the work once more, after the current run if there is one."""
         with self._lock:
-            self._due = not self._closed
-            if self._busy or not self._due:
+            self._due = True
+            if self._busy:
                 return
             self._busy = True
         Thread(target=self._run, name="holdfast-session", daemon=True).start()
-
-    def close(self) -> None:
-        """Start no more runs, without waiting for the current one."""
-        with self._lock:
-            self._closed, self._due = True, False
 
     def _run(self) -> None:
         while True:
@@ -114,48 +99,6 @@ class Worker:
                 if not self._busy:
                     return
             self._work()
-
-
-@dataclass(frozen=True, slots=True)
-class FormRequests:
-    """Asks the model for forms; with ``redacts``, secrets are masked first."""
-
-    condenser: AskingCondenser
-    lineup: Lineup
-    redacts: bool = False
-
-    def ask_for(
-        self, wanted: Sequence[WantedForm]
-    ) -> tuple[list[Form | HoldfastError], ModelUsage]:
-        """Ask for these forms together. Failures of the model are not raised."""
-        return self._answered(list(map(self._asking, wanted)))
-
-    def _asking(self, wanted: WantedForm) -> Generator[Ask[Any], Any, Form]:
-        """The form. Raises ModelError also for other errors, since condensers are anyone's."""
-        told = concealing(redacts=self.redacts)(wanted.text)
-        try:
-            return (yield from self.condenser.asking(told, wanted.level, self.lineup.count))
-        except HoldfastError:
-            raise
-        except Exception as fault:
-            raise ModelError(problem_of(fault)) from fault
-
-    def expanded(self, segment: Segment, now: float) -> str:
-        """The note of a segment reconstructed by the model, and marked so. Raises ModelError."""
-        expanded = imported("holdfast.session.forms:expanded")
-        (found,), _ = self._answered([expanded(segment, self.lineup.count, now)])
-        if isinstance(found, HoldfastError):
-            raise found
-        text: str = found.content
-        return text
-
-    def _answered(
-        self, flows: Sequence[Generator[Ask[Any], Any, T]]
-    ) -> tuple[list[T | HoldfastError], ModelUsage]:
-        runtime = Runtime(self.lineup, redacts=self.redacts)
-        answer = cast("Callable[[Ask[Any]], Sequence[object]]", runtime.answer)
-        together = imported("holdfast.compressors.writer:together")
-        return run(together(flows), answer), runtime.usage()
 
 
 _BREATH = 0.001  # seconds between two portions, so that a waiting thread gets the turn
@@ -188,23 +131,19 @@ class Patience:
 class Upkeep:
     """Maintains the tiers while it holds the session's ``lock``; asks the model when it does not.
 
-    So no fit waits for a model: until the model's form is there and the tiers are maintained again,
-    the form by rules is used. Failures appear in ``faults`` and as events, and are raised only if a
-    caller asked for the work.
+    So no fit waits for a model: until the model's form is there, the form by rules is used.
+    Failures appear in ``faults`` and as events, and are raised only if a caller asked for the work.
     """
 
     def __init__(
         self,
         lock: Exclusive,
         tiers: ThreadTiers,
-        likeness: Likeness,
-        forming: FormRequests | None,
-        *,
-        background: bool,
+        options: SessionOptions,
     ) -> None:
         self._faults: deque[str] = deque(maxlen=_FAULTS)
-        self._lock, self._tiers, self._likeness, self._forming = lock, tiers, likeness, forming
-        self._worker = Worker(self._round) if background else None
+        self._lock, self._tiers, self._forming = lock, tiers, options.forming
+        self._worker = Worker(self._round) if options.own.background else None
         self._asking = Lock()
         self._failed: Counter[FormKey] = Counter()
         self._model, self._embedder = Patience(), Patience()
@@ -223,14 +162,14 @@ class Upkeep:
         """
         if self._worker is not None:
             self._worker.wake()
-        elif self._forming is not None or self._likeness.lineup.embedder is not None:
+        elif self._forming is not None or self._tiers.likeness.lineup.embedder is not None:
             self._round()
 
-    def maintain(self, *, force: bool = False) -> dict[Tier, TierStatistics]:
+    def maintain(self, *, force: bool) -> dict[Tier, TierStatistics]:
         """Maintain the tiers with all forms that a model should write. Raises StoreError."""
         self._update_vectors()
         told = self._run(force=force)
-        while self._request_forms() or self._tiers.has_forms:
+        while self._request_forms():
             told = self._run()
         return told
 
@@ -258,13 +197,9 @@ class Upkeep:
         return self._forming.expanded(note, self._tiers.thread.now())
 
     def close(self) -> None:
-        """Use the forms that have arrived; later ones are dropped."""
+        """Drop the forms that are still to come."""
         with self._lock:
-            if self._tiers.has_forms:
-                self.maintain_for_reader()
-            self._closed = True
-        if self._worker is not None:
-            self._worker.close()
+            self._closed = True  # from now on the worker finds nothing due
 
     def _round(self) -> None:
         """Maintain the tiers if due, and ask for some forms; for more in the background."""
@@ -309,9 +244,9 @@ class Upkeep:
         if texts:
             answered = False
             with self._shielded():
-                vectors = self._likeness.vectors_of(texts)
+                vectors = self._tiers.likeness.vectors_of(texts)
                 with self._lock:
-                    self._likeness.take(vectors)
+                    self._tiers.likeness.take(vectors)
                 answered = True
             self._embedder.record(answered=answered)
 
@@ -334,8 +269,8 @@ class Upkeep:
                     return False
                 self._failed.update(each.key for each in found.keys() - forms.keys())
                 self._model.record(answered=bool(forms))
-                self._tiers.take(forms, self._forming.lineup.writer)
                 self._record_round(list(forms.values()), answers, usage)
+                self._tiers.take(forms)
         return bool(forms)
 
     def _record_round(

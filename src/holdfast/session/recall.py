@@ -19,7 +19,6 @@ from holdfast.memory.excerpts import pack, written
 from holdfast.memory.index import Retrieval
 from holdfast.memory.messages import Remembered, VectorSource
 from holdfast.providers import has_local_vectors, open_embedder
-from holdfast.redact import concealing
 from holdfast.stores.protocols import GetsBytes, SetsBytes, settled
 from holdfast.stream import protocol_of
 from holdfast.text.memo import Memo
@@ -29,15 +28,11 @@ from holdfast.text.words import STOP_WORDS, stem, words
 
 from .log import LINES, NEWEST, Kept, Thread, words_of
 from .state import Span, holds
-from .turns import all_remembered, as_remembered, author, bear_names, with_authors
+from .turns import as_remembered, author, bear_names, with_authors
 
 if TYPE_CHECKING:
     from holdfast.memory.facts import Fact, Ledger
     from holdfast.memory.vectors import WordEmbedder, WordVectors
-
-
-def _terms(text: str) -> frozenset[str]:
-    return frozenset(map(stem, set(words(text)) - STOP_WORDS))
 
 
 _ONWARD_WORDS = """
@@ -48,10 +43,13 @@ _ONWARD_WORDS = """
 _ONWARD = frozenset(map(stem, COURTESY.union(_ONWARD_WORDS.split())))
 """The stems of words of greetings, thanks, agreement and requests to go on."""
 
-_TERMS: Memo[str, frozenset[str]] = Memo(_terms)
-"""Cached, since most messages of a view are in the next view too."""
-
 _UNKNOWN = 0.1  # share of an input's words that the view may lack; half and double gave equal views
+
+
+@Memo
+def _terms(text: str) -> frozenset[str]:
+    """The stems of its words; cached, since most messages of a view are in the next view too."""
+    return frozenset(map(stem, set(words(text)) - STOP_WORDS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,27 +66,22 @@ class Inquiry:
 
     @property
     def _telling(self) -> frozenset[str]:
-        return _TERMS(self.question) - _ONWARD
+        return _terms(self.question) - _ONWARD
 
     def is_known(self, messages: Iterable[Message], recalled: str) -> bool:
         """Whether these messages and a text that was recalled before have nearly all its words."""
         asked = self._telling
-        unknown = asked - _TERMS(recalled)
+        few, unknown = _UNKNOWN * len(asked), asked - _terms(recalled)
         for message in messages:
-            if len(unknown) <= _UNKNOWN * len(asked):
+            if len(unknown) <= few:
                 return True
-            unknown -= _TERMS(message.content_text or "")
-        return len(unknown) <= _UNKNOWN * len(asked)
+            unknown -= _terms(message.content_text or "")
+        return len(unknown) <= few
 
     @property
     def brief(self) -> str:
         """The question, and the beginning of the work."""
         return f"{self.question}\n{self.work[:GLANCE]}".rstrip("\n")
-
-    @property
-    def shown(self) -> str:
-        """The text for an event."""
-        return self.brief[:GLANCE]
 
 
 def of_the_newest(thread: Thread) -> Inquiry:
@@ -162,33 +155,35 @@ class Recollection:
         )
 
 
+@dataclass(frozen=True, slots=True)
 class Past:
     """Searches the past of a thread."""
 
-    def __init__(
-        self, thread: Thread, vectors: VectorSource | None = None, *, redacts: bool = False
-    ) -> None:
-        self._thread, self._tells = thread, concealing(redacts=redacts)
-        everything, remaining = _Source(thread), _Source(thread, with_evicted=False)
-        self._found = Retrieval(everything, everything, vectors)
-        self._retrieval = Retrieval(remaining, remaining, vectors)
+    thread: Thread
+    vectors: VectorSource | None
+    tells: Callable[[str], str]
+    """Masks the secrets of a text, if they are to be masked."""
+
+    def _retrieval(self, out: Sequence[Span]) -> Retrieval:
+        source = _Source(self.thread, out)
+        return Retrieval(source, source, self.vectors)
 
     def search(self, question: str, limit: int) -> list[Recalled]:
         """The messages that answer best, best first, including evicted ones.
 
         Secrets may be masked.
         """
-        now, asking = self._thread.now(), self._asking(question)
-        hits = self._found.search(question, limit, now, asking)
+        now, asking, past = self.thread.now(), self._asking(question), self._retrieval(())
+        hits = past.search(question, limit, now, asking)
         if asking and not any(hit.score >= WORTH for hit in hits):  # only the question was found
-            hits = self._found.search(question, limit, now)
+            hits = past.search(question, limit, now)
         positions = [hit.position for hit in hits]
-        texts, kept = self.texts(positions), self._thread.read(positions)
+        texts, kept = self.texts(positions), self.thread.read(positions)
         found: list[Recalled] = []
         for hit in hits:
             text = texts.get(hit.position)
             if hit.score > 0 and text:
-                seen, told = kept[hit.position].remembered, self._tells(text)
+                seen, told = kept[hit.position].remembered, self.tells(text)
                 found.append(Recalled(hit.position, hit.score, told, hit.why, seen.role, seen.said))
         return found
 
@@ -197,11 +192,11 @@ class Past:
 
         This may be the user's newest input, or a call of a search tool.
         """
-        state = self._thread.state
+        state = self.thread.state
         last = {place for place in (state.spoke, state.messages - 1) if place is not None}
         return frozenset(
             place
-            for place, each in self._thread.read(sorted(last)).items()
+            for place, each in self.thread.read(sorted(last)).items()
             if each.remembered.body.split() == question.split()
             or any(question in call.arguments for call in each.message.calls)
         )
@@ -210,8 +205,8 @@ class Past:
         """The texts, or else the calls, of the existing messages at these positions."""
         return {
             place: kept.remembered.text
-            or (with_authors(self._thread.state, kept) if kept.message.calls else "")
-            for place, kept in self._thread.read(positions).items()
+            or (with_authors(self.thread.state, kept) if kept.message.calls else "")
+            for place, kept in self.thread.read(positions).items()
         }
 
     def recollect(
@@ -221,7 +216,7 @@ class Past:
         whole: Callable[[str], int],
         shown: Container[int | None],
         least: float,
-        most: int | None = None,
+        most: int | None,
     ) -> Recollection:
         """The smallest texts that answer, as many as fit ``room`` tokens, in order of time.
 
@@ -231,19 +226,19 @@ class Past:
         """
         if room <= 0:
             return Recollection()
-        apart = frozenset[int]()
-        if self._thread.state.spoke not in shown:
-            apart = self._asking(asked.question)
-        answers = self._retrieval.answers(asked.question, self._thread.now(), asked.work, apart)
+        state = self.thread.state
+        apart = () if state.spoke in shown else self._asking(asked.question)
+        past = self._retrieval(state.evicted)
+        answers = past.answers(asked.question, self.thread.now(), asked.work, apart)
         scores, messages = answers.ranked(), dict(answers.messages)
         unseen = (place for place, score in scores.items() if score >= least and place not in shown)
         hits = list(islice(unseen, most or _HITS))
         for place in hits:
-            messages[place] = replace(messages[place], text=self._tells(messages[place].text))
+            messages[place] = replace(messages[place], text=self.tells(messages[place].text))
         for place in self._returned([at for at in hits if messages[at].role == "user"]):
             messages[place] = replace(messages[place], role="tool", speaker="")
-        name = partial(author, self._thread, tells=self._tells)
-        count = self._thread.meter.text
+        name = partial(author, self.thread, tells=self.tells)
+        count = self.thread.meter.text
         excerpts = pack(hits, messages, room, count, question=asked.brief, whole=whole, name=name)
         chosen: list[Recalled] = []
         for each in excerpts:
@@ -257,7 +252,7 @@ class Past:
 
         The newest messages show the forms of acts and outputs.
         """
-        thread, end = self._thread, self._thread.state.messages
+        thread, end = self.thread, self.thread.state.messages
         newest = thread.read(range(max(0, end - LINES), end) if said else ()).values()
         protocol = protocol_of([kept.message for kept in newest])
         for place in said if protocol.syntaxes else ():
@@ -267,48 +262,46 @@ class Past:
                 yield place
 
 
+@dataclass(frozen=True, slots=True)
 class _Source:
     """A thread as a source of memory: its log has the messages, its store indexes the words.
 
-    Without ``with_evicted``, messages evicted from the last tier are left out.
+    The messages of the spans in ``out`` are left out.
     """
 
-    def __init__(self, thread: Thread, *, with_evicted: bool = True) -> None:
-        self._thread, self._with_evicted = thread, with_evicted
+    thread: Thread
+    out: Sequence[Span]
 
     def candidates(self, terms: Sequence[str], limit: int) -> Mapping[int, float]:
         """BM25 scores of the best messages with any of the words."""
-        most = min(limit, _FEWER if self._thread.state.messages > _LONG else _CANDIDATES)
-        if not self._out:
-            return self._thread.search(terms, most)
-        found = self._thread.search(terms, limit)
-        left = [(place, score) for place, score in found.items() if not holds(self._out, place)]
+        most = min(limit, _FEWER if self.thread.state.messages > _LONG else _CANDIDATES)
+        if not self.out:
+            return self.thread.search(terms, most)
+        found = self.thread.search(terms, limit)
+        left = [(place, score) for place, score in found.items() if not holds(self.out, place)]
         return dict(nlargest(most, left, key=itemgetter(1)))
 
     def read(self, positions: Sequence[int]) -> Mapping[int, Remembered]:
         """The messages at these positions, without system messages, which are in every view."""
-        out = self._out
-        wanted = [place for place in positions if not holds(out, place)] if out else positions
-        found = self._thread.read(wanted).values()
-        said = (kept for kept in found if kept.message.role != "system")
-        return all_remembered(said, self._thread.state)
+        wanted = [place for place in positions if not holds(self.out, place)]
+        return {
+            place: as_remembered(kept, self.thread.state)
+            for place, kept in self.thread.read(wanted).items()
+            if kept.message.role != "system"
+        }
 
     def between(self, first: float, last: float, limit: int) -> Sequence[int]:
         """The positions of the messages in this period."""
-        return self._thread.between(first, last, min(limit, _CANDIDATES))
+        return self.thread.between(first, last, min(limit, _CANDIDATES))
 
     def newest(self, limit: int) -> Sequence[int]:
         """The positions of the newest messages, the newest first."""
-        return range(self._thread.state.messages - 1, -1, -1)[: min(limit, _CANDIDATES)]
+        return range(self.thread.state.messages - 1, -1, -1)[: min(limit, _CANDIDATES)]
 
     def speakers(self) -> Sequence[str]:
         """The names of the speakers."""
-        state = self._thread.state
+        state = self.thread.state
         return state.speakers if bear_names(state) else ()
-
-    @property
-    def _out(self) -> Sequence[Span]:
-        return () if self._with_evicted else self._thread.state.evicted
 
 
 _BLOCK = 4_096  # messages whose vectors are stored under one key
@@ -343,12 +336,9 @@ class MessageVectors:
 
         Raises MissingExtraError if ``wanted`` is True and the extra ``local`` is not installed.
         """
-        if wanted is False:
-            return None
-        found = cls(thread)
         if wanted:
             _vectors()
-        return found if has_local_vectors() else None
+        return cls(thread) if wanted is not False and has_local_vectors() else None
 
     def nearest(self, text: str, limit: int) -> Mapping[int, float]:
         """Cosines of the messages that are nearest to the text, by position.
@@ -387,7 +377,7 @@ class MessageVectors:
     def _keep(self, number: int) -> None:
         """Store a full block. If that fails, it is computed again next time."""
         store = self._thread.store
-        if isinstance(store, SetsBytes) and number in self._blocks:
+        if isinstance(store, SetsBytes):
             with suppress(StoreError):
                 settled(store.set_bytes(self._key(number), self._blocks[number].to_bytes()))
 
@@ -417,8 +407,8 @@ def _brief(kept: Kept) -> Remembered:
 class FactReader:
     """The facts of one thread, without those that a user deleted."""
 
-    def __init__(self, thread: Thread, *, redacts: bool = False) -> None:
-        self._thread, self._tells = thread, concealing(redacts=redacts)
+    def __init__(self, thread: Thread, tells: Callable[[str], str]) -> None:
+        self._thread, self._tells = thread, tells
         self._ledger: Ledger | None = None
         self._next, self._rewordings = 0, 0
 
@@ -433,15 +423,12 @@ class FactReader:
         if ledger is None or self._rewordings != state.rewordings:
             ledger, self._next, self._rewordings = facts.Ledger(), 0, state.rewordings
         said = (kept for kept in self._thread.forwards(self._next) if not kept.message.results)
-        named = bear_names(state)
-        fresh = [fact for kept in said for fact in facts.facts_in(self._messages(kept, named))]
-        ledger = ledger.adding(fact for fact in fresh if not self._forgotten(fact))
+        for kept in said:
+            seen = as_remembered(kept, state)
+            fresh = facts.facts_in(replace(seen, text=self._tells(seen.text)))
+            ledger = ledger.adding(fact for fact in fresh if not self._forgotten(fact))
         self._ledger, self._next = ledger, state.messages
         return ledger
-
-    def _messages(self, kept: Kept, named: frozenset[str]) -> Remembered:
-        seen = as_remembered(kept, named)
-        return replace(seen, text=self._tells(seen.text))
 
     def _forgotten(self, fact: Fact) -> bool:
         return any(

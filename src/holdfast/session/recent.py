@@ -6,7 +6,7 @@ work grows with the view and the new messages, not with the thread.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any
@@ -18,16 +18,16 @@ from holdfast.kernel.budget import Budget, thresholds
 from holdfast.kernel.compressor import run
 from holdfast.kernel.edits import Drop, Insert
 from holdfast.kernel.messages import Message
-from holdfast.model_usage import ModelUsage
+from holdfast.model_usage import ModelCall
 from holdfast.options import Options
-from holdfast.redact import concealing, mask_transcript
+from holdfast.redact import mask_transcript
 from holdfast.result import CompressionResult, sources
 from holdfast.runtime import answers
 from holdfast.stream import events_of
 from holdfast.text.fit import head_tail, water_level
 
 from .arguments import SessionOptions
-from .log import LINES, Kept, Thread, with_calls
+from .log import LINES, Kept, Thread, exchanges
 from .state import Made
 
 
@@ -62,7 +62,7 @@ class Part:
 class LastFit:
     """What a session remembers of its last fit, so that the next one costs only what is new."""
 
-    key: tuple[int, ...] = ()
+    key: Sequence[int] = ()
     part: Part | None = None
     overhead: int = 0
     """Tokens of the request besides its messages, which are included in the part's tokens."""
@@ -79,7 +79,7 @@ class LastFit:
     grows: bool = False
     """Whether there was a view before, or the thread is opened again: another one is likely."""
 
-    usage: ModelUsage = field(default_factory=ModelUsage)
+    calls: list[ModelCall] = field(default_factory=list[ModelCall])
     """The calls of models for all views so far."""
 
     seen: float | None = None
@@ -108,8 +108,8 @@ def notes_text(thread: Thread, options: SessionOptions, limit: int) -> str:
     """
     if not thread.state.notes:
         return ""
-    tells, count = concealing(redacts=options.redacts), options.meter.text
-    notes = [tells(note) for note in thread.state.notes.values()]
+    count = options.meter.text
+    notes = list(map(options.tells, thread.state.notes.values()))
     level = max(1, water_level(map(count, notes), limit // 2))
     told = (note if count(note) <= level else head_tail(note, level, count) for note in notes)
     return "\n".join([_IN_MIND, *(f"- {note}" for note in told), ""])
@@ -144,16 +144,15 @@ class RecentTurns:
         tools: object,
     ) -> None:
         self.thread, self.last_fit, self.options = thread, last_fit, options
-        self.query, self._tools = query, tools
+        self.query, self._request = query, thread.wire.read([], tools)
         self.limit = budget.tokens(options.window)
         self.trigger, self.target = thresholds(budget, self.limit, options.trigger)
         """Tokens above which the view is compacted again, and those of a view after it at most."""
         self.size = options.meter.message
         """Counts the tokens of a message."""
-        self.overhead = options.meter.overhead(thread.wire.read([], tools).envelope)
+        self.overhead = options.meter.overhead(self._request.envelope)
         """Tokens of the request besides its messages."""
-        always = thread.read([*thread.state.system, *thread.state.pins])
-        self.fixed: Mapping[int, Kept] = dict(sorted(always.items()))
+        self.fixed = thread.read(sorted({*thread.state.system, *thread.state.pins}))
         """The messages that are always in the view: system messages and pins."""
         self.fixed_tokens = self.overhead + self.tokens(self.fixed.values())
         self.room = self.limit - self.fixed_tokens
@@ -234,11 +233,9 @@ class RecentTurns:
         """
         last, made, wire = self.last_fit.part, self.thread.state.made, self.thread.wire
         if last is None or self.last_fit.key != self._key:
-            if made is None or tuple(made.key) != self._key:
+            if made is None or made.key != self._key:
                 return None
             last = self._set_part(self._part_of(made))
-        if last.end > self.thread.state.messages:
-            return None
         new = self.thread.read(range(last.end, self.thread.state.messages))
         fresh = self._masked([kept.message for kept in new.values()])
         beside = self.overhead - self.last_fit.overhead  # the tools may have changed
@@ -266,14 +263,14 @@ class RecentTurns:
 
     def keep(self, part: Part, made: Made) -> None:
         """Let the next fit continue from this part, in this process or another."""
-        self.thread.state.record_part(replace(made, key=[*self._key]))
+        self.thread.state.record_part(replace(made, key=self._key))
         self._set_part(part)
 
     @property
-    def _key(self) -> tuple[int, ...]:
+    def _key(self) -> list[int]:
         """What decides the contents of the view, besides recalled messages."""
         state = self.thread.state
-        return (state.since, state.rewordings, *self.fixed)
+        return [state.since, state.rewordings, *self.fixed]
 
     def _set_part(self, part: Part) -> Part:
         last_fit = self.last_fit
@@ -326,7 +323,7 @@ class RecentTurns:
         """
         if not self.options.redacts:
             return messages
-        shown = replace(self.thread.wire.read([], self._tools), messages=tuple(messages))
+        shown = replace(self._request, messages=tuple(messages))
         return [*mask_transcript(shown, brief=True).transcript.messages]
 
     def _before(self, made: Made) -> list[Kept]:
@@ -334,7 +331,7 @@ class RecentTurns:
         found = dict(self.fixed) | self.thread.read(made.earlier)
         for place in (self.thread.state.task if self.query is None else None, made.spoke):
             if place is not None and place < made.start:
-                found |= with_calls(self.thread, place)
+                found |= self.thread.read(exchanges(self.thread, [place]))
         return [found[place] for place in sorted(found) if place < made.start]
 
     def _compressed(
@@ -359,13 +356,12 @@ class RecentTurns:
             "secret": self.thread.secret,
         }
         originals = [message.original for message in messages]
-        known = replace(self.thread.wire.read([], self._tools), messages=tuple(messages))
+        known = replace(self._request, messages=tuple(messages))
 
         def keeping(stays: Container[int | None]) -> CompressionResult:
             asked["pin"] = [i for i, place in enumerate(places) if place in stays]
             found = run(fit(originals, max(1, made.target), asked, known), answers)
-            calls, usage = self.last_fit.usage.calls, found.model_usage
-            self.last_fit.usage = replace(usage, calls=(*calls, *usage.calls))
+            self.last_fit.calls += found.model_usage.calls
             return found
 
         result = keeping(pins | spoken)

@@ -8,13 +8,15 @@ from html import escape
 from typing import Any
 
 from holdfast.memory.tiers import TIERS, Tier, TierStatistics
+from holdfast.model_usage import ModelUsage
+from holdfast.names import ReportForm
 from holdfast.redact import redacted_text
 from holdfast.reports.pages import PREVIEW, asset, fact_list, page, shown
 from holdfast.reports.text import WIDTH
 from holdfast.text.visible import amount, one_line
 
 from .log import Thread
-from .recall import EXPLAINED
+from .recall import EXPLAINED, Past
 from .recent import LastFit
 from .state import Event, EventKind
 from .tiers import RULE, ThreadTiers
@@ -99,7 +101,7 @@ class Stats:
 
 def stats_of(thread: Thread, tiers: ThreadTiers, faults: Sequence[str], last_fit: LastFit) -> Stats:
     """The present numbers of the thread."""
-    state, usage = thread.state, last_fit.usage
+    state, usage = thread.state, ModelUsage(tuple(last_fit.calls))
     return Stats(
         thread=thread.name,
         messages=state.messages,
@@ -143,7 +145,10 @@ class Story:
 
     stats: Stats
     events: Sequence[Event]
-    texts: Mapping[int, str] = field(default_factory=dict[int, str])
+    recalls: Sequence[Event]
+    """The events that recalled messages, oldest first."""
+
+    texts: Mapping[int, str]
 
     def question(self, event: Event, cells: int) -> str:
         """The question of a recall on one line, with secrets masked."""
@@ -157,20 +162,15 @@ class Story:
         """The events of a kind, oldest first."""
         return [event for event in self.events if event.kind == kind]
 
-    @property
-    def recalls(self) -> list[Event]:
-        """The events that recalled messages."""
-        return [event for event in self.of("recall") if event.facts["chosen"]]
 
-    @property
-    def shown_recalls(self) -> list[Event]:
-        """The newest of them, which a page shows."""
-        return self.recalls[-MOST_SHOWN:]
-
-    def shown_positions(self) -> list[int]:
-        """The recalled messages that are shown, in order."""
-        shown = (chosen for event in self.shown_recalls for chosen in best(event, EXPLAINED))
-        return sorted({chosen[0] for chosen in shown})
+def report(form: ReportForm, stats: Stats, events: Sequence[Event], past: Past) -> str:
+    """The report in this form. Secrets are masked, since it may be passed on."""
+    recalls = [event for event in events if event.kind == "recall" and event.facts["chosen"]]
+    shown = {chosen[0] for event in recalls[-MOST_SHOWN:] for chosen in best(event, EXPLAINED)}
+    found = past.texts(sorted(shown))
+    texts = {place: redacted_text(text)[0] for place, text in found.items()}
+    story = Story(stats, events, recalls, texts)
+    return html_page(story) if form == "html" else text_page(story)
 
 
 def reasons(why: dict[str, float]) -> str:
@@ -293,7 +293,7 @@ def html_page(story: Story) -> str:
         tiers=_chart(tiers),
         gauges="\n".join(_gauges(story)),
         compactions=_all_compactions(story.of("compaction")),
-        recalls="\n".join(_recall(story, event) for event in reversed(story.shown_recalls))
+        recalls="\n".join(_recall(story, event) for event in reversed(story.recalls[-MOST_SHOWN:]))
         or "<p>Nothing was recalled yet.</p>",
     )
 

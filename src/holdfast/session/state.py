@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
+from holdfast.formats.payloads import compact
 from holdfast.kernel.messages import Message
 from holdfast.kernel.registry import imported
 from holdfast.kernel.transcript import speaks
@@ -39,7 +40,7 @@ def without(spans: Iterable[Span], taken: Iterable[Span]) -> list[Span]:
             for start, end in left
             for part in ((start, min(end, first - 1)), (max(start, last + 1), end))
         ]
-        left = list(dict.fromkeys((start, end) for start, end in parts if start <= end))
+        left = [(start, end) for start, end in parts if start <= end]
     return left
 
 
@@ -119,8 +120,8 @@ class Made:
     """Messages before this position are searched only for the user's questions."""
 
 
-def _fields(value: Any) -> dict[str, Any]:
-    """The fields of a part of the state by name, not copied as ``asdict`` does."""
+def fields_of(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass by name, for JSON; not copied, as ``asdict`` does."""
     return {each.name: getattr(value, each.name) for each in fields(value)}
 
 
@@ -235,7 +236,7 @@ class State:
 
     def to_json(self) -> str:
         """The JSON that is saved."""
-        return json.dumps(self, default=_fields, ensure_ascii=False, separators=(",", ":"))
+        return compact(self, otherwise=fields_of)
 
     @classmethod
     def from_json(cls, text: str | None) -> State:

@@ -12,15 +12,16 @@ from collections import Counter
 from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from math import inf
 from operator import mul
 from secrets import token_hex
-from typing import Any, cast
+from typing import Any
 
 from holdfast.calls.lineup import Lineup
-from holdfast.kernel.errors import CorruptError, HoldfastError, StoreError, problem_of
+from holdfast.formats.payloads import compact
+from holdfast.kernel.errors import CorruptError, StoreError, problem_of
 from holdfast.kernel.ports import Embed
 from holdfast.kernel.typed import check_type
 from holdfast.memory.forms import FACTORS, HEAVY, VERBATIM, Condenser, Count, Form
@@ -31,10 +32,8 @@ from holdfast.memory.tiers import (
     Maintenance,
     Move,
     Segment,
-    Segmentation,
     Tier,
     Tiers,
-    TierSizes,
     TierStatistics,
     original_of,
     record_access,
@@ -46,8 +45,9 @@ from holdfast.text.importance import has_importance_marker
 from holdfast.text.similarity import unit
 from holdfast.text.visible import amount
 
+from .arguments import SessionOptions
 from .log import Thread
-from .state import Span, holds
+from .state import Span, fields_of, holds
 from .turns import TurnCondenser, Turns, covered, ends
 
 _AT_ONCE = 512  # texts of one request, which take local vectors 0.1 s; the newest come first
@@ -61,7 +61,7 @@ class Likeness:
     """
 
     lineup: Lineup
-    redacts: bool = False
+    redacts: bool
     _talk: str = ""
     _vectors: dict[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
     """By text, each of length 1."""
@@ -80,10 +80,8 @@ class Likeness:
 
     def vectors_of(self, texts: Sequence[str]) -> Mapping[str, Sequence[float]]:
         """The vectors of the texts. Raises the HoldfastError that prevents it."""
-        answer = Runtime(self.lineup, redacts=self.redacts).answer(Embed(tuple(texts)))
-        if isinstance(answer, HoldfastError):
-            raise answer
-        rows = cast("Sequence[Sequence[float]]", answer)
+        runtime = Runtime(self.lineup, redacts=self.redacts)
+        rows: Sequence[Sequence[float]] = runtime.answer_or_raise(Embed(tuple(texts)))
         return {text: array("f", unit(row) or ()) for text, row in zip(texts, rows, strict=True)}
 
     def take(self, vectors: Mapping[str, Sequence[float]]) -> None:
@@ -105,13 +103,6 @@ class Likeness:
             return {}
         mean = sum(known.values()) / len(known)
         return {each.id: known.get(each.id, mean) for each in segments}
-
-
-def _fields_of(segment: Segment) -> dict[str, object]:
-    return {each.name: getattr(segment, each.name) for each in fields(segment)}
-
-
-_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_fields_of).encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +136,7 @@ class TierStore:
         hot = self._text("hot")
         if hot == self._last:
             return None
-        texts = {"hot": hot} | {tier: self._text(tier) for tier in TIERS if tier != "hot"}
+        texts = {tier: hot if tier == "hot" else self._text(tier) for tier in TIERS}
         self._last = hot
         try:
             kept = {tier: json.loads(text) for tier, text in texts.items() if text}
@@ -161,7 +152,7 @@ class TierStore:
         run = token_hex(16)  # distinguishes another session's writes, even with the same hot tier
         head = {"next": now.next, "events": now.events, "tokens": now.tokens, "run": run}
         changed = {
-            self._key(tier): _json({**head, "segments": now.tiers.of(tier)})
+            self._key(tier): compact({**head, "segments": now.tiers.of(tier)}, otherwise=fields_of)
             for tier in TIERS
             if tier == "hot" or now.tiers.of(tier) != before.of(tier)
         }
@@ -238,25 +229,21 @@ class ThreadTiers:
     def __init__(
         self,
         thread: Thread,
-        sizes: TierSizes,
-        condenser: Condenser,
-        likeness: Likeness,
-        relevance: Relevance | None = None,
-        segmentation: Segmentation = "turns",
+        options: SessionOptions,
     ) -> None:
-        self.thread, self.sizes, self._likeness = thread, sizes, likeness
-        self._relevance = relevance
+        own = options.own
+        self.thread, self.sizes, self._relevance = thread, own.tiers, own.relevance
+        self.likeness = Likeness(options.lineup, options.redacts)
         self.behind = False
         self._loaded: SavedTiers | None = None
-        self._turns = Turns(thread, segmentation)
-        self.condenser = CondenserOrRules(condenser)
+        self._turns = Turns(thread, own.segmentation)
+        self.condenser = CondenserOrRules(own.condenser)
         self._maintenance = Maintenance(
-            sizes, thread.meter.text, self._turns.text, self.condenser, self._turns.before
+            own.tiers, thread.meter.text, self._turns.text, self.condenser, self._turns.before
         )
         self._store = TierStore(thread)
         self._tokens_seen = 0
         """The tokens of the thread when new turns were last looked for."""
-        self._forms: dict[WantedForm, tuple[str, Form]] = {}
 
     @property
     def _saved(self) -> SavedTiers:
@@ -305,12 +292,11 @@ class ThreadTiers:
 
     def wanted_forms(self, most: int, given_up: AbstractSet[FormKey]) -> list[WantedForm]:
         """The newest segments whose form was made by rules, at most ``most``."""
-        known = given_up | {wanted.key for wanted in self._forms}
         newest = sorted((*self.tiers.warm, *self.tiers.cold), key=lambda each: -each.created)
         fresh = (
             each
             for each in newest
-            if "written_by" not in each.metadata and (each.id, each.level) not in known
+            if "written_by" not in each.metadata and (each.id, each.level) not in given_up
         )
         # texts are read from the store, so only those of the chosen segments
         return [
@@ -324,18 +310,9 @@ class ThreadTiers:
             return None
         return next((each for each in self.tiers.all() if position in covered(each)), None)
 
-    def take(self, forms: Mapping[WantedForm, Form], writer: str) -> None:
-        """Accept a model's forms. The next run uses each if it is still wanted."""
-        self._forms |= {wanted: (writer, form) for wanted, form in forms.items()}
-
     def unknown(self) -> list[str]:
         """The texts whose vectors are needed for the next run."""
-        return self._likeness.unknown(self.tiers.all(), self._turns.newest())
-
-    @property
-    def has_forms(self) -> bool:
-        """Whether there are forms that no run has used yet."""
-        return bool(self._forms)
+        return self.likeness.unknown(self.tiers.all(), self._turns.newest())
 
     def run(
         self, *, force: bool = False, some: bool = False, brief: bool = False
@@ -348,7 +325,6 @@ class ThreadTiers:
         """
         now = self.thread.now()
         with self._changing():
-            self._use_forms(now)
             self._add_changed()
             self._put(self.tiers.adding(*self._new_turns(some=some, brief=brief)))
             self._promote(now)
@@ -404,24 +380,29 @@ class ThreadTiers:
             ),
         }
 
-    def _use_forms(self, now: float) -> None:
-        """Replace forms made by rules with those of a model."""
-        forms, self._forms = self._forms, {}
-        for wanted, (writer, form) in forms.items():
-            found = self.tiers.find(wanted.id)
-            if found is None:
-                continue
-            tier, segment = found
-            if segment.level != wanted.level or "written_by" in segment.metadata:
-                continue
-            if self._turns.condensed_of(segment) != wanted.text:
-                continue
-            taken = not form.refused and form.text != segment.content
-            after = use_form(
-                segment, wanted.text, form, writer if taken else RULE, self.thread.meter.text, now
-            )
-            moves = [Move(segment, after, tier, tier, "rewritten")] if taken else []
-            self._put(self.tiers.placing(tier, after), *moves)
+    def take(self, forms: Mapping[WantedForm, Form]) -> None:
+        """Replace forms made by rules with those of a model that are still wanted.
+
+        Raises StoreError if the tiers cannot be saved.
+        """
+        with self._changing():
+            for wanted, form in forms.items():
+                self._take(wanted, form)
+
+    def _take(self, wanted: WantedForm, form: Form) -> None:
+        found = self.tiers.find(wanted.id)
+        if found is None:
+            return
+        tier, segment = found
+        if segment.level != wanted.level or "written_by" in segment.metadata:
+            return
+        if self._turns.condensed_of(segment) != wanted.text:
+            return
+        taken = not form.refused and form.text != segment.content
+        writer, now = self.likeness.lineup.writer if taken else RULE, self.thread.now()
+        after = use_form(segment, wanted.text, form, writer, self.thread.meter.text, now)
+        moves = [Move(segment, after, tier, tier, "rewritten")] if taken else []
+        self._put(self.tiers.placing(tier, after), *moves)
 
     def _add_changed(self) -> None:
         """Add the turns again whose messages were edited or deleted since the last run."""
@@ -498,7 +479,7 @@ class ThreadTiers:
         """The importance of each segment for the current topic."""
         created = [segment.created for segment in self.tiers.all()]
         relevance = self._relevance or Relevance.for_span(max(created) - min(created))
-        context = replace(Context.of(self._turns.newest()), meaning=self._likeness.of(segments))
+        context = replace(Context.of(self._turns.newest()), meaning=self.likeness.of(segments))
         return [each.score for each in importances(segments, context, max(created), relevance)]
 
 

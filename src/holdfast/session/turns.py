@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from math import inf
@@ -38,14 +38,13 @@ from .log import LINES, NEWEST, Kept, Thread
 from .state import REWORDING, Span, State, holds, span_of
 
 
-def as_remembered(kept: Kept, named: Container[str]) -> Remembered:
+def as_remembered(kept: Kept, state: State) -> Remembered:
     """The message for memory; a name at its head is the speaker only if names are usual.
 
-    ``named``: the roles whose messages begin with names. In messages without names, "Noted: ..." is
-    a note and not a speaker.
+    In messages without names, "Noted: ..." is a note and not a speaker.
     """
     seen = kept.remembered
-    if not seen.speaker or seen.role in named:
+    if not seen.speaker or seen.role in bear_names(state):
         return seen
     return replace(seen, speaker="", header=seen.text.rindex(seen.speaker, 0, seen.header))
 
@@ -57,13 +56,7 @@ def bear_names(state: State) -> frozenset[str]:
     )
 
 
-def all_remembered(found: Iterable[Kept], state: State) -> dict[int, Remembered]:
-    """The messages for memory, by position."""
-    named = bear_names(state)
-    return {kept.position: as_remembered(kept, named) for kept in found}
-
-
-def author(thread: Thread, message: Remembered, tells: Callable[[str], str] = str) -> str:
+def author(thread: Thread, message: Remembered, tells: Callable[[str], str]) -> str:
     """The author of a message; for results, the shortened calls if these are near."""
     who, at = speaker_of(message), message.position
     if (
@@ -98,7 +91,7 @@ _CALLED = re.compile(r"(?P<name>[^(\n]{1,200})\((?P<arguments>.*?)\)?", re.DOTAL
 
 def with_authors(state: State, kept: Kept) -> str:
     """The text of a message, each part after the name of its author."""
-    seen, message = as_remembered(kept, bear_names(state)), kept.message
+    seen, message = as_remembered(kept, state), kept.message
     told: list[str] = []
     # the results, one by one, and the user's text beside them
     for part in message.parts if message.results else ():
@@ -114,30 +107,30 @@ def with_authors(state: State, kept: Kept) -> str:
 
 
 class _Block(NamedTuple):
-    """A part of a text after a name, with the offsets of the name and of its text."""
+    """A part of a text after a name, with the offsets of the name and of its text's ends."""
 
     start: int
     name: str
     body: int
-    waiting: tuple[tuple[int, int], ...]
-    """The offsets of calls without a result before it; a result belongs to the first."""
+    end: int
+    waiting: tuple[_Block, ...]
+    """The calls without a result before it; a result belongs to the first."""
 
 
 @Memo
 def _parted(text: str) -> tuple[_Block, ...]:
     """The parts of the text; kept, since it is read again for each piece of a long turn."""
     heads = list(_BLOCK.finditer(text))
+    ends = [*(head.start() for head in heads[1:]), len(text)]
     found: list[_Block] = []
-    waiting: deque[tuple[int, int]] = deque()
-    for at, head in enumerate(heads):
+    waiting: deque[_Block] = deque()
+    for head, end in zip(heads, ends, strict=False):  # there may be no heads
         name = head[1]
         if name in _ROLES or (name == _CALL and found and found[-1].name == _RESULT):
             waiting.clear()
-        found.append(_Block(head.start(), name, head.end(), tuple(waiting)))
+        found.append(_Block(head.start(), name, head.end(), end, tuple(waiting)))
         if name == _CALL:
-            waiting.append(
-                (head.end(), heads[at + 1].start() if at + 1 < len(heads) else len(text))
-            )
+            waiting.append(found[-1])
         elif name == _RESULT and waiting:
             waiting.popleft()
     return tuple(found)
@@ -156,7 +149,7 @@ def opening(text: str, start: int, end: int) -> str:
     after = bisect_left(blocks, end, key=lambda block: block.start)
     given = sum(each.name == _RESULT for each in blocks[at:after])
     calls = "".join(
-        f"{_CALL}: {_brief_text(text[slice(*call)])}\n" for call in block.waiting[:given]
+        f"{_CALL}: {_brief_text(text[call.body : call.end])}\n" for call in block.waiting[:given]
     )
     if block.start == start:
         return calls
@@ -192,8 +185,8 @@ def events_in(text: str) -> list[StreamEvent] | None:
             StreamEvent("words" if is_said else "outcome", by, first.removesuffix("\n"), 0, 0)
         )
     acts: dict[int, int] = {}
-    for block, end in zip(blocks, [*(after.start for after in blocks[1:]), len(text)], strict=True):
-        at, body = len(found), text[block.body : end].removesuffix("\n")
+    for block in blocks:
+        at, body = len(found), text[block.body : block.end].removesuffix("\n")
         call = _CALLED.fullmatch(body) if block.name == _CALL else None
         if call is not None:
             acts[block.body] = at
@@ -201,7 +194,7 @@ def events_in(text: str) -> list[StreamEvent] | None:
         elif block.name in _ROLES:
             found.append(StreamEvent("words", _ROLES[block.name], body, at, 0))
         else:
-            act = acts.get(block.waiting[0][0], -1) if block.waiting else -1
+            act = acts.get(block.waiting[0].body, -1) if block.waiting else -1
             found.append(StreamEvent("outcome", "tool", body, at, 0, act))
     return found
 
@@ -265,10 +258,10 @@ def _notes(text: str, level: int, count: Count) -> str:
 class Turns:
     """Reads the turns of one thread, or its other segments."""
 
-    def __init__(self, thread: Thread, segmentation: Segmentation = "turns") -> None:
+    def __init__(self, thread: Thread, segmentation: Segmentation) -> None:
         self._thread, self._cut = thread, CUTS[segmentation]
         self._texts: Memo[tuple[str, int, str], str] = Memo(
-            lambda key: self._text(self._spoken(*ends(key[0])))
+            lambda key: self._text(self._spoken(ends(key[0])))
         )
         """By the segment's name: the text of a whole turn is needed for each of its pieces."""
 
@@ -290,7 +283,7 @@ class Turns:
         Evicted turns are left out, and so is the newest turn, which is unfinished. No turn is added
         after ``most`` tokens, and none from a message of more than ``longest`` tokens on.
         """
-        said: list[Remembered] = []
+        said: list[Kept] = []
         tokens = newest = 0
         more = opens = False
         for kept in self._thread.forwards(start):
@@ -301,28 +294,31 @@ class Turns:
                 more = True
                 break
             newest = len(said) if opens else newest
-            said.append(kept.remembered)
+            said.append(kept)
             tokens += size
-        turns = self._cut(said if more and opens else said[:newest])
+        turns = self._spans(said if more and opens else said[:newest])
         out = self._thread.state.evicted
-        segments = [self._made(turn) for turn in turns if not holds(out, turn[0].position)]
-        return segments, turns[-1][-1].position + 1 if turns else start, more
+        made = [self.segment(turn) for turn in turns if not holds(out, turn[0])]
+        return list(filter(None, made)), turns[-1][1] + 1 if turns else start, more
 
     def segment(self, span: Span) -> Segment | None:
         """The messages of the span as a segment; None if all of them were deleted."""
-        left = self._spoken(*span)
-        return self._made(left, span) if left else None
+        left, (first, last) = self._spoken(span), span
+        if not left:
+            return None
+        text = self._text(left)
+        pinned = not set(self._thread.state.pins).isdisjoint(range(first, last + 1))
+        tokens = self._thread.meter.text(text)
+        said = left[0].remembered.said or 0.0
+        return Segment(f"{first}-{last}", text, said, tokens, pinned=pinned)
 
     def evicted(self, position: int) -> Span | None:
         """The first and the last position of an evicted message's turn; None for other messages."""
         span = span_of(self._thread.state.evicted, position)
         if span is None:
             return None
-        first, last = max(span[0], position - LINES), min(span[1], position + LINES)
-        for turn in self._cut(self._spoken(first, last)):
-            if turn[0].position <= position <= turn[-1].position:
-                return turn[0].position, turn[-1].position
-        return None
+        near = max(span[0], position - LINES), min(span[1], position + LINES)
+        return span_of(self._spans(self._spoken(near)), position)
 
     def reworded(self, start: int) -> set[int]:
         """The messages edited, deleted or restored since the event with this number."""
@@ -348,26 +344,23 @@ class Turns:
     def newest(self) -> str:
         """The newest messages: the current topic."""
         end = self._thread.state.messages
-        return self._text(self._spoken(max(0, end - NEWEST), end - 1))
+        return self._text(self._spoken((max(0, end - NEWEST), end - 1)))
 
-    def _spoken(self, first: int, last: int) -> list[Remembered]:
+    def _spoken(self, span: Span) -> list[Kept]:
         """The messages with edits applied, without system messages, which are in every view."""
-        found = self._thread.read(range(first, last + 1)).values()
-        return [kept.remembered for kept in found if kept.message.role != "system"]
+        found = self._thread.read(range(span[0], span[1] + 1)).values()
+        return [kept for kept in found if kept.message.role != "system"]
 
-    def _text(self, messages: Sequence[Remembered]) -> str:
-        found = list(self._thread.read([message.position for message in messages]).values())
+    def _spans(self, found: Sequence[Kept]) -> list[Span]:
+        """The first and the last position of each turn of these messages."""
+        turns = self._cut([kept.remembered for kept in found])
+        return [(turn[0].position, turn[-1].position) for turn in turns]
+
+    def _text(self, found: Sequence[Kept]) -> str:
         handed = found and found[0].message.results  # of calls in the turn before
         calls = calls_of(self._thread, found[0].position) if handed else []
         heads = (f"{_CALL}: {_brief(call.name, call.arguments)}" for call in calls)
         return "\n".join([*heads, *(with_authors(self._thread.state, kept) for kept in found)])
-
-    def _made(self, turn: Sequence[Remembered], span: Span | None = None) -> Segment:
-        first, last = span or (turn[0].position, turn[-1].position)
-        text = self._text(turn)
-        pinned = not set(self._thread.state.pins).isdisjoint(range(first, last + 1))
-        tokens = self._thread.meter.text(text)
-        return Segment(f"{first}-{last}", text, turn[0].said or 0.0, tokens, pinned=pinned)
 
 
 def ends(origin: str) -> Span:

@@ -15,13 +15,13 @@ from typing import Any
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.messages import Message
 from holdfast.kernel.transcript import violations
-from holdfast.model_usage import NO_CALLS, ModelUsage
+from holdfast.model_usage import ModelCall, ModelUsage
 from holdfast.result import CompressionMetrics, CompressionResult, Net
-from holdfast.text.visible import amount
+from holdfast.text.visible import GLANCE, amount
 from holdfast.validity import repair
 
 from .arguments import SessionOptions
-from .log import NEWEST, Kept, Thread
+from .log import NEWEST, Thread
 from .recall import WORTH, Inquiry, Past, Recalled, Recollection, of_the_newest
 from .recent import LastFit, Part, RecentTurns, marked_message, notes_text
 from .state import Made
@@ -133,14 +133,13 @@ class Fit:
         left = self.limit - self.recent.overhead
         if self.thread.state.tokens > left and not self.thread.state.rewordings:
             return None
-        found: list[Kept] = []
+        messages: list[Message] = []
         for kept in self.thread.backwards():
             left -= self.recent.size(kept.message)
             if left < 0:
                 return None
-            found.append(kept)
-        found.reverse()
-        messages = [kept.message for kept in found]
+            messages.append(kept.message)
+        messages.reverse()
         head = sum(1 for _ in takewhile(lambda message: message.role == "system", messages))
         part = Part(messages, self.limit - left, (), head, self.thread.state.messages, 0)
         view = self._compose(part, Recollection(), "everything_fits")
@@ -158,9 +157,7 @@ class Fit:
             part, _ = self.recent.make(self.recent.scope(None), self.limit - notes, "")
         asked = Inquiry(query)
         past = self._recollect(asked, self.limit - part.tokens, set(part.places), 0.0)
-        view = self._compose(part, past, "recalled")
-        self._record(past, asked, view.tokens)
-        return view
+        return self._recalling(part, past, asked, "recalled")
 
     # what comes next
 
@@ -184,9 +181,9 @@ class Fit:
             return self._rebuild(part, past, "recalled", _OUTGREW)
         asked = of_the_newest(self.thread)
         past = self._search_past(asked, min(free, most), shown)
-        return self._with_recalled(asked, past, self._compose(part, past, "recalled"))
+        return self._recalling(part, past, asked, "recalled")
 
-    def _net(self, before: int, after: int, usage: ModelUsage = NO_CALLS) -> Net | None:
+    def _net(self, before: int, after: int, calls: Sequence[ModelCall] = ()) -> Net | None:
         """What making the view again saves; None if costs do not decide.
 
         Only system messages and pins are sure to begin both views.
@@ -196,7 +193,7 @@ class Fit:
             return None
         idle = costs.lifetime if seen is None else self.thread.now() - seen
         now = replace(costs, idle=idle, cached=self.last_fit.sent)
-        spent = usage.cost or 0.0
+        spent = ModelUsage(tuple(calls)).cost or 0.0
         return now.net(before, after, shared=self.recent.fixed_tokens, spent=spent)
 
     def _pays(self, tokens: int) -> bool:
@@ -230,7 +227,7 @@ class Fit:
         scope, most = self.recent.scope(last), self.recent.target
         whole = self._past_tokens(past.text)
         whole += last.tokens if last else self.recent.overhead + state.tokens
-        asked_before = len(self.last_fit.usage.calls)
+        asked_before = len(self.last_fit.calls)
         if not self._only_agrees(asked):
             room = self._room_for_past(self.room - self.limit + most, scope)
             past = self._search_past(asked, room, self._shown(scope))
@@ -240,7 +237,7 @@ class Fit:
         if part.tokens + self._past_tokens(past.text) > most and past.text:
             past = Recollection()
             part, made = self.recent.make(scope, target, self._past_text(""))
-        calls = replace(self.last_fit.usage, calls=self.last_fit.usage.calls[asked_before:])
+        calls = self.last_fit.calls[asked_before:]
         net = self._net(whole, part.tokens + self._past_tokens(past.text), calls)
         if why:
             facts = {
@@ -252,7 +249,7 @@ class Fit:
             }
             self.thread.record_if_current("compaction", why, facts)
         self.recent.keep(part, made)
-        view = self._with_recalled(asked, past, self._compose(part, past, reason))
+        view = self._recalling(part, past, asked, reason)
         self.thread.save()  # another process continues from this view
         return replace(view, net=net)
 
@@ -297,12 +294,6 @@ class Fit:
             return Recollection()
         return self._recollect(asked, room, {*shown, *self._answered()}, WORTH)
 
-    def _with_recalled(self, asked: Inquiry, past: Recollection, view: View) -> View:
-        """The view, with its recalled messages recorded, which stay until the next input."""
-        facts = self._record(past, asked, view.tokens)
-        self.thread.state.recall(facts | {"text": past.text, "chosen": past.for_state()})
-        return view
-
     # the past
 
     def _recollect(
@@ -324,29 +315,36 @@ class Fit:
             options.recall_messages,
         )
 
-    def _record(self, past: Recollection, asked: Inquiry, tokens: int) -> dict[str, object]:
-        """Append an event for what was recalled, and return its facts."""
+    def _recalling(self, part: Part, past: Recollection, asked: Inquiry, reason: str) -> View:
+        """The view, with an event for what was recalled for it.
+
+        Without a query, this stays in the view until the next input.
+        """
+        view = self._compose(part, past, reason)
         facts: dict[str, object] = {
-            "question": asked.shown,
+            "question": asked.brief[:GLANCE],
             "chosen": past.for_event(),
-            "tokens": tokens,
+            "tokens": view.tokens,
             "of": self.thread.state.tokens,
         }
-        reason = f"{amount(len(past.chosen), 'message')} of the past found for it"
-        self.thread.record_if_current("recall", reason, facts)
-        return facts
+        found = f"{amount(len(past.chosen), 'message')} of the past found for it"
+        self.thread.record_if_current("recall", found, facts)
+        if self.recent.query is None:
+            self.thread.state.recall(facts | {"text": past.text, "chosen": past.for_state()})
+        return view
 
     # the message that tells of the past
 
     def _compose(self, part: Part, past: Recollection, reason: str) -> View:
         """The view: system messages, the message about the past, and the rest."""
-        messages, tokens = list(part.messages), part.tokens
-        if self._past_text(past.text):
+        messages, told = list(part.messages), self._past_tokens(past.text)
+        if told:
             messages.insert(part.head, self._past_message(past.text))
-            tokens += self._past_tokens(past.text)
         copies = [copied(message.original) for message in messages]
         self.messages = messages
-        return View(copies, tokens, self.limit, reason, part.since, past.chosen, part.result)
+        return View(
+            copies, part.tokens + told, self.limit, reason, part.since, past.chosen, part.result
+        )
 
     def _past_text(self, recalled: str) -> str:
         return f"{self.notes}{recalled}".rstrip("\n")
@@ -360,8 +358,9 @@ class Fit:
 
     def _past_tokens(self, recalled: str) -> int:
         """Tokens of the message about the past; 0 if there is nothing to say."""
-        told = self._past_text(recalled)
-        return self.recent.size(self._past_message(recalled)) if told else 0
+        if not self._past_text(recalled):
+            return 0
+        return self.recent.size(self._past_message(recalled))
 
 
 @dataclass(frozen=True)
@@ -372,35 +371,35 @@ class ViewMaker:
     last_fit: LastFit
     options: SessionOptions
     past: Past
+    query: str | None
+    tools: object
 
-    def view(self, budget: Budget, query: str | None, tools: object) -> View:
+    def view(self, budget: Budget) -> View:
         """A valid view; one that is still over its budget if there is no smaller one."""
-        view, read = self._fitted(budget, query, tools)
+        view, read = self._fitted(budget)
         if not self._is_refused(read):
             return view
         limit, mended = view.limit, self._paired(view)
         while not mended.budget_met:
             room = view.tokens - (mended.tokens - limit)  # what is added takes room
-            smaller = self._fitted(Budget(limit=room), query, tools)[0] if room > 0 else view
+            smaller = self._fitted(Budget(limit=room))[0] if room > 0 else view
             if smaller.tokens >= view.tokens:
                 break
             view, mended = smaller, replace(self._paired(smaller), limit=limit)
         return mended
 
-    def smallest(self, view: View, budget: Budget, query: str | None, tools: object) -> int:
+    def smallest(self, view: View, budget: Budget) -> int:
         """A limit that can be met, near to the tokens of the view, which grows with the limit."""
         least = 0
         while not view.budget_met:
             least = budget.limit_for(view.tokens)
-            view = self.view(replace(budget, limit=least, window=None), query, tools)
+            view = self.view(replace(budget, limit=least, window=None))
         return least
 
-    def _fitted(
-        self, budget: Budget, query: str | None, tools: object
-    ) -> tuple[View, Sequence[Message]]:
+    def _fitted(self, budget: Budget) -> tuple[View, Sequence[Message]]:
         """The view, and its messages as they were read."""
-        recent = RecentTurns(self.thread, self.last_fit, self.options, budget, query, tools)
-        fit = Fit(recent, self.past)
+        own = self.thread, self.last_fit, self.options
+        fit = Fit(RecentTurns(*own, budget, self.query, self.tools), self.past)
         return fit.view(), fit.messages
 
     def _is_refused(self, messages: Sequence[Message]) -> bool:

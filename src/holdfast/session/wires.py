@@ -80,10 +80,10 @@ def check_calls(original: object, message: Message, form: Format, place: str) ->
         )
 
 
-def is_readable(original: object) -> bool:
-    """Whether any format can read the message."""
+def is_readable(original: object, form: Format | None = None) -> bool:
+    """Whether the format can read the message, by default any format."""
     try:
-        detect([original]).read([original])
+        (form or detect([original])).read([original])
     except FormatError:
         return False
     return True
@@ -97,8 +97,4 @@ def is_settled(state: State) -> bool:
 @cache
 def _reads_plain(name: str) -> bool:
     """Whether the format can read plain messages, with which a thread may have begun."""
-    try:
-        wire_of(name).read([{"role": "user", "content": "plain"}])
-    except FormatError:
-        return False
-    return True
+    return is_readable({"role": "user", "content": "plain"}, wire_of(name))
