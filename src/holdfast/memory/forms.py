@@ -119,28 +119,26 @@ class RuleCondenser:
 
     def condense(self, text: str, level: int, count: Count) -> str:
         """The form at the level; the text itself if the form would not be smaller."""
-        return _form(text, level, count)
+        head = HEAD.match(text)
+        start = head.end() if head else 0
+        size = count(text[:start]) + count(
+            text[start:]
+        )  # the second was counted without its speaker
+        if len(text) > _OUTPUT and not HEAD.search(text, start):
+            kind = recognise(sampled(text[start:], *PLACES))
+            if kind.name != "prose":
+                room, named = room_for(size, level), codes(things(text))
+                shown = max(int(SHOWN * room), room - count(with_names("", named)))
+                left = min(int(size / FACTORS[level][0]), shown) - count(text[:start])
+                made = kind.shrink(text[start:], Room(max(1, left), count)).text
+                return add_names(text[:start] + made, named, room, count)
+        made = _extract(text, level, size, count)
+        return made if made and count(made) <= size else text
 
 
 def room_for(size: int, level: int) -> int:
     """The largest size of a form of a text with this size, in tokens."""
     return max(int(size / FACTORS[level][1]), min(SENTENCE, size - 1))
-
-
-def _form(text: str, level: int, count: Count) -> str:
-    head = HEAD.match(text)
-    start = head.end() if head else 0
-    size = count(text[:start]) + count(text[start:])  # the second was counted without its speaker
-    if len(text) > _OUTPUT and not HEAD.search(text, start):
-        kind = recognise(sampled(text[start:], *PLACES))
-        if kind.name != "prose":
-            room, named = room_for(size, level), codes(things(text))
-            shown = max(int(SHOWN * room), room - count(with_names("", named)))
-            left = min(int(size / FACTORS[level][0]), shown) - count(text[:start])
-            made = kind.shrink(text[start:], Room(max(1, left), count)).text
-            return add_names(text[:start] + made, named, room, count)
-    made = _extract(text, level, size, count)
-    return made if made and count(made) <= size else text
 
 
 def _extract(text: str, level: int, size: int, count: Count) -> str:

@@ -454,7 +454,7 @@ class Maintenance:
                         continue
                     before, source = sunk[segment.id]
                     if level < len(TIERS):
-                        segments[at] = after = self._demoted(before, before, level, now)
+                        segments[at] = after = self._demoted(before, level, now)
                         moves.append(Move(before, after, source, TIERS[level], "demoted"))
                     else:
                         moves.append(Move(before, None, "cold", None, "evicted"))
@@ -534,14 +534,14 @@ class Maintenance:
         segment = record_access(segment, now, times - 1)
         if source == "cold" and not critical:
             to: Tier = "warm"
-            after = self._demoted(segment, record_access(segment, now), LIGHT, now)
+            after = self._demoted(record_access(segment, now), LIGHT, now)
         else:
             to, after = "hot", expand(segment, self._whole(segment), self.count, now)
         return Maintained(tiers.placing(to, after), (Move(segment, after, source, to, "promoted"),))
 
-    def _demoted(self, segment: Segment, marked: Segment, level: int, now: float) -> Segment:
+    def _demoted(self, segment: Segment, level: int, now: float) -> Segment:
         whole, before = self._whole(segment), self.before(segment)
-        return demote(marked, whole, level, self.condenser, self.count, now, before)
+        return demote(segment, whole, level, self.condenser, self.count, now, before)
 
     def _whole(self, segment: Segment) -> str:
         """The original text of the segment."""
@@ -551,7 +551,7 @@ class Maintenance:
 
     def readmit(self, tiers: Tiers, segment: Segment, now: float) -> Maintained:
         """Put an evicted segment, which is in full, back into warm."""
-        after = self._demoted(segment, record_access(segment, now), LIGHT, now)
+        after = self._demoted(record_access(segment, now), LIGHT, now)
         return Maintained(
             tiers.placing("warm", after), (Move(segment, after, None, "warm", "readmitted"),)
         )

@@ -166,7 +166,7 @@ def excerpt(
     if lines and not 1 <= first <= last:
         advice = "write the first and the last line, counted from 1"
         raise ConfigError(f"{first}:{last} is not a range", place="lines", advice=advice)
-    found = _matcher(pattern)
+    found = _matcher(pattern or "")
     numbers = [
         n for n, line in enumerate(every[first - 1 : last], first) if found(line.rstrip("\r\n"))
     ]
@@ -178,9 +178,7 @@ def split_lines(text: str) -> list[str]:
     return StringIO(text, newline="\n").readlines()
 
 
-def _matcher(pattern: str | None) -> Callable[[str], bool]:
-    if pattern is None:
-        return lambda _: True
+def _matcher(pattern: str) -> Callable[[str], bool]:
     if SIGNS.isdisjoint(pattern):
         return lambda line: pattern in line
     compiled = _compiled(pattern)

@@ -15,7 +15,7 @@ import sqlite3
 import struct
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import groupby
+from itertools import groupby, product
 from operator import itemgetter
 from pathlib import Path
 from time import time
@@ -387,14 +387,11 @@ class SqliteStore(EntryStore, ClosedAfterUse):
 
     def erase_log(self, name: str) -> None:
         """Remove the log with all its lines and their index, overwriting them with zeros."""
-        with self._file.use() as connection:
-            row = connection.execute(_LOG.format(_BY_NAME), (to_bytes(name),)).fetchone()
-        if row is None:
-            return
         with self._file.writing() as connection:
             connection.execute("PRAGMA secure_delete = ON")
-            for statement in _ERASED:
-                connection.execute(statement, row[:1])
+            found = connection.execute(_LOG.format(_BY_NAME), (to_bytes(name),)).fetchall()
+            for (log, *_), statement in product(found, _ERASED):
+                connection.execute(statement, (log,))
 
     def migrate(self) -> int:
         """Apply the missing steps of the schema, which opening does; return the number left."""
