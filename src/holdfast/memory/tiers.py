@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from typing import Literal
+from typing import Any, Literal
 
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.typed import Fraction, Positive, check_fields
@@ -297,10 +297,12 @@ Tier = Literal["hot", "warm", "cold"]
 TIERS: tuple[Tier, ...] = ("hot", "warm", "cold")
 
 
-def _check_tier(tier: object) -> None:
+def _of(held: object, tier: Tier) -> Any:
+    """What an object has for this tier. Raises ConfigError for an unknown tier."""
     if tier not in TIERS:
         advice = f"known are {', '.join(TIERS)}"
         raise ConfigError(f"there is no tier named {tier!r}", place="tier", advice=advice)
+    return getattr(held, tier)
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,8 +329,7 @@ class TierSizes:
 
     def of(self, tier: Tier) -> int:
         """The size of the tier. Raises ConfigError for an unknown tier."""
-        _check_tier(tier)
-        size: int = getattr(self, tier)
+        size: int = _of(self, tier)
         return size
 
 
@@ -353,8 +354,7 @@ class Tiers:
 
     def of(self, tier: Tier) -> tuple[Segment, ...]:
         """The segments of the tier. Raises ConfigError for an unknown tier."""
-        _check_tier(tier)
-        held: tuple[Segment, ...] = getattr(self, tier)
+        held: tuple[Segment, ...] = _of(self, tier)
         return held
 
     def all(self) -> tuple[Segment, ...]:
