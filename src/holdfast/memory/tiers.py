@@ -247,28 +247,26 @@ def _formed(
     return replace(segment, content=content, tokens=tokens, level=level, metadata=metadata)
 
 
-def expand(segment: Segment, original: str, count: Count, now: float) -> Segment:
-    """The segment in full again, from the stored original, without a model (V.19)."""
-    is_whole = segment.level == VERBATIM
-    metadata = segment.metadata if is_whole else expansion(segment, now)
-    return verbatim(segment, original, count, now, metadata)
+def expand(segment: Segment, original: str, count: Count, now: float, **told: object) -> Segment:
+    """The segment in full again, with one more access (V.19): usually from the stored original.
 
-
-def verbatim(
-    segment: Segment, content: str, count: Count, now: float, metadata: Mapping[str, object]
-) -> Segment:
-    """The segment with this content in full, and one more access."""
-    after = record_access(segment, now)
-    return replace(after, content=content, tokens=count(content), level=VERBATIM, metadata=metadata)
-
-
-def expansion(segment: Segment, now: float) -> dict[str, object]:
-    """The metadata of a segment that was brought back."""
-    return {
-        "was_compressed": True,
-        "original_compression_level": segment.level,
-        "expansion_timestamp": now,
-    }
+    Its metadata have what is ``told`` too.
+    """
+    metadata = segment.metadata
+    if segment.level != VERBATIM:
+        metadata = {
+            "was_compressed": True,
+            "original_compression_level": segment.level,
+            "expansion_timestamp": now,
+            **told,
+        }
+    return replace(
+        record_access(segment, now),
+        content=original,
+        tokens=count(original),
+        level=VERBATIM,
+        metadata=metadata,
+    )
 
 
 def record_access(segment: Segment, now: float, times: int = 1) -> Segment:
