@@ -22,7 +22,7 @@ from holdfast.kernel.forks import cached_property
 from holdfast.kernel.ports import Complete, Embed, Reply
 from holdfast.model_usage import CallRecords, ModelCall
 from holdfast.providers import name_of, provider_of
-from holdfast.providers.prices import Price, price_of
+from holdfast.providers.prices import price_of
 from holdfast.providers.vendor import TransientError
 from holdfast.text.visible import encodable, fault_line
 from holdfast.trace import traced_call
@@ -109,7 +109,7 @@ class VendorLine:
         """Make the call, unless it may cost too much."""
         try:
             with (
-                _pledged(self._limits, ledger, self.price, request, self.name),
+                self._pledged(request, ledger),
                 traced_call(self.called(), request.max_tokens) as ended,
             ):
                 outcome = await self._asked(request, ledger)
@@ -117,6 +117,33 @@ class VendorLine:
                 return outcome
         except ModelError as unasked:
             return Outcome(unasked, self.called(fault=str(unasked)))
+
+    @contextmanager
+    def _pledged(self, request: Request, ledger: CallRecords) -> Generator[None]:
+        """Reserve the most that the call in the block may cost.
+
+        Raises ModelError if it must not be made.
+        """
+        limit = self._limits.max_cost
+        if limit is None:
+            yield
+            return
+        if self.price is None:
+            raise ModelError(
+                f"{self.name} was not asked: its price is not known, and max_cost is {limit:g}; "
+                "give a model with a price"
+            )
+        most = self.price.of(request.input_tokens, request.max_tokens or 0)
+        if ledger.spent + most > limit:
+            raise ModelError(
+                f"{self.name} was not asked: the call may cost {most:.4g} US dollars, and "
+                f"{max(0.0, limit - ledger.spent):.4g} of max_cost are left"
+            )
+        ledger.pledged += most
+        try:
+            yield
+        finally:
+            ledger.pledged -= most
 
     async def _asked(self, request: Request, ledger: CallRecords) -> Outcome:
         """Make the call when ``concurrency`` allows it, with retries."""
@@ -296,32 +323,6 @@ class EmbeddingRound:
 
     def _key(self, text: str) -> str:
         return key_of(self._line.name, text)
-
-
-@contextmanager
-def _pledged(
-    limits: CallLimits, ledger: CallRecords, price: Price | None, request: Request, who: str
-) -> Generator[None]:
-    """Reserve the most that the call in the block may cost; ModelError if it must not be made."""
-    if limits.max_cost is None:
-        yield
-        return
-    if price is None:
-        raise ModelError(
-            f"{who} was not asked: its price is not known, and max_cost is {limits.max_cost:g}; "
-            "give a model with a price"
-        )
-    most = price.of(request.input_tokens, request.max_tokens or 0)
-    if ledger.spent + most > limits.max_cost:
-        raise ModelError(
-            f"{who} was not asked: the call may cost {most:.4g} US dollars, and "
-            f"{max(0.0, limits.max_cost - ledger.spent):.4g} of max_cost are left"
-        )
-    ledger.pledged += most
-    try:
-        yield
-    finally:
-        ledger.pledged -= most
 
 
 Asked = tuple[Complete | Embed, CallRecords]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -194,11 +195,11 @@ def short_form(of: Short, text: str, level: int, count: Count) -> str:
     rate = size / max(1, len(text))
     owed = rate * sum(len(of.said[n]) for n in of.decided)
     least = max(of.share * room, min(owed, (1 - _SAID) * room))
-    kept, guess = _fitting(of, room, least, rate, listed, naming=is_scarce)
+    fitting = partial(_fitting, of, room, least, listed, naming=is_scarce)
+    kept, guess = fitting(rate)
     made = of.written(sorted(kept))
     if kept and not _NEARLY <= count(made) / guess <= 1 / _NEARLY:
-        rate *= count(made) / guess
-        kept, _ = _fitting(of, room, least, rate, listed, naming=is_scarce)
+        kept, _ = fitting(rate * (count(made) / guess))
         made = of.written(sorted(kept))
     while len(kept) > 1 and count(made) > least and count(with_names(made, of.named)) > room:
         kept.pop()
@@ -209,7 +210,7 @@ def short_form(of: Short, text: str, level: int, count: Count) -> str:
 
 
 def _fitting(
-    of: Short, room: int, least: float, rate: float, listed: int, *, naming: bool
+    of: Short, room: int, least: float, listed: int, rate: float, *, naming: bool
 ) -> tuple[list[int], float]:
     """The statements that fit, and their tokens, of which a character has ``rate``.
 
