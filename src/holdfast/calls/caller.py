@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, cast
 from holdfast.calls.cache import Flights, Vector, key_of
 from holdfast.calls.event_loop import in_thread
 from holdfast.calls.lineup import CallLimits, Lineup
-from holdfast.kernel.errors import HoldfastError, ModelError
+from holdfast.kernel.errors import HoldfastError, ModelError, problem_of
 from holdfast.kernel.forks import cached_property
 from holdfast.kernel.ports import Complete, Embed, Reply
 from holdfast.model_usage import CallRecords, ModelCall
@@ -209,7 +209,7 @@ class VendorLine:
 
 def _named(fault: BaseException) -> str:
     """The error and its type in one line."""
-    return fault_line(f"{type(fault).__name__}: {fault}").removesuffix(":")
+    return fault_line(problem_of(fault))
 
 
 _BATCH = 100  # texts in one request: Gemini accepts no more, and others do

@@ -94,14 +94,10 @@ class Context:
 
 
 class Importance(NamedTuple):
-    """A score from 0 to 1 and the share of each factor.
-
-    ``marked``: the text itself says that it is important.
-    """
+    """A score from 0 to 1 and the share of each factor."""
 
     score: float
     factors: Mapping[str, float]
-    marked: bool = False
 
 
 def importances(
@@ -117,7 +113,7 @@ def importances(
     found: list[Importance] = []
     for segment, bag in zip(segments, bags, strict=True):
         read, near = segment.content[:READ], entities.glimpsed(segment.content)
-        meaning, marked = context.meaning.get(segment.id), has_importance_marker(read)
+        meaning, is_marked = context.meaning.get(segment.id), has_importance_marker(read)
         named = [entity.text for entity in entities.entities(near)]
         shared = entities.importance(named, context.entities, context.everywhere, weights.beta)
         is_used = not used.isdisjoint(entities.exact(near))
@@ -131,9 +127,9 @@ def importances(
             "open_ends": 0.5 * _is_open(read) + 0.5 * is_used,
         }
         factors = {name: getattr(weights, name) * share for name, share in given.items()}
-        score = sum(factors.values()) * (weights.marker_multiplier if marked else 1.0)
+        score = sum(factors.values()) * (weights.marker_multiplier if is_marked else 1.0)
         score = 1.0 if segment.pinned else min(1.0, max(0.0, score))
-        found.append(Importance(score, factors, marked))
+        found.append(Importance(score, factors))
     return found
 
 
