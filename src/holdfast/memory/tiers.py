@@ -361,11 +361,8 @@ class Tiers:
 
     def find(self, segment_id: str) -> tuple[Tier, Segment] | None:
         """The tier and the segment with this id, or None."""
-        for tier in TIERS:
-            for segment in self.of(tier):
-                if segment.id == segment_id:
-                    return tier, segment
-        return None
+        held = ((tier, segment) for tier in TIERS for segment in self.of(tier))
+        return next((found for found in held if found[1].id == segment_id), None)
 
     def tokens(self, tier: Tier) -> int:
         """The tokens of the tier's segments."""
@@ -384,8 +381,7 @@ class Tiers:
     def placing(self, tier: Tier, segment: Segment) -> Tiers:
         """The tiers with the segment in this one, ordered by time, and in no other."""
         bare = self.without(segment.id)
-        placed = list(bare.of(tier))
-        insort(placed, segment, key=lambda each: each.created)
+        placed = sorted((*bare.of(tier), segment), key=lambda each: each.created)
         return replace(bare, **{tier: tuple(placed)})
 
     def statistics(self, sizes: TierSizes) -> dict[Tier, TierStatistics]:

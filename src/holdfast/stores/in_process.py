@@ -152,10 +152,7 @@ class InProcessStore(EntryStore):
 
     def erase_log(self, name: str) -> None:
         """Remove the log with all its lines and their index."""
-        with self._lock:
-            held = self._logs.get(name)
-        if held is not None:
-            held.clear()
+        self.log(name).clear()
 
     def _write(self, values: Mapping[str, bytes], ends: float | None = None) -> None:
         end = inf if ends is None else ends
@@ -170,7 +167,7 @@ class InProcessStore(EntryStore):
 
     def _live(self, key: str) -> bool:
         entry = self._entries.get(key)
-        return entry is not None and (entry[1] == inf or entry[1] > self._clock())
+        return entry is not None and entry[1] > self._clock()
 
 
 # A URL must name the same store each time, so the process has one table of the names; a store that

@@ -290,8 +290,8 @@ class LayeredStore(MappedStore):
             self._room += len(self._near.pop(key, ""))
         return super().delete(key)
 
-    def _opened_text(self, key: str, sealed: str | None) -> str | None:
-        if sealed is not None and is_content(key):
+    def _open_text(self, key: str, sealed: str, /) -> str:
+        if is_content(key):
             with self._lock:
                 self._room += len(self._near.pop(key, "")) - len(sealed)
                 self._near[key] = sealed
