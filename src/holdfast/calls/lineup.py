@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.kernel.ports import Embedder, Model
@@ -59,6 +59,9 @@ class CallLimits:
         check_fields(self)
 
 
+_USUAL = CallLimits()
+
+
 @dataclass
 class Lineup:
     """The model and embedder of a compression, with their cache and limits.
@@ -70,7 +73,7 @@ class Lineup:
     model: Model | None = None
     embedder: Embedder | None = None
     cache: CompressionCache | None = None
-    limits: CallLimits = field(default_factory=CallLimits)
+    limits: CallLimits = _USUAL
     writer: str = ""
     """The name of the model, empty if there is none."""
     writer_window: int = 0
@@ -97,7 +100,7 @@ class Lineup:
         writer = name_of(model) if model else ""
         own = getattr(model, "window", 0)
         window = own if isinstance(own, int) and own > 0 else window_of(writer) or 0
-        return cls(count, model, chosen, cache, limits or CallLimits(), writer, window)
+        return cls(count, model, chosen, cache, limits or _USUAL, writer, window)
 
     def embeds(self) -> Embedder:
         """The caller's embedder, or the best one that needs no network, loaded on first use."""
