@@ -361,8 +361,11 @@ class Tiers:
 
     def find(self, segment_id: str) -> tuple[Tier, Segment] | None:
         """The tier and the segment with this id, or None."""
-        held = ((tier, segment) for tier in TIERS for segment in self.of(tier))
-        return next((found for found in held if found[1].id == segment_id), None)
+        for tier in TIERS:
+            for segment in self.of(tier):
+                if segment.id == segment_id:
+                    return tier, segment
+        return None
 
     def tokens(self, tier: Tier) -> int:
         """The tokens of the tier's segments."""
