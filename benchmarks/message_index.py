@@ -3,9 +3,18 @@
 import heapq
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
-from holdfast.memory import FactorWeights, GrowingVectors, Hit, Remembered, Retrieval
+from holdfast.memory import FactorWeights, Hit, Remembered, Retrieval, VectorSource
 from holdfast.text.similarity import Lexical
+
+
+class GrowingVectors(VectorSource, Protocol):
+    """Vectors in memory that can grow."""
+
+    def add(self, *messages: Remembered) -> None:
+        """Add messages."""
+        ...
 
 
 class MessageIndex:

@@ -1,6 +1,6 @@
 import pytest
 
-from holdfast.memory.entities import Entity, entities, frequency, importance, names, relations
+from holdfast.memory.entities import Entity, entities, frequency, importance, relations
 
 TEXT = (
     "Dana Reyes reported that invoice INV-2041 was charged twice on 3 May. "
@@ -37,7 +37,7 @@ def test_the_first_word_of_a_sentence_is_no_name_by_that():
     ],
 )
 def test_names_are_runs_of_capitalised_words(text, found):
-    assert [name.text for name in names(text)] == found
+    assert [entity.text for entity in entities(text) if entity.kind == "name"] == found
 
 
 def test_a_pair_of_words_is_an_entity_only_if_it_comes_back():

@@ -190,21 +190,16 @@ def some_messages(chance, count=60):
 def test_answers_are_ranked_by_the_sum_of_what_speaks_for_them(seed):
     chance = random.Random(seed)
     messages = some_messages(chance)
-    weighed = [
-        (
-            name,
-            share,
-            {
-                place: chance.choice([0.0, 0.25, 0.5, 1.0])
-                for place in chance.sample(range(220), 80)
-            },
-        )
+    factors = {
+        name: {
+            place: share * chance.choice([0.0, 0.25, 0.5, 1.0])
+            for place in chance.sample(range(220), 80)
+        }
         for name, share in (("words", 0.5), ("scene", 0.25), ("time", 0.25))
-    ]
-    answers = Answers(messages, weighed)
+    }
+    answers = Answers(messages, factors)
     scores = {
-        place: sum(share * factor.get(place, 0.0) for _, share, factor in weighed)
-        for place in messages
+        place: sum(factor.get(place, 0.0) for factor in factors.values()) for place in messages
     }
     best = heapq.nsmallest(len(scores), scores, key=lambda place: (-scores[place], place))
     assert list(answers.ranked().items()) == [(place, scores[place]) for place in best]
@@ -218,10 +213,7 @@ def test_a_context_lends_its_words_and_asks_for_nothing():
     ]
     retrieval = index_of(chat)._retrieval
     assert next(iter(retrieval.answers("What about it?", None, "the valve").ranked())) == 0
-    named = [
-        name
-        for name, *_ in retrieval.answers("What about the pump?", None, "Nora, you said so").weighed
-    ]
+    named = retrieval.answers("What about the pump?", None, "Nora, you said so").factors
     assert "speaker" not in named
 
 

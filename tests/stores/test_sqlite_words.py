@@ -197,10 +197,12 @@ def test_what_need_not_be_flushed_is_seen_by_others_and_what_comes_next_is_flush
             lambda statement: levels.append(statement) if "synchronous" in statement else None
         )
     log.append(lines("second"), flush=False)
+    log.append(lines("third"))
     assert levels == ["PRAGMA synchronous = normal", "PRAGMA synchronous = full"]
     with pytest.raises(AttributeError):
         log.append([None], flush=False)
+    log.append(lines("fourth"))
     with store._file.use() as connection:
         assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
     with SqliteStore(path) as other:
-        assert other.log("talk").length() == 2
+        assert other.log("talk").length() == 4

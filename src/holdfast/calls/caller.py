@@ -14,19 +14,18 @@ from random import SystemRandom
 from time import monotonic
 from typing import Any, Literal, NamedTuple, cast
 
-from holdfast.calls.cache import Flights, key_of
+from holdfast.calls.cache import Flights, Vector, key_of
 from holdfast.calls.event_loop import in_thread
 from holdfast.calls.lineup import CallLimits, Lineup
-from holdfast.kernel.errors import HoldfastError, ModelError
-from holdfast.kernel.ports import Complete, Embed, Embedder, Model, Reply
+from holdfast.kernel.errors import HoldfastError, ModelError, problem_of
+from holdfast.kernel.forks import cached_property
+from holdfast.kernel.ports import Complete, Embed, Reply
 from holdfast.model_usage import CallRecords, ModelCall
 from holdfast.providers import name_of, provider_of
-from holdfast.providers.prices import Price, price_of
+from holdfast.providers.prices import price_of
 from holdfast.providers.vendor import TransientError
 from holdfast.text.visible import encodable, fault_line
 from holdfast.trace import traced_call
-
-Vector = Sequence[float]
 
 
 def checked(answer: object, texts: int, who: str) -> list[Vector]:
@@ -97,6 +96,7 @@ class VendorLine:
     def __init__(
         self, kind: Literal["complete", "embed"], provider: object, limits: CallLimits
     ) -> None:
+        self.provider: Any = provider
         self.name = name_of(provider)
         self.called = partial(ModelCall, kind, self.name, provider=provider_of(provider))
         self.price = price_of(provider, self.name)
@@ -109,7 +109,7 @@ class VendorLine:
         """Make the call, unless it may cost too much."""
         try:
             with (
-                _pledged(self._limits, ledger, self.price, request, self.name),
+                self._pledged(request, ledger),
                 traced_call(self.called(), request.max_tokens) as ended,
             ):
                 outcome = await self._asked(request, ledger)
@@ -117,6 +117,33 @@ class VendorLine:
                 return outcome
         except ModelError as unasked:
             return Outcome(unasked, self.called(fault=str(unasked)))
+
+    @contextmanager
+    def _pledged(self, request: Request, ledger: CallRecords) -> Generator[None]:
+        """Reserve the most that the call in the block may cost.
+
+        Raises ModelError if it must not be made.
+        """
+        limit = self._limits.max_cost
+        if limit is None:
+            yield
+            return
+        if self.price is None:
+            raise ModelError(
+                f"{self.name} was not asked: its price is not known, and max_cost is {limit:g}; "
+                "give a model with a price"
+            )
+        most = self.price.of(request.input_tokens, request.max_tokens or 0)
+        if ledger.spent + most > limit:
+            raise ModelError(
+                f"{self.name} was not asked: the call may cost {most:.4g} US dollars, and "
+                f"{max(0.0, limit - ledger.spent):.4g} of max_cost are left"
+            )
+        ledger.pledged += most
+        try:
+            yield
+        finally:
+            ledger.pledged -= most
 
     async def _asked(self, request: Request, ledger: CallRecords) -> Outcome:
         """Make the call when ``concurrency`` allows it, with retries."""
@@ -182,16 +209,18 @@ class VendorLine:
 
 def _named(fault: BaseException) -> str:
     """The error and its type in one line."""
-    return fault_line(f"{type(fault).__name__}: {fault}").removesuffix(":")
+    return fault_line(problem_of(fault))
 
 
 _BATCH = 100  # texts in one request: Gemini accepts no more, and others do
 
 
-@dataclass
-class _Tally:
-    """The record of one request: how many texts were sent for it, their tokens, and the calls."""
+@dataclass(eq=False)
+class _Share:
+    """One request: its texts, how many were sent for it, their tokens, and the calls."""
 
+    texts: Sequence[str]
+    ledger: CallRecords
     sent: int = 0
     tokens: int = 0
     attempts: int = 0
@@ -208,94 +237,88 @@ class EmbeddingRound:
     def __init__(
         self,
         lineup: Lineup,
-        embedder: Embedder,
         line: VendorLine,
         flights: Flights,
         asked: Sequence[tuple[Embed, CallRecords]],
     ) -> None:
-        self._lineup, self._embedder, self._line, self._flights = lineup, embedder, line, flights
-        self._asked = asked
+        self._lineup, self._line, self._flights = lineup, line, flights
+        self._shares = [_Share(request.texts, ledger) for request, ledger in asked]
         self._known: dict[str, Vector | HoldfastError] = {}
-        self._owners: dict[str, int] = {}
-        self._tallies = [_Tally() for _ in asked]
+        self._owners: dict[str, _Share] = {}
 
     async def answers(self) -> list[object]:
         """The answer to each request: its vectors, or the error of one of them."""
-        wanted = list(dict.fromkeys(text for request, _ in self._asked for text in request.texts))
+        wanted = list(dict.fromkeys(text for share in self._shares for text in share.texts))
         if self._lineup.cache is not None:
             found = await self._lineup.cache.embeddings.afind(list(map(self._key, wanted)))
             pairs = zip(wanted, found, strict=True)
             self._known.update((text, vector) for text, vector in pairs if vector is not None)
-        for i, (request, _) in enumerate(self._asked):
-            for text in request.texts:
-                if text not in self._known and self._owners.setdefault(text, i) == i:
-                    self._tallies[i].sent += 1
+        for share in self._shares:
+            for text in share.texts:
+                if text not in self._known and self._owners.setdefault(text, share) is share:
+                    share.sent += 1
         missing = list(self._owners)
         await gather(
             *(self._fill(missing[at : at + _BATCH]) for at in range(0, len(missing), _BATCH))
         )
-        return [self._settled(i) for i in range(len(self._asked))]
+        return list(map(self._settled, self._shares))
 
     async def _fill(self, texts: Sequence[str]) -> None:
         """Get the vectors; if a batch is refused, each of its requests is sent alone.
 
         So one wrong request does not make the others fail.
         """
-        ledger = self._asked[self._owners[texts[0]]][1]
+        shares = list(dict.fromkeys(map(self._owners.__getitem__, texts)))
         key = key_of(self._line.name, *texts)
-        answer, _ = await self._flights.once(key, lambda: self._vectors(texts, ledger))
+        answer, _ = await self._flights.once(key, lambda: self._vectors(texts, shares[0]))
         if not isinstance(answer, HoldfastError):
             self._known.update(zip(texts, cast("list[Vector]", answer), strict=True))
             return
-        groups: dict[int, list[str]] = {}
-        for text in texts:
-            groups.setdefault(self._owners[text], []).append(text)
-        if len(groups) > 1 and not isinstance(answer, TransientError):
-            await gather(*(self._fill(group) for group in groups.values()))
-        else:
+        if len(shares) == 1 or isinstance(answer, TransientError):
             self._known.update(dict.fromkeys(texts, answer))
+            return
+        groups = ([text for text in texts if self._owners[text] is share] for share in shares)
+        await gather(*map(self._fill, groups))
 
-    async def _vectors(self, texts: Sequence[str], ledger: CallRecords) -> object:
-        call = partial(self._embedder.embed, [encodable(text) for text in texts])
+    async def _vectors(self, texts: Sequence[str], first: _Share) -> object:
+        call = partial(self._line.provider.embed, [encodable(text) for text in texts])
         sizes = list(map(self._lineup.count, texts))
         read = partial(checked, texts=len(texts), who=self._line.name)
         whole = sum(sizes)
 
-        def measure(rows: object) -> Mapping[str, int]:
-            del rows
+        def measure(_: object) -> Mapping[str, int]:
             return {"input_tokens": whole}
 
-        rows, told = await self._line.ask(Request(call, read, measure, whole), ledger)
-        tally = self._tallies[self._owners[texts[0]]]
-        tally.attempts += told.attempts
-        tally.seconds += told.seconds
+        request = Request(call, read, measure, whole)
+        rows, told = await self._line.ask(request, first.ledger)
+        first.attempts += told.attempts
+        first.seconds += told.seconds
         if isinstance(rows, HoldfastError):
             return rows
         for text, size in zip(texts, sizes, strict=True):
-            self._tallies[self._owners[text]].tokens += size
+            self._owners[text].tokens += size
         if self._lineup.cache is not None:
-            keys = [self._key(text) for text in texts]
+            keys = map(self._key, texts)
             await self._lineup.cache.embeddings.akeep(dict(zip(keys, rows, strict=True)))
         return rows
 
-    def _settled(self, i: int) -> object:
-        (request, ledger), tally = self._asked[i], self._tallies[i]
-        found = [self._known[text] for text in request.texts]
+    def _settled(self, share: _Share) -> object:
+        found = [self._known[text] for text in share.texts]
         fault = next((each for each in found if isinstance(each, HoldfastError)), None)
         if fault is None:
             try:
                 check_lengths(cast("list[Vector]", found), self._line.name)
             except ModelError as different:
                 fault = different
-        price, tokens = self._line.price, 0 if fault else tally.tokens
-        ledger.calls.append(
+        price, tokens = self._line.price, 0 if fault else share.tokens
+        share.ledger.calls.append(
             self._line.called(
                 tokens,
-                counted=tally.sent > 0,
+                counted=share.sent > 0,
                 items=len(found),
-                cached=0 if fault else len(found) - tally.sent,
-                attempts=tally.attempts,
-                seconds=tally.seconds,
+                cached=0 if fault else len(found) - share.sent,
+                attempts=share.attempts,
+                seconds=share.seconds,
                 cost=price.of(tokens, 0) if price else None,
                 fault=str(fault) if fault else "",
             )
@@ -304,32 +327,6 @@ class EmbeddingRound:
 
     def _key(self, text: str) -> str:
         return key_of(self._line.name, text)
-
-
-@contextmanager
-def _pledged(
-    limits: CallLimits, ledger: CallRecords, price: Price | None, request: Request, who: str
-) -> Generator[None]:
-    """Reserve the most that the call in the block may cost; ModelError if it must not be made."""
-    if limits.max_cost is None:
-        yield
-        return
-    if price is None:
-        raise ModelError(
-            f"{who} was not asked: its price is not known, and max_cost is {limits.max_cost:g}; "
-            "give a model with a price"
-        )
-    most = price.of(request.input_tokens, request.max_tokens or 0)
-    if ledger.spent + most > limits.max_cost:
-        raise ModelError(
-            f"{who} was not asked: the call may cost {most:.4g} US dollars, and "
-            f"{max(0.0, limits.max_cost - ledger.spent):.4g} of max_cost are left"
-        )
-    ledger.pledged += most
-    try:
-        yield
-    finally:
-        ledger.pledged -= most
 
 
 Asked = tuple[Complete | Embed, CallRecords]
@@ -344,42 +341,44 @@ class Caller:
         self._cache = lineup.cache
         self._flights = Flights() if lineup.cache is None else lineup.cache.flights
         self._line = VendorLine("complete", lineup.model, lineup.limits)
-        self._embeddings: VendorLine | None = None
+
+    @cached_property
+    def _embeddings(self) -> VendorLine:
+        return VendorLine("embed", self._lineup.embeds(), self._lineup.limits)
 
     async def together(self, asked: Sequence[Asked]) -> list[object]:
         """The answers in order, each an answer or a HoldfastError; embeddings share batches."""
         embeds = [(request, ledger) for request, ledger in asked if isinstance(request, Embed)]
-        completes = [
-            (request, ledger) for request, ledger in asked if isinstance(request, Complete)
-        ]
         vectors, *texts = await gather(
             self._embedded(embeds),
-            *(self._completed(request, ledger) for request, ledger in completes),
+            *(
+                self._completed(request, ledger)
+                for request, ledger in asked
+                if isinstance(request, Complete)
+            ),
         )
         rows, replies = iter(cast("list[object]", vectors)), iter(texts)
         return [next(rows) if isinstance(request, Embed) else next(replies) for request, _ in asked]
 
     async def _completed(self, request: Complete, ledger: CallRecords) -> object:
-        model = self._lineup.model
-        if model is None:
+        if self._lineup.model is None:
             return ModelError("no model was given; pass llm=")
         key = key_of(self._line.name, request.system, request.prompt, str(request.max_tokens))
-        reply, own = await self._flights.once(key, lambda: self._reply(model, key, request, ledger))
+        reply, own = await self._flights.once(key, lambda: self._reply(key, request, ledger))
         if not own:
             fault = str(reply) if isinstance(reply, HoldfastError) else ""
             ledger.calls.append(self._line.called(cached=int(not fault), fault=fault))
         return reply
 
-    async def _reply(
-        self, model: Model, key: str, request: Complete, ledger: CallRecords
-    ) -> object:
+    async def _reply(self, key: str, request: Complete, ledger: CallRecords) -> object:
         """The cached reply, or the model's, which is then cached."""
         known = None if self._cache is None else (await self._cache.summaries.afind([key]))[0]
         if known is not None:
             ledger.calls.append(self._line.called(cached=1))
             return known
         prompt, system = encodable(request.prompt), encodable(request.system)
-        call = partial(model.complete, prompt, system=system, max_tokens=request.max_tokens)
+        complete = self._line.provider.complete
+        call = partial(complete, prompt, system=system, max_tokens=request.max_tokens)
         read = partial(_reply_of, who=self._line.name)
         measure = partial(self._measured, sent=system + prompt)
         tokens = 0 if self._lineup.limits.max_cost is None else self._lineup.count(system + prompt)
@@ -409,13 +408,10 @@ class Caller:
         if not any(request.texts for request, _ in asked):
             return [[] for _ in asked]
         try:
-            embedder = self._lineup.embeds()
+            line = self._embeddings
         except HoldfastError as fault:
             return [fault] * len(asked)
-        if self._embeddings is None:
-            self._embeddings = VendorLine("embed", embedder, self._lineup.limits)
-        embedding = EmbeddingRound(self._lineup, embedder, self._embeddings, self._flights, asked)
-        return await embedding.answers()
+        return await EmbeddingRound(self._lineup, line, self._flights, asked).answers()
 
 
 def _reply_of(answer: object, who: str) -> Reply:

@@ -16,7 +16,6 @@ from __future__ import annotations
 from .excerpts import Excerpt, pack, written
 from .index import FactorWeights, Hit, Retrieval
 from .messages import (
-    GrowingVectors,
     LexicalSource,
     MessageSource,
     Remembered,
@@ -27,7 +26,6 @@ from .messages import (
 __all__ = [
     "Excerpt",
     "FactorWeights",
-    "GrowingVectors",
     "Hit",
     "LexicalSource",
     "MessageSource",

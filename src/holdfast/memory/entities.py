@@ -71,11 +71,8 @@ _BEFORE = _LEADING * (_BRIEF + 1)  # characters that such words and the spaces b
 _STOPS = (",", ";", ".", "!", "?", ")", "|", '"')  # words before these do not belong to a number
 
 
-class Name(NamedTuple):
-    """A name as the text spells it, and where it starts."""
-
-    text: str
-    start: int
+Placed = tuple[int, str]
+"""Where a name or an identifier starts, and it as the text spells it."""
 
 
 class Entity(NamedTuple):
@@ -94,20 +91,16 @@ class Relation(NamedTuple):
     object: str
 
 
-def names(text: str) -> list[Name]:
+def _names(text: str, told: Iterable[str]) -> list[Placed]:
     """Every name in the order of the text, with repeats: runs of capitalised words.
 
     The first word of a sentence counts if it is a name elsewhere in the text, if another
     capitalised word follows, or if it is a possessive or a speaker: ``Maria's``, ``Nora:``. Numbers
     behind a name belong to it.
     """
-    return _names(text, sentences(text))
-
-
-def _names(text: str, told: Iterable[str]) -> list[Name]:
     runs = list(_runs(text, told))
     certain = {_plain(word.group()) for opens, run in runs for word in run[opens:]}
-    found: list[Name] = []
+    found: list[Placed] = []
     for opens, run in runs:
         kept = list(run)
         while kept and _plain(kept[0].group()) in _COMMON:
@@ -121,7 +114,7 @@ def _names(text: str, told: Iterable[str]) -> list[Name]:
             start, end = first.start(), kept[-1].end()
             numbered = _NUMBERED.match(text, end)
             end = numbered.end() if numbered else end
-            found.append(Name(_POSSESSIVE.sub("", text[start:end]), start))
+            found.append((start, _POSSESSIVE.sub("", text[start:end])))
     return found
 
 
@@ -227,13 +220,18 @@ class _Read:
     """Where its sentences end."""
     entities: tuple[Entity, ...]
     exact: frozenset[str]
-    places: tuple[tuple[int, str], ...]
-    """The starts of names, and of identifiers outside of names, in order."""
+    places: tuple[Placed, ...]
+    """The names, and the identifiers outside of names, in order."""
 
     @cached_property
     def phrases(self) -> list[Entity]:
-        """Its repeated phrases, the most frequent first."""
-        return [Entity(phrase, "phrase", often) for phrase, often in _phrases(self.said)]
+        """Pairs of meaningful words that come more than once, the most frequent first."""
+        pairs = Counter[tuple[str, str]](_PAIR.findall(self.said))
+        return [
+            Entity(" ".join(pair), "phrase", often)
+            for pair, often in pairs.most_common()
+            if often > 1 and all(map(_is_telling, pair))
+        ]
 
 
 @Memo
@@ -252,8 +250,8 @@ def _read(text: str) -> _Read:
     )
 
 
-def _entities(named: Sequence[Name], found: Sequence[Identifier]) -> tuple[Entity, ...]:
-    spoken = Counter(name.text for name in named)
+def _entities(named: Sequence[Placed], found: Sequence[Identifier]) -> tuple[Entity, ...]:
+    spoken = Counter(name for _, name in named)
     inside = {word for name in spoken for word in name.split()}
     kinds = {one.text: one.kind for one in found if one.text not in inside}
     exact = Counter(one.text for one in found if one.text in kinds)
@@ -263,19 +261,11 @@ def _entities(named: Sequence[Name], found: Sequence[Identifier]) -> tuple[Entit
     )
 
 
-def _places(named: Sequence[Name], found: Sequence[Identifier]) -> tuple[tuple[int, str], ...]:
-    starts = [name.start for name in named]
-    ends = [0, *(name.start + len(name.text) for name in named)]
-    places = [(name.start, name.text) for name in named]
+def _places(named: Sequence[Placed], found: Sequence[Identifier]) -> tuple[Placed, ...]:
+    starts = [start for start, _ in named]
+    ends = [0, *(start + len(name) for start, name in named)]
     outside = [one for one in found if one.start >= ends[bisect_right(starts, one.start)]]
-    return tuple(sorted([*places, *((one.start, one.text) for one in outside)]))
-
-
-def _phrases(text: str) -> list[tuple[str, int]]:
-    """Pairs of meaningful words that appear together more than once."""
-    pairs = Counter[tuple[str, str]](_PAIR.findall(text))
-    often = [pair for pair, times in pairs.items() if times > 1 and all(map(_is_telling, pair))]
-    return [(" ".join(pair), pairs[pair]) for pair in sorted(often, key=lambda p: -pairs[p])]
+    return tuple(sorted([*named, *((one.start, one.text) for one in outside)]))
 
 
 def _is_telling(word: str) -> bool:

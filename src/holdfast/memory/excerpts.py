@@ -37,7 +37,6 @@ class Excerpt(NamedTuple):
     name: str
     text: str
     day: str
-    whole: bool
 
 
 def speaker_of(message: Remembered) -> str:
@@ -88,7 +87,7 @@ def pack(
             misses += 1
             continue
         misses = 0
-        taken.append(Excerpt(position, by, said, day, said == message.body.strip()))
+        taken.append(Excerpt(position, by, said, day))
         known.add(body)
         room -= tokens + heading
         days.add(day)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -119,28 +120,26 @@ class RuleCondenser:
 
     def condense(self, text: str, level: int, count: Count) -> str:
         """The form at the level; the text itself if the form would not be smaller."""
-        return _form(text, level, count)
+        head = HEAD.match(text)
+        start = head.end() if head else 0
+        size = count(text[:start]) + count(
+            text[start:]
+        )  # the second was counted without its speaker
+        if len(text) > _OUTPUT and not HEAD.search(text, start):
+            kind = recognise(sampled(text[start:], *PLACES))
+            if kind.name != "prose":
+                room, named = room_for(size, level), codes(things(text))
+                shown = max(int(SHOWN * room), room - count(with_names("", named)))
+                left = min(int(size / FACTORS[level][0]), shown) - count(text[:start])
+                made = kind.shrink(text[start:], Room(max(1, left), count)).text
+                return add_names(text[:start] + made, named, room, count)
+        made = _extract(text, level, size, count)
+        return made if made and count(made) <= size else text
 
 
 def room_for(size: int, level: int) -> int:
     """The largest size of a form of a text with this size, in tokens."""
     return max(int(size / FACTORS[level][1]), min(SENTENCE, size - 1))
-
-
-def _form(text: str, level: int, count: Count) -> str:
-    head = HEAD.match(text)
-    start = head.end() if head else 0
-    size = count(text[:start]) + count(text[start:])  # the second was counted without its speaker
-    if len(text) > _OUTPUT and not HEAD.search(text, start):
-        kind = recognise(sampled(text[start:], *PLACES))
-        if kind.name != "prose":
-            room, named = room_for(size, level), codes(things(text))
-            shown = max(int(SHOWN * room), room - count(with_names("", named)))
-            left = min(int(size / FACTORS[level][0]), shown) - count(text[:start])
-            made = kind.shrink(text[start:], Room(max(1, left), count)).text
-            return add_names(text[:start] + made, named, room, count)
-    made = _extract(text, level, size, count)
-    return made if made and count(made) <= size else text
 
 
 def _extract(text: str, level: int, size: int, count: Count) -> str:
@@ -196,11 +195,11 @@ def short_form(of: Short, text: str, level: int, count: Count) -> str:
     rate = size / max(1, len(text))
     owed = rate * sum(len(of.said[n]) for n in of.decided)
     least = max(of.share * room, min(owed, (1 - _SAID) * room))
-    kept, guess = _fitting(of, room, least, rate, listed, naming=is_scarce)
+    fitting = partial(_fitting, of, room, least, listed, naming=is_scarce)
+    kept, guess = fitting(rate)
     made = of.written(sorted(kept))
     if kept and not _NEARLY <= count(made) / guess <= 1 / _NEARLY:
-        rate *= count(made) / guess
-        kept, _ = _fitting(of, room, least, rate, listed, naming=is_scarce)
+        kept, _ = fitting(rate * (count(made) / guess))
         made = of.written(sorted(kept))
     while len(kept) > 1 and count(made) > least and count(with_names(made, of.named)) > room:
         kept.pop()
@@ -211,7 +210,7 @@ def short_form(of: Short, text: str, level: int, count: Count) -> str:
 
 
 def _fitting(
-    of: Short, room: int, least: float, rate: float, listed: int, *, naming: bool
+    of: Short, room: int, least: float, listed: int, rate: float, *, naming: bool
 ) -> tuple[list[int], float]:
     """The statements that fit, and their tokens, of which a character has ``rate``.
 

@@ -79,9 +79,6 @@ _ALIKE = 0.3  # cosine of unrelated messages; below it the factor is less than 1
 _BESIDE = "neighbours"
 """The factor of a message that has its score only from its neighbours."""
 
-Weighed = tuple[str, float, Mapping[int, float]]
-"""A factor: its name, its share of the score, and its values from 0 to 1 by position."""
-
 
 @dataclass(frozen=True, slots=True)
 class Hit:
@@ -97,7 +94,10 @@ class Answers:
     """The messages that may answer, and their factors."""
 
     messages: Mapping[int, Remembered]
-    weighed: Sequence[Weighed] = ()
+    factors: Mapping[str, Mapping[int, float]] = field(
+        default_factory=dict[str, Mapping[int, float]]
+    )
+    """For each factor, its share of each message's score."""
     asked: Sequence[str] = ()
     """The words of the question."""
 
@@ -122,17 +122,17 @@ class Answers:
     def ranked(self) -> dict[int, float]:
         """The scores by position, the best first; of equal scores the earlier message first."""
         scores = dict.fromkeys(self.messages, 0.0)
-        for _, share, factor in self.weighed:
-            for position, value in factor.items():
+        for factor in self.factors.values():
+            for position, share in factor.items():
                 if position in scores:
-                    scores[position] += share * value
+                    scores[position] += share
         best = sorted(scores.items(), key=itemgetter(1), reverse=True)  # stable: the earlier first
         return {position: score if score < 1 else 1.0 for position, score in best}
 
     def focused(self) -> dict[int, float]:
         """Like ``ranked``, but messages with only their neighbours' score come last."""
         ranked = self.ranked()
-        own = {at for name, _, factor in self.weighed for at in self.holders.get(name, factor)}
+        own = {at for name, factor in self.factors.items() for at in self.holders.get(name, factor)}
         least = min((score for at, score in ranked.items() if at in own), default=1.0)
         scores = [(at, s if at in own else min(s, least)) for at, s in ranked.items()]
         return dict(sorted(scores, key=lambda entry: (-entry[1], entry[0] not in own)))
@@ -140,10 +140,10 @@ class Answers:
     def why(self, position: int) -> dict[str, float]:
         """The share of each factor in the message's score."""
         told: defaultdict[str, float] = defaultdict(float)
-        for name, share, factor in self.weighed:
+        for name, factor in self.factors.items():
             if position in factor:
                 by = name if position in self.holders.get(name, factor) else _BESIDE
-                told[by] += share * factor[position]
+                told[by] += factor[position]
         whole = max(1.0, sum(told.values()))
         return {by: given / whole for by, given in told.items()}
 
@@ -261,13 +261,15 @@ class Retrieval:
         of_holders = {shapes[at] for at in held if at in shapes}
         return {at for at, shape in shapes.items() if at not in held and shape in of_holders}
 
-    def _weighed(self, factors: Mapping[str, Mapping[int, float]]) -> list[Weighed]:
+    def _weighed(self, factors: Mapping[str, Mapping[int, float]]) -> dict[str, dict[int, float]]:
+        """The share of the score that each factor has, of those that any message has."""
         weights = self.weights or (FactorWeights() if self.vectors else WORDS_ALONE)
-        told = [
-            (name, getattr(weights, name), factor) for name, factor in factors.items() if factor
-        ]
-        whole = sum(weight for _, weight, _ in told) or 1.0
-        return [(name, weight / whole, factor) for name, weight, factor in told]
+        told = {name: getattr(weights, name) for name, factor in factors.items() if factor}
+        whole = sum(told.values()) or 1.0
+        return {
+            name: {at: weight / whole * value for at, value in factors[name].items()}
+            for name, weight in told.items()
+        }
 
     def _meant(self, question: str, now: float | None) -> Period | None:
         """The time that the question means.

@@ -91,14 +91,6 @@ class VectorSource(Protocol):
         ...
 
 
-class GrowingVectors(VectorSource, Protocol):
-    """Vectors in memory that can grow."""
-
-    def add(self, *messages: Remembered) -> None:
-        """Add messages."""
-        ...
-
-
 class MessageSource(Protocol):
     """The messages by position and time."""
 

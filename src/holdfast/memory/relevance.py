@@ -94,14 +94,10 @@ class Context:
 
 
 class Importance(NamedTuple):
-    """A score from 0 to 1 and the share of each factor.
-
-    ``marked``: the text itself says that it is important.
-    """
+    """A score from 0 to 1 and the share of each factor."""
 
     score: float
     factors: Mapping[str, float]
-    marked: bool = False
 
 
 def importances(
@@ -109,17 +105,18 @@ def importances(
 ) -> list[Importance]:
     """The importance of each segment at ``now`` (seconds since 1970 UTC); 1.0 for a pinned one."""
     weights = relevance or Relevance()
-    seen = [_traits(segment.content) for segment in segments]
-    around, asked = _bag(context.text[:READ]), _bag(context.query[:READ])
+    bags = [_bag(segment.content) for segment in segments]
+    around, asked = _bag(context.text), _bag(context.query)
     used = entities.exact(context.text[-READ:])
-    holders = Counter(chain.from_iterable(traits.words for traits in seen))
+    holders = Counter(chain.from_iterable(bags))
     rarity = {word: 1 / count for word, count in holders.items()}
     found: list[Importance] = []
-    for segment, traits in zip(segments, seen, strict=True):
-        bag, meaning = traits.words, context.meaning.get(segment.id)
-        shared = entities.importance(
-            traits.named, context.entities, context.everywhere, weights.beta
-        )
+    for segment, bag in zip(segments, bags, strict=True):
+        read, near = segment.content[:READ], entities.glimpsed(segment.content)
+        meaning, is_marked = context.meaning.get(segment.id), has_importance_marker(read)
+        named = [entity.text for entity in entities.entities(near)]
+        shared = entities.importance(named, context.entities, context.everywhere, weights.beta)
+        is_used = not used.isdisjoint(entities.exact(near))
         given = {
             "recency": recency(now - segment.created, weights.forgetting),
             "access": access(now - segment.accessed, segment.access_count, weights),
@@ -127,12 +124,12 @@ def importances(
             "entity": min(1.0, shared),
             "uniqueness": math.fsum(map(rarity.__getitem__, bag)) / max(1, len(bag)),
             "query": _overlap(bag, asked),
-            "open_ends": 0.5 * traits.open + 0.5 * (not used.isdisjoint(traits.exact)),
+            "open_ends": 0.5 * _is_open(read) + 0.5 * is_used,
         }
         factors = {name: getattr(weights, name) * share for name, share in given.items()}
-        score = sum(factors.values()) * (weights.marker_multiplier if traits.marked else 1.0)
+        score = sum(factors.values()) * (weights.marker_multiplier if is_marked else 1.0)
         score = 1.0 if segment.pinned else min(1.0, max(0.0, score))
-        found.append(Importance(score, factors, traits.marked))
+        found.append(Importance(score, factors))
     return found
 
 
@@ -152,29 +149,8 @@ def access(idle: float, count: int, relevance: Relevance) -> float:
     )
 
 
-class _Traits(NamedTuple):
-    """What a text says, independent of the context."""
-
-    words: frozenset[str]
-    named: tuple[str, ...]
-    exact: frozenset[str]
-    open: bool
-    """Whether it has an open task or question."""
-    marked: bool
-
-
-def _traits(text: str) -> _Traits:
-    read, near = text[:READ], entities.glimpsed(text)
-    return _Traits(
-        _bag(read),
-        tuple(entity.text for entity in entities.entities(near)),
-        entities.exact(near),
-        _is_open(read),
-        has_importance_marker(read),
-    )
-
-
 def _is_open(text: str) -> bool:
+    """Whether it has an open task or question."""
     if text.rstrip().endswith("?"):
         return True
     low = text.lower()
@@ -183,7 +159,7 @@ def _is_open(text: str) -> bool:
 
 
 def _bag(text: str) -> frozenset[str]:
-    return frozenset(words(text)) - STOP_WORDS
+    return frozenset(words(text[:READ])) - STOP_WORDS
 
 
 def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
@@ -217,11 +193,9 @@ class Choice:
         """The chosen candidates, the highest score first; equal scores keep their order."""
         above = [each for each in candidates if each.score > self.thresholds.get(each.tier, 1.0)]
         chosen: list[Candidate] = []
-        left = self.max_tokens
+        left = math.inf if self.max_tokens is None else self.max_tokens
         for each in sorted(above, key=lambda each: -each.score):
-            if len(chosen) == self.max_segments:
-                break
-            if left is None or each.tokens <= left:
+            if len(chosen) < self.max_segments and each.tokens <= left:
                 chosen.append(each)
-                left = None if left is None else left - each.tokens
+                left -= each.tokens
         return chosen

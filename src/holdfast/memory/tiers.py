@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from typing import Literal
+from typing import Any, Literal
 
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.typed import Fraction, Positive, check_fields
@@ -247,28 +247,26 @@ def _formed(
     return replace(segment, content=content, tokens=tokens, level=level, metadata=metadata)
 
 
-def expand(segment: Segment, original: str, count: Count, now: float) -> Segment:
-    """The segment in full again, from the stored original, without a model (V.19)."""
-    is_whole = segment.level == VERBATIM
-    metadata = segment.metadata if is_whole else expansion(segment, now)
-    return verbatim(segment, original, count, now, metadata)
+def expand(segment: Segment, original: str, count: Count, now: float, **told: object) -> Segment:
+    """The segment in full again, with one more access (V.19): usually from the stored original.
 
-
-def verbatim(
-    segment: Segment, content: str, count: Count, now: float, metadata: Mapping[str, object]
-) -> Segment:
-    """The segment with this content in full, and one more access."""
-    after = record_access(segment, now)
-    return replace(after, content=content, tokens=count(content), level=VERBATIM, metadata=metadata)
-
-
-def expansion(segment: Segment, now: float) -> dict[str, object]:
-    """The metadata of a segment that was brought back."""
-    return {
-        "was_compressed": True,
-        "original_compression_level": segment.level,
-        "expansion_timestamp": now,
-    }
+    Its metadata have what is ``told`` too.
+    """
+    metadata = segment.metadata
+    if segment.level != VERBATIM:
+        metadata = {
+            "was_compressed": True,
+            "original_compression_level": segment.level,
+            "expansion_timestamp": now,
+            **told,
+        }
+    return replace(
+        record_access(segment, now),
+        content=original,
+        tokens=count(original),
+        level=VERBATIM,
+        metadata=metadata,
+    )
 
 
 def record_access(segment: Segment, now: float, times: int = 1) -> Segment:
@@ -297,10 +295,12 @@ Tier = Literal["hot", "warm", "cold"]
 TIERS: tuple[Tier, ...] = ("hot", "warm", "cold")
 
 
-def _check_tier(tier: object) -> None:
+def _of(held: object, tier: Tier) -> Any:
+    """What an object has for this tier. Raises ConfigError for an unknown tier."""
     if tier not in TIERS:
         advice = f"known are {', '.join(TIERS)}"
         raise ConfigError(f"there is no tier named {tier!r}", place="tier", advice=advice)
+    return getattr(held, tier)
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,8 +327,7 @@ class TierSizes:
 
     def of(self, tier: Tier) -> int:
         """The size of the tier. Raises ConfigError for an unknown tier."""
-        _check_tier(tier)
-        size: int = getattr(self, tier)
+        size: int = _of(self, tier)
         return size
 
 
@@ -353,8 +352,7 @@ class Tiers:
 
     def of(self, tier: Tier) -> tuple[Segment, ...]:
         """The segments of the tier. Raises ConfigError for an unknown tier."""
-        _check_tier(tier)
-        held: tuple[Segment, ...] = getattr(self, tier)
+        held: tuple[Segment, ...] = _of(self, tier)
         return held
 
     def all(self) -> tuple[Segment, ...]:
@@ -386,8 +384,7 @@ class Tiers:
     def placing(self, tier: Tier, segment: Segment) -> Tiers:
         """The tiers with the segment in this one, ordered by time, and in no other."""
         bare = self.without(segment.id)
-        placed = list(bare.of(tier))
-        insort(placed, segment, key=lambda each: each.created)
+        placed = sorted((*bare.of(tier), segment), key=lambda each: each.created)
         return replace(bare, **{tier: tuple(placed)})
 
     def statistics(self, sizes: TierSizes) -> dict[Tier, TierStatistics]:
@@ -454,7 +451,7 @@ class Maintenance:
                         continue
                     before, source = sunk[segment.id]
                     if level < len(TIERS):
-                        segments[at] = after = self._demoted(before, before, level, now)
+                        segments[at] = after = self._demoted(before, level, now)
                         moves.append(Move(before, after, source, TIERS[level], "demoted"))
                     else:
                         moves.append(Move(before, None, "cold", None, "evicted"))
@@ -534,14 +531,14 @@ class Maintenance:
         segment = record_access(segment, now, times - 1)
         if source == "cold" and not critical:
             to: Tier = "warm"
-            after = self._demoted(segment, record_access(segment, now), LIGHT, now)
+            after = self._demoted(record_access(segment, now), LIGHT, now)
         else:
             to, after = "hot", expand(segment, self._whole(segment), self.count, now)
         return Maintained(tiers.placing(to, after), (Move(segment, after, source, to, "promoted"),))
 
-    def _demoted(self, segment: Segment, marked: Segment, level: int, now: float) -> Segment:
+    def _demoted(self, segment: Segment, level: int, now: float) -> Segment:
         whole, before = self._whole(segment), self.before(segment)
-        return demote(marked, whole, level, self.condenser, self.count, now, before)
+        return demote(segment, whole, level, self.condenser, self.count, now, before)
 
     def _whole(self, segment: Segment) -> str:
         """The original text of the segment."""
@@ -551,7 +548,7 @@ class Maintenance:
 
     def readmit(self, tiers: Tiers, segment: Segment, now: float) -> Maintained:
         """Put an evicted segment, which is in full, back into warm."""
-        after = self._demoted(segment, record_access(segment, now), LIGHT, now)
+        after = self._demoted(record_access(segment, now), LIGHT, now)
         return Maintained(
             tiers.placing("warm", after), (Move(segment, after, None, "warm", "readmitted"),)
         )

@@ -89,11 +89,12 @@ class Period(NamedTuple):
 
 def moment(text: str) -> float | None:
     """The first full date in the text, with its time of day or midnight UTC; None without one."""
-    day = next((day for match in _found(text) if (day := _day_of(match, None)) is not None), None)
-    if day is None:
-        return None
-    clock = _CLOCK.search(text)
-    return day + (_seconds(clock) if clock else 0.0)
+    for match in _found(text):
+        day = _day_of(match, None)
+        if day is not None:
+            clock = _CLOCK.search(text)
+            return day + (_seconds(clock) if clock else 0.0)
+    return None
 
 
 def period(question: str, now: float | None) -> Period | None:

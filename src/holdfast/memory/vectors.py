@@ -38,37 +38,6 @@ class RowEmbedder(Protocol):
         ...
 
 
-class _Rows:
-    """A matrix that can grow."""
-
-    def __init__(self, held: np.ndarray | None = None) -> None:
-        self._held = np.zeros((0, 0), dtype=np.float32) if held is None else held
-        self._count = len(self._held)
-
-    def __len__(self) -> int:
-        return self._count
-
-    @property
-    def filled(self) -> np.ndarray:
-        """The rows so far."""
-        return self._held[: self._count]
-
-    @property
-    def width(self) -> int:
-        """The length of a row; 0 until one is known."""
-        return int(self._held.shape[1])
-
-    def add(self, rows: np.ndarray) -> None:
-        """Add rows; rows added before the width was known are zeros."""
-        end = self._count + len(rows)
-        if end > len(self._held) or rows.shape[1] > self.width:
-            grown = np.zeros((2 * end, rows.shape[1]), dtype=np.float32)
-            grown[: self._count, : self.width] = self.filled
-            self._held = grown
-        self._held[self._count : end] = rows
-        self._count = end
-
-
 class WordVectors:
     """A VectorSource in memory: a message is the sum of its words' vectors, weighted by rarity.
 
@@ -79,10 +48,10 @@ class WordVectors:
 
     def __init__(self, embedder: WordEmbedder) -> None:
         self._embedder = embedder
-        self._known: dict[str, int] = {}
-        self._words = _Rows()
+        self._known: dict[str, np.ndarray] = {}
         self._holders = Counter[str]()
-        self._rows = _Rows()
+        self._rows = np.zeros((0, 0), np.float32)
+        """A row for each position; further ones are free."""
         self._positions: list[int] = []
 
     def add(self, *messages: Remembered) -> None:
@@ -97,7 +66,16 @@ class WordVectors:
             self._positions.append(message.position)
             held += [self._holders[root] for root in roots]
             among += [len(self._positions)] * len(roots)
-        self._rows.add(self._vectors(told, _rarity(held, among)))
+        self._put(self._vectors(told, _rarity(held, among)))
+
+    def _put(self, vectors: np.ndarray) -> None:
+        """Store the newest vectors; those made before a word was known are zeros."""
+        end, width = len(self._positions), vectors.shape[1]
+        start, held = end - len(vectors), self._rows
+        if end > len(held) or width > held.shape[1]:
+            self._rows = np.zeros((2 * end, width), np.float32)
+            self._rows[:start, : held.shape[1]] = held[:start]
+        self._rows[start:end] = vectors
 
     def nearest(self, text: str, limit: int) -> Mapping[int, float]:
         """Cosines of the messages that are nearest to the text."""
@@ -105,10 +83,10 @@ class WordVectors:
         self._learn(spoken)
         held = [self._holders[stem(word)] for word in spoken]
         asked = self._vectors([spoken], _rarity(held, len(self._positions)))[0]
-        if not self._positions or len(asked) != self._rows.width:
+        if not self._positions or len(asked) != self._rows.shape[1]:
             return {}
         # einsum instead of a matrix product, whose threads keep spinning afterwards
-        near = np.einsum("ij,j->i", self._rows.filled, asked)
+        near = np.einsum("ij,j->i", self._rows[: len(self._positions)], asked)
         count = min(limit, len(near))
         best = np.argpartition(-near, count - 1)[:count] if count < len(near) else np.arange(count)
         return {
@@ -118,10 +96,11 @@ class WordVectors:
     def to_bytes(self) -> bytes:
         """Everything that was added, without the words' vectors, which can be computed again."""
         told = json.dumps(
-            {"positions": self._positions, "holders": self._holders, "width": self._rows.width}
+            {"positions": self._positions, "holders": self._holders, "width": self._rows.shape[1]}
         )
         head = told.encode().ljust(-(-len(told.encode()) // _ALIGNED) * _ALIGNED)
-        return len(head).to_bytes(_ALIGNED, "little") + head + self._rows.filled.tobytes()
+        rows = self._rows[: len(self._positions)]
+        return len(head).to_bytes(_ALIGNED, "little") + head + rows.tobytes()
 
     @classmethod
     def from_bytes(cls, embedder: WordEmbedder, kept: bytes | mmap) -> WordVectors:
@@ -131,30 +110,29 @@ class WordVectors:
         told = json.loads(kept[_ALIGNED:start])
         found._positions, found._holders = told["positions"], Counter[str](told["holders"])
         rows = np.frombuffer(kept, dtype=np.float32, offset=start)
-        found._rows = _Rows(rows.reshape(len(found._positions), told["width"]))
+        found._rows = rows.reshape(len(found._positions), told["width"])
         return found
 
     def _learn(self, spoken: Iterable[str]) -> None:
         """Embed the unknown words."""
         fresh = list(dict.fromkeys(word for word in spoken if word not in self._known))
         if fresh:
-            start = len(self._words)
             embedder = self._embedder
             rows = (
                 embedder.rows(fresh) if isinstance(embedder, RowEmbedder) else embedder.embed(fresh)
             )
-            self._words.add(np.asarray(rows, dtype=np.float32))
-            self._known.update(zip(fresh, range(start, start + len(fresh)), strict=True))
+            self._known.update(zip(fresh, np.asarray(rows, np.float32), strict=True))
 
     def _vectors(self, told: Sequence[Sequence[str]], rarity: np.ndarray) -> np.ndarray:
         """One vector of length 1 for each text; zeros if no word is known."""
-        known, words = self._known, self._words.filled
-        vectors = np.zeros((len(told), self._words.width), np.float32)
+        known = self._known
+        width = len(next(iter(known.values()), ()))
+        vectors = np.zeros((len(told), width), np.float32)
         start = 0
         for vector, spoken in zip(vectors, told, strict=True):
             end = start + len(spoken)
             if spoken:
-                rows = words[[known[word] for word in spoken]]
+                rows = np.array([known[word] for word in spoken])
                 np.einsum("i,ij->j", rarity[start:end], rows, out=vector)
             start = end
         lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))

@@ -12,16 +12,22 @@ from holdfast.kernel.ports import Embedder, Model
 from holdfast.kernel.registry import Registry, rows, similar
 
 
-class FunctionModel:
-    """A function of the prompt as a model, synchronous or not; the system prompt is put first.
+class _Function:
+    """A function as a model or an embedder, synchronous or not.
 
     Caches identify it by its qualified name: two functions with the same name are one model there,
     unless an attribute ``name`` distinguishes them.
     """
 
-    def __init__(self, function: Callable[[str], Any]) -> None:
+    def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
-        self.name = _name(function)
+        home = getattr(function, "__module__", "")
+        own: str = getattr(function, "__qualname__", type(function).__qualname__)
+        self.name = _stated(function, "name") or (f"{home}.{own}" if home else own)
+
+
+class FunctionModel(_Function):
+    """A function of the prompt as a model; the system prompt is put first."""
 
     def complete(self, prompt: str, *, system: str = "", max_tokens: int = 512) -> Any:
         """Call the function."""
@@ -29,22 +35,12 @@ class FunctionModel:
         return self._function(f"{system}\n\n{prompt}" if system else prompt)
 
 
-class FunctionEmbedder:
-    """A function of a list of texts as an embedder, synchronous or not."""
-
-    def __init__(self, function: Callable[[Sequence[str]], Any]) -> None:
-        self._function = function
-        self.name = _name(function)
+class FunctionEmbedder(_Function):
+    """A function of a list of texts as an embedder."""
 
     def embed(self, texts: Sequence[str]) -> Any:
         """Call the function."""
         return self._function(texts)
-
-
-def _name(function: object) -> str:
-    home = getattr(function, "__module__", "")
-    own: str = getattr(function, "__qualname__", type(function).__qualname__)
-    return _stated(function, "name") or (f"{home}.{own}" if home else own)
 
 
 MODELS = Registry(

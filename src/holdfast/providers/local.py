@@ -14,6 +14,7 @@ from typing import Any
 
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.forks import brief_lock
+from holdfast.text.visible import encodable
 
 _NEED, _EXTRA = "local embeddings", "local"
 
@@ -52,24 +53,16 @@ class LocalEmbedder:
 
     def rows(self, texts: Sequence[str]) -> Floats:
         """The vectors of the texts as a matrix."""
-        found = np.zeros((len(texts), _vectors().shape[1]), np.float32)
-        for row, text in enumerate(texts):
-            ids = _tokenizer().encode(_clean(text), add_special_tokens=False).ids
-            if ids:
-                found[row] = self._mean(ids)
-        return found
-
-    def _mean(self, ids: Sequence[int]) -> Floats:
         vectors = _vectors()
-        total = np.zeros(vectors.shape[1], np.float32)
-        for at in range(0, len(ids), _TOKENS_AT_ONCE):
-            total += vectors[ids[at : at + _TOKENS_AT_ONCE]].sum(axis=0, dtype=np.float32)
-        return total / np.float32(len(ids))
-
-
-def _clean(text: str) -> str:
-    """The text without lone surrogates, which the tokenizer refuses."""
-    return text.encode("utf-8", "replace").decode()
+        found = np.zeros((len(texts), vectors.shape[1]), np.float32)
+        for row, text in enumerate(texts):
+            # the tokenizer refuses lone surrogates
+            ids = _tokenizer().encode(encodable(text), add_special_tokens=False).ids
+            for at in range(0, len(ids), _TOKENS_AT_ONCE):
+                some = vectors[ids[at : at + _TOKENS_AT_ONCE]]
+                found[row] += some.sum(axis=0, dtype=np.float32)
+            found[row] /= np.float32(max(1, len(ids)))
+        return found
 
 
 def _files() -> tuple[Path, Path]:

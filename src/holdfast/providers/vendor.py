@@ -134,15 +134,6 @@ class Access(TypedDict, total=False):
     """In seconds; by default 60."""
 
 
-def named(name: str, example: str) -> str:
-    """The name of a model. Raises ConfigError if it is empty."""
-    if not name:
-        raise ConfigError(
-            "the model has no name", place="llm", advice=f"write it as in {example!r}"
-        )
-    return name
-
-
 def key_of(vendor: str, given: str | None, *variables: str) -> str:
     """The given API key, or that of the environment. Raises ConfigError without one."""
     found = given or next((value for name in variables if (value := os.environ.get(name))), None)
@@ -173,7 +164,10 @@ class VendorModel(ABC):
         price: Price | None = None,
         **account: Unpack[Access],
     ) -> None:
-        self.name, self.window, self.price = named(name, self.example), window, price
+        if not name:
+            advice = f"write it as in {self.example!r}"
+            raise ConfigError("the model has no name", place="llm", advice=advice)
+        self.name, self.window, self.price = name, window, price
         self._client = self._opened(account)
         usual = THOUGHT if name.startswith(self.thinking) else 0
         self._thought = usual if thought is None else thought

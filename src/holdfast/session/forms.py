@@ -27,7 +27,7 @@ from holdfast.memory.forms import (
     RuleCondenser,
     room_for,
 )
-from holdfast.memory.tiers import Segment, expansion, verbatim
+from holdfast.memory.tiers import Segment, expand
 from holdfast.model_usage import ModelUsage
 from holdfast.redact import concealing
 from holdfast.runtime import Runtime
@@ -87,8 +87,7 @@ def expanded(segment: Segment, count: Count, now: float) -> Generator[Ask[object
         reason = f"it leaves out {missing[0]!r}"
     if reason:
         raise ModelError(f"the reply of the model was refused: {reason}")
-    told = {**expansion(segment, now), "reconstructed": True}
-    return verbatim(segment, f"{RECONSTRUCTED}\n{text}", count, now, told)
+    return expand(segment, f"{RECONSTRUCTED}\n{text}", count, now, reconstructed=True)
 
 
 def _written(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import cast
 from urllib.parse import unquote_plus
 
 from holdfast.kernel.errors import ConfigError
@@ -45,7 +43,16 @@ def open_store(spec: str | KeyValueStore) -> KeyValueStore:
     A file or a server is opened at its first use. Raises ConfigError for anything that is not a
     store, and MissingExtraError if its package is not installed. No message repeats a password.
     """
-    return _by_url(spec) if isinstance(spec, str) else _checked(spec)
+    if not isinstance(spec, str):
+        return _checked(spec)
+    plain, options = _split(spec)
+    store: KeyValueStore = STORES.opened(_scheme(plain), plain)
+    if "artifacts" in options:
+        routed = imported("holdfast.stores.wrappers:RoutedStore")
+        store = routed(store, open_store(options["artifacts"]))
+    if "tenant" in options:
+        store = imported("holdfast.stores.wrappers:PrefixStore")(store, options["tenant"])
+    return store
 
 
 def check_store(url: str) -> None:
@@ -67,14 +74,6 @@ def _checked(given: object) -> KeyValueStore:
     )
 
 
-def _by_url(url: str) -> KeyValueStore:
-    plain, options = _split(url)
-    store: KeyValueStore = STORES.opened(_scheme(plain), plain)
-    if "artifacts" in options:
-        store = _wrapper("RoutedStore")(store, open_store(options["artifacts"]))
-    return _wrapper("PrefixStore")(store, options["tenant"]) if "tenant" in options else store
-
-
 def _split(url: str) -> tuple[str, dict[str, str]]:
     """Split the options ``artifacts`` and ``tenant`` from the URL."""
     head, mark, query = url.partition("?")
@@ -86,10 +85,6 @@ def _split(url: str) -> tuple[str, dict[str, str]]:
         else:
             rest.append(part)
     return (head + mark + "&".join(rest) if any(rest) else head), own
-
-
-def _wrapper(name: str) -> Callable[..., KeyValueStore]:
-    return cast("Callable[..., KeyValueStore]", imported(f"holdfast.stores.wrappers:{name}"))
 
 
 def _scheme(url: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from holdfast.stores.protocols import to_bytes, to_text
 
@@ -38,11 +38,14 @@ class BytesStore(ABC):
 
 
 class EntryStore(BytesStore):
-    """Writes many entries at once, with expiry."""
+    """Writes many entries at once, with expiry by a clock."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
 
     @abstractmethod
-    def _write(self, values: Mapping[str, bytes], seconds: float | None = None) -> None:
-        """Store all of the values or none; they expire after this many seconds, or never."""
+    def _write(self, values: Mapping[str, bytes], ends: float | None = None) -> None:
+        """Store all of the values or none; they expire at this time, or never."""
 
     def set_bytes(self, key: str, value: bytes) -> None:
         """Store the bytes, replacing an earlier value and its expiry."""
@@ -54,7 +57,7 @@ class EntryStore(BytesStore):
 
     def set_for(self, key: str, value: str, seconds: float) -> None:
         """Store the value, which expires after this many seconds."""
-        self._write({key: to_bytes(value)}, seconds)
+        self._write({key: to_bytes(value)}, float(self._clock() + seconds))
 
 
 def texts(keys: Sequence[str], values: Sequence[bytes | None]) -> list[str | None]:

@@ -14,7 +14,7 @@ from holdfast.kernel.registry import imported
 from holdfast.text.visible import LISTED
 
 STEP = re.compile(r'\.?([^.\[\]"]+)|\[(-?\d+)\]|\[("(?:[^"\\]|\\.)*")\]')
-SPACE, GAP = re.compile(r"[ \t\n\r]*"), re.compile(r"[ \t\n\r,:]*")
+GAP = re.compile(r"[ \t\n\r,:]*")
 """What stands between documents, and between the names and the values in one."""
 
 BOM = "\ufeff"
@@ -66,8 +66,8 @@ def parse_path(path: str) -> list[str]:
 
 def _value_at(text: str, steps: Sequence[str]) -> str:
     """The value as it is written. Raises ValueError for a text that is not JSON."""
-    begin = len(BOM) if text.startswith(BOM) else 0
-    values = [value for _, value in _values(text, slice(begin, len(text)), SPACE)]
+    text = text.removeprefix(BOM)
+    values = [value for _, value in _values(text, slice(0, len(text)))]
     if not values:
         raise ValueError("it is empty")
     span = values[0]
@@ -86,7 +86,7 @@ def _child(text: str, parent: slice, step: str) -> slice:
         problem = f"there is no {step!r} in a value that is not an object or an array"
         raise InputError(problem, advice="shorten it")
     inside = slice(parent.start + 1, parent.stop - 1)
-    items = list(_values(text, inside, GAP, named=sign == "{"))
+    items = list(_values(text, inside, named=sign == "{"))
     if sign == "[":
         return _nth([value for _, value in items], step)
     members = dict(items)
@@ -105,23 +105,21 @@ def _nth(items: Sequence[slice], step: str) -> slice:
         raise InputError(f"there is no item {step!r}", advice=advice) from fault
 
 
-def _values(
-    text: str, inside: slice, between: re.Pattern[str], *, named: bool = False
-) -> Iterator[tuple[str, slice]]:
+def _values(text: str, inside: slice, *, named: bool = False) -> Iterator[tuple[str, slice]]:
     """The places of the values in a part of the text, with the names that stand before them."""
-    at = _after(between, text, inside.start)
+    at = _after_gap(text, inside.start)
     while at < inside.stop:
         name = ""
         if named:
             name, at = DECODER.raw_decode(text, at)
-            at = _after(between, text, at)
+            at = _after_gap(text, at)
         end = DECODER.raw_decode(text, at)[1]
         yield name, slice(at, end)
-        at = _after(between, text, end)
+        at = _after_gap(text, end)
 
 
-def _after(between: re.Pattern[str], text: str, at: int) -> int:
-    found = between.match(text, at)
+def _after_gap(text: str, at: int) -> int:
+    found = GAP.match(text, at)
     return found.end() if found else at
 
 
@@ -166,7 +164,7 @@ def excerpt(
     if lines and not 1 <= first <= last:
         advice = "write the first and the last line, counted from 1"
         raise ConfigError(f"{first}:{last} is not a range", place="lines", advice=advice)
-    found = _matcher(pattern)
+    found = _matcher(pattern or "")
     numbers = [
         n for n, line in enumerate(every[first - 1 : last], first) if found(line.rstrip("\r\n"))
     ]
@@ -178,9 +176,7 @@ def split_lines(text: str) -> list[str]:
     return StringIO(text, newline="\n").readlines()
 
 
-def _matcher(pattern: str | None) -> Callable[[str], bool]:
-    if pattern is None:
-        return lambda _: True
+def _matcher(pattern: str) -> Callable[[str], bool]:
     if SIGNS.isdisjoint(pattern):
         return lambda line: pattern in line
     compiled = _compiled(pattern)

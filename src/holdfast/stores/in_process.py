@@ -97,7 +97,7 @@ class InProcessStore(EntryStore):
     """
 
     def __init__(self, *, clock: Callable[[], float] = monotonic) -> None:
-        self._clock = clock
+        super().__init__(clock)
         self._lock = brief_lock()
         self._entries: dict[str, tuple[bytes, float]] = {}
         """Of each key its value and the time at which it expires."""
@@ -152,15 +152,12 @@ class InProcessStore(EntryStore):
 
     def erase_log(self, name: str) -> None:
         """Remove the log with all its lines and their index."""
-        with self._lock:
-            held = self._logs.get(name)
-        if held is not None:
-            held.clear()
+        self.log(name).clear()
 
-    def _write(self, values: Mapping[str, bytes], seconds: float | None = None) -> None:
-        ends = inf if seconds is None else self._clock() + seconds
+    def _write(self, values: Mapping[str, bytes], ends: float | None = None) -> None:
+        end = inf if ends is None else ends
         with self._lock:
-            self._entries.update((key, (value, ends)) for key, value in values.items())
+            self._entries.update((key, (value, end)) for key, value in values.items())
             self._until_sweep -= len(values)
             if self._until_sweep <= 0:  # often enough to bound the work of an entry
                 self._entries = {
@@ -170,7 +167,7 @@ class InProcessStore(EntryStore):
 
     def _live(self, key: str) -> bool:
         entry = self._entries.get(key)
-        return entry is not None and (entry[1] == inf or entry[1] > self._clock())
+        return entry is not None and entry[1] > self._clock()
 
 
 # A URL must name the same store each time, so the process has one table of the names; a store that

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from threading import RLock
@@ -97,14 +97,17 @@ class KeyLog(InProcessLog):
                     return self._take(lines)
             return []
 
-    def erase(self) -> None:
-        """Remove the entries, the last first, so that a failure leaves a valid log."""
+    def erase(self, listed: Iterable[int]) -> None:
+        """Remove the entries, the last first, so that a failure leaves a valid log.
+
+        ``listed``: where entries begin beside those that can be read.
+        """
         with self._turn:
             with suppress(CorruptError):
                 self._look()
-            starts, self._starts = [*self._starts, len(self._lines)], []
+            starts, self._starts = {*listed, *self._starts, len(self._lines)}, []
             self.clear()
-            for start in reversed(starts):
+            for start in sorted(starts, reverse=True):
                 settled(self._store.delete(self._key(start)))
 
     def _take(self, lines: Sequence[Line]) -> list[int]:
@@ -155,12 +158,10 @@ class LogsOverKeys(MappedStore):
 
     def erase_log(self, name: str) -> None:
         """Remove the log with all its lines; where keys are not listed its name stays."""
-        if self._names is None:  # there may be entries after a damaged one
-            found = map(_entry, settled(self._inner.keys(_place(name)[0])))
-            starts = [int(each[1]) for each in found if each and each[0] == name]
-            for start in sorted(starts, reverse=True):
-                settled(self._inner.delete(str(start).join(_place(name))))
-        self.log(name).erase()
+        # there may be entries after a damaged one
+        keys = settled(self._inner.keys(_place(name)[0])) if self._names is None else ()
+        found = map(_entry, keys)
+        self.log(name).erase(int(each[1]) for each in found if each and each[0] == name)
 
     def _key(self, name: str, /) -> str | None:
         return None if _entry(name) else name  # entries of logs are not listed as keys

@@ -120,16 +120,20 @@ class ObjectStore(BytesStore):
         folder = prefix.rpartition(":")[0]
         with self._asking():
             inside = _path(folder)[0] if folder else None
-            short = [key for path in self._paths(inside) if (key := _key(path)) is not None]
-            long = [self._long_key(path) for path in self._paths(_LONG)]
-        return sorted(key for key in (*short, *long) if key.startswith(prefix))
+            keys = list(map(self._key, {*self._paths(inside), *self._paths(_LONG)}))
+        return sorted(key for key in keys if key.startswith(prefix))
 
     def _paths(self, inside: str | None) -> list[str]:
         return [
             found["path"] for some in _OBSTORE.list(self._objects, prefix=inside) for found in some
         ]
 
-    def _long_key(self, path: str) -> str:
+    def _key(self, path: str) -> str:
+        """The key of a path; a long one is in the object."""
+        if not path.startswith(f"{_LONG}/"):
+            parts = ("" if part == "=" else part for part in path.split("/"))
+            plain = (_WRITTEN.sub(lambda byte: chr(int(byte[1], 16)), part) for part in parts)
+            return ":".join(to_text(path, part.encode("latin-1")) for part in plain)
         value = bytes(obstore.get(self._objects, path).bytes())
         length = int.from_bytes(value[:_KEY_LENGTH], "big")
         return to_text(path, value[_KEY_LENGTH : _KEY_LENGTH + length])
@@ -173,15 +177,6 @@ def _path(key: str) -> tuple[str, bytes]:
 
 def _escaped(found: re.Match[bytes]) -> bytes:
     return b"".join(b"=%02x" % byte for byte in found[0])
-
-
-def _key(path: str) -> str | None:
-    """The key of a path; None if the key is in the object."""
-    if path.startswith(f"{_LONG}/"):
-        return None
-    parts = ("" if part == "=" else part for part in path.split("/"))
-    plain = (_WRITTEN.sub(lambda byte: chr(int(byte[1], 16)), part) for part in parts)
-    return ":".join(to_text(path, part.encode("latin-1")) for part in plain)
 
 
 FILE, ARTIFACTS = "holdfast.db", "artifacts"

@@ -216,8 +216,8 @@ class PostgresStore(EntryStore):
         connections: int = 8,
         clock: Callable[[], float] = time,
     ) -> None:
+        super().__init__(clock)
         self._server = Database(url, patience, connections)
-        self._clock = clock
 
     @classmethod
     def from_url(cls, url: str) -> PostgresStore:
@@ -313,11 +313,9 @@ class PostgresStore(EntryStore):
         """Close the connections; the next use opens them again."""
         self._server.close()
 
-    def _write(self, values: Mapping[str, bytes], seconds: float | None = None) -> None:
-        now = self._clock()
-        ends = None if seconds is None else float(now + seconds)
+    def _write(self, values: Mapping[str, bytes], ends: float | None = None) -> None:
         if ends is not None:
-            self._server.do(_FORGET, (now,))
+            self._server.do(_FORGET, (self._clock(),))
         if values:
             names = [to_bytes(key) for key in values]
             self._server.do(_SET, (ends, names, list(values.values())))

@@ -116,7 +116,8 @@ def scores(phrases: Sequence[str], index: Postings, most: int) -> dict[int, floa
     for _, counts, _ in late:
         holders.update(key for key in keys.values() if key in counts)
     known = {term: holders[key] for term, key in keys.items() if holders[key]}
-    rarest = affordable({together(phrase, known) for phrase in asked}, known)[:_MOST_WEIGHED]
+    groups = list(dict.fromkeys(together(phrase, known) for phrase in asked))
+    rarest = affordable(groups, known)[:_MOST_WEIGHED]
     held = {keys[term]: bytearray() for group in rarest for term in group}
     for key, block in index.blocks(list(held)):
         held[key] += block
@@ -125,6 +126,5 @@ def scores(phrases: Sequence[str], index: Postings, most: int) -> dict[int, floa
             held[key] += POSTING.pack(place, counts[key], length)
     blocks = {term: held[keys[term]] for group in rarest for term in group}
     total = index.terms + sum(length for _, _, length in late)
-    groups = dict.fromkeys(together(phrase, blocks) for phrase in asked)
-    wanted = [group for group in groups if all(term in blocks for term in group)]
+    wanted = [group for group in groups if group in rarest]
     return dict(best_of(bm25(wanted, blocks, index.lines + len(late), total), most))

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass
 from inspect import isawaitable
-from typing import Protocol, Self, TypeAlias, TypeVar, cast, runtime_checkable
+from typing import Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
 from holdfast.kernel.errors import HoldfastError, StoreError, problem_of
 from holdfast.kernel.ports import KeyValueStore
@@ -286,8 +286,8 @@ def settled(answer: T | Awaitable[T]) -> T:
     if not isawaitable(answer):
         return answer
     # imported only if something must be awaited, since it doubles the import time
-    wait_for = cast("Callable[[Awaitable[T]], T]", imported("holdfast.calls.event_loop:wait_for"))
-    return wait_for(_later(answer, lambda found: found))
+    found: T = imported("holdfast.calls.event_loop:wait_for")(_later(answer, lambda found: found))
+    return found
 
 
 def put_new(store: KeyValueStore, key: str, value: str) -> bool:

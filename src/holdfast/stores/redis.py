@@ -212,8 +212,8 @@ class RedisStore(EntryStore):
     def __init__(
         self, url: str, *, prefix: str = _PREFIX, clock: Callable[[], float] = time
     ) -> None:
+        super().__init__(clock)
         self._server = Connections(url, prefix)
-        self._clock = clock
 
     @classmethod
     def from_url(cls, url: str) -> RedisStore:
@@ -318,13 +318,13 @@ class RedisStore(EntryStore):
         now = self._clock()
         return [None if row is None else _value(row, now) for row in rows]
 
-    def _write(self, values: Mapping[str, bytes], seconds: float | None = None) -> None:
+    def _write(self, values: Mapping[str, bytes], ends: float | None = None) -> None:
         named = {self._name(key): value for key, value in values.items()}
         with self._server.asking() as client:
-            if seconds is not None:
-                mark = b"\1" + _END.pack(self._clock() + seconds)
+            if ends is not None:
+                left = max(1, round((ends - self._clock()) * 1_000))  # milliseconds
                 for name, value in named.items():
-                    client.set(name, mark + value, px=max(1, round(seconds * 1_000)))
+                    client.set(name, b"\1" + _END.pack(ends) + value, px=left)
             elif named:
                 client.mset({name: b"\0" + value for name, value in named.items()})
 

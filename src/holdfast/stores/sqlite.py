@@ -15,7 +15,7 @@ import sqlite3
 import struct
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import groupby
+from itertools import groupby, product
 from operator import itemgetter
 from pathlib import Path
 from time import time
@@ -83,8 +83,6 @@ _MANY_PARTS = "SELECT id, parts FROM logs WHERE json_array_length(parts) > 1"
 _FROM = "SELECT term, block FROM postings WHERE log = ? AND part >= ? ORDER BY term, part, at"
 _WITHOUT = "DELETE FROM postings WHERE log = ? AND part >= ?"
 
-Row = tuple[bytes | None, float, object]
-
 
 class SqliteLog:
     """A log in the file of a store, which is opened if needed."""
@@ -128,17 +126,24 @@ class SqliteLog:
         with self._file.reading() as connection:
             log = self._found(connection)[0]
             wanted = sorted({place for place in positions if 0 <= place < SPAN})
-            rows = {place: _row_of(connection, log * SPAN + place) for place in wanted}
-        found: dict[int, Line] = {}
-        for place, row in rows.items():
-            if row is None:
-                continue
-            name, moment, value = row
-            body = unsealed(value, self._name, log * SPAN + place, name, moment)
-            with suppress(StoreError):  # not text any more
+            lines = {place: self._line(connection, log * SPAN + place) for place in wanted}
+        return {place: line for place, line in lines.items() if line is not None}
+
+    def _line(self, connection: sqlite3.Connection, number: int) -> Line | None:
+        """The line with this number; None if there is none, or it is damaged."""
+        try:
+            row = connection.execute(_LINE, (number,)).fetchone()
+        except sqlite3.DatabaseError as fault:
+            if code_of(fault) != sqlite3.SQLITE_CORRUPT:
+                raise
+            return None
+        with suppress(StoreError):  # not text any more
+            if row is not None:
+                name, moment, value = row
+                body = unsealed(value, self._name, number, name, moment)
                 if body is not None:
-                    found[place] = Line(to_text("", body), to_text("", name or b""), moment)
-        return found
+                    return Line(to_text("", body), to_text("", name or b""), moment)
+        return None
 
     def find(self, ids: Sequence[str]) -> dict[str, int]:
         """The positions of the known ones among the ids."""
@@ -276,17 +281,6 @@ def _position(connection: sqlite3.Connection, log: int, name: str) -> int | None
     return None if row is None else row[0] % SPAN
 
 
-def _row_of(connection: sqlite3.Connection, number: int) -> Row | None:
-    """The line with this number; None if there is none, or it is on a damaged page."""
-    try:
-        row: Row | None = connection.execute(_LINE, (number,)).fetchone()
-    except sqlite3.DatabaseError as fault:
-        if code_of(fault) != sqlite3.SQLITE_CORRUPT:
-            raise
-        return None
-    return row
-
-
 _READ = "SELECT value, ends FROM entries WHERE key = ? AND (ends IS NULL OR ends > ?)"
 _LIST = (
     "SELECT key FROM entries WHERE key >= ? AND key < ? AND (ends IS NULL OR ends > ?) ORDER BY key"
@@ -332,7 +326,7 @@ class SqliteStore(EntryStore, ClosedAfterUse):
         self._file = DatabaseFile(
             Path(path), timeout=timeout, synchronous=synchronous, makes_folder=makes_folder
         )
-        self._clock = clock
+        super().__init__(clock)
 
     @classmethod
     def from_url(cls, url: str) -> SqliteStore:
@@ -387,14 +381,11 @@ class SqliteStore(EntryStore, ClosedAfterUse):
 
     def erase_log(self, name: str) -> None:
         """Remove the log with all its lines and their index, overwriting them with zeros."""
-        with self._file.use() as connection:
-            row = connection.execute(_LOG.format(_BY_NAME), (to_bytes(name),)).fetchone()
-        if row is None:
-            return
         with self._file.writing() as connection:
             connection.execute("PRAGMA secure_delete = ON")
-            for statement in _ERASED:
-                connection.execute(statement, row[:1])
+            found = connection.execute(_LOG.format(_BY_NAME), (to_bytes(name),)).fetchall()
+            for (log, *_), statement in product(found, _ERASED):
+                connection.execute(statement, (log,))
 
     def migrate(self) -> int:
         """Apply the missing steps of the schema, which opening does; return the number left."""
@@ -431,12 +422,10 @@ class SqliteStore(EntryStore, ClosedAfterUse):
             rows: list[tuple[bytes]] = connection.execute(query, (start, end, *facts)).fetchall()
         return [to_text("", name) for (name,) in rows]
 
-    def _write(self, values: Mapping[str, bytes], seconds: float | None = None) -> None:
-        now = self._clock()
-        ends = None if seconds is None else float(now + seconds)
+    def _write(self, values: Mapping[str, bytes], ends: float | None = None) -> None:
         with self._file.writing() as connection:
             if ends is not None:
-                connection.execute(_FORGET, (now,))
+                connection.execute(_FORGET, (self._clock(),))
             connection.executemany(_WRITE, [_row(*entry, ends) for entry in values.items()])
 
 

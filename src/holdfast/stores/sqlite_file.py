@@ -31,12 +31,8 @@ def transaction(
     The latter waits for other writers.
     """
     connection.execute(f"BEGIN {kind}")
-    try:
+    with connection:  # commits, or rolls back what failed
         yield
-        connection.execute("COMMIT")
-    finally:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
 
 
 # begins with a byte that UTF-8 never has: older versions stored values without a checksum
@@ -266,17 +262,16 @@ class DatabaseFile:
         next flushed write, which brings the whole write-ahead log to the disk.
         """
         level = self._synchronous if flush else "normal"
-        with (
-            self.use() as connection,
-            self._at(connection, level),
-            transaction(connection, "immediate"),
-        ):
-            yield connection
-            if self._seen() != self._home:
-                problem = "the file was moved or deleted since it was opened; nothing was written"
-                raise StoreError(
-                    f"sqlite store {self._path}: {problem}; put it back, or open the store again"
-                )
+        with self.use() as connection:
+            connection.execute(f"PRAGMA synchronous = {level}")
+            with transaction(connection, "immediate"):
+                yield connection
+                if self._seen() != self._home:
+                    problem = "the file was moved or deleted since it was opened"
+                    advice = "put it back, or open the store again"
+                    raise StoreError(
+                        f"sqlite store {self._path}: {problem}; nothing was written; {advice}"
+                    )
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
@@ -350,18 +345,6 @@ class DatabaseFile:
             found = self._place.stat()
             return found.st_dev, found.st_ino
         return None
-
-    @contextmanager
-    def _at(self, connection: sqlite3.Connection, level: Synchronous) -> Generator[None]:
-        """Set SQLite's ``synchronous`` for the block."""
-        if level == self._synchronous:
-            yield
-            return
-        connection.execute(f"PRAGMA synchronous = {level}")
-        try:
-            yield
-        finally:
-            connection.execute(f"PRAGMA synchronous = {self._synchronous}")
 
     def _log_ahead(self, connection: sqlite3.Connection) -> None:
         """Turn the write-ahead log on.

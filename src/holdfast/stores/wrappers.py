@@ -103,7 +103,7 @@ class MappedStore:
 
     def _stem(self, prefix: str, /) -> str:
         """The beginning of all written keys with this prefix."""
-        return prefix
+        return self._name(prefix)
 
     def _seal(self, _key: str, value: bytes, /) -> bytes:
         return value
@@ -178,9 +178,20 @@ class ShieldedStore:
     """
 
     def __init__(self, store: KeyValueStore) -> None:
-        for name in ("get", "set", "delete", *_MAPPED, *_PASSED_ON):
-            if hasattr(store, name):
-                setattr(self, name, partial(_within, as_store_errors, getattr(store, name)))
+        methods = ("get", "set", "delete", *_MAPPED, *_PASSED_ON)
+        _surround(self, store, methods, lambda _: as_store_errors())
+
+
+def _surround(
+    made: object,
+    inner: object,
+    methods: Iterable[str],
+    context: Callable[[str], AbstractContextManager[None]],
+) -> None:
+    """Give an object those of these methods that the inner one has, each within its context."""
+    for name in methods:
+        if hasattr(inner, name):
+            setattr(made, name, partial(_within, partial(context, name), getattr(inner, name)))
 
 
 def _within(
@@ -223,9 +234,6 @@ class PrefixStore(MappedStore):
 
     def _name(self, key: str, /) -> str:
         return self._prefix + key
-
-    def _stem(self, prefix: str, /) -> str:
-        return self._prefix + prefix
 
     def _key(self, name: str, /) -> str | None:
         return name.removeprefix(self._prefix) if name.startswith(self._prefix) else None
@@ -282,8 +290,8 @@ class LayeredStore(MappedStore):
             self._room += len(self._near.pop(key, ""))
         return super().delete(key)
 
-    def _opened_text(self, key: str, sealed: str | None) -> str | None:
-        if sealed is not None and is_content(key):
+    def _open_text(self, key: str, sealed: str, /) -> str:
+        if is_content(key):
             with self._lock:
                 self._room += len(self._near.pop(key, "")) - len(sealed)
                 self._near[key] = sealed
@@ -368,19 +376,13 @@ class MeasuredStore(MappedStore):
         super().__init__(inner)
         self.measures: dict[str, Measure] = {}
         self._lock = brief_lock()
-        self._measure(self, {"get", "set", "delete", *_MAPPED} - {"log"}, "")
+        _surround(self, self, {"get", "set", "delete", *_MAPPED} - {"log"}, self._measured)
 
     def _log(self, name: str) -> MessageLog:
+        log = SimpleNamespace()
         inner = self._inner.log(name)
-        log = SimpleNamespace(**{method: getattr(inner, method) for method in _OF_LOGS})
-        self._measure(log, _OF_LOGS, "log.")
+        _surround(log, inner, _OF_LOGS, lambda method: self._measured(f"log.{method}"))
         return cast("MessageLog", log)
-
-    def _measure(self, measured: object, methods: Iterable[str], stem: str) -> None:
-        for method in methods:
-            if hasattr(measured, method):
-                timing = partial(self._measured, stem + method)
-                setattr(measured, method, partial(_within, timing, getattr(measured, method)))
 
     @contextmanager
     def _measured(self, name: str) -> Generator[None]:
