@@ -39,7 +39,6 @@ _HOP = frozenset(
 )
 """Hop-by-hop headers, which apply to one connection."""
 
-_RECODED = frozenset({b"content-encoding"})
 _OWN = OWN.encode()
 _AUTOMATIC = ("user-agent", "accept", "accept-encoding", "content-type")
 _CONNECT = 5.0  # seconds to connect to a provider, as long as the packages of OpenAI and Anthropic
@@ -56,7 +55,7 @@ class Proxy:
         self.fitter = Fitter(settings.budgets, settings.options, reads=settings.recall)
         self.figures = Figures()
         self.pages = Pages(settings, self.fitter, self.figures)
-        self.recalls = Recalls(settings.options, self.fitter) if settings.recall else None
+        self.recalls = Recalls(self.fitter) if settings.recall else None
         self.proxies = (
             settings.proxies()
         )  # read once: aiohttp would read the environment in threads
@@ -137,7 +136,6 @@ class _Exchange:
         self.origin = origin_of(self.headers, address[0])
         self.usage = Usage()
         self.begun = False
-        self._gone = False
 
     async def run(self) -> int:
         """Serve the request and return the status that the client got."""
@@ -259,9 +257,13 @@ class _Exchange:
         readable: bool = False,
     ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
         """The request upstream; ``readable``: its answer must have no content coding."""
-        left = _HOP | _RECODED if changed else _HOP
-        left = left | {b"accept-encoding"} if readable else left
-        left = left if isinstance(body, bytes | None) else left - {b"content-length"}
+        left = set(_HOP)
+        if changed:
+            left.add(b"content-encoding")
+        if readable:
+            left.add(b"accept-encoding")
+        if not isinstance(body, bytes | None):
+            left.remove(b"content-length")
         headers = [
             (name.decode("latin-1"), value.decode("latin-1"))
             for name, value in self.client.scope["headers"]
@@ -316,14 +318,13 @@ class _Exchange:
 
         async def left() -> None:
             await self.client.left()
-            self._gone = True
             task.cancel()
 
         watch = asyncio.ensure_future(left())
         try:
             return await work
         except asyncio.CancelledError:
-            if not self._gone:
+            if not watch.done():
                 raise
             task.uncancel()
             raise Gone from None
