@@ -14,7 +14,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import chain
 from math import ceil
 from statistics import fmean
 from typing import Any, Literal, NamedTuple, get_args
@@ -331,10 +330,6 @@ class _Told:
     def __init__(self, texts: Sequence[str], wanted: Collection[str]) -> None:
         self._texts, self.places = texts, _places(texts, wanted)
         self._sets = [frozenset(terms(text)) for text in texts]
-        self._saying: defaultdict[str, list[int]] = defaultdict(list)
-        for number, held in enumerate(self._sets):
-            for word in held:
-                self._saying[word].append(number)
 
     def names(self, thing: str, sources: Iterable[str]) -> bool:
         """Whether the name appears with the words that surround one of its places."""
@@ -343,26 +338,21 @@ class _Told:
             return False
         own = _words(thing)
         company = [_words(near) for near in _around(self._texts, thing, places, _NEAR)]
-        for source in sources:
-            wanted = _words(source) - own
-            if any(len(wanted & held) >= _COMPANY * len(wanted) for held in company):
-                return True
-        return False
+        wanted = (_words(source) - own for source in sources)
+        return any(len(each & held) >= _COMPANY * len(each) for each in wanted for held in company)
 
     def says(self, statement: str) -> bool:
         """Whether one message has nearly all of the statement's words.
 
-        Only messages with one of its rarest words are checked. A short statement must be there
-        as it is.
+        A short statement must be there as it is.
         """
         wanted = frozenset(terms(statement))
-        rarest = sorted((self._saying.get(word, []) for word in wanted), key=len)
         if len(wanted) < _FEWEST:
             whole = statement.strip()
-            return any(whole in self._texts[n] for n in chain.from_iterable(rarest[:1]))
+            held = zip(self._texts, self._sets, strict=True)
+            return any(wanted <= own and whole in text for text, own in held)
         least = ceil(SHARED * len(wanted))
-        likely = {n for held in rarest[: len(wanted) - least + 1] for n in held}
-        return any(len(wanted & self._sets[n]) >= least for n in likely)
+        return any(len(wanted & held) >= least for held in self._sets)
 
 
 def _sentences(texts: Iterable[str]) -> dict[str, _Sentence]:
@@ -404,7 +394,7 @@ def _contradictions(
     for line, sentence in after.items():
         claims = known.get(sentence.said, {}) if _CUT not in line else {}
         claim = _Claim.of(sentence.raw)
-        if claims and claim not in claims and not any(map(claim.follows, claims)):
+        if claims and not any(map(claim.follows, claims)):
             suspects.append((line, claims.values()))
     if not suspects:
         return
