@@ -260,9 +260,7 @@ def evaluate(
     ]
     if judge is not None and not asked:
         raise ConfigError("it has no question", place="judge", advice="give probes= too")
-    meter = meter_for(None)
-    lineup = Lineup.of(meter.text, judge, embedder, limits=limits)
-    runtime = Runtime(lineup)
+    runtime = Runtime(Lineup.of(meter_for(None).text, judge, embedder, limits=limits))
     old, new = (read(bare(each), None)[2].messages for each in (before, after))
     texts, left = _texts(old), _texts(new)
     said, still = _sentences(texts), _sentences(left)
@@ -390,19 +388,13 @@ def _contradictions(
         said = sentence.said
         if len(said) >= _FEWEST and said in said_now:
             known.setdefault(said, {}).setdefault(_Claim.of(sentence.raw), line)
-    suspects: list[tuple[str, Collection[str]]] = []
-    for line, sentence in after.items():
-        claims = known.get(sentence.said, {}) if _CUT not in line else {}
-        claim = _Claim.of(sentence.raw)
-        if claims and not any(map(claim.follows, claims)):
-            suspects.append((line, claims.values()))
-    if not suspects:
-        return
     spoken = _sentences(event.text for event in events if event.function == "words")
     whole = " ".join(word for text in texts for word in text.split())
-    for line, claimed in suspects:
-        first = next((each for each in claimed if each in spoken), "")
-        if first and line not in whole:
+    for line, sentence in after.items():
+        claims = known.get(sentence.said, {})
+        first = next((each for each in claims.values() if each in spoken), "")
+        is_new = first and _CUT not in line and line not in whole
+        if is_new and not any(map(_Claim.of(sentence.raw).follows, claims)):
             yield first, Contradiction(one_line(first, PREVIEW), one_line(line, PREVIEW))
 
 
