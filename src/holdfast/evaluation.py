@@ -310,10 +310,9 @@ def _semantic(runtime: Runtime, said: Collection[str], still: Collection[str]) -
     rows: list[list[float]] = runtime.answer_or_raise(Embed(tuple(texts)))
     vectors = dict(zip(texts, rows, strict=True))
     alike = [
-        max((cosine(vectors[one], vectors[other]) for other in near[one]), default=0.0)
-        for one in drawn
+        max([0.0, *(cosine(vectors[one], vectors[other]) for other in near[one])]) for one in drawn
     ]
-    kept = sum(max(0.0, each) for each in alike) / len(drawn)
+    kept = sum(alike) / len(drawn)
     return 1 - (1 - kept) * len(missing) / len(said)
 
 

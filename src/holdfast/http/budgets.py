@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import cast
 
 from holdfast.formats.payloads import Object, is_object
-from holdfast.kernel.budget import Budget, tokens_in
+from holdfast.kernel.budget import Budget, is_whole, tokens_in
 from holdfast.kernel.errors import ConfigError
 from holdfast.tokens import counter_for, window_of
 from holdfast.tokens.families import GUESSED
@@ -88,6 +88,6 @@ def _answer(body: Object) -> int:
     named = {**config, **body} if is_object(config) else body
     for name in ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"):
         value: object = named.get(name)
-        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+        if is_whole(value, 1):
             return value
     return 0

@@ -56,10 +56,10 @@ class Proxy:
         self.figures = Figures()
         self.pages = Pages(settings, self.fitter, self.figures)
         self.recalls = Recalls(self.fitter) if settings.recall else None
-        self.proxies = (
-            settings.proxies()
-        )  # read once: aiohttp would read the environment in threads
-        self._session: aiohttp.ClientSession | None = None
+        # read once: aiohttp would read the environment in threads
+        self.proxies = settings.proxies()
+        self.session: aiohttp.ClientSession
+        """The connections to the providers, while the server runs."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one ASGI connection."""
@@ -75,30 +75,22 @@ class Proxy:
             await self._request(client)
 
     async def _live(self, receive: Receive, send: Send) -> None:
-        while True:
-            kind = (await receive())["type"]
-            if kind == "lifespan.startup":
-                await asyncio.to_thread(warm)
-                self.session()
-            elif self._session is not None:
-                await self._session.close()
-            await send({"type": f"{kind}.complete"})
-            if kind == "lifespan.shutdown":
-                return
+        """Prepare before the first request, and clean up after the last one."""
+        await receive()  # startup
+        await asyncio.to_thread(warm)
+        self.session = aiohttp.ClientSession(
+            auto_decompress=False,
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT),
+            connector=aiohttp.TCPConnector(limit=0),
+            skip_auto_headers=_AUTOMATIC,
+            cookie_jar=aiohttp.DummyCookieJar(),
+        )
+        async with self.session:
+            await send({"type": "lifespan.startup.complete"})
             if self._ready:
                 self._ready()
-
-    def session(self) -> aiohttp.ClientSession:
-        """The connections to the providers."""
-        if self._session is None:
-            self._session = aiohttp.ClientSession(
-                auto_decompress=False,
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT),
-                connector=aiohttp.TCPConnector(limit=0),
-                skip_auto_headers=_AUTOMATIC,
-                cookie_jar=aiohttp.DummyCookieJar(),
-            )
-        return self._session
+            await receive()  # shutdown
+        await send({"type": "lifespan.shutdown.complete"})
 
     async def _request(self, client: Connection) -> None:
         row = self.figures.begin(client.path)
@@ -274,7 +266,7 @@ class _Exchange:
         target = self.client.scope.get("raw_path") or self.path.encode()
         query: bytes = self.client.scope.get("query_string", b"")
         whole = (target + b"?" + query if query else target).decode("latin-1")
-        return self.proxy.session().request(
+        return self.proxy.session.request(
             self.client.scope["method"],
             URL(self.proxy.settings.upstreams[self.vendor] + whole, encoded=True),
             data=body,

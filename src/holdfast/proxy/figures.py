@@ -67,8 +67,8 @@ class Row:
     number: int
     at: str
     path: str
-    model: str
-    thread: str
+    model: str = ""
+    thread: str = ""
     before: int = 0
     after: int = 0
     grown: bool = False
@@ -116,7 +116,7 @@ class Figures:
         with self._lock:
             self.totals["requests"] += 1
             number = self.totals["requests"]
-        return Row(number, strftime("%H:%M:%S", gmtime()), path[:120], "", "")
+        return Row(number, strftime("%H:%M:%S", gmtime()), path[:120])
 
     def fitted(self, row: Row, fitted: Fitted, seconds: float) -> None:
         """Record that its body was fitted."""

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Literal
+from typing import Literal, get_args
 
 from holdfast import tokens
 from holdfast.formats import named
@@ -54,7 +54,7 @@ def written(told: Account, form: str) -> str:
 
 
 State = Literal["kept", "changed", "offloaded", "dropped", "inserted"]
-STATES: tuple[State, ...] = ("kept", "changed", "offloaded", "dropped", "inserted")
+STATES: tuple[State, ...] = get_args(State)
 
 
 @dataclass(frozen=True, slots=True)
