@@ -352,48 +352,41 @@ class _Told:
         return any(len(wanted & held) >= least for held in self._sets)
 
 
-def _sentences(texts: Iterable[str]) -> dict[str, _Sentence]:
+def _sentences(texts: Iterable[str]) -> dict[str, str]:
     """Every sentence and line with enough words, each once, by its words in one line."""
     lines = {" ".join(each.split()): each for text in texts for each in sentences(text)}
-    found = ((line, _Sentence(raw, terms(raw))) for line, raw in lines.items())
-    return {line: each for line, each in found if len(each.terms) >= _FEWEST}
+    return {line: raw for line, raw in lines.items() if len(terms(raw)) >= _FEWEST}
 
 
-class _Sentence(NamedTuple):
-    """A sentence as it stands, and its terms."""
-
-    raw: str
-    terms: Sequence[str]
-
-    @property
-    def said(self) -> frozenset[str]:
-        """Its words without numbers and negations."""
-        return frozenset(each for each in self.terms if not each.isdigit()) - _OPPOSITES
+def _said(sentence: str) -> frozenset[str]:
+    """The words of a sentence without numbers and negations."""
+    return frozenset(each for each in terms(sentence) if not each.isdigit()) - _OPPOSITES
 
 
 def _contradictions(
     texts: Iterable[str],
-    before: Mapping[str, _Sentence],
+    before: Mapping[str, str],
     events: Iterable[StreamEvent],
-    after: Mapping[str, _Sentence],
+    after: Mapping[str, str],
 ) -> Iterator[tuple[str, Contradiction]]:
     """Pairs of a sentence and one with the same words but another number or a negation.
 
     A sentence that the original has too, in any place of its ``texts``, is not a contradiction.
     """
-    said_now = {sentence.said for sentence in after.values()}
+    said_now = {line: _said(raw) for line, raw in after.items()}
+    again = frozenset(said_now.values())
     known: dict[frozenset[str], dict[_Claim, str]] = {}
-    for line, sentence in before.items():
-        said = sentence.said
-        if len(said) >= _FEWEST and said in said_now:
-            known.setdefault(said, {}).setdefault(_Claim.of(sentence.raw), line)
+    for line, raw in before.items():
+        said = _said(raw)
+        if len(said) >= _FEWEST and said in again:
+            known.setdefault(said, {}).setdefault(_Claim.of(raw), line)
     spoken = _sentences(event.text for event in events if event.function == "words")
     whole = " ".join(word for text in texts for word in text.split())
-    for line, sentence in after.items():
-        claims = known.get(sentence.said, {})
+    for line, raw in after.items():
+        claims = known.get(said_now[line], {})
         first = next((each for each in claims.values() if each in spoken), "")
         is_new = first and _CUT not in line and line not in whole
-        if is_new and not any(map(_Claim.of(sentence.raw).follows, claims)):
+        if is_new and not any(map(_Claim.of(raw).follows, claims)):
             yield first, Contradiction(one_line(first, PREVIEW), one_line(line, PREVIEW))
 
 
