@@ -373,17 +373,15 @@ def _contradictions(
 
     A sentence that the original has too, in any place of its ``texts``, is not a contradiction.
     """
-    said_now = {line: _said(raw) for line, raw in after.items()}
-    again = frozenset(said_now.values())
     known: dict[frozenset[str], dict[_Claim, str]] = {}
     for line, raw in before.items():
         said = _said(raw)
-        if len(said) >= _FEWEST and said in again:
+        if len(said) >= _FEWEST:
             known.setdefault(said, {}).setdefault(_Claim.of(raw), line)
     spoken = _sentences(event.text for event in events if event.function == "words")
     whole = " ".join(word for text in texts for word in text.split())
     for line, raw in after.items():
-        claims = known.get(said_now[line], {})
+        claims = known.get(_said(raw), {})
         first = next((each for each in claims.values() if each in spoken), "")
         is_new = first and _CUT not in line and line not in whole
         if is_new and not any(map(_Claim.of(raw).follows, claims)):
