@@ -46,12 +46,9 @@ _LINES = (".jsonl", ".ndjson")
 _PARQUET = ".parquet"
 _BUCKETS = ("s3://", "gs://", "az://")
 _COLUMN = "messages"
+_TABLES = "holdfast.batch.tables"
 
 PutBack = Callable[[Any], str]
-
-
-def _tables() -> Any:
-    return imported("holdfast.batch.tables")
 
 
 def _buckets() -> Any:
@@ -96,7 +93,7 @@ class Source:
         """The inputs in order, without empty lines."""
         with _at_hand(self) as file:
             if _is_parquet(self.name):
-                for number, row in enumerate(_tables().rows(file), 1):
+                for number, row in enumerate(imported(_TABLES).rows(file), 1):
                     yield Record(f"{self.name}: row {number}", json.dumps(row, default=str))
                 return
             with (
@@ -354,7 +351,7 @@ def _write(target: str, sources: Sequence[Source], outputs: Iterator[str], file:
     """Write the outputs to the file, in the form that the name of the target says."""
     if _is_parquet(target):
         files = [each.file for each in sources if each.file and _is_parquet(each.name)]
-        _tables().write(files if len(files) == len(sources) else [], outputs, file)
+        imported(_TABLES).write(files if len(files) == len(sources) else [], outputs, file)
     else:
         write_lines(file, filter(None, outputs))
 

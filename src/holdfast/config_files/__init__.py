@@ -24,12 +24,12 @@ READERS = Registry(
         .yml holdfast.config_files.yaml:read
     """),
 )
-"""The readers by file ending."""
+"""The readers by file ending.
+
+Each returns the tables of a text, and a function that gives the line of each key, from 1.
+"""
 
 Table = Mapping[str, Any]
-
-Reader = Callable[[str], tuple[Table, Callable[[], dict[str, int]]]]
-"""Returns the tables of a text, and a function that gives the line of each key, from 1."""
 
 STEPS = "steps"
 _BASES = frozenset({"extends", "profile"})
