@@ -269,9 +269,8 @@ def evaluate(
     seen = [replace(probe, answerable=_together(left, probe.expected)) for probe in asked]
     if judge is not None:
         questions = [probe.question for probe in seen]
-        said_then, said_now = (_answers(runtime, questions, held) for held in (old, new))
-        answered = zip(seen, said_then, said_now, strict=True)
-        seen = [replace(probe, answers=(one, other)) for probe, one, other in answered]
+        answers = zip(*(_answers(runtime, questions, held) for held in (old, new)), strict=True)
+        seen = [replace(probe, answers=both) for probe, both in zip(seen, answers, strict=True)]
     return Evaluation(
         tuple(_facts(events, texts, left, denied)),
         tuple(seen),

@@ -69,7 +69,7 @@ proxy_options = having(
 
 def settings_of(given: Mapping[str, Any], **more: Any) -> Settings:
     """The settings of these options, and of the configuration for the others."""
-    said = options_of({"form": None, **given})
+    said = options_of(given)
     options = cast(
         "Options", {name: value for name, value in said.items() if name not in _REQUESTS}
     )
