@@ -7,7 +7,7 @@ begin with ``holdfast.``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from inspect import signature
 from typing import cast
@@ -17,8 +17,8 @@ from opentelemetry.metrics import Histogram
 from opentelemetry.trace import SpanKind, StatusCode
 
 from holdfast.model_usage import ModelCall
-from holdfast.trace import Facts
 
+Facts = Mapping[str, str | int | float | bool]
 _OPERATIONS = {"complete": "chat", "embed": "embeddings"}
 
 _BUCKETS = "explicit_bucket_boundaries_advisory"  # not in older packages
