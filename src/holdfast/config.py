@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import Any, ForwardRef, cast
+from typing import Any, cast
 
 from holdfast.config_files import (
     READERS,
@@ -250,8 +250,9 @@ def _found(folder: Path) -> ConfigFile | None:
     start = folder.resolve()
     for place in (start, *start.parents):
         for suffix in READERS.table:
-            if (place / f"{NAME}{suffix}").is_file():
-                return _named(_shown(place / f"{NAME}{suffix}", start))
+            file = place / f"{NAME}{suffix}"
+            if file.is_file():
+                return _named(_shown(file, start))
         project = place / _PROJECT
         if project.is_file() and NAME.encode() in project.read_bytes():
             found = _named(_shown(project, start))
@@ -287,19 +288,19 @@ def _environment(variables: Mapping[str, str]) -> ConfigFile:
     for name, value in sorted(variables.items()):  # HOLDFAST_BUDGET before HOLDFAST_BUDGET__LIMIT
         if not name.startswith(PREFIX) or name == FILE:
             continue
-        head, *inner = name.removeprefix(PREFIX).lower().split("__")
-        if head not in _known():
-            if similar(head, _known(), _NEARLY):
+        *tables, last = path = name.removeprefix(PREFIX).lower().split("__")
+        if path[0] not in _known():
+            if similar(path[0], _known(), _NEARLY):
                 raise unknown_key(name, [f"{PREFIX}{key.upper()}" for key in _known()])
             continue
         table = data
-        for key in (head, *inner[:-1]) if inner else ():
+        for key in tables:
             below = table.setdefault(key, {})
             if not isinstance(below, dict):
                 advice = f"give each of its keys a variable, such as {PREFIX}BUDGET__LIMIT"
                 raise ConfigError(f"another variable sets {key}", place=name, advice=advice)
             table = cast("dict[str, Any]", below)
-        table[inner[-1] if inner else head] = _value(value, [head, *inner])
+        table[last] = _value(value, path)
 
     def variable(path: str) -> str:
         return f"{PREFIX}{path.replace('.', '__').upper()}"
@@ -335,9 +336,8 @@ def _hints() -> dict[str, str]:
     """The type hints of all keys outside tables, as they are written in the source."""
     hints = dict.fromkeys(PROFILE_KEYS, "") | {"extends": "str"}
     hints |= {name: str(each.annotation) for name, each in _session().items()}
-    for name, hint in Options.__annotations__.items():
-        hints[name] = hint.__forward_arg__ if isinstance(hint, ForwardRef) else str(hint)
-    return hints
+    options = Options.__annotations__.items()
+    return hints | {name: str(getattr(hint, "__forward_arg__", hint)) for name, hint in options}
 
 
 @cache

@@ -15,7 +15,7 @@ from typing import Any
 from holdfast.formats import read
 from holdfast.kernel.typed import check_fields
 from holdfast.providers.prices import FREE, MILLION, Price, price_of
-from holdfast.result import CompressionResult, Net, bare, message_list, restore
+from holdfast.result import CompressionResult, Net, bare, restore
 from holdfast.tokens import meter_for
 
 
@@ -98,12 +98,13 @@ def result_net(
     metrics = result.metrics
     shared = 0
     if cached:  # the leading messages that are equal before and after
-        before = message_list(replace(result, messages=restore(result)))
-        pairs = zip(before, message_list(result), strict=False)
-        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        before, after = (
+            read(bare(each), result.format)[2] for each in (restore(result), result.messages)
+        )
+        pairs = zip(before.messages, after.messages, strict=False)
+        same = sum(1 for _ in takewhile(lambda pair: pair[0].original == pair[1].original, pairs))
         meter = meter_for(model if isinstance(model, str) else None)
-        _, _, transcript = read(bare(result.messages), result.format)
-        shared = sum(meter.sizes(transcript)[:same]) + meter.overhead(transcript.envelope)
+        shared = sum(meter.sizes(after)[:same]) + meter.overhead(after.envelope)
     return net_of(
         metrics.tokens_before,
         metrics.tokens_after,

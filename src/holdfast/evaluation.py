@@ -14,7 +14,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import chain
 from math import ceil
 from statistics import fmean
 from typing import Any, Literal, NamedTuple, get_args
@@ -261,9 +260,7 @@ def evaluate(
     ]
     if judge is not None and not asked:
         raise ConfigError("it has no question", place="judge", advice="give probes= too")
-    meter = meter_for(None)
-    lineup = Lineup.of(meter.text, judge, embedder, limits=limits)
-    runtime = Runtime(lineup)
+    runtime = Runtime(Lineup.of(meter_for(None).text, judge, embedder, limits=limits))
     old, new = (read(bare(each), None)[2].messages for each in (before, after))
     texts, left = _texts(old), _texts(new)
     said, still = _sentences(texts), _sentences(left)
@@ -272,9 +269,8 @@ def evaluate(
     seen = [replace(probe, answerable=_together(left, probe.expected)) for probe in asked]
     if judge is not None:
         questions = [probe.question for probe in seen]
-        said_then, said_now = (_answers(runtime, questions, held) for held in (old, new))
-        answered = zip(seen, said_then, said_now, strict=True)
-        seen = [replace(probe, answers=(one, other)) for probe, one, other in answered]
+        answers = zip(*(_answers(runtime, questions, held) for held in (old, new)), strict=True)
+        seen = [replace(probe, answers=both) for probe, both in zip(seen, answers, strict=True)]
     return Evaluation(
         tuple(_facts(events, texts, left, denied)),
         tuple(seen),
@@ -313,10 +309,9 @@ def _semantic(runtime: Runtime, said: Collection[str], still: Collection[str]) -
     rows: list[list[float]] = runtime.answer_or_raise(Embed(tuple(texts)))
     vectors = dict(zip(texts, rows, strict=True))
     alike = [
-        max((cosine(vectors[one], vectors[other]) for other in near[one]), default=0.0)
-        for one in drawn
+        max([0.0, *(cosine(vectors[one], vectors[other]) for other in near[one])]) for one in drawn
     ]
-    kept = sum(max(0.0, each) for each in alike) / len(drawn)
+    kept = sum(alike) / len(drawn)
     return 1 - (1 - kept) * len(missing) / len(said)
 
 
@@ -331,10 +326,6 @@ class _Told:
     def __init__(self, texts: Sequence[str], wanted: Collection[str]) -> None:
         self._texts, self.places = texts, _places(texts, wanted)
         self._sets = [frozenset(terms(text)) for text in texts]
-        self._saying: defaultdict[str, list[int]] = defaultdict(list)
-        for number, held in enumerate(self._sets):
-            for word in held:
-                self._saying[word].append(number)
 
     def names(self, thing: str, sources: Iterable[str]) -> bool:
         """Whether the name appears with the words that surround one of its places."""
@@ -343,76 +334,56 @@ class _Told:
             return False
         own = _words(thing)
         company = [_words(near) for near in _around(self._texts, thing, places, _NEAR)]
-        for source in sources:
-            wanted = _words(source) - own
-            if any(len(wanted & held) >= _COMPANY * len(wanted) for held in company):
-                return True
-        return False
+        wanted = (_words(source) - own for source in sources)
+        return any(len(each & held) >= _COMPANY * len(each) for each in wanted for held in company)
 
     def says(self, statement: str) -> bool:
         """Whether one message has nearly all of the statement's words.
 
-        Only messages with one of its rarest words are checked. A short statement must be there
-        as it is.
+        A short statement must be there as it is.
         """
         wanted = frozenset(terms(statement))
-        rarest = sorted((self._saying.get(word, []) for word in wanted), key=len)
         if len(wanted) < _FEWEST:
             whole = statement.strip()
-            return any(whole in self._texts[n] for n in chain.from_iterable(rarest[:1]))
+            held = zip(self._texts, self._sets, strict=True)
+            return any(wanted <= own and whole in text for text, own in held)
         least = ceil(SHARED * len(wanted))
-        likely = {n for held in rarest[: len(wanted) - least + 1] for n in held}
-        return any(len(wanted & self._sets[n]) >= least for n in likely)
+        return any(len(wanted & held) >= least for held in self._sets)
 
 
-def _sentences(texts: Iterable[str]) -> dict[str, _Sentence]:
+def _sentences(texts: Iterable[str]) -> dict[str, str]:
     """Every sentence and line with enough words, each once, by its words in one line."""
     lines = {" ".join(each.split()): each for text in texts for each in sentences(text)}
-    found = ((line, _Sentence(raw, terms(raw))) for line, raw in lines.items())
-    return {line: each for line, each in found if len(each.terms) >= _FEWEST}
+    return {line: raw for line, raw in lines.items() if len(terms(raw)) >= _FEWEST}
 
 
-class _Sentence(NamedTuple):
-    """A sentence as it stands, and its terms."""
-
-    raw: str
-    terms: Sequence[str]
-
-    @property
-    def said(self) -> frozenset[str]:
-        """Its words without numbers and negations."""
-        return frozenset(each for each in self.terms if not each.isdigit()) - _OPPOSITES
+def _said(sentence: str) -> frozenset[str]:
+    """The words of a sentence without numbers and negations."""
+    return frozenset(each for each in terms(sentence) if not each.isdigit()) - _OPPOSITES
 
 
 def _contradictions(
     texts: Iterable[str],
-    before: Mapping[str, _Sentence],
+    before: Mapping[str, str],
     events: Iterable[StreamEvent],
-    after: Mapping[str, _Sentence],
+    after: Mapping[str, str],
 ) -> Iterator[tuple[str, Contradiction]]:
     """Pairs of a sentence and one with the same words but another number or a negation.
 
     A sentence that the original has too, in any place of its ``texts``, is not a contradiction.
     """
-    said_now = {sentence.said for sentence in after.values()}
     known: dict[frozenset[str], dict[_Claim, str]] = {}
-    for line, sentence in before.items():
-        said = sentence.said
-        if len(said) >= _FEWEST and said in said_now:
-            known.setdefault(said, {}).setdefault(_Claim.of(sentence.raw), line)
-    suspects: list[tuple[str, Collection[str]]] = []
-    for line, sentence in after.items():
-        claims = known.get(sentence.said, {}) if _CUT not in line else {}
-        claim = _Claim.of(sentence.raw)
-        if claims and claim not in claims and not any(map(claim.follows, claims)):
-            suspects.append((line, claims.values()))
-    if not suspects:
-        return
+    for line, raw in before.items():
+        said = _said(raw)
+        if len(said) >= _FEWEST:
+            known.setdefault(said, {}).setdefault(_Claim.of(raw), line)
     spoken = _sentences(event.text for event in events if event.function == "words")
     whole = " ".join(word for text in texts for word in text.split())
-    for line, claimed in suspects:
-        first = next((each for each in claimed if each in spoken), "")
-        if first and line not in whole:
+    for line, raw in after.items():
+        claims = known.get(_said(raw), {})
+        first = next((each for each in claims.values() if each in spoken), "")
+        is_new = first and _CUT not in line and line not in whole
+        if is_new and not any(map(_Claim.of(raw).follows, claims)):
             yield first, Contradiction(one_line(first, PREVIEW), one_line(line, PREVIEW))
 
 

@@ -96,7 +96,7 @@ class _Tools:
         """Find the exact words of earlier messages and tool outputs in a stored conversation."""
         asked = {"query": query} if message is None else {"message": message}
         with self._session(thread) as session:
-            return _checked(str(search_tool(session)(json.dumps(asked))))
+            return _checked(search_tool(session)(json.dumps(asked)))
 
     def compress_file(
         self,
@@ -122,7 +122,7 @@ class _Tools:
     ) -> str:
         """Keep a note, which is in every later view of the conversation."""
         with self._session(thread, begins=True) as session:
-            return _checked(str(remember_tool(session)(json.dumps({"text": text}))))
+            return _checked(remember_tool(session)(json.dumps({"text": text})))
 
     @contextmanager
     def _session(self, thread: str, *, begins: bool = False) -> Generator[Session, None, None]:

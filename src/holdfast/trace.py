@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable, Generator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import asdict
 from time import perf_counter
 from typing import cast
@@ -84,14 +84,7 @@ def traced_call(call: ModelCall, max_tokens: int | None = None) -> Annotated:
 
 def _telemetry(kind: str, *about: object) -> Annotated:
     """A span of this kind, if the program has loaded OpenTelemetry; else nothing."""
-    if "opentelemetry" not in sys.modules:
-        return nullcontext(_forget)
-    try:
-        opened = imported(f"holdfast.telemetry:{kind}")
-    except ImportError:  # some other package of that name space, without the API
-        return nullcontext(_forget)
-    return cast("Annotated", opened(*about))
-
-
-def _forget(*facts: object) -> None:
-    del facts
+    with suppress(ImportError):  # some other package of that name space, without the API
+        if "opentelemetry" in sys.modules:
+            return cast("Annotated", imported(f"holdfast.telemetry:{kind}")(*about))
+    return nullcontext(lambda *_: None)

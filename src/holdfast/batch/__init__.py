@@ -46,12 +46,9 @@ _LINES = (".jsonl", ".ndjson")
 _PARQUET = ".parquet"
 _BUCKETS = ("s3://", "gs://", "az://")
 _COLUMN = "messages"
+_TABLES = "holdfast.batch.tables"
 
 PutBack = Callable[[Any], str]
-
-
-def _tables() -> Any:
-    return imported("holdfast.batch.tables")
 
 
 def _buckets() -> Any:
@@ -96,7 +93,7 @@ class Source:
         """The inputs in order, without empty lines."""
         with _at_hand(self) as file:
             if _is_parquet(self.name):
-                for number, row in enumerate(_tables().rows(file), 1):
+                for number, row in enumerate(imported(_TABLES).rows(file), 1):
                     yield Record(f"{self.name}: row {number}", json.dumps(row, default=str))
                 return
             with (
@@ -116,7 +113,10 @@ def sources_of(names: Iterable[str]) -> list[Source]:
     """
     found: list[Source] = []
     for name in names:
-        some = list(_in_bucket(name) if name.startswith(_BUCKETS) else _here(name))
+        if name.startswith(_BUCKETS):
+            some = [Source(url, f"{url} {version}") for url, version in _buckets().matching(name)]
+        else:
+            some = list(_here(name))
         if not some:
             raise InputError("there is no such file", place=name, advice="check the path")
         found += some
@@ -132,11 +132,6 @@ def _here(name: str) -> Iterator[Source]:
         if file.is_file():
             stat = file.stat()
             yield Source(str(file), f"{file} {stat.st_size} {stat.st_mtime_ns}", file)
-
-
-def _in_bucket(name: str) -> Iterator[Source]:
-    for url, version in _buckets().matching(name):
-        yield Source(url, f"{url} {version}")
 
 
 @contextmanager
@@ -159,52 +154,6 @@ def _is_parquet(name: str) -> bool:
         advice = f"let it end in {_LINES[0]} or {_PARQUET}"
         raise InputError(problem, place=name, advice=advice)
     return suffix == _PARQUET
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """The file of all outputs, here or in a bucket."""
-
-    name: str
-    work: Path
-
-    @classmethod
-    def of(cls, name: str) -> Target:
-        """Raises InputError if the target exists, or if its name has no known ending."""
-        _is_parquet(name)
-        remote = name.startswith(_BUCKETS)
-        if _buckets().exists(name) if remote else Path(name).exists():
-            raise InputError("it exists already", place=name, advice="name another file")
-        if remote:
-            return cls(name, Path(f".holdfast-{sha256(name.encode()).hexdigest()[:16]}.work"))
-        return cls(name, Path(f"{name}.work"))
-
-    def refuse(self, bad: Iterator[Bad]) -> None:
-        """Write the file of bad inputs, completely or not at all."""
-        refused = [compact(asdict(each)) for each in bad]
-        if refused:
-            self._put(f"{self.name}.bad.jsonl", lambda file: write_lines(file, refused))
-
-    def write(self, sources: Sequence[Source], outputs: Iterator[str]) -> None:
-        """Write the outputs, completely or not at all."""
-        if _is_parquet(self.name):
-            files = [each.file for each in sources if each.file and _is_parquet(each.name)]
-            filled = files if len(files) == len(sources) else []
-            self._put(self.name, lambda file: _tables().write(filled, outputs, file))
-        else:
-            self._put(self.name, lambda file: write_lines(file, filter(None, outputs)))
-
-    def _put(self, name: str, write: Callable[[Path], None]) -> None:
-        remote = name.startswith(_BUCKETS)
-        part = self.work / "output.part" if remote else Path(f"{name}.part")
-        with as_input_errors(name, "written", "name another file"):
-            write(part)
-            if remote:
-                _buckets().store(part, name)
-                return
-            with part.open("rb") as written:
-                os.fsync(written.fileno())
-            part.replace(name)
 
 
 class Engine(Protocol):
@@ -239,23 +188,6 @@ def open_engine(spec: str | Engine | None) -> Engine:
     return engine
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """Some of the inputs, in order; chunks are numbered from 0."""
-
-    number: int
-    records: Sequence[Record]
-
-
-@dataclass(frozen=True, slots=True)
-class Bad:
-    """An input without output: its place, the problem, and its text."""
-
-    place: str
-    reason: str
-    record: str
-
-
 @dataclass(slots=True)
 class Summary:
     """Figures of a run. Tokens are those of ``compress``, ``cost`` is in US dollars.
@@ -287,23 +219,26 @@ class Summary:
 
 @dataclass(slots=True)
 class Done:
-    """A chunk's outputs, one for each input and empty for a bad one, and its figures."""
+    """A chunk's outputs, one for each input and empty for a bad one, and its figures.
 
-    outputs: list[str]
-    bad: list[Bad] = field(default_factory=list[Bad])
+    ``bad`` has the place of each bad input, the reason, and its text.
+    """
+
+    outputs: list[str] = field(default_factory=list[str])
+    bad: list[Mapping[str, str]] = field(default_factory=list[Mapping[str, str]])
     summary: Summary = field(default_factory=Summary)
 
     def refuse(self, record: Record, reason: str) -> None:
         """Count the input as bad."""
         self.outputs.append("")
-        self.bad.append(Bad(record.place, reason, record.text))
+        self.bad.append({"place": record.place, "reason": reason, "record": record.text})
         self.summary.add(Summary(inputs=1, bad=1))
 
 
-def fit_chunk(budget: int | Budget, options: Options, chunk: Chunk) -> Done:
-    """Fit each conversation of the chunk."""
-    done, begun = Done([]), process_time()
-    for record in chunk.records:
+def fit_chunk(budget: int | Budget, options: Options, chunk: tuple[int, Sequence[Record]]) -> Done:
+    """Fit each conversation of the chunk, which has a number, from 0, and its inputs."""
+    done, begun = Done(), process_time()
+    for record in chunk[1]:
         try:
             value, put_back = record.conversation()
             result = compress(value, budget, **options)
@@ -361,8 +296,8 @@ def batch(
     given = cast("Options", options)
     compress([], budget, **options)  # wrong options are reported before any work
     sources = sources_of([source] if isinstance(source, str) else source)
-    out = Target.of(target)
-    folder = Path(work) if work is not None else out.work
+    _check_target(target)
+    folder = _work_of(target) if work is None else Path(work)
     # this text identifies work that an earlier version began
     task = sha256(f"Task(budget={budget!r}, options={given!r})".encode()).hexdigest()
     inputs = [each.identity for each in sources]
@@ -373,27 +308,52 @@ def batch(
     done = kept.resumed
     records = chain.from_iterable(map(Source.records, sources))
     chunks = enumerate(iter(lambda: list(islice(records, chunk)), []))
-    pieces = (Chunk(number, some) for number, some in chunks if not kept.has(number))
-    for piece, found in open_engine(engine).map(partial(fit_chunk, budget, given), pieces):
-        result = found or Done([])
-        for record in () if found else piece.records:
+    pieces = (piece for piece in chunks if piece[0] not in kept.done)
+    for (number, some), found in open_engine(engine).map(partial(fit_chunk, budget, given), pieces):
+        result = found or Done()
+        for record in () if found else some:
             result.refuse(record, "the process that worked on it ended each time")
-        kept.keep(piece, result)
-        done += len(piece.records)
+        kept.keep(number, result)
+        done += len(some)
         if progress is not None:
             progress(done)
-    for each in kept.headers():
-        summary.add(each)
-    out.refuse(kept.bad())
+    for figures, _, _ in kept.read():
+        summary.add(figures)
+    if bad := [compact(each) for _, some, _ in kept.read() for each in some]:
+        kept.put(f"{target}.bad.jsonl", lambda file: write_lines(file, bad))
     unread = summary.bad > 0 and not summary.fitted
     if not unread:
-        out.write(sources, kept.outputs())
+        outputs = (line.rstrip("\n") for _, _, lines in kept.read() for line in lines)
+        kept.put(target, partial(_write, target, sources, outputs))
     kept.remove()
     if unread:
         problem = "no conversation could be read or fitted"
         raise InputError(problem, place=target, advice=f"see {target}.bad.jsonl")
     summary.elapsed = perf_counter() - begun
     return summary
+
+
+def _check_target(name: str) -> None:
+    """Raise InputError if the target exists, or if its name has no known ending."""
+    _is_parquet(name)
+    if _buckets().exists(name) if name.startswith(_BUCKETS) else Path(name).exists():
+        raise InputError("it exists already", place=name, advice="name another file")
+
+
+def _work_of(target: str) -> Path:
+    """The folder for the finished chunks of a target."""
+    if target.startswith(_BUCKETS):
+        return Path(f".holdfast-{sha256(target.encode()).hexdigest()[:16]}.work")
+    return Path(f"{target}.work")
+
+
+def _write(target: str, sources: Sequence[Source], outputs: Iterator[str], file: Path) -> None:
+    """Write the outputs to the file, in the form that the name of the target says."""
+    if _is_parquet(target):
+        files = [each.file for each in sources if each.file and _is_parquet(each.name)]
+        imported(_TABLES).write(files if len(files) == len(sources) else [], outputs, file)
+    else:
+        write_lines(file, filter(None, outputs))
 
 
 class _WorkFolder:
@@ -412,43 +372,40 @@ class _WorkFolder:
                     place=str(folder),
                     advice="remove it to start again, or give the same inputs and options",
                 )
-        self._done = {int(file.stem) for file in folder.glob("[0-9]*.jsonl")}
-        self.resumed = sum(each.inputs for each in self.headers())
+        self.done = {int(file.stem) for file in folder.glob("[0-9]*.jsonl")}
+        """The numbers of the chunks that are done."""
 
-    def has(self, number: int) -> bool:
-        """Whether the chunk is done."""
-        return number in self._done
+        self.resumed = sum(figures.inputs for figures, _, _ in self.read())
 
-    def keep(self, piece: Chunk, done: Done) -> None:
+    def keep(self, number: int, done: Done) -> None:
         """Write the file of a finished chunk."""
-        head = {"summary": asdict(done.summary), "bad": [asdict(each) for each in done.bad]}
-        write_lines(self._file(piece.number), [json.dumps(head), *done.outputs])
-        self._done.add(piece.number)
+        head = {"summary": asdict(done.summary), "bad": done.bad}
+        write_lines(self._file(number), [json.dumps(head), *done.outputs])
+        self.done.add(number)
 
-    def headers(self) -> Iterator[Summary]:
-        """The figures of each chunk."""
-        for head, _ in self._read():
-            yield Summary(**head["summary"])
+    def read(self) -> Iterator[tuple[Summary, Sequence[Mapping[str, str]], Iterator[str]]]:
+        """The figures and bad inputs of each chunk, and the lines with its outputs, in order."""
+        for number in sorted(self.done):
+            with self._file(number).open(encoding="utf-8", newline="\n") as lines:
+                head = json.loads(next(lines))
+                yield Summary(**head["summary"]), head["bad"], lines
 
-    def bad(self) -> Iterator[Bad]:
-        """The inputs without output, in order."""
-        for head, _ in self._read():
-            yield from (Bad(**each) for each in head["bad"])
-
-    def outputs(self) -> Iterator[str]:
-        """The outputs in order, one for each input."""
-        for _, lines in self._read():
-            yield from (line.rstrip("\n") for line in lines)
+    def put(self, name: str, write: Callable[[Path], None]) -> None:
+        """Write a file, here or in a bucket, completely or not at all."""
+        remote = name.startswith(_BUCKETS)
+        part = self._folder / "output.part" if remote else Path(f"{name}.part")
+        with as_input_errors(name, "written", "name another file"):
+            write(part)
+            if remote:
+                _buckets().store(part, name)
+                return
+            with part.open("rb") as written:
+                os.fsync(written.fileno())
+            part.replace(name)
 
     def remove(self) -> None:
         """Remove the folder, after the output is written."""
         shutil.rmtree(self._folder, ignore_errors=True)
-
-    def _read(self) -> Iterator[tuple[Mapping[str, Any], Iterator[str]]]:
-        """The figures and bad inputs of each chunk, and the lines with its outputs."""
-        for number in sorted(self._done):
-            with self._file(number).open(encoding="utf-8", newline="\n") as lines:
-                yield json.loads(next(lines)), lines
 
     def _file(self, number: int) -> Path:
         return self._folder / f"{number:08}.jsonl"

@@ -254,10 +254,6 @@ class Ray(_Cluster):
 
     _extra, _package = "ray", "ray"
 
-    def __init__(self, address: str = "", workers: int = 2) -> None:
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no usage reports
-        super().__init__(address, workers)
-
     def map(self, work: Callable[[T], R], pieces: Iterable[T]) -> Iterator[tuple[T, R | None]]:
         """Yield each piece with its result; None if its process died each time."""
         tools = self._tools
@@ -275,6 +271,7 @@ class Ray(_Cluster):
             tools.shutdown()
 
     def _begin(self) -> None:
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no usage reports
         local = {
             "num_cpus": self._workers,
             "include_dashboard": False,

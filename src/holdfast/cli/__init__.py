@@ -187,8 +187,7 @@ def complaint(fault: HoldfastError | click.ClickException) -> str:
     )
     if isinstance(fault, ConfigError):
         place = _OPTIONS.get(place, place)
-    line = f"{place}: {fault.problem}" if place else fault.problem
-    return f"{line}; {advice}" if advice else line
+    return str(InputError(fault.problem, place=place, advice=advice))
 
 
 def _of_click(fault: click.ClickException) -> InputError:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from holdfast.files import as_input_errors, followed, read_whole
 from holdfast.kernel.errors import ConfigError, InputError
-from holdfast.kernel.typed import is_list, is_object
+from holdfast.kernel.typed import is_list, is_object, walked
 
 STDIN = "-"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -171,23 +171,12 @@ def _parse(text: str, line: str = "") -> object:
         parse_int=integer,
     )
     if flaws:
-        raise _first_flaw(value, line)
+        head = "messages" if is_list(value) else line
+        places = (
+            each.at(place) for place, each in walked(value, head) if isinstance(each, InputError)
+        )
+        raise next(places)
     return value
-
-
-def _first_flaw(value: object, line: str) -> InputError:
-    """The first flaw in a value, with its place; a list is the list of messages."""
-    waiting: list[tuple[str, object]] = [("messages" if isinstance(value, list) else line, value)]
-    while True:
-        place, value = waiting.pop()
-        if isinstance(value, InputError):
-            return value.at(place)
-        if is_object(value):
-            fields = reversed(list(value.items()))
-            waiting += [(f"{place}.{key}" if place else key, inner) for key, inner in fields]
-        elif is_list(value):
-            items = reversed(list(enumerate(value)))
-            waiting += [(f"{place}[{i}]", inner) for i, inner in items]
 
 
 STDOUT = "-"

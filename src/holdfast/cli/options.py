@@ -310,7 +310,7 @@ def budget_of(given: Mapping[str, Any]) -> Budget:
     """The budget of the options in ``LIMITS``, and of the configuration for the others."""
     stated = configured().budget
     said = {"limit": given["budget"], "window": given["window"]}
-    if said["limit"] is None and said["window"] is None:
+    if not any(said.values()):
         said = {}
     beside = {name: given[name] for name in ("reserve", "headroom") if given[name] is not None}
     return replace(stated, **said, **beside, hard=False)
@@ -321,14 +321,14 @@ def options_of(given: Mapping[str, Any]) -> Options:
     strategy: tuple[str, ...] = given.get("strategy", ())
     named = {
         **given,
-        "format": given["form"],
+        "format": given.get("form"),
         "strategy": strategy[0] if len(strategy) == 1 else strategy or None,
     }
     taken = Options.__annotations__.keys() - {"store", "tools"}
     said = {name: named[name] for name in taken if named.get(name) is not None}
-    below = {name: value for name, value in configured().options.items() if name in taken}
     if said.keys() & _PIPELINES:
-        below = {name: value for name, value in below.items() if name not in _PIPELINES}
+        taken -= _PIPELINES
+    below = {name: value for name, value in configured().options.items() if name in taken}
     return cast("Options", {"on_failure": "fit"} | below | said)
 
 

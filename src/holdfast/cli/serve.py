@@ -18,16 +18,16 @@ from holdfast.cli.options import (
     PROFILE,
     REDACT,
     configured,
-    converted,
     flag,
     having,
     kept_in,
+    known,
     option,
     options_of,
     store_options,
 )
 from holdfast.cli.terminal import note
-from holdfast.http.budgets import Budgets, Size, checked
+from holdfast.http.budgets import Budgets, Size, stated
 from holdfast.http.requests import Vendor
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.registry import imported
@@ -43,7 +43,7 @@ proxy_options = having(
         "N",
         "Tokens that a request may take: 32k, or 80% of the model's window.  [default: the "
         "window, less the request's own maximum for its answer]",
-        callback=converted(checked),
+        callback=known(stated),
     ),
     option(
         "--budget-for",
@@ -69,15 +69,15 @@ proxy_options = having(
 
 def settings_of(given: Mapping[str, Any], **more: Any) -> Settings:
     """The settings of these options, and of the configuration for the others."""
-    said = options_of({"form": None, **given})
+    said = options_of(given)
     options = cast(
         "Options", {name: value for name, value in said.items() if name not in _REQUESTS}
     )
     store = kept_in(given["store"], given["store_key"])
     if store is not None:
         options["store"] = store
-    stated = configured().budget
-    default = stated if stated.limit or stated.window else None
+    usual = configured().budget
+    default = usual if usual.limit or usual.window else None
     return Settings(
         upstreams=upstreams_of(given["upstream"]),
         budgets=Budgets(given["budget"] or default, _by_model(given["budget_for"])),
@@ -107,9 +107,10 @@ def _by_model(given: Sequence[str]) -> dict[str, Size]:
             advice = "give one such as gpt-4o*=64k"
             raise ConfigError(f"{each!r} names no model", place="--budget-for", advice=advice)
         try:
-            found[model.lower()] = checked(size)
+            stated(size)
         except ConfigError as fault:
             raise fault.at("--budget-for") from fault
+        found[model.lower()] = size
     return found
 
 

@@ -114,9 +114,7 @@ def on_thread(command: Callable[..., object]) -> Callable[..., object]:
             return command(session, **given)
 
     # click keeps the options of the command itself on its function
-    return having(CONFIG)(
-        thread_options(cast("Callable[..., object]", update_wrapper(asked, command)))
-    )
+    return CONFIG(thread_options(cast("Callable[..., object]", update_wrapper(asked, command))))
 
 
 _POSITION = re.compile(r"-?\d{1,11}", re.ASCII)  # the key of an original has 12 digits or more

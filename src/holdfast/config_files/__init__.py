@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.registry import Registry, nearest, rows
-from holdfast.kernel.typed import is_list, is_object
+from holdfast.kernel.typed import is_list, is_object, walked
 
 READERS = Registry(
     "form of a configuration file",
@@ -24,12 +24,12 @@ READERS = Registry(
         .yml holdfast.config_files.yaml:read
     """),
 )
-"""The readers by file ending."""
+"""The readers by file ending.
+
+Each returns the tables of a text, and a function that gives the line of each key, from 1.
+"""
 
 Table = Mapping[str, Any]
-
-Reader = Callable[[str], tuple[Table, Callable[[], dict[str, int]]]]
-"""Returns the tables of a text, and a function that gives the line of each key, from 1."""
 
 STEPS = "steps"
 _BASES = frozenset({"extends", "profile"})
@@ -282,20 +282,7 @@ def _lines(text: str) -> dict[str, int]:
     start = 1
     for end in range(1, len(lines) + 1):
         with suppress(tomllib.TOMLDecodeError):  # the value continues on the next line
-            for path in _paths(tomllib.loads("\n".join(lines[:end]))):
+            for path, _ in walked(tomllib.loads("\n".join(lines[:end]))):
                 found.setdefault(path, start)
             start = end + 1
     return found
-
-
-def _paths(value: object, head: str = "") -> Iterator[str]:
-    """The path of every key in a value, such as ``limits.timeout`` or ``steps[1].strategy``."""
-    if is_object(value):
-        for key, inner in value.items():
-            path = f"{head}.{key}" if head else key
-            yield path
-            yield from _paths(inner, path)
-    elif is_list(value):
-        for n, inner in enumerate(value):
-            yield f"{head}[{n}]"
-            yield from _paths(inner, f"{head}[{n}]")

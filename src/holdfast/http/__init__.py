@@ -41,18 +41,48 @@ Observer = Callable[[Fitted], object]
 
 
 @dataclass
-class Transport(ClosedAfterUse):
-    """A transport around another one: ``httpx.Client(transport=Transport(inner, fitter))``."""
+class _Fits:
+    """What both transports have: the inner one, and what fits its requests."""
 
     inner: Any
     fitter: Fitter
     observe: Observer | None = None
 
+    def _looks_at(self, request: Any) -> bool:
+        return request.method == "POST" and self.fitter.endpoint(request.url.path) is not None
+
+    def _flow(self, request: Any, raw: bytes) -> Generator[Any, Any]:
+        """Yields the request to send and, sent a refusal of it, a smaller one or None."""
+        encoding: str = request.headers.get("content-encoding", "")
+        fitted = self.fitter.fit(request.url.path, raw, encoding, **origin_of(request.headers))
+        refused = yield self._observed(request, fitted)
+        smaller = self.fitter.fit_harder(fitted, refused.status_code, refused.text)
+        yield smaller and self._observed(request, smaller)
+
+    def _observed(self, request: Any, fitted: Fitted) -> Any:
+        """The request with the fitted body, without Holdfast's headers; the same if unchanged."""
+        if self.observe:
+            self.observe(fitted)
+        if not fitted.changed and HEADER not in request.headers:
+            return request
+        gone = {HEADER.encode(), *(_BODY if fitted.changed else ())}
+        return type(request)(
+            request.method,
+            request.url,
+            headers=[pair for pair in request.headers.raw if pair[0].lower() not in gone],
+            content=fitted.body,
+            extensions=request.extensions,
+        )
+
+
+class Transport(_Fits, ClosedAfterUse):
+    """A transport around another one: ``httpx.Client(transport=Transport(inner, fitter))``."""
+
     def handle_request(self, request: Any) -> Any:
         """The provider's response to the fitted request."""
-        if not _looked_at(self.fitter, request):
+        if not self._looks_at(request):
             return self.inner.handle_request(request)
-        flow = _flow(self, request, request.read())
+        flow = self._flow(request, request.read())
         response = self.inner.handle_request(next(flow))
         if response.status_code not in REFUSED:
             return response
@@ -66,19 +96,14 @@ class Transport(ClosedAfterUse):
         self.inner.close()
 
 
-@dataclass
-class AsyncTransport:
+class AsyncTransport(_Fits):
     """Like ``Transport``, asynchronous: requests are fitted in a thread."""
-
-    inner: Any
-    fitter: Fitter
-    observe: Observer | None = None
 
     async def handle_async_request(self, request: Any) -> Any:
         """The provider's response to the fitted request."""
-        if not _looked_at(self.fitter, request):
+        if not self._looks_at(request):
             return await self.inner.handle_async_request(request)
-        flow = _flow(self, request, await request.aread())
+        flow = self._flow(request, await request.aread())
         response = await self.inner.handle_async_request(await asyncio.to_thread(next, flow))
         if response.status_code not in REFUSED:
             return response
@@ -98,36 +123,6 @@ class AsyncTransport:
 
     async def __aexit__(self, *fault: object) -> None:
         await self.aclose()
-
-
-def _looked_at(fitter: Fitter, request: Any) -> bool:
-    return request.method == "POST" and fitter.endpoint(request.url.path) is not None
-
-
-def _flow(transport: Transport | AsyncTransport, request: Any, raw: bytes) -> Generator[Any, Any]:
-    """Yields the request to send and, sent a refusal of it, a smaller one or None."""
-    fitter, headers = transport.fitter, request.headers
-    encoding: str = headers.get("content-encoding", "")
-    fitted = fitter.fit(request.url.path, raw, encoding, **origin_of(headers))
-    refused = yield _observed(transport, request, fitted)
-    smaller = fitter.fit_harder(fitted, refused.status_code, refused.text)
-    yield smaller and _observed(transport, request, smaller)
-
-
-def _observed(transport: Transport | AsyncTransport, request: Any, fitted: Fitted) -> Any:
-    """The request with the fitted body, without Holdfast's headers; the same if unchanged."""
-    if transport.observe:
-        transport.observe(fitted)
-    if not fitted.changed and HEADER not in request.headers:
-        return request
-    gone = {HEADER.encode(), *(_BODY if fitted.changed else ())}
-    return type(request)(
-        request.method,
-        request.url,
-        headers=[pair for pair in request.headers.raw if pair[0].lower() not in gone],
-        content=fitted.body,
-        extensions=request.extensions,
-    )
 
 
 def _replayed(response: Any) -> Any:

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import cast
 
 from holdfast.formats.payloads import Object, is_object
-from holdfast.kernel.budget import Budget, tokens_in
+from holdfast.kernel.budget import Budget, is_whole, tokens_in
 from holdfast.kernel.errors import ConfigError
 from holdfast.tokens import counter_for, window_of
 from holdfast.tokens.families import GUESSED
@@ -41,16 +41,20 @@ class Budgets:
 
     def __post_init__(self) -> None:
         for size in (self.default, *self.by_model.values()):
-            checked(size)
+            stated(size)
 
     def of(self, model: str, body: Object) -> Budget | None:
         """The budget of a request; None if none is given and the model's window is not known."""
         found = (
             size for pattern, size in self.by_model.items() if fnmatchcase(model.lower(), pattern)
         )
-        budget = _stated(next(found, self.default), model, body)
-        if budget is None:
-            return None
+        budget = stated(next(found, self.default))
+        if not isinstance(budget, Budget):
+            window = window_of(model)
+            if window is None:
+                return None
+            answer = min(_answer(body), window // 2) if budget is None else 0
+            budget = Budget(limit=int(window * (budget or 1)), reserve=answer)
         if not budget.headroom and model:
             accuracy = counter_for(model).accuracy
             accuracy = GUESSED if accuracy.kind == "unknown" else accuracy
@@ -58,41 +62,24 @@ class Budgets:
         return budget
 
 
-def checked(size: Size) -> Size:
-    """Return the size. Raises ConfigError for anything else."""
-    if size is None or isinstance(size, Budget):
-        return size
-    if isinstance(size, int):
-        Budget.of(size)
-        return size
+def stated(size: Size) -> Budget | float | None:
+    """The budget of a size, or its share of the model's window; None for the whole window.
+
+    Raises ConfigError for anything else.
+    """
+    if size is None:
+        return None
+    if isinstance(size, int | Budget):
+        return Budget.of(size)
     text = cast("object", size)  # callers pass anything
-    if isinstance(text, str) and (tokens_in(text) or _share(text)):
-        return size
+    if isinstance(text, str):
+        if limit := tokens_in(text):
+            return Budget.of(limit)
+        number = text.strip().removesuffix("%")
+        if number != text.strip() and number.isdecimal() and 0 < int(number) <= 100:
+            return int(number) / 100
     advice = "give one such as 32k, or 80% of the model's window"
     raise ConfigError(f"{size!r:.40} is not a budget", place="budget", advice=advice)
-
-
-def _share(size: str) -> float | None:
-    """0.8 for ``"80%"``; None for anything but a percentage."""
-    number = size.strip().removesuffix("%")
-    if number == size.strip() or not number.isdecimal() or not 0 < int(number) <= 100:
-        return None
-    return int(number) / 100
-
-
-def _stated(size: Size, model: str, body: Object) -> Budget | None:
-    if isinstance(size, Budget):
-        return size
-    if isinstance(size, str) and _share(size) is None:
-        size = tokens_in(size)
-    if isinstance(size, int):
-        return Budget(limit=size)
-    window = window_of(model)
-    if window is None:
-        return None
-    share = _share(size) if isinstance(size, str) else None
-    limit = int(window * (share or 1))
-    return Budget(limit=limit, reserve=min(_answer(body), window // 2) if not share else 0)
 
 
 def _answer(body: Object) -> int:
@@ -101,6 +88,6 @@ def _answer(body: Object) -> int:
     named = {**config, **body} if is_object(config) else body
     for name in ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"):
         value: object = named.get(name)
-        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+        if is_whole(value, 1):
             return value
     return 0

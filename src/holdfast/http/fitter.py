@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from holdfast.agent import smaller_budget
-from holdfast.api import compress, count
+from holdfast.api import TokenBreakdown, compress, count
 from holdfast.formats import named
 from holdfast.formats.payloads import Object, is_list, is_object
 from holdfast.http.budgets import Budgets
@@ -30,6 +30,7 @@ from holdfast.http.views import Sent, Views, chain_of, grown, positions
 from holdfast.kernel.budget import MOST, Budget
 from holdfast.kernel.errors import ContextOverflowError, HoldfastError
 from holdfast.kernel.messages import Viewing
+from holdfast.kernel.transcript import Format
 from holdfast.options import Options, check, chosen
 from holdfast.providers.vendor import refusal
 from holdfast.result import CompressionResult
@@ -84,11 +85,18 @@ class _Request(NamedTuple):
 
     body: Object
     endpoint: Endpoint
+    form: Format
     model: str
     budget: Budget
     options: Options
-    origin: Origin
+    asked: Given
     note: str = ""
+
+    @property
+    def tokens(self) -> TokenBreakdown:
+        """Its messages and what is beside them, counted."""
+        model, counter = self.options.get("model"), self.options.get("counter")
+        return count(self.body, model=model, format=self.form, counter=counter)
 
 
 class Fitter:
@@ -139,11 +147,11 @@ class Fitter:
         try:
             found = self.at_once(path, asked)
             if found is None:
-                body, found = self._view(self._request(asked, endpoint), aside=aside)
-                found = replace(found, body=written(body) if found.changed else raw)
+                body, found = self._view(self._request(asked, endpoint))
+                found = replace(found, body=written(body)) if found.changed else found
         except Exception as fault:  # noqa: BLE001 - fail open: whatever it is, the request goes on
-            found = self._failed(raw, endpoint, fault)
-        return replace(found, asked=asked)
+            return self._failed(asked, endpoint, fault)
+        return found
 
     def fit_body(self, body: Object, endpoint: Endpoint, *, thread: str = "") -> Object:
         """Like ``fit``, for a decoded body; returns the same object if nothing changes.
@@ -151,11 +159,11 @@ class Fitter:
         Unchanged messages are the same objects. A body that cannot be fitted is handled as in
         ``fit``.
         """
+        asked = Given(b"", "", Origin(thread=thread, owner=""))
         try:
-            request = self._read(body, endpoint, Origin(thread=thread, owner=""))
-            view, fitted = self._view(request)
+            view, fitted = self._view(self._read(body, endpoint, asked))
         except Exception as fault:  # noqa: BLE001 - as in ``fit``
-            self._failed(b"", endpoint, fault)
+            self._failed(asked, endpoint, fault)
             return body
         return view if fitted.changed else body
 
@@ -185,42 +193,38 @@ class Fitter:
         if not isinstance(fault, ContextOverflowError) or endpoint is None or asked is None:
             return None
         try:
-            found = self._smaller(asked, endpoint, fault, fitted.after)
+            return self._smaller(asked, endpoint, fault, fitted.after)
         except Exception as broken:  # noqa: BLE001 - as above
-            return self._failed(asked.raw, endpoint, broken) if self.redacts else None
-        return found and replace(found, asked=asked)
+            return self._failed(asked, endpoint, broken) if self.redacts else None
 
     def _smaller(
         self, asked: Given, endpoint: Endpoint, fault: ContextOverflowError, sent: int
     ) -> Fitted | None:
         """The request with fewer than ``sent`` tokens; the model is not sent as many again."""
         request = self._request(asked, endpoint)
-        if not sent:
-            form = named(endpoint.format)
-            sent = count(request.body, model=request.options.get("model"), format=form).total
+        sent = sent or request.tokens.total
         smaller = smaller_budget(fault, sent, request.budget.limit)
         learned = smaller.tokens(MOST)
         with self._lock:
             self._learned[request.model] = min(learned, self._learned.get(request.model, learned))
-        harder = request._replace(budget=smaller, note="")
-        body, found = self._view(harder, aside=asked.aside)
+        body, found = self._view(request._replace(budget=smaller, note=""))
         if not found.changed or found.after >= sent:
             return None
         return replace(found, body=written(body))
 
-    def _failed(self, raw: bytes, endpoint: Endpoint, fault: Exception) -> Fitted:
+    def _failed(self, asked: Given, endpoint: Endpoint, fault: Exception) -> Fitted:
         line = " ".join(f"{fault}".split())
         told = line if isinstance(fault, HoldfastError) else f"{type(fault).__name__}: {line}"
         if self.redacts:
             problem = f"the request was not sent, for its secrets cannot be masked: {told}"
             raise RequestRefusedError(problem) from fault
         log.warning("a request was sent as it was: %s", told)
-        return Fitted(raw, endpoint, note=told, fault=True)
+        return Fitted(asked.raw, endpoint, note=told, fault=True, asked=asked)
 
     def _request(self, asked: Given, endpoint: Endpoint) -> _Request:
-        return self._read(read_object(plain(asked.raw, asked.encoding)), endpoint, asked.origin)
+        return self._read(read_object(plain(asked.raw, asked.encoding)), endpoint, asked)
 
-    def _read(self, body: Object, endpoint: Endpoint, origin: Origin) -> _Request:
+    def _read(self, body: Object, endpoint: Endpoint, asked: Given) -> _Request:
         """The request of a body."""
         model = self.options.get("model") or endpoint.model or str(body.get("model") or "")
         budget = self._budget(model, body)
@@ -234,12 +238,12 @@ class Fitter:
         form = named(endpoint.format)
         options: Options = {**self.options, "model": model or None, "format": form}
         budget = budget or Budget(limit=MOST)
-        return _Request(body, endpoint, model, budget, options, origin, note)
+        return _Request(body, endpoint, form, model, budget, options, asked, note)
 
     def _masked(self, request: _Request, fitted: Fitted) -> tuple[Object, Fitted]:
         """The request as it is, but for its secrets, if these are to be masked."""
         body = {name: each for name, each in request.body.items() if name not in _ELSEWHERE}
-        said: object = body.get(named(request.endpoint.format).key(body)) if self.redacts else None
+        said: object = body.get(request.form.key(body)) if self.redacts else None
         if said is None or isinstance(said, str):
             return request.body, fitted
         # without a step, only secrets are masked
@@ -249,22 +253,22 @@ class Fitter:
             return request.body, fitted
         return {**request.body, **found.messages}, replace(fitted, changed=True, result=found)
 
-    def _view(self, request: _Request, *, aside: bool = False) -> tuple[Object, Fitted]:
+    def _view(self, request: _Request) -> tuple[Object, Fitted]:
         """The body to send, the same object if nothing changes, and what was done to it."""
-        form, origin = named(request.endpoint.format), request.origin
+        asked, form = request.asked, request.form
         field = form.key(request.body)
         messages: object = request.body.get(field)
-        fitted = Fitted(b"", request.endpoint, request.model, note=request.note)
+        fitted = Fitted(asked.raw, request.endpoint, request.model, note=request.note, asked=asked)
         if request.note:
             return self._masked(request, fitted)
         if not is_list(messages) or not messages:
             return self._masked(request, replace(fitted, note="no messages"))
         views = list(map(form.view, messages)) if isinstance(form, Viewing) else messages
-        chain = chain_of(views, f"{origin['owner']}\0{request.endpoint.format}".encode())
+        chain = chain_of(views, f"{asked.origin['owner']}\0{request.endpoint.format}".encode())
         sent = self.views.found(chain, request.model)
-        said = origin["thread"] or named_in_body(request.body)
+        said = asked.origin["thread"] or named_in_body(request.body)
         if said:
-            name = thread_of(origin["owner"], said)
+            name = thread_of(asked.origin["owner"], said)
         else:
             name = sent.thread if sent else self.views.thread(chain, _begins(views))
         request = request._replace(options={**request.options, "thread": name})
@@ -279,12 +283,19 @@ class Fitter:
             result = compress(request.body, self._roomy(request), **request.options)
         before, after = result.metrics.tokens_before + unsent, result.metrics.tokens_after
         changed = again or result.status == "compacted"
-        if changed and not aside:
+        if changed and not asked.aside:
             placed = positions(result.messages[field], messages)
             now = Sent(len(messages), placed, name, before, after)
             self.views.keep(chain, request.model, now, sent.length if sent else 0)
-        figures: dict[str, Any] = {"thread": name, "before": before, "after": after}
-        fitted = replace(fitted, changed=changed, grown=again, result=result, **figures)
+        fitted = replace(
+            fitted,
+            thread=name,
+            changed=changed,
+            before=before,
+            after=after,
+            grown=again,
+            result=result,
+        )
         body = result.messages
         if result.status != "compacted":
             body, fitted = self._masked(request._replace(body=body), fitted)
@@ -304,12 +315,7 @@ class Fitter:
         budget = request.budget
         if budget.target is not None or budget.trigger is not None:
             return budget
-        counted = count(
-            request.body,
-            model=request.model or None,
-            format=named(request.endpoint.format),
-            counter=self.options.get("counter"),
-        )
+        counted = request.tokens
         fixed = sum(message.tokens for message in counted.messages if message.role == "system")
         fixed += counted.overhead  # what no view can change
         allowed = budget.tokens(window_of(request.model))

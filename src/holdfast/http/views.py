@@ -92,18 +92,13 @@ def chain_of(messages: Sequence[Any], seed: bytes) -> list[bytes]:
 
 
 def _unmarked(value: Any) -> Any:
-    """The message without cache marks on it and on its blocks."""
+    """The message or block without cache marks on it and on its blocks."""
     if not is_object(value):
         return value
     plain = {name: each for name, each in value.items() if name != _MARKER}
     content: object = plain.get("content")
     if is_list(content):
-        plain["content"] = [
-            {name: each for name, each in block.items() if name != _MARKER}
-            if is_object(block)
-            else block
-            for block in content
-        ]
+        plain["content"] = list(map(_unmarked, content))
     return plain
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import reprlib
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache, partial
@@ -67,6 +67,17 @@ def is_object(value: object) -> TypeGuard[Mapping[str, Any]]:
 def is_list(value: object) -> TypeGuard[Sequence[Any]]:
     """Whether the value is a JSON array."""
     return isinstance(value, (list, tuple))
+
+
+def walked(value: object, path: str = "") -> Iterator[tuple[str, object]]:
+    """The value and every value in it, each with its path, such as ``steps[1].strategy``."""
+    yield path, value
+    if is_object(value):
+        for key, inner in value.items():
+            yield from walked(inner, f"{path}.{key}" if path else key)
+    elif is_list(value):
+        for n, inner in enumerate(value):
+            yield from walked(inner, f"{path}[{n}]")
 
 
 def check_fields(given: object, *, bare: bool = False) -> None:

@@ -39,7 +39,6 @@ _HOP = frozenset(
 )
 """Hop-by-hop headers, which apply to one connection."""
 
-_RECODED = frozenset({b"content-encoding"})
 _OWN = OWN.encode()
 _AUTOMATIC = ("user-agent", "accept", "accept-encoding", "content-type")
 _CONNECT = 5.0  # seconds to connect to a provider, as long as the packages of OpenAI and Anthropic
@@ -56,11 +55,11 @@ class Proxy:
         self.fitter = Fitter(settings.budgets, settings.options, reads=settings.recall)
         self.figures = Figures()
         self.pages = Pages(settings, self.fitter, self.figures)
-        self.recalls = Recalls(settings.options, self.fitter) if settings.recall else None
-        self.proxies = (
-            settings.proxies()
-        )  # read once: aiohttp would read the environment in threads
-        self._session: aiohttp.ClientSession | None = None
+        self.recalls = Recalls(self.fitter) if settings.recall else None
+        # read once: aiohttp would read the environment in threads
+        self.proxies = settings.proxies()
+        self.session: aiohttp.ClientSession
+        """The connections to the providers, while the server runs."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one ASGI connection."""
@@ -76,30 +75,22 @@ class Proxy:
             await self._request(client)
 
     async def _live(self, receive: Receive, send: Send) -> None:
-        while True:
-            kind = (await receive())["type"]
-            if kind == "lifespan.startup":
-                await asyncio.to_thread(warm)
-                self.session()
-            elif self._session is not None:
-                await self._session.close()
-            await send({"type": f"{kind}.complete"})
-            if kind == "lifespan.shutdown":
-                return
+        """Prepare before the first request, and clean up after the last one."""
+        await receive()  # startup
+        await asyncio.to_thread(warm)
+        self.session = aiohttp.ClientSession(
+            auto_decompress=False,
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT),
+            connector=aiohttp.TCPConnector(limit=0),
+            skip_auto_headers=_AUTOMATIC,
+            cookie_jar=aiohttp.DummyCookieJar(),
+        )
+        async with self.session:
+            await send({"type": "lifespan.startup.complete"})
             if self._ready:
                 self._ready()
-
-    def session(self) -> aiohttp.ClientSession:
-        """The connections to the providers."""
-        if self._session is None:
-            self._session = aiohttp.ClientSession(
-                auto_decompress=False,
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT),
-                connector=aiohttp.TCPConnector(limit=0),
-                skip_auto_headers=_AUTOMATIC,
-                cookie_jar=aiohttp.DummyCookieJar(),
-            )
-        return self._session
+            await receive()  # shutdown
+        await send({"type": "lifespan.shutdown.complete"})
 
     async def _request(self, client: Connection) -> None:
         row = self.figures.begin(client.path)
@@ -137,7 +128,6 @@ class _Exchange:
         self.origin = origin_of(self.headers, address[0])
         self.usage = Usage()
         self.begun = False
-        self._gone = False
 
     async def run(self) -> int:
         """Serve the request and return the status that the client got."""
@@ -259,9 +249,13 @@ class _Exchange:
         readable: bool = False,
     ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
         """The request upstream; ``readable``: its answer must have no content coding."""
-        left = _HOP | _RECODED if changed else _HOP
-        left = left | {b"accept-encoding"} if readable else left
-        left = left if isinstance(body, bytes | None) else left - {b"content-length"}
+        left = set(_HOP)
+        if changed:
+            left.add(b"content-encoding")
+        if readable:
+            left.add(b"accept-encoding")
+        if not isinstance(body, bytes | None):
+            left.remove(b"content-length")
         headers = [
             (name.decode("latin-1"), value.decode("latin-1"))
             for name, value in self.client.scope["headers"]
@@ -272,7 +266,7 @@ class _Exchange:
         target = self.client.scope.get("raw_path") or self.path.encode()
         query: bytes = self.client.scope.get("query_string", b"")
         whole = (target + b"?" + query if query else target).decode("latin-1")
-        return self.proxy.session().request(
+        return self.proxy.session.request(
             self.client.scope["method"],
             URL(self.proxy.settings.upstreams[self.vendor] + whole, encoded=True),
             data=body,
@@ -316,14 +310,13 @@ class _Exchange:
 
         async def left() -> None:
             await self.client.left()
-            self._gone = True
             task.cancel()
 
         watch = asyncio.ensure_future(left())
         try:
             return await work
         except asyncio.CancelledError:
-            if not self._gone:
+            if not watch.done():
                 raise
             task.uncancel()
             raise Gone from None

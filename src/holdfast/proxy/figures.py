@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import OrderedDict, deque
 from dataclasses import asdict, dataclass
+from functools import partial
 from threading import Lock
 from time import gmtime, strftime
 from typing import Any
@@ -46,7 +47,7 @@ class Usage:
         for figure in _FIGURE.finditer(text):
             name = next(name for name, value in figure.groupdict().items() if value)
             setattr(self, name, int(figure["tokens"]))
-        self._tail = text[-_TAIL:] if b"oken" in text[-_TAIL:] else b""
+        self._tail = text[-_TAIL:] if _MARK in text[-_TAIL:] else b""
 
 
 CACHED = 0.1
@@ -66,8 +67,8 @@ class Row:
     number: int
     at: str
     path: str
-    model: str
-    thread: str
+    model: str = ""
+    thread: str = ""
     before: int = 0
     after: int = 0
     grown: bool = False
@@ -85,21 +86,15 @@ class Figures:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self._requests = Counter(
-            "holdfast_requests", "Requests passed on", ["outcome"], registry=self.registry
-        )
-        self._outcomes = [self._requests.labels(name) for name in ("passed", "fitted")]
-        self._tokens = Counter(
-            "holdfast_tokens", "Tokens of conversations", ["side"], registry=self.registry
-        )
-        provider = Counter(
-            "holdfast_provider_tokens",
-            "Tokens by the provider's own count",
-            ["kind"],
-            registry=self.registry,
+        counter = partial(Counter, registry=self.registry)
+        requests = counter("holdfast_requests", "Requests passed on", ["outcome"])
+        self._outcomes = [requests.labels(name) for name in ("passed", "fitted")]
+        self._tokens = counter("holdfast_tokens", "Tokens of conversations", ["side"])
+        provider = counter(
+            "holdfast_provider_tokens", "Tokens by the provider's own count", ["kind"]
         )
         self._provider = [provider.labels(kind) for kind in ("read", "cached", "written")]
-        self._faults = Counter("holdfast_faults", "Faults", ["where"], registry=self.registry)
+        self._faults = counter("holdfast_faults", "Faults", ["where"])
         self._seconds = Histogram(
             "holdfast_fit_seconds", "Time of a fit", registry=self.registry, buckets=_LATENCIES
         )
@@ -121,7 +116,7 @@ class Figures:
         with self._lock:
             self.totals["requests"] += 1
             number = self.totals["requests"]
-        return Row(number, strftime("%H:%M:%S", gmtime()), path[:120], "", "")
+        return Row(number, strftime("%H:%M:%S", gmtime()), path[:120])
 
     def fitted(self, row: Row, fitted: Fitted, seconds: float) -> None:
         """Record that its body was fitted."""
@@ -156,7 +151,7 @@ class Figures:
         return whole - (fitted.after - held * (1 - CACHED))
 
     def fault(self, where: str) -> None:
-        """Record a failure: of ``fit``, ``upstream``, ``store``, ``client`` or ``proxy``."""
+        """Record a failure of ``fit`` or ``upstream``."""
         self._faults.labels(where).inc()
         with self._lock:
             self.totals["faults"] += 1

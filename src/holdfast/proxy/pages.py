@@ -142,14 +142,15 @@ class Pages:
         messages: object = body.get("messages")
         if not is_list(messages):
             raise ConfigError("there are none", place="messages", advice="give a list")
-        model = body.get("model")
-        budget = self._fitter.budgets.of(model if isinstance(model, str) else "", body)
+        named = body.get("model")
+        model = named if isinstance(named, str) else ""
+        budget = self._fitter.budgets.of(model, body)
         metrics = CompressionMetrics(0, 0, 0, 0)
         if budget is not None and messages:
             options: Options = {
                 **self._fitter.options,
                 "strategy": ["shrink"],
-                "model": model if isinstance(model, str) else None,
+                "model": model or None,
                 "thread": _thread(client.headers),
             }
             result = compress(list(messages), budget, **options)

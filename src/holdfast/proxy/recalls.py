@@ -25,23 +25,21 @@ from holdfast.kernel.messages import Message, ToolCall
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Continuing, Format
 from holdfast.names import ToolProvider
-from holdfast.options import Options
 from holdfast.recovery import recall_tool
 
-# recalls for one request, each a call of the model for which the client waits, with up to 5,000
-# tokens more to read (``recovery.MOST``)
-_ROUNDS = 5
 _EVENT = "text/event-stream"
 
 
 class Recalls:
     """Offers the tool and answers its calls, at most ``rounds`` times for one request."""
 
-    rounds = _ROUNDS
+    # each is a call of the model for which the client waits, with up to 5,000 tokens more to read
+    # (``recovery.MOST``)
+    rounds = 5
 
-    def __init__(self, options: Options, fitter: Fitter) -> None:
-        self._store = cast("str | KeyValueStore", options.get("store"))
-        self._secret = options.get("secret") or ""
+    def __init__(self, fitter: Fitter) -> None:
+        self._store = cast("str | KeyValueStore", fitter.options.get("store"))
+        self._secret = fitter.options.get("secret") or ""
         self._fitter = fitter
 
     def offered(self, path: str, raw: bytes, encoding: str) -> bytes | None:

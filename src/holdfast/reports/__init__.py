@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Literal
+from typing import Literal, get_args
 
 from holdfast import tokens
 from holdfast.formats import named
@@ -54,7 +54,7 @@ def written(told: Account, form: str) -> str:
 
 
 State = Literal["kept", "changed", "offloaded", "dropped", "inserted"]
-STATES: tuple[State, ...] = ("kept", "changed", "offloaded", "dropped", "inserted")
+STATES: tuple[State, ...] = get_args(State)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,17 +216,16 @@ def account(
         advice = "give it as --result or CompressionResult.to_json wrote it"
         raise InputError("the result was changed", place="metrics.messages_before", advice=advice)
     sizes_before, sizes_after = meter.sizes(before), meter.sizes(after)
-    texts_before, texts_after = (
-        [redacted_text(said(message))[0] for message in each.messages] for each in (before, after)
-    )
     entries = journeys(result)
     for entry in entries:
-        if (i := entry.after) is not None:
-            entry.role, entry.text_after = _role(after.messages[i]), texts_after[i]
-            entry.tokens_after = sizes_after[i]
-        if (i := entry.before) is not None:
-            entry.role, entry.text_before = _role(before.messages[i]), texts_before[i]
-            entry.tokens_before = sizes_before[i]
+        if entry.after is not None:
+            message = after.messages[entry.after]
+            entry.role, entry.text_after = _role(message), redacted_text(said(message))[0]
+            entry.tokens_after = sizes_after[entry.after]
+        if entry.before is not None:
+            message = before.messages[entry.before]
+            entry.role, entry.text_before = _role(message), redacted_text(said(message))[0]
+            entry.tokens_before = sizes_before[entry.before]
     beside_before = result.metrics.tokens_before - sum(sizes_before)
     beside_after = result.metrics.tokens_after - sum(sizes_after)
     # masked messages do not have their original counts

@@ -75,8 +75,8 @@ def _segments(
 
 def message_bar(entry: MessageAccount, largest: int) -> str:
     """A bar with the size of a message before and after, relative to the largest one."""
-    before = 100 * entry.tokens_before / max(largest, 1)
-    after = 100 * entry.tokens_after / max(largest, 1)
+    before = 100 * entry.tokens_before / largest
+    after = 100 * entry.tokens_after / largest
     return (
         f'<svg class="bar" aria-hidden="true"><rect class="was" width="{before:.2f}%" height="8"/>'
         f'<rect class="is" width="{after:.2f}%" height="8"/></svg>'
@@ -88,15 +88,10 @@ _MOST = 40_000  # characters of a text in the page, some ten screens of a person
 
 def html_report(account: Account) -> str:
     """The page."""
-    result = account.result
-    sizes = (max(entry.tokens_before, entry.tokens_after) for entry in account.entries)
-    largest = max(sizes, default=0)
-    sent, left = list[str](), list[MessageAccount]()
-    for entry in account.entries:
-        if entry.after is None:
-            left.append(entry)
-        else:
-            sent.append(_message(entry, largest))
+    result, entries = account.result, account.entries
+    largest = max([1, *(max(entry.tokens_before, entry.tokens_after) for entry in entries)])
+    sent = (_message(entry, largest) for entry in entries if entry.after is not None)
+    left = [entry for entry in entries if entry.after is None]
     return page(
         "$before to $after tokens: Holdfast report",
         asset("reports", "page", "page.html"),
