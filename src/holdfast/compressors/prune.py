@@ -123,7 +123,7 @@ class Prune(Configured):
                 if self.contextual:
                     lines = output.text.count("\n") + 1
                     size = f"{lines:,} line{'s' if lines > 1 else ''}, {output.tokens:,} tokens"
-                    text = f"[Old output of {output.tool or 'a tool'} cleared: {size}]"
+                    text = f"[Old {output.source} cleared: {size}]"
                 if allowance.meter.text(text) < output.tokens:
                     going.append((output, text))
         return going
@@ -170,7 +170,7 @@ class _Clearing:
             if not edit and output.text:
                 told = (placeholder, "text")
                 if self.knobs.contextual:  # then the reference says what it was
-                    told = ("", f"old output of {output.tool or 'a tool'}")
+                    told = ("", f"old {output.source}")
                 edit = yield from self._kept(output, *told)
             edits.append(edit or output.replaced(placeholder))
         detail = "; ".join(filter(None, (*self.troubles, self.originals.trouble)))
@@ -183,10 +183,9 @@ class _Clearing:
         most = self.knobs.summary_tokens
         if not self.asks or most + self.allowance.meter.text(opening) >= output.tokens:
             return None
-        source = f"output of {output.tool or 'a tool'}"
         # imported when a model is asked, since clearing outputs does not need it
         writer = imported("holdfast.compressors.writer")
-        single = writer.Single(output.text, "tool", output.position, source)
+        single = writer.Single(output.text, "tool", output.position, output.source)
         asking: Asking[MessageSummary] = writer.message_summary(single, most, self.allowance)
         try:
             told = yield from asking

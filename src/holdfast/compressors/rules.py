@@ -17,11 +17,12 @@ from typing import Literal
 
 from holdfast.compressors.pipeline import Function, Pipeline
 from holdfast.compressors.summaries import body_of
+from holdfast.compressors.tool_outputs import role_of
 from holdfast.kernel.budget import Allowance, Meter
 from holdfast.kernel.compressor import Configured, Flow, Plan, Planner
 from holdfast.kernel.edits import Drop, Edit, Replace
 from holdfast.kernel.errors import ConfigError
-from holdfast.kernel.messages import Message, Part, Role, Text, ToolResult
+from holdfast.kernel.messages import Message, Role
 from holdfast.kernel.transcript import Transcript
 from holdfast.kernel.typed import check_fields
 from holdfast.text.sentences import sentences
@@ -286,7 +287,7 @@ class TextRule:
             if i in transcript.pinned or body_of(message) is not None:
                 continue
             for at, part in enumerate(message.parts):
-                if _role(message, part) in roles:
+                if role_of(message, part) in roles:
                     text = self._settled(part.text)
                     if (
                         text != part.text
@@ -302,13 +303,6 @@ class TextRule:
             if now == before:
                 return now
         return text
-
-
-def _role(message: Message, part: Part) -> Role | None:
-    """The role of a part, None if it is not only text. Results may be in the user's role."""
-    if isinstance(part, ToolResult):
-        return None if part.media else "tool"
-    return message.role if isinstance(part, Text) else None
 
 
 _TELLING = ("example", "for instance")

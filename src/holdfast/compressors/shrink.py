@@ -19,7 +19,6 @@ from holdfast.kernel.messages import ToolCall
 from holdfast.kernel.ports import Room
 from holdfast.kernel.transcript import Transcript
 from holdfast.text.fit import SENTENCE
-from holdfast.text.memo import Memo
 from holdfast.text.visible import GLANCE, amount
 
 Rule = Literal["lossless", "repeats", "arguments", "lossy"]
@@ -135,8 +134,9 @@ class _ShrinkWork:
         for output in self._outputs:
             place = output[:2]
             if self._excess > 0 and place not in self.edits and place not in self._shrunk:
-                kind, short = recognise(output.text).name, compacted(output.text)
-                self._keep(output, short or "", f"{kind}: {SHORTER_FORM}")
+                kind = recognise(output.text)
+                short = kind.compact(output.text) or ""
+                self._keep(output, short, f"{kind.name}: {SHORTER_FORM}")
 
     def _rooms(self) -> dict[Place, int]:
         """The room in tokens of each output that has to shrink to remove the excess.
@@ -195,9 +195,3 @@ class _ShrinkWork:
             self._sizes[place] = tokens
             self._excess -= saved
             self.edits[place] = old.replaced(text, key, reason)
-
-
-@Memo
-def compacted(text: str) -> str | None:
-    """The shorter form of the same value, or None."""
-    return recognise(text).compact(text)
