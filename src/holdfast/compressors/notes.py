@@ -278,13 +278,6 @@ class PieceOfEvent(NamedTuple):
     """The number of the piece within its event."""
 
 
-class Run(NamedTuple):
-    """The chosen pieces of one event, by their numbers, ascending."""
-
-    number: int
-    chosen: Sequence[int]
-
-
 class Told(NamedTuple):
     """An event, and the lines on it in the notes."""
 
@@ -340,7 +333,12 @@ class Candidates:
         self._worth = worth_of(uses, max(len(events), 1)) | answers.worth
         elsewhere = [each for n, each in enumerate(self.tellings) if n not in among]
         known = Counter(chain.from_iterable({*chain.from_iterable(t.tells)} for t in elsewhere))
-        self._rest = self._best_first(range(len(self.found)), known)
+        known_worth = {
+            thing: self._worth[thing] * weights.again**times
+            for thing, times in known.items()
+            if thing in self._worth
+        }
+        self._rest = self._best_first(range(len(self.found)), self._worth | known_worth)
         self._ranked: list[int] = []
         self._lines: dict[tuple[int, ...], Sequence[str]] = {}
 
@@ -356,17 +354,16 @@ class Candidates:
 
         What is told elsewhere counts in full.
         """
-        return list(until(enough, self._best_first(numbers, {}), self.costs))
+        return list(until(enough, self._best_first(numbers, self._worth), self.costs))
 
-    def _best_first(self, numbers: Sequence[int], known: Mapping[str, int]) -> Iterator[int]:
-        """Some of the candidates, the best first; ``known`` counts what is told elsewhere."""
+    def _best_first(self, numbers: Sequence[int], worth: Mapping[str, float]) -> Iterator[int]:
+        """Some of the candidates, the best first, if things have this ``worth``."""
         found = ordered(
             places_in(numbers, [self._under[n] for n in numbers]),
             [self._tells[n] for n in numbers],
             [self.costs[n] for n in numbers],
-            self._worth,
+            worth,
             again=table().again,
-            told=known,
             forms=[self._forms[n] for n in numbers],
             bonus=[self._bonus[n] for n in numbers],
         )
@@ -415,19 +412,19 @@ class Candidates:
         """The value of a candidate by itself."""
         return fsum(map(self._worth.__getitem__, self._tells[number])) + self._bonus[number]
 
-    def runs(self, chosen: Sequence[int]) -> list[Run]:
-        """The chosen candidates by event, in the order of the events."""
-        by_event: dict[int, list[int]] = {}
-        for event, number in map(self.found.__getitem__, chosen):
-            by_event.setdefault(event, []).append(number)
-        return [Run(event, sorted(by_event[event])) for event in sorted(by_event)]
+    def by_event(self, chosen: Iterable[int]) -> dict[int, list[int]]:
+        """The numbers of the chosen candidates within each event, all ascending."""
+        found: dict[int, list[int]] = {}
+        for event, number in sorted(map(self.found.__getitem__, chosen)):
+            found.setdefault(event, []).append(number)
+        return found
 
-    def told(self, found: Sequence[Run], in_place: Collection[int] = ()) -> list[Told]:
+    def told(
+        self, chosen: Mapping[int, Sequence[int]], in_place: Collection[int] = ()
+    ) -> list[Told]:
         """The chosen pieces as the notes show them, without events that stay ``in_place``."""
         events = self.events
-        known = {events[run.number].act for run in found} | {events[n].act for n in in_place}
-        failed = self.failed - known
-        chosen = dict(found)
+        failed = self.failed - {events[n].act for n in chain(chosen, in_place)}
         return [
             Told(events[n], self._lines_of(n, chosen[n]), n in failed)
             for n in under_their_acts(chosen, events)
@@ -525,7 +522,7 @@ def noted(
     candidates = Candidates(events, everything, lambda _: 1 / FIRST_GUESS, room=room)
 
     def text(chosen: Sequence[int]) -> str:
-        told = candidates.told(candidates.runs(chosen))
+        told = candidates.told(candidates.by_event(chosen))
         return written(told, heading) if told else ""
 
     return text(candidates.choose(tokens, lambda some: count(text(some))))

@@ -24,7 +24,7 @@ from holdfast.kernel.forks import cached_property
 from holdfast.kernel.messages import Text, ToolResult
 from holdfast.kernel.transcript import Transcript, legal, unit_of
 from holdfast.kernel.typed import Fraction
-from holdfast.selection import table
+from holdfast.selection import table, until
 from holdfast.stream import StreamEvent, events_of
 from holdfast.text.fit import filled, head_tail, water_level
 from holdfast.text.pieces import writer
@@ -355,7 +355,7 @@ class Selection:
         equal share, so that all say something. An output without a candidate that fits its share
         says its beginning and its end.
         """
-        costs, count = self.candidates.costs, self._meter.text
+        costs, count, events = self.candidates.costs, self._meter.text, self.stays.events
         floors: list[Iterable[int]] = []
         ends: dict[int, str] = {}
         empty = draft.tokens([])
@@ -366,10 +366,10 @@ class Selection:
             cost = draft.tokens([opening]) - empty if opening is not None else 0
             if opening is not None and cost <= min(share, left):
                 left -= cost
-                more = self._more(opening, event, mine) if event in self.in_place else ()
-                floors.append([opening, *more])
+                due = self.stays.due_to(events[event]) if event in self.in_place else 0
+                floors.append(until(due, dict.fromkeys([opening, *mine]), costs))
             elif event in self.in_place and (place == 0 or share <= left):
-                shown = self.stays.events[event].text
+                shown = events[event].text
                 ends[event] = head_tail(shown, share + count(ASIDE), count).rstrip()
                 left -= count(ends[event]) - count(ASIDE)
         turns = zip_longest(*floors)  # else a large newest output takes all
@@ -419,20 +419,9 @@ class Selection:
             for number, candidate in enumerate(candidates.found)
             if candidate.event in self.in_place and number not in known
         ]
-        best = candidates.best_of(rest, room) if rest else ()
+        best = candidates.best_of(rest, room)
         spent = draft.tokens(chosen)
         return filled(chosen, spent, best, candidates.costs, draft.tokens, room, room)
-
-    def _more(self, opening: int, event: int, mine: Iterable[int]) -> Iterator[int]:
-        """What follows the opening of a newest output, up to the size that it is due."""
-        costs = self.candidates.costs
-        left = self.stays.due_to(self.stays.events[event]) - costs[opening]
-        for number in mine:
-            if left <= 0:
-                break
-            if number != opening:
-                yield number
-                left -= costs[number]
 
     def _fixed(self, task: dict[Place, str]) -> int:
         """Tokens of everything that does not depend on the chosen pieces."""
@@ -559,10 +548,10 @@ class Draft:
 
     def _write(self, chosen: Sequence[int]) -> tuple[str, dict[int, str]]:
         candidates, in_place = self._of.candidates, self._of.in_place
-        found = candidates.runs(chosen)
+        found = candidates.by_event(chosen)
         told = candidates.told(found, in_place)
         texts = {number: self._ends.get(number, ASIDE) for number in sorted(in_place)}
-        for number, pieces in found:
+        for number, pieces in found.items():
             if number in in_place:
                 reading = candidates.tellings[number].reading
                 is_whole = len(pieces) == len(reading.pieces)
