@@ -136,8 +136,7 @@ class Prune(Configured):
         summary = _SUMMARY.match(text) if self.summary_tokens else None
         if summary and allowance.meter.text(text[summary.end() :]) <= self.summary_tokens:
             return True
-        is_placeholder = text.startswith("[") and _CLEARED.fullmatch(text) is not None
-        return is_placeholder or self.placeholder in (text, output.text)
+        return bool(_CLEARED.fullmatch(text)) or self.placeholder in (text, output.text)
 
     def _may_go(self, output: Output, transcript: Transcript, allowance: Allowance) -> bool:
         at = output.position

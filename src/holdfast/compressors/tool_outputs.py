@@ -60,8 +60,8 @@ def outputs(transcript: Transcript, allowance: Allowance, first: int = 0) -> Ite
 def texts(transcript: Transcript, allowance: Allowance) -> Iterator[Output]:
     """Every output without media, newest first, with the tokens of its text alone."""
     for output in outputs(transcript, allowance):
-        part = transcript.messages[output.position].parts[output.part]
-        if not getattr(part, "media", ()):
+        message = transcript.messages[output.position]
+        if role_of(message, message.parts[output.part]):
             yield output._replace(tokens=allowance.meter.text(output.text))
 
 

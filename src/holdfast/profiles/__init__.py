@@ -107,8 +107,7 @@ def load_profile(profile: str | PathLike[str] | Profile) -> Profile:
     if isinstance(profile, Profile):
         return profile
     name = fspath(profile)
-    is_own = has_profile(name) or not is_config_file(name)
-    return _built_in(name) if is_own else _read(named_profile(name))
+    return _built_in(name) if has_profile(name) else _read(named_profile(name))
 
 
 @lru_cache(maxsize=64)
