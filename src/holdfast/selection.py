@@ -452,8 +452,6 @@ def _answers(
     best. In a conversation it is a share of all that the pieces answer: a long message is not a
     question that one of them answers.
     """
-    if not question:
-        return [{} for _ in pieces]
     found = Question.of(question).answers([piece.text for piece in pieces], under)
     best: dict[Term, float] = {}
     for terms in found:

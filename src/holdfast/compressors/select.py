@@ -490,28 +490,21 @@ class Reference(NamedTuple):
     line: str
 
 
-class Draft:
+class Draft(NamedTuple):
     """What a plan says, once the pieces are chosen."""
 
-    def __init__(
-        self,
-        of: Selection,
-        tail: tuple[str, ...],
-        place: Placed | None,
-        ends: Mapping[int, str],
-    ) -> None:
-        """``tail`` are the last lines of the notes; ``place`` is None if nothing goes.
-
-        ``ends`` are the beginning and end of shortened events, in case no piece of them is chosen.
-        """
-        self._of, self._tail, self._place, self._ends = of, tail, place, ends
-        self._known: dict[tuple[int, ...], tuple[str, dict[int, str]]] = {}
-        """What was written for choices: the one that is kept was counted before."""
+    selection: Selection
+    tail: tuple[str, ...]
+    """The last lines of the notes."""
+    place: Placed | None
+    """Where the notes are inserted; None if nothing goes."""
+    ends: Mapping[int, str]
+    """The beginning and end of shortened events, in case no piece of them is chosen."""
 
     def tokens(self, chosen: Sequence[int]) -> int:
         """Tokens of the chosen pieces, in notes and in place."""
         notes, texts = self._written(chosen)
-        meter, place = self._of.stays.meter, self._place
+        meter, place = self.selection.stays.meter, self.place
         told = sum(map(meter.text, texts.values()))
         if notes and place is not None:
             told += meter.text(mark(notes, place.role)) + place.tokens(meter)
@@ -520,18 +513,18 @@ class Draft:
     def edits(self, chosen: Sequence[int], task: Mapping[Place, str]) -> Iterator[Edit]:
         """The edits, with these new texts of the ``task``."""
         notes, texts = self._written(chosen)
-        going = self._of.stays.going
-        if self._place is not None:
+        going = self.selection.stays.going
+        if self.place is not None:
             told = self._noted_messages(chosen)
             for reason, some in ((TOLD, told), (LEFT_OUT, set(going) - told)):
                 if some:
                     yield Drop(tuple(sorted(some)), reason)
             if notes:
-                text, covers = mark(notes, self._place.role), (going[0], going[-1])
-                yield from self._place.inserts(text, TOLD, covers)
+                text, covers = mark(notes, self.place.role), (going[0], going[-1])
+                yield from self.place.inserts(text, TOLD, covers)
         for (i, part), text in self._parts(texts):
-            reference = self._of.references.get((i, part))
-            is_users = self._of.transcript.messages[i].role == "user"
+            reference = self.selection.references.get((i, part))
+            is_users = self.selection.transcript.messages[i].role == "user"
             if reference and not is_users:
                 yield Offload(i, part, text, reference.key, IN_PART)
             else:
@@ -541,16 +534,10 @@ class Draft:
 
     def _written(self, chosen: Sequence[int]) -> tuple[str, dict[int, str]]:
         """The notes, and the new text of each shortened event that stays in place."""
-        known = self._known.get(key := tuple(chosen))
-        if known is None:
-            known = self._known[key] = self._write(chosen)
-        return known
-
-    def _write(self, chosen: Sequence[int]) -> tuple[str, dict[int, str]]:
-        candidates, in_place = self._of.candidates, self._of.in_place
+        candidates, in_place = self.selection.candidates, self.selection.in_place
         found = candidates.by_event(chosen)
         told = candidates.told(found, in_place)
-        texts = {number: self._ends.get(number, ASIDE) for number in sorted(in_place)}
+        texts = {number: self.ends.get(number, ASIDE) for number in sorted(in_place)}
         for number, pieces in found.items():
             if number in in_place:
                 reading = candidates.tellings[number].reading
@@ -558,24 +545,24 @@ class Draft:
                 event = candidates.events[number]
                 opening = event.text[: event.opening]
                 texts[number] = event.text if is_whole else f"{opening}{writer(reading)(pieces)}"
-        notes = written(told, self._of.heading, self._tail) if told or self._tail else ""
+        notes = written(told, self.selection.heading, self.tail) if told or self.tail else ""
         return notes, texts
 
     def _parts(self, texts: Mapping[int, str]) -> Iterator[tuple[Place, str]]:
         """The place and new text of each part with a shortened event."""
-        events = list(enumerate(self._of.candidates.events))
+        events = list(enumerate(self.selection.candidates.events))
         places = {(event.message, event.part) for number, event in events if number in texts}
         for place in sorted(places):
             lines = [texts.get(n, e.text) for n, e in events if (e.message, e.part) == place]
-            if "\n".join(lines) == self._of.text_at(place):
+            if "\n".join(lines) == self.selection.text_at(place):
                 continue  # nothing is left out
-            reference = self._of.references.get(place)
+            reference = self.selection.references.get(place)
             line = [reference.line] if reference else []
             yield place, "\n".join([*lines, *line])
 
     def _noted_messages(self, chosen: Sequence[int]) -> set[int]:
         """The messages that notes replace, with the calls and results that belong to them."""
-        candidates = self._of.candidates
+        candidates = self.selection.candidates
         told = {candidates.events[candidates.found[n].event].message for n in chosen}
-        units = (unit for unit in self._of.transcript.units if not told.isdisjoint(unit))
-        return set(chain.from_iterable(units)).intersection(self._of.stays.going)
+        units = (unit for unit in self.selection.transcript.units if not told.isdisjoint(unit))
+        return set(chain.from_iterable(units)).intersection(self.selection.stays.going)
