@@ -205,7 +205,8 @@ def ordered(
     """
     left = dict(worth)
     value = left.__getitem__
-    kinds = _numbered(forms)
+    numbers: dict[Form | int, int] = {}  # an empty form is that of one piece alone
+    kinds = [numbers.setdefault(each or place, len(numbers)) for place, each in enumerate(forms)]
     alike = [1] * len(under)
 
     def loss(number: int) -> float:
@@ -245,12 +246,6 @@ def until(enough: float, order: Iterable[int], costs: Sequence[float]) -> Iterat
         spent += costs[number]
         if spent >= enough:
             return
-
-
-def _numbered(forms: Iterable[Form]) -> list[int]:
-    """The number of each form: the same for equal ones, and another for each empty one."""
-    numbers: dict[Form | int, int] = {}
-    return [numbers.setdefault(each or place, len(numbers)) for place, each in enumerate(forms)]
 
 
 def _lower(left: dict[str, float], told: Iterable[str], again: float) -> None:

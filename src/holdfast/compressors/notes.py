@@ -92,13 +92,14 @@ _WHOLE = Closely()
 def telling_of(event: StreamEvent, closely: Closely = _WHOLE) -> Telling:
     """The pieces of the event; ``closely`` says which of a longer text are ranked."""
     if event.function == "act":
-        return _TELLINGS(("act", event.by, event.text, closely))
+        return _telling(("act", event.by, event.text, closely))
     if event.function in ("outcome", "material"):
-        return _TELLINGS(("returned", "", event.content, closely))
-    return _TELLINGS(("said", "", event.content, closely))
+        return _telling(("returned", "", event.content, closely))
+    return _telling(("said", "", event.content, closely))
 
 
-def _make_telling(key: tuple[str, str, str, Closely]) -> Telling:
+@Memo
+def _telling(key: tuple[str, str, str, Closely]) -> Telling:
     how, name, text, closely = key
     if how == "act":
         reading = Reading(tuple(_act(name, text)), 1)
@@ -110,7 +111,6 @@ def _make_telling(key: tuple[str, str, str, Closely]) -> Telling:
     pieces = [reading.pieces[number] for number in numbers]
     named = [things(piece.names) for piece in pieces]
     names = Counter(chain.from_iterable(named))
-    crowd = len({thing for piece in pieces for thing in piece.labels if thing not in names})
     return Telling(
         reading,
         numbers,
@@ -120,12 +120,9 @@ def _make_telling(key: tuple[str, str, str, Closely]) -> Telling:
         tuple(places_in(numbers, [piece.under for piece in pieces])),
         names,
         frozenset([name for name in names if shape(name) not in WORDS]),
-        len(names) + crowd,
+        len(frozenset(names).union(*[piece.labels for piece in pieces])),
         frozenset(quoted(text) if how != "act" else ()),
     )
-
-
-_TELLINGS = Memo(_make_telling)
 
 
 def _form(how: str, named: Sequence[str], piece: Piece) -> Form:
@@ -326,8 +323,7 @@ class Candidates:
         best = weights.asked if alone else share
         answers = valued(pieces, self._under, question, best, weights.among_others, alone=alone)
         self._tells = [
-            (*mine, *more) if more else mine
-            for mine, more in zip(self._tells, answers.tells, strict=True)
+            (*mine, *more) for mine, more in zip(self._tells, answers.tells, strict=True)
         ]
         self._bonus = [own + near for own, near in zip(said, answers.bonus, strict=True)]
         self._worth = worth_of(uses, max(len(events), 1)) | answers.worth
@@ -460,7 +456,9 @@ class Candidates:
         said: list[float] = []
         for number in numbers:
             event, telling = self.events[number], self.tellings[number]
-            worth = weights.said.get(_role(event), 0.0)
+            is_said = event.function == "words"
+            by = f"{event.by} words" if is_said else event.function
+            worth = weights.said.get(by, 0.0)
             if event.is_users_words:
                 worth *= min(1.0, weights.typed / max(1, len(telling.reading.pieces)))
             for told in telling.tells:
@@ -490,10 +488,6 @@ def _tellings(events: Sequence[StreamEvent], most: float, question: str) -> list
         return list(short.values())
     closely = Closely(most, question, frozenset().union(*(each.names for each in short.values())))
     return [short.get(n) or telling_of(event, closely) for n, event in enumerate(events)]
-
-
-def _role(event: StreamEvent) -> str:
-    return f"{event.by} {event.function}" if event.function == "words" else event.function
 
 
 def rates(messages: Sequence[Message], meter: Meter) -> Rate:

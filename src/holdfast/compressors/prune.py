@@ -195,21 +195,19 @@ class _Clearing:
         if told.trouble:
             self.allowance = replace(self.allowance, stored=False)
             self.troubles.append(told.trouble)
-        return (yield from self._kept(output, f"{opening}\n{told.text}", "text", named=False))
+        return (yield from self._kept(output, f"{opening}\n{told.text}", "text"))
 
-    def _kept(
-        self, output: Output, text: str, kind: str, *, named: bool = True
-    ) -> Asking[Edit | None]:
-        """The edit with this text and a reference to the saved original.
+    def _kept(self, output: Output, text: str, kind: str) -> Asking[Edit | None]:
+        """The edit with this text, and a reference to the original if that is saved.
 
-        None if it is not smaller than the output, or not saved although it must be ``named``.
+        None if it is not smaller than the output, or says nothing.
         """
         key = yield from self.originals.save(output.text)
         if key:
             line = note(kind, output.tokens, key, tool=self.allowance.recall_tool)
             text = f"{text}\n{line}" if text else line
-        smaller = self.allowance.meter.text(text) < output.tokens
-        return output.replaced(text, key) if smaller and (key or not named) else None
+        is_smaller = self.allowance.meter.text(text) < output.tokens
+        return output.replaced(text, key) if text and is_smaller else None
 
 
 __getattr__ = moved_names(__name__, {"tunacode": "holdfast.designs"})

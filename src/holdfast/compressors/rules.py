@@ -289,11 +289,7 @@ class TextRule:
             for at, part in enumerate(message.parts):
                 if role_of(message, part) in roles:
                     text = self._settled(part.text)
-                    if (
-                        text != part.text
-                        and text.strip()
-                        and meter.text(text) < meter.text(part.text)
-                    ):
+                    if text.strip() and meter.text(text) < meter.text(part.text):
                         yield Replace(i, at, text, self.name)
 
     def _settled(self, text: str) -> str:

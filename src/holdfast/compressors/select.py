@@ -341,12 +341,6 @@ class Selection:
             Plan(edits, reason="history_folded", detail=trouble) if edits else Plan.skip("no_room")
         )
 
-    @cached_property
-    def _order(self) -> list[int]:
-        """The candidates, the best first. References come later, and only make the room smaller."""
-        room = self.allowance.target - self._fixed(self._task_in_its_room)
-        return self.candidates.order(max(room * NEARER, _LEAST_RANKED))
-
     def _floors(self, draft: Draft, room: int) -> tuple[list[int], dict[int, str]]:
         """The candidates that come before the others, and the ends of outputs that have none.
 
@@ -384,7 +378,10 @@ class Selection:
         one.
         """
         found, events = self.candidates.found, self.stays.events
-        ranked = dict.fromkeys([*self._order, *range(len(found))])
+        # references come later, and only make the room smaller
+        room = self.allowance.target - self._fixed(self._task_in_its_room)
+        order = self.candidates.order(max(room * NEARER, _LEAST_RANKED))
+        ranked = dict.fromkeys([*order, *range(len(found))])
         by_event: dict[int, list[int]] = {}
         for number in ranked:
             by_event.setdefault(found[number].event, []).append(number)
@@ -395,7 +392,7 @@ class Selection:
             first = self.candidates.best_of(sorted(mine), self.stays.due_to(events[event]))
             floors.append((event, list(dict.fromkeys([*first, *mine]))))
         asked = self._asked_last()
-        request = [n for n in self._order if found[n].event == asked]
+        request = [n for n in order if found[n].event == asked]
         if request:
             floors.append((asked, request))
         others = self.in_place | {asked}

@@ -85,9 +85,9 @@ def without_loss(transcript: Transcript, allowance: Allowance) -> tuple[Edit, ..
     edits: list[Edit] = []
     for output in reversed(found):
         kind = recognise(output.text)
-        short = kind.compact(output.text)
-        saved = 0 if short is None else output.tokens - count(short)
-        if short is not None and saved > 0:
+        short = kind.compact(output.text) or output.text
+        saved = output.tokens - count(short)
+        if saved > 0:
             edits.append(output.replaced(short, reason=f"{kind.name}: {SHORTER_FORM}"))
             excess -= saved
             if excess <= 0:
