@@ -5,7 +5,7 @@ Notes have a fixed order: first the user's words, then the steps, each outcome u
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise, repeat
 from math import fsum, inf
@@ -439,9 +439,9 @@ class Candidates:
         newest = self.events[-1] if self.events else None
         if newest is None or not newest.is_users_words:
             return False
-        sizes: dict[int, float] = {}
+        sizes = defaultdict[int, float](float)
         for candidate, cost in zip(self.found, self.costs, strict=True):
-            sizes[candidate.event] = sizes.get(candidate.event, 0.0) + cost
+            sizes[candidate.event] += cost
         return max(sizes.values(), default=0.0) >= _NEARLY_ALL * sum(sizes.values())
 
     def _said(self, numbers: Iterable[int], uses: Mapping[str, Use]) -> list[float]:

@@ -61,9 +61,8 @@ def standing(text: str) -> list[Span]:
 
 
 def _is_code(line: str, bare: str) -> bool:
-    if line.startswith(_INDENTS) or bare.startswith(_OPENERS) or not _CODE.isdisjoint(line):
-        return True
-    return _reports(line)
+    is_marked = line.startswith(_INDENTS) or bare.startswith(_OPENERS)
+    return is_marked or not _CODE.isdisjoint(line) or _reports(line)
 
 
 def _reports(text: str) -> bool:

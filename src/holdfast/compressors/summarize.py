@@ -171,7 +171,8 @@ class _Telling:
         history, memory = self.history, self.memory
         start = self._start_of_recent()
         known = yield from memory.look(start)
-        kept = self._spoken(known.upto) if known and not known.stands else None
+        stands = known and known.upto in history.summaries
+        kept = self._spoken(known.upto) if known and not stands else None
         if known and kept and not history.exact:
             size = min(self._text_tokens(known.envelope.body), self.most)
             if size <= self._cap(known.upto):
@@ -303,7 +304,7 @@ class _Telling:
         before = known.envelope if known else Envelope(self.memory.original(new[0]), 0, 0, "")
         said: tuple[str, ...] = ()
         if form.quote_users:
-            earlier = before.said if known and known.stands else ()
+            earlier = before.said if known and known.upto in history.summaries else ()
             words = history.words_of_users(i for i in history.places if i <= upto)
             said = chosen_words((*earlier, *words), self.most // 2, history.allowance.meter.text)
         told = replace(before, texts=texts, said=said)

@@ -364,11 +364,10 @@ def chained(covers: str, message: Message) -> str:
 
 
 class Known(NamedTuple):
-    """A summary that covers this conversation up to a position, and may already be in it."""
+    """A summary that covers this conversation up to a position: its own, if it is in it."""
 
     envelope: Envelope
     upto: int
-    stands: bool
 
 
 class Memory:
@@ -408,7 +407,7 @@ class Memory:
             if not envelope or (envelope.covers, envelope.writer) != (found.covers, self.writer):
                 continue
             if self.keep_seconds is None or time() - envelope.made < self.keep_seconds:
-                return Known(envelope, at, stands=False)
+                return Known(envelope, at)
         return self._base
 
     def keep(self, envelope: Envelope) -> Asking[None]:
@@ -484,7 +483,7 @@ class Memory:
         self._ranges = ranges_of((yield from self._read(self._list)))
         if body is not None:
             envelope = yield from self._standing(body, standing)
-            self._base = Known(envelope, standing[0], stands=True)
+            self._base = Known(envelope, standing[0])
 
     def _standing(self, body: str, places: Sequence[int]) -> Asking[Envelope]:
         """The summary at the first of these places, as stored or by its text, with the others."""
