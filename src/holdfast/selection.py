@@ -15,6 +15,7 @@ import heapq
 import json
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain
 from math import exp, fsum, log, sqrt
@@ -47,43 +48,32 @@ from holdfast.text.words import DIGITS
 _NEVER = 9.0  # for what the agent never named: log of about 8,000 events; half and double kept less
 
 
+@dataclass(slots=True)
 class Use:
     """How a thing has been used so far; positions are those of events in the conversation."""
 
-    __slots__ = (
-        "acts",
-        "by_agent",
-        "crowd",
-        "events",
-        "first",
-        "is_quoted",
-        "last",
-        "last_by_agent",
-        "pieces",
-        "taken",
-    )
-
-    def __init__(self, crowd: int, first: int = 0) -> None:
-        self.events = 0
-        """Events that name it."""
-        self.pieces = 0
-        """Pieces of all events that name it."""
-        self.by_agent = 0
-        """Events of the agent that name it, acts among them."""
-        self.acts = 0
-        """Acts that name it."""
-        self.first = self.last = first
-        """The oldest event that names it, and the newest."""
-        self.last_by_agent = -1
-        """The newest event of the agent that names it."""
-        self.crowd = crowd
-        """Things beside it in the smallest event that names it."""
-        self.taken = 0.0
-        """Of the things that look alike in a piece with it, the share that the agent has opened.
-        It is 0 for what the agent named itself.
-        """
-        self.is_quoted = False
-        """Whether it stood between quotation marks."""
+    crowd: int
+    """Things beside it in the smallest event that names it."""
+    first: int = 0
+    """The oldest event that names it."""
+    last: int = 0
+    """The newest event that names it."""
+    last_by_agent: int = -1
+    """The newest event of the agent that names it."""
+    events: int = 0
+    """Events that name it."""
+    pieces: int = 0
+    """Pieces of all events that name it."""
+    by_agent: int = 0
+    """Events of the agent that name it, acts among them."""
+    acts: int = 0
+    """Acts that name it."""
+    taken: float = 0.0
+    """Of the things that look alike in a piece with it, the share that the agent has opened.
+    It is 0 for what the agent named itself.
+    """
+    is_quoted: bool = False
+    """Whether it stood between quotation marks."""
 
 
 class WeightTable(NamedTuple):
@@ -175,18 +165,10 @@ def _curves() -> tuple[tuple[float, ...], ...]:
     return tuple(zip(*table().features.values(), strict=True))
 
 
-def worth_in_one_text(found: Iterable[str], in_quotes: set[str], crowd: int) -> dict[str, float]:
-    """The value of the things in a text without context, by their form alone."""
-    return {
-        thing: _worth_alone(shape(thing), len(thing), crowd, thing in in_quotes) for thing in found
-    }
-
-
 @lru_cache(maxsize=1 << 14)
 def _worth_alone(looks: Shape, length: int, crowd: int, is_quoted: bool = False) -> float:
-    use = Use(crowd)
-    use.events = use.pieces = 1
-    use.is_quoted = is_quoted
+    """The value of a thing in a text without context."""
+    use = Use(crowd, events=1, pieces=1, is_quoted=is_quoted)
     return table().alone * _worth(looks, use, length, 1)
 
 
@@ -210,48 +192,44 @@ def ordered(
     worth: Mapping[str, float],
     *,
     again: float,
-    told: Mapping[str, int] | None = None,
-    forms: Sequence[Form] = (),
-    bonus: Sequence[float] = (),
+    forms: Iterable[Form],
+    bonus: Sequence[float],
 ) -> Iterator[int]:
     """The indices of the pieces, the best first.
 
     ``under`` is the index of the piece that gives the context of each piece, or -1. ``tells`` are
     the things in each, ``worth`` is the value of each thing at its first appearance; each
-    repetition has the share ``again`` of the last value. ``told`` counts what already appears
-    elsewhere. Of pieces of one of the ``forms``, such as the rows of a listing, the n-th chosen one
-    has an n-th of its value. ``bonus`` is the value of a piece besides its things.
+    repetition has the share ``again`` of the last value. Of pieces of one of the ``forms``, such as
+    the rows of a listing, the n-th chosen one has an n-th of its value. ``bonus`` is the value of a
+    piece besides its things.
     """
-    extra = bonus or [0.0] * len(under)
-    left = _left(worth, told or {}, again)
+    left = dict(worth)
     value = left.__getitem__
-    kinds = _numbered([*forms] or [()] * len(under))
+    numbers: dict[Form | int, int] = {}  # an empty form is that of one piece alone
+    kinds = [numbers.setdefault(each or place, len(numbers)) for place, each in enumerate(forms)]
     alike = [1] * len(under)
 
     def loss(number: int) -> float:
         """The negative gain of a piece; of one that waits with others of its form: as the first."""
-        fresh, more = fsum(map(value, tells[number])), extra[number]
+        fresh, more = fsum(map(value, tells[number])), bonus[number]
         if more:
             fresh /= alike[kinds[number]]
         return -(fresh + more) / (costs[number] or 1.0)  # a counter may return 0 for a word
 
-    queues = _queues(kinds, extra, loss)
+    queues = _queues(kinds, bonus, loss)
     firsts = [(*queue[0], key) for key, queue in queues.items()]
     heapq.heapify(firsts)
     chosen: set[int] = set()
     while firsts:
-        *before, key = firsts[0]
+        *_, key = heapq.heappop(firsts)
         first = _first(queues[key], chosen, loss)
         if first is None:
-            heapq.heappop(firsts)
             continue
         now, number = first
-        if key < 0:
-            now /= alike[~key]
-        if [now, number] > before:
-            heapq.heapreplace(firsts, (now, number, key))
-            if firsts[0][2] != key:
-                continue
+        entry = (now / alike[~key] if key < 0 else now, number, key)
+        heapq.heappush(firsts, entry)
+        if firsts[0] is not entry:
+            continue
         for each in with_context(under, number):
             if each not in chosen:
                 chosen.add(each)
@@ -270,21 +248,6 @@ def until(enough: float, order: Iterable[int], costs: Sequence[float]) -> Iterat
             return
 
 
-def _left(worth: Mapping[str, float], told: Mapping[str, int], again: float) -> dict[str, float]:
-    """The values of the things, some of which were ``told`` so many times."""
-    left = dict(worth)
-    for thing, times in told.items():
-        if thing in left:
-            left[thing] *= again**times
-    return left
-
-
-def _numbered(forms: Iterable[Form]) -> list[int]:
-    """The number of each form: the same for equal ones, and another for each empty one."""
-    numbers: dict[Form | int, int] = {}
-    return [numbers.setdefault(each or place, len(numbers)) for place, each in enumerate(forms)]
-
-
 def _lower(left: dict[str, float], told: Iterable[str], again: float) -> None:
     """Lower the values of things that are told once more."""
     for thing in told:
@@ -297,7 +260,7 @@ _Queue = list[tuple[float, int]]
 
 
 def _queues(
-    kinds: Sequence[int], extra: Sequence[float], loss: Callable[[int], float]
+    kinds: Sequence[int], bonus: Sequence[float], loss: Callable[[int], float]
 ) -> dict[int, _Queue]:
     """A queue for each form, under ``~kind``, and for each piece with a value besides its things.
 
@@ -305,7 +268,7 @@ def _queues(
     with other queues. The key of a piece is its number.
     """
     queues: dict[int, _Queue] = {}
-    for number, (kind, more) in enumerate(zip(kinds, extra, strict=True)):
+    for number, (kind, more) in enumerate(zip(kinds, bonus, strict=True)):
         key = number if more else ~kind
         queues.setdefault(key, []).append((loss(number), number))
     for queue in queues.values():
@@ -321,16 +284,13 @@ def _first(
     Gains only fall, so that a piece need not be weighed again before it comes first.
     """
     while queue:
-        before, number = queue[0]
+        _, number = heapq.heappop(queue)
         if number in chosen:
-            heapq.heappop(queue)
             continue
-        now = loss(number)
-        if now > before:
-            heapq.heapreplace(queue, (now, number))
-            if queue[0][1] != number:
-                continue
-        return queue[0]
+        entry = (loss(number), number)
+        heapq.heappush(queue, entry)
+        if queue[0] is entry:
+            return entry
     return None
 
 
@@ -487,8 +447,6 @@ def _answers(
     best. In a conversation it is a share of all that the pieces answer: a long message is not a
     question that one of them answers.
     """
-    if not question:
-        return [{} for _ in pieces]
     found = Question.of(question).answers([piece.text for piece in pieces], under)
     best: dict[Term, float] = {}
     for terms in found:
@@ -546,14 +504,16 @@ def _ordered_alone(
     told = valued(pieces, under, question, weights.asked)
     named = [things(piece.names) for piece in pieces]
     marked = quoted("\n".join([piece.text for piece in pieces]))
-    found = dict.fromkeys(chain.from_iterable(named))
+    found = set(chain.from_iterable(named))
+    crowd = max(len(found), 1)
+    worth = {each: _worth_alone(shape(each), len(each), crowd, each in marked) for each in found}
     return ordered(
         under,
         [[*mine, *more] for mine, more in zip(named, told.tells, strict=True)],
         costs,
-        worth_in_one_text(found, marked, max(len(found), 1)) | told.worth,
+        worth | told.worth,
         again=weights.again,
-        forms=list(map(form, named)),
+        forms=map(form, named),
         bonus=[own + near for own, near in zip(bonus, told.bonus, strict=True)],
     )
 

@@ -159,20 +159,20 @@ def _of_text(
         if act:
             yield StreamEvent("act", "", act, at, number)
         yield from _said(behind, role, at, number)
+    elif last_act >= 0 and protocol.is_unclear(text):
+        failed = reports_failure(protocol.returned(text))
+        yield from _said(text, UNCLEAR, at, number, last_act, failed, protocol.opening(text))
     else:
-        is_unclear = last_act >= 0 and protocol.is_unclear(text)
-        by, answered = (UNCLEAR, last_act) if is_unclear else (role, -1)
-        opening = protocol.opening(text) if is_unclear else 0
-        failed = is_unclear and reports_failure(protocol.returned(text))
-        for is_material, passage in passages_of(text):
-            function: Function = "material" if is_material else "words"
-            yield StreamEvent(function, by, passage, at, number, answered, failed, opening)
-            opening = 0
+        yield from _said(text, role, at, number)
 
 
-def _said(text: str, role: str, at: int, number: int) -> Iterator[StreamEvent]:
+def _said(
+    text: str, by: str, at: int, number: int, act: int = -1, failed: bool = False, opening: int = 0
+) -> Iterator[StreamEvent]:
     for is_material, passage in passages_of(text) if text else ():
-        yield StreamEvent("material" if is_material else "words", role, passage, at, number)
+        function: Function = "material" if is_material else "words"
+        yield StreamEvent(function, by, passage, at, number, act, failed, opening)
+        opening = 0
 
 
 def _shown(result: ToolResult) -> str:

@@ -223,7 +223,7 @@ def test_a_failed_call_says_so_where_its_result_is_not_told():
     )
     act_alone = [number for number, each in enumerate(candidates.found) if each.event == 0]
 
-    told = candidates.told(candidates.runs(act_alone))
+    told = candidates.told(candidates.by_event(act_alone))
     assert notes(told, "Notes:").endswith("- failed: read part: 6")
 
 
@@ -250,7 +250,7 @@ def told_of_call(name, **arguments):
     """The notes on a call, all of it."""
     act = StreamEvent("act", name, json.dumps(arguments), 0, 0)
     candidates = Candidates([act], range(1), lambda _: 0.3)
-    everything = candidates.runs(range(len(candidates.found)))
+    everything = candidates.by_event(range(len(candidates.found)))
     return notes(candidates.told(everything), "Notes:").partition("step by step:\n")[2]
 
 
@@ -277,7 +277,7 @@ def test_the_results_of_calls_that_go_out_together_stand_each_under_its_own():
         StreamEvent("outcome", "tool", f"total of part {n}: 77{n}", n, 0, n - 1) for n in (1, 2)
     ]
     candidates = Candidates([*calls, *results], range(4), lambda _: 0.3)
-    everything = candidates.runs(range(len(candidates.found)))
+    everything = candidates.by_event(range(len(candidates.found)))
     lines = notes(candidates.told(everything), "Notes:").splitlines()
 
     assert lines[-4:] == [

@@ -11,7 +11,7 @@ def words(text):
 
 
 def lost(role, source, summary):
-    return [detail.line for detail in missing(details_of(role, source), summary)]
+    return [detail.line for detail in missing(details_of((role, source)), summary)]
 
 
 @pytest.mark.parametrize(
@@ -67,13 +67,13 @@ def test_the_list_names_most_in_the_room_that_it_has_in_the_order_of_the_source(
         "First came A-100. Then B-200 and C-300 came. At last there was D-400 with a very "
         "long story behind it."
     )
-    found = listed(missing(details_of("user", source), ""), 12, words)
+    found = listed(missing(details_of(("user", source)), ""), 12, words)
     assert found == ["First came A-100.", "Then B-200 and C-300 came."]
 
 
 def test_nothing_is_listed_twice():
     source = "Look at A-100. Look at A-100. Look at A-100."
-    assert listed(missing(details_of("user", source), ""), 100, words) == ["Look at A-100."]
+    assert listed(missing(details_of(("user", source)), ""), 100, words) == ["Look at A-100."]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_reply_may_be_longer_than_was_asked_for_while_it_is_shorter_than_its_s
 def test_reading_takes_time_in_proportion_to_the_length(piece):
     def seconds(characters):
         began = time.process_time()
-        details_of("user", piece * (characters // len(piece)))
+        details_of(("user", piece * (characters // len(piece))))
         return time.process_time() - began
 
     seconds(1_000)

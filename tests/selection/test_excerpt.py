@@ -25,7 +25,8 @@ def test_the_order_is_the_same_in_whatever_order_things_stand(names):
     tells = [
         [f"{name}{number}" for name in (names if number % 2 else "abc")] for number in range(9)
     ]
-    assert list(ordered([-1] * 9, tells, [9.0] * 9, worth, again=0.15)) == list(range(9))
+    order = ordered([-1] * 9, tells, [9.0] * 9, worth, again=0.15, forms=[()] * 9, bonus=[0.0] * 9)
+    assert list(order) == list(range(9))
 
 
 def test_what_a_piece_is_under_answers_with_it():

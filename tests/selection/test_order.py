@@ -22,6 +22,7 @@ def first(texts: list[str], many: int) -> list[str]:
         {thing: 1.0 for told in tells for thing in told},
         again=0.0,
         forms=[form(told) for told in tells],
+        bonus=[0.0] * len(texts),
     )
     return [texts[number] for number in islice(order, many)]
 

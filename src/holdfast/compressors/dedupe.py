@@ -14,10 +14,11 @@ from math import acos, dist, pi, sqrt
 from typing import NamedTuple, cast
 
 from holdfast.compressors.summaries import body_of, preferred
+from holdfast.compressors.tool_outputs import role_of
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Configured, Flow, Plan, ask
 from holdfast.kernel.edits import Drop
-from holdfast.kernel.messages import Message, Text, ToolCall, ToolResult
+from holdfast.kernel.messages import Message, ToolCall
 from holdfast.kernel.ports import Embed
 from holdfast.kernel.transcript import Transcript, legal, start_of_newest
 from holdfast.kernel.typed import check_fields
@@ -87,8 +88,9 @@ def _is_needless(saying: Saying, stays: Saying) -> bool:
     """Whether everything exact in ``saying`` is in ``stays`` too."""
     if saying.text == stays.text:
         return True
-    if saying.is_exchange:
-        return saying.unit.start < stays.unit.start and shows(stays.text, saying.text)
+    if len(saying.kind) > 1:  # an exchange: the newer one has every word of the older
+        is_newer = stays.unit.start > saying.unit.start
+        return is_newer and set(saying.text.split()) <= set(stays.text.split())
     return not contrasts(saying.text, stays.text) and not lacks(stays.text, saying.text)
 
 
@@ -172,11 +174,6 @@ def lacks(text: str, other: str) -> bool:
     return any(thing not in known and not stands(thing, text) for thing in things)
 
 
-def shows(newer: str, older: str) -> bool:
-    """Whether the newer exchange has every word of the older one."""
-    return set(older.split()) <= set(newer.split())
-
-
 def contrasts(one: str, other: str) -> bool:
     """Whether only one text negates, or both say the same about different things.
 
@@ -203,11 +200,6 @@ class Saying(NamedTuple):
     """The role of a message, or the roles and the tools of an exchange."""
     text: str
 
-    @property
-    def is_exchange(self) -> bool:
-        """Whether tools were called."""
-        return len(self.kind) > 1
-
 
 def sayings(transcript: Transcript, stop: int) -> Iterator[Saying]:
     """The units before position ``stop`` that are text only, without system messages."""
@@ -226,11 +218,8 @@ def sayings(transcript: Transcript, stop: int) -> Iterator[Saying]:
 
 def _text(message: Message) -> str | None:
     """The text of a message; None if it has other parts, or is a summary."""
-    words = all(
-        isinstance(part, Text | ToolCall) or (isinstance(part, ToolResult) and not part.media)
-        for part in message.parts
-    )
-    if not words or body_of(message) is not None:
+    has_words = all(isinstance(part, ToolCall) or role_of(message, part) for part in message.parts)
+    if not has_words or body_of(message) is not None:
         return None
     texts = [part.arguments if isinstance(part, ToolCall) else part.text for part in message.parts]
     return "\n".join(texts)

@@ -5,7 +5,7 @@ Notes have a fixed order: first the user's words, then the steps, each outcome u
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise, repeat
 from math import fsum, inf
@@ -92,13 +92,14 @@ _WHOLE = Closely()
 def telling_of(event: StreamEvent, closely: Closely = _WHOLE) -> Telling:
     """The pieces of the event; ``closely`` says which of a longer text are ranked."""
     if event.function == "act":
-        return _TELLINGS(("act", event.by, event.text, closely))
+        return _telling(("act", event.by, event.text, closely))
     if event.function in ("outcome", "material"):
-        return _TELLINGS(("returned", "", event.content, closely))
-    return _TELLINGS(("said", "", event.content, closely))
+        return _telling(("returned", "", event.content, closely))
+    return _telling(("said", "", event.content, closely))
 
 
-def _make_telling(key: tuple[str, str, str, Closely]) -> Telling:
+@Memo
+def _telling(key: tuple[str, str, str, Closely]) -> Telling:
     how, name, text, closely = key
     if how == "act":
         reading = Reading(tuple(_act(name, text)), 1)
@@ -110,7 +111,6 @@ def _make_telling(key: tuple[str, str, str, Closely]) -> Telling:
     pieces = [reading.pieces[number] for number in numbers]
     named = [things(piece.names) for piece in pieces]
     names = Counter(chain.from_iterable(named))
-    crowd = len({thing for piece in pieces for thing in piece.labels if thing not in names})
     return Telling(
         reading,
         numbers,
@@ -120,12 +120,9 @@ def _make_telling(key: tuple[str, str, str, Closely]) -> Telling:
         tuple(places_in(numbers, [piece.under for piece in pieces])),
         names,
         frozenset([name for name in names if shape(name) not in WORDS]),
-        len(names) + crowd,
+        len(frozenset(names).union(*[piece.labels for piece in pieces])),
         frozenset(quoted(text) if how != "act" else ()),
     )
-
-
-_TELLINGS = Memo(_make_telling)
 
 
 def _form(how: str, named: Sequence[str], piece: Piece) -> Form:
@@ -278,13 +275,6 @@ class PieceOfEvent(NamedTuple):
     """The number of the piece within its event."""
 
 
-class Run(NamedTuple):
-    """The chosen pieces of one event, by their numbers, ascending."""
-
-    number: int
-    chosen: Sequence[int]
-
-
 class Told(NamedTuple):
     """An event, and the lines on it in the notes."""
 
@@ -333,14 +323,18 @@ class Candidates:
         best = weights.asked if alone else share
         answers = valued(pieces, self._under, question, best, weights.among_others, alone=alone)
         self._tells = [
-            (*mine, *more) if more else mine
-            for mine, more in zip(self._tells, answers.tells, strict=True)
+            (*mine, *more) for mine, more in zip(self._tells, answers.tells, strict=True)
         ]
         self._bonus = [own + near for own, near in zip(said, answers.bonus, strict=True)]
         self._worth = worth_of(uses, max(len(events), 1)) | answers.worth
         elsewhere = [each for n, each in enumerate(self.tellings) if n not in among]
         known = Counter(chain.from_iterable({*chain.from_iterable(t.tells)} for t in elsewhere))
-        self._rest = self._best_first(range(len(self.found)), known)
+        known_worth = {
+            thing: self._worth[thing] * weights.again**times
+            for thing, times in known.items()
+            if thing in self._worth
+        }
+        self._rest = self._best_first(range(len(self.found)), self._worth | known_worth)
         self._ranked: list[int] = []
         self._lines: dict[tuple[int, ...], Sequence[str]] = {}
 
@@ -356,17 +350,16 @@ class Candidates:
 
         What is told elsewhere counts in full.
         """
-        return list(until(enough, self._best_first(numbers, {}), self.costs))
+        return list(until(enough, self._best_first(numbers, self._worth), self.costs))
 
-    def _best_first(self, numbers: Sequence[int], known: Mapping[str, int]) -> Iterator[int]:
-        """Some of the candidates, the best first; ``known`` counts what is told elsewhere."""
+    def _best_first(self, numbers: Sequence[int], worth: Mapping[str, float]) -> Iterator[int]:
+        """Some of the candidates, the best first, if things have this ``worth``."""
         found = ordered(
             places_in(numbers, [self._under[n] for n in numbers]),
             [self._tells[n] for n in numbers],
             [self.costs[n] for n in numbers],
-            self._worth,
+            worth,
             again=table().again,
-            told=known,
             forms=[self._forms[n] for n in numbers],
             bonus=[self._bonus[n] for n in numbers],
         )
@@ -415,19 +408,19 @@ class Candidates:
         """The value of a candidate by itself."""
         return fsum(map(self._worth.__getitem__, self._tells[number])) + self._bonus[number]
 
-    def runs(self, chosen: Sequence[int]) -> list[Run]:
-        """The chosen candidates by event, in the order of the events."""
-        by_event: dict[int, list[int]] = {}
-        for event, number in map(self.found.__getitem__, chosen):
-            by_event.setdefault(event, []).append(number)
-        return [Run(event, sorted(by_event[event])) for event in sorted(by_event)]
+    def by_event(self, chosen: Iterable[int]) -> dict[int, list[int]]:
+        """The numbers of the chosen candidates within each event, all ascending."""
+        found: dict[int, list[int]] = {}
+        for event, number in sorted(map(self.found.__getitem__, chosen)):
+            found.setdefault(event, []).append(number)
+        return found
 
-    def told(self, found: Sequence[Run], in_place: Collection[int] = ()) -> list[Told]:
+    def told(
+        self, chosen: Mapping[int, Sequence[int]], in_place: Collection[int] = ()
+    ) -> list[Told]:
         """The chosen pieces as the notes show them, without events that stay ``in_place``."""
         events = self.events
-        known = {events[run.number].act for run in found} | {events[n].act for n in in_place}
-        failed = self.failed - known
-        chosen = dict(found)
+        failed = self.failed - {events[n].act for n in chain(chosen, in_place)}
         return [
             Told(events[n], self._lines_of(n, chosen[n]), n in failed)
             for n in under_their_acts(chosen, events)
@@ -446,9 +439,9 @@ class Candidates:
         newest = self.events[-1] if self.events else None
         if newest is None or not newest.is_users_words:
             return False
-        sizes: dict[int, float] = {}
+        sizes = defaultdict[int, float](float)
         for candidate, cost in zip(self.found, self.costs, strict=True):
-            sizes[candidate.event] = sizes.get(candidate.event, 0.0) + cost
+            sizes[candidate.event] += cost
         return max(sizes.values(), default=0.0) >= _NEARLY_ALL * sum(sizes.values())
 
     def _said(self, numbers: Iterable[int], uses: Mapping[str, Use]) -> list[float]:
@@ -463,7 +456,9 @@ class Candidates:
         said: list[float] = []
         for number in numbers:
             event, telling = self.events[number], self.tellings[number]
-            worth = weights.said.get(_role(event), 0.0)
+            is_said = event.function == "words"
+            by = f"{event.by} words" if is_said else event.function
+            worth = weights.said.get(by, 0.0)
             if event.is_users_words:
                 worth *= min(1.0, weights.typed / max(1, len(telling.reading.pieces)))
             for told in telling.tells:
@@ -495,10 +490,6 @@ def _tellings(events: Sequence[StreamEvent], most: float, question: str) -> list
     return [short.get(n) or telling_of(event, closely) for n, event in enumerate(events)]
 
 
-def _role(event: StreamEvent) -> str:
-    return f"{event.by} {event.function}" if event.function == "words" else event.function
-
-
 def rates(messages: Sequence[Message], meter: Meter) -> Rate:
     """Return a function that gives the tokens per character of an event's part."""
 
@@ -525,7 +516,7 @@ def noted(
     candidates = Candidates(events, everything, lambda _: 1 / FIRST_GUESS, room=room)
 
     def text(chosen: Sequence[int]) -> str:
-        told = candidates.told(candidates.runs(chosen))
+        told = candidates.told(candidates.by_event(chosen))
         return written(told, heading) if told else ""
 
     return text(candidates.choose(tokens, lambda some: count(text(some))))

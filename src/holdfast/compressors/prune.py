@@ -123,7 +123,7 @@ class Prune(Configured):
                 if self.contextual:
                     lines = output.text.count("\n") + 1
                     size = f"{lines:,} line{'s' if lines > 1 else ''}, {output.tokens:,} tokens"
-                    text = f"[Old output of {output.tool or 'a tool'} cleared: {size}]"
+                    text = f"[Old {output.source} cleared: {size}]"
                 if allowance.meter.text(text) < output.tokens:
                     going.append((output, text))
         return going
@@ -136,8 +136,7 @@ class Prune(Configured):
         summary = _SUMMARY.match(text) if self.summary_tokens else None
         if summary and allowance.meter.text(text[summary.end() :]) <= self.summary_tokens:
             return True
-        is_placeholder = text.startswith("[") and _CLEARED.fullmatch(text) is not None
-        return is_placeholder or self.placeholder in (text, output.text)
+        return bool(_CLEARED.fullmatch(text)) or self.placeholder in (text, output.text)
 
     def _may_go(self, output: Output, transcript: Transcript, allowance: Allowance) -> bool:
         at = output.position
@@ -170,7 +169,7 @@ class _Clearing:
             if not edit and output.text:
                 told = (placeholder, "text")
                 if self.knobs.contextual:  # then the reference says what it was
-                    told = ("", f"old output of {output.tool or 'a tool'}")
+                    told = ("", f"old {output.source}")
                 edit = yield from self._kept(output, *told)
             edits.append(edit or output.replaced(placeholder))
         detail = "; ".join(filter(None, (*self.troubles, self.originals.trouble)))
@@ -183,10 +182,9 @@ class _Clearing:
         most = self.knobs.summary_tokens
         if not self.asks or most + self.allowance.meter.text(opening) >= output.tokens:
             return None
-        source = f"output of {output.tool or 'a tool'}"
         # imported when a model is asked, since clearing outputs does not need it
         writer = imported("holdfast.compressors.writer")
-        single = writer.Single(output.text, "tool", output.position, source)
+        single = writer.Single(output.text, "tool", output.position, output.source)
         asking: Asking[MessageSummary] = writer.message_summary(single, most, self.allowance)
         try:
             told = yield from asking
@@ -197,21 +195,19 @@ class _Clearing:
         if told.trouble:
             self.allowance = replace(self.allowance, stored=False)
             self.troubles.append(told.trouble)
-        return (yield from self._kept(output, f"{opening}\n{told.text}", "text", named=False))
+        return (yield from self._kept(output, f"{opening}\n{told.text}", "text"))
 
-    def _kept(
-        self, output: Output, text: str, kind: str, *, named: bool = True
-    ) -> Asking[Edit | None]:
-        """The edit with this text and a reference to the saved original.
+    def _kept(self, output: Output, text: str, kind: str) -> Asking[Edit | None]:
+        """The edit with this text, and a reference to the original if that is saved.
 
-        None if it is not smaller than the output, or not saved although it must be ``named``.
+        None if it is not smaller than the output, or says nothing.
         """
         key = yield from self.originals.save(output.text)
         if key:
             line = note(kind, output.tokens, key, tool=self.allowance.recall_tool)
             text = f"{text}\n{line}" if text else line
-        smaller = self.allowance.meter.text(text) < output.tokens
-        return output.replaced(text, key) if smaller and (key or not named) else None
+        is_smaller = self.allowance.meter.text(text) < output.tokens
+        return output.replaced(text, key) if text and is_smaller else None
 
 
 __getattr__ = moved_names(__name__, {"tunacode": "holdfast.designs"})

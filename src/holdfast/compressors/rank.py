@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import NamedTuple
 
 from holdfast.compressors.summaries import WorkingStore, body_of, messages_key, preferred
+from holdfast.compressors.tool_outputs import role_of
 from holdfast.compressors.writer import Single, message_summary, together
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Asking, Configured, Flow, Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
 from holdfast.kernel.errors import ConfigError, HoldfastError
-from holdfast.kernel.messages import Role, Text, ToolResult
+from holdfast.kernel.messages import Role
 from holdfast.kernel.transcript import Transcript, legal, newest
 from holdfast.kernel.typed import Fraction, check_fields
 from holdfast.text.fit import SENTENCE
@@ -71,22 +71,6 @@ class Hierarchical(Configured):
         return Plan(edits, reason="less_important_dropped", detail=told)
 
 
-class _LongText(NamedTuple):
-    """The longest text of a message: the index of its part, the text and its tokens."""
-
-    part: int
-    single: Single
-    tokens: int
-
-
-class _Filled(NamedTuple):
-    """The messages that go, those with their condensed text, and the tokens that are left."""
-
-    going: set[int]
-    condensed: set[int]
-    left: int
-
-
 class _Ranking:
     """The older units, the most important first, and the room for them."""
 
@@ -114,11 +98,12 @@ class _Ranking:
     def _score(self, unit: range) -> float:
         return max(self._scores[i] for i in unit)
 
-    def _filled(self, saved: Mapping[int, int], most: int) -> _Filled:
+    def _filled(self, saved: Mapping[int, int], most: int) -> tuple[set[int], set[int], int]:
         """Fill the room with whole units and, where they do not fit, with their condensed texts.
 
         ``saved`` are the tokens that the condensed text of a message saves; at most ``most`` of
-        them are taken.
+        them are taken. Returns the messages that go, those that are condensed, and the tokens that
+        are left.
         """
         going, condensed, left = set[int](), set[int](), self._left(self._firm)
         for unit in self._units:
@@ -132,23 +117,20 @@ class _Ranking:
                 condensed.update(some)
             else:
                 going.update(unit)
-        return _Filled(going, condensed, left)
+        return going, condensed, left
 
-    def _long(self, index: int) -> _LongText | None:
-        """The longest text of an assistant or a tool in the message, if it can be condensed."""
-        message = self._transcript.messages[index]
-        longest: _LongText | None = None
-        for at, part in enumerate(message.parts):
-            spoken = isinstance(part, Text) and message.role in ("assistant", "tool")
-            if spoken or (isinstance(part, ToolResult) and not part.media):
-                tokens = self._meter.text(part.text)
-                if longest is None or tokens > longest.tokens:
-                    role: Role = message.role if isinstance(part, Text) else "tool"
-                    single = Single(part.text, role, index, _SOURCES[role])
-                    longest = _LongText(at, single, tokens)
-        if longest is None or longest.tokens <= SENTENCE or longest.single.text.startswith(MARK):
+    def _long(self, index: int) -> tuple[int, Single] | None:
+        """The longest text of an assistant or a tool, and its part, if it can be condensed."""
+        message, count = self._transcript.messages[index], self._meter.text
+        texts = [
+            (at, Single(part.text, role, index, _SOURCES[role]))
+            for at, part in enumerate(message.parts)
+            if (role := role_of(message, part)) and role in _SOURCES
+        ]
+        longest = max(texts, key=lambda one: count(one[1].text), default=None)
+        if longest is None or count(longest[1].text) <= SENTENCE or body_of(message):
             return None
-        return None if body_of(message) else longest
+        return None if longest[1].text.startswith(MARK) else longest
 
     def condensed(self) -> Asking[tuple[dict[int, dict[int, str]], str]]:
         """The condensed texts by message and part, and what went wrong.
@@ -159,14 +141,13 @@ class _Ranking:
         allowance, count = self._allowance, self._meter.text
         important = [u for u in self._units if self._score(u) > self._knobs.condense_above]
         long = {i: one for u in important for i in u if (one := self._long(i)) is not None}
-        wanted = self._filled(
-            {i: one.tokens - SENTENCE for i, one in long.items()}, self._knobs.condense_most
-        )
-        places = sorted(wanted.condensed)
-        share = min(SENTENCE + wanted.left // max(1, len(places)), self._knobs.summary_tokens)
+        saved = {i: count(single.text) - SENTENCE for i, (_, single) in long.items()}
+        _, condensed, left = self._filled(saved, self._knobs.condense_most)
+        places = sorted(condensed)
+        share = min(SENTENCE + left // max(1, len(places)), self._knobs.summary_tokens)
         room = max(1, share - count(MARK))
         answers = yield from together(
-            [message_summary(long[i].single, room, allowance) for i in places]
+            [message_summary(long[i][1], room, allowance) for i in places]
         )
         found: dict[int, dict[int, str]] = {}
         faults: list[HoldfastError] = []
@@ -176,7 +157,7 @@ class _Ranking:
                 faults.append(answer)
                 continue
             trouble = trouble or answer.trouble
-            found[i] = {long[i].part: MARK + answer.text}
+            found[i] = {long[i][0]: MARK + answer.text}
         # Flows that run together overwrite each other's additions to the list by which a thread's
         # summaries are deleted, so all are added again.
         if found and allowance.thread:
@@ -194,12 +175,12 @@ class _Ranking:
             i: self._sizes[i] - self._meter.message(messages[i].saying(texts))
             for i, texts in short.items()
         }
-        filled = self._filled(saved, len(saved))
-        going = legal(self._transcript, filled.going, self._firm)
+        going, condensed, _ = self._filled(saved, len(saved))
+        going = legal(self._transcript, going, self._firm)
         reason = "important, and too long to stay whole"
         replaces = [
             Replace(i, part, text, reason)
-            for i in sorted(filled.condensed - going)
+            for i in sorted(condensed - going)
             for part, text in short[i].items()
         ]
         drops = [Drop(tuple(sorted(going)), "less important than what stays")] if going else []

@@ -17,11 +17,12 @@ from typing import Literal
 
 from holdfast.compressors.pipeline import Function, Pipeline
 from holdfast.compressors.summaries import body_of
+from holdfast.compressors.tool_outputs import role_of
 from holdfast.kernel.budget import Allowance, Meter
 from holdfast.kernel.compressor import Configured, Flow, Plan, Planner
 from holdfast.kernel.edits import Drop, Edit, Replace
 from holdfast.kernel.errors import ConfigError
-from holdfast.kernel.messages import Message, Part, Role, Text, ToolResult
+from holdfast.kernel.messages import Message, Role
 from holdfast.kernel.transcript import Transcript
 from holdfast.kernel.typed import check_fields
 from holdfast.text.sentences import sentences
@@ -60,9 +61,8 @@ def standing(text: str) -> list[Span]:
 
 
 def _is_code(line: str, bare: str) -> bool:
-    if line.startswith(_INDENTS) or bare.startswith(_OPENERS) or not _CODE.isdisjoint(line):
-        return True
-    return _reports(line)
+    is_marked = line.startswith(_INDENTS) or bare.startswith(_OPENERS)
+    return is_marked or not _CODE.isdisjoint(line) or _reports(line)
 
 
 def _reports(text: str) -> bool:
@@ -286,13 +286,9 @@ class TextRule:
             if i in transcript.pinned or body_of(message) is not None:
                 continue
             for at, part in enumerate(message.parts):
-                if _role(message, part) in roles:
+                if role_of(message, part) in roles:
                     text = self._settled(part.text)
-                    if (
-                        text != part.text
-                        and text.strip()
-                        and meter.text(text) < meter.text(part.text)
-                    ):
+                    if text.strip() and meter.text(text) < meter.text(part.text):
                         yield Replace(i, at, text, self.name)
 
     def _settled(self, text: str) -> str:
@@ -302,13 +298,6 @@ class TextRule:
             if now == before:
                 return now
         return text
-
-
-def _role(message: Message, part: Part) -> Role | None:
-    """The role of a part, None if it is not only text. Results may be in the user's role."""
-    if isinstance(part, ToolResult):
-        return None if part.media else "tool"
-    return message.role if isinstance(part, Text) else None
 
 
 _TELLING = ("example", "for instance")

@@ -24,7 +24,7 @@ from holdfast.kernel.forks import cached_property
 from holdfast.kernel.messages import Text, ToolResult
 from holdfast.kernel.transcript import Transcript, legal, unit_of
 from holdfast.kernel.typed import Fraction
-from holdfast.selection import table
+from holdfast.selection import table, until
 from holdfast.stream import StreamEvent, events_of
 from holdfast.text.fit import filled, head_tail, water_level
 from holdfast.text.pieces import writer
@@ -341,12 +341,6 @@ class Selection:
             Plan(edits, reason="history_folded", detail=trouble) if edits else Plan.skip("no_room")
         )
 
-    @cached_property
-    def _order(self) -> list[int]:
-        """The candidates, the best first. References come later, and only make the room smaller."""
-        room = self.allowance.target - self._fixed(self._task_in_its_room)
-        return self.candidates.order(max(room * NEARER, _LEAST_RANKED))
-
     def _floors(self, draft: Draft, room: int) -> tuple[list[int], dict[int, str]]:
         """The candidates that come before the others, and the ends of outputs that have none.
 
@@ -355,7 +349,7 @@ class Selection:
         equal share, so that all say something. An output without a candidate that fits its share
         says its beginning and its end.
         """
-        costs, count = self.candidates.costs, self._meter.text
+        costs, count, events = self.candidates.costs, self._meter.text, self.stays.events
         floors: list[Iterable[int]] = []
         ends: dict[int, str] = {}
         empty = draft.tokens([])
@@ -366,10 +360,10 @@ class Selection:
             cost = draft.tokens([opening]) - empty if opening is not None else 0
             if opening is not None and cost <= min(share, left):
                 left -= cost
-                more = self._more(opening, event, mine) if event in self.in_place else ()
-                floors.append([opening, *more])
+                due = self.stays.due_to(events[event]) if event in self.in_place else 0
+                floors.append(until(due, dict.fromkeys([opening, *mine]), costs))
             elif event in self.in_place and (place == 0 or share <= left):
-                shown = self.stays.events[event].text
+                shown = events[event].text
                 ends[event] = head_tail(shown, share + count(ASIDE), count).rstrip()
                 left -= count(ends[event]) - count(ASIDE)
         turns = zip_longest(*floors)  # else a large newest output takes all
@@ -384,7 +378,10 @@ class Selection:
         one.
         """
         found, events = self.candidates.found, self.stays.events
-        ranked = dict.fromkeys([*self._order, *range(len(found))])
+        # references come later, and only make the room smaller
+        room = self.allowance.target - self._fixed(self._task_in_its_room)
+        order = self.candidates.order(max(room * NEARER, _LEAST_RANKED))
+        ranked = dict.fromkeys([*order, *range(len(found))])
         by_event: dict[int, list[int]] = {}
         for number in ranked:
             by_event.setdefault(found[number].event, []).append(number)
@@ -395,7 +392,7 @@ class Selection:
             first = self.candidates.best_of(sorted(mine), self.stays.due_to(events[event]))
             floors.append((event, list(dict.fromkeys([*first, *mine]))))
         asked = self._asked_last()
-        request = [n for n in self._order if found[n].event == asked]
+        request = [n for n in order if found[n].event == asked]
         if request:
             floors.append((asked, request))
         others = self.in_place | {asked}
@@ -419,20 +416,9 @@ class Selection:
             for number, candidate in enumerate(candidates.found)
             if candidate.event in self.in_place and number not in known
         ]
-        best = candidates.best_of(rest, room) if rest else ()
+        best = candidates.best_of(rest, room)
         spent = draft.tokens(chosen)
         return filled(chosen, spent, best, candidates.costs, draft.tokens, room, room)
-
-    def _more(self, opening: int, event: int, mine: Iterable[int]) -> Iterator[int]:
-        """What follows the opening of a newest output, up to the size that it is due."""
-        costs = self.candidates.costs
-        left = self.stays.due_to(self.stays.events[event]) - costs[opening]
-        for number in mine:
-            if left <= 0:
-                break
-            if number != opening:
-                yield number
-                left -= costs[number]
 
     def _fixed(self, task: dict[Place, str]) -> int:
         """Tokens of everything that does not depend on the chosen pieces."""
@@ -501,28 +487,21 @@ class Reference(NamedTuple):
     line: str
 
 
-class Draft:
+class Draft(NamedTuple):
     """What a plan says, once the pieces are chosen."""
 
-    def __init__(
-        self,
-        of: Selection,
-        tail: tuple[str, ...],
-        place: Placed | None,
-        ends: Mapping[int, str],
-    ) -> None:
-        """``tail`` are the last lines of the notes; ``place`` is None if nothing goes.
-
-        ``ends`` are the beginning and end of shortened events, in case no piece of them is chosen.
-        """
-        self._of, self._tail, self._place, self._ends = of, tail, place, ends
-        self._known: dict[tuple[int, ...], tuple[str, dict[int, str]]] = {}
-        """What was written for choices: the one that is kept was counted before."""
+    selection: Selection
+    tail: tuple[str, ...]
+    """The last lines of the notes."""
+    place: Placed | None
+    """Where the notes are inserted; None if nothing goes."""
+    ends: Mapping[int, str]
+    """The beginning and end of shortened events, in case no piece of them is chosen."""
 
     def tokens(self, chosen: Sequence[int]) -> int:
         """Tokens of the chosen pieces, in notes and in place."""
         notes, texts = self._written(chosen)
-        meter, place = self._of.stays.meter, self._place
+        meter, place = self.selection.stays.meter, self.place
         told = sum(map(meter.text, texts.values()))
         if notes and place is not None:
             told += meter.text(mark(notes, place.role)) + place.tokens(meter)
@@ -531,18 +510,18 @@ class Draft:
     def edits(self, chosen: Sequence[int], task: Mapping[Place, str]) -> Iterator[Edit]:
         """The edits, with these new texts of the ``task``."""
         notes, texts = self._written(chosen)
-        going = self._of.stays.going
-        if self._place is not None:
+        going = self.selection.stays.going
+        if self.place is not None:
             told = self._noted_messages(chosen)
             for reason, some in ((TOLD, told), (LEFT_OUT, set(going) - told)):
                 if some:
                     yield Drop(tuple(sorted(some)), reason)
             if notes:
-                text, covers = mark(notes, self._place.role), (going[0], going[-1])
-                yield from self._place.inserts(text, TOLD, covers)
+                text, covers = mark(notes, self.place.role), (going[0], going[-1])
+                yield from self.place.inserts(text, TOLD, covers)
         for (i, part), text in self._parts(texts):
-            reference = self._of.references.get((i, part))
-            is_users = self._of.transcript.messages[i].role == "user"
+            reference = self.selection.references.get((i, part))
+            is_users = self.selection.transcript.messages[i].role == "user"
             if reference and not is_users:
                 yield Offload(i, part, text, reference.key, IN_PART)
             else:
@@ -552,41 +531,35 @@ class Draft:
 
     def _written(self, chosen: Sequence[int]) -> tuple[str, dict[int, str]]:
         """The notes, and the new text of each shortened event that stays in place."""
-        known = self._known.get(key := tuple(chosen))
-        if known is None:
-            known = self._known[key] = self._write(chosen)
-        return known
-
-    def _write(self, chosen: Sequence[int]) -> tuple[str, dict[int, str]]:
-        candidates, in_place = self._of.candidates, self._of.in_place
-        found = candidates.runs(chosen)
+        candidates, in_place = self.selection.candidates, self.selection.in_place
+        found = candidates.by_event(chosen)
         told = candidates.told(found, in_place)
-        texts = {number: self._ends.get(number, ASIDE) for number in sorted(in_place)}
-        for number, pieces in found:
+        texts = {number: self.ends.get(number, ASIDE) for number in sorted(in_place)}
+        for number, pieces in found.items():
             if number in in_place:
                 reading = candidates.tellings[number].reading
                 is_whole = len(pieces) == len(reading.pieces)
                 event = candidates.events[number]
                 opening = event.text[: event.opening]
                 texts[number] = event.text if is_whole else f"{opening}{writer(reading)(pieces)}"
-        notes = written(told, self._of.heading, self._tail) if told or self._tail else ""
+        notes = written(told, self.selection.heading, self.tail) if told or self.tail else ""
         return notes, texts
 
     def _parts(self, texts: Mapping[int, str]) -> Iterator[tuple[Place, str]]:
         """The place and new text of each part with a shortened event."""
-        events = list(enumerate(self._of.candidates.events))
+        events = list(enumerate(self.selection.candidates.events))
         places = {(event.message, event.part) for number, event in events if number in texts}
         for place in sorted(places):
             lines = [texts.get(n, e.text) for n, e in events if (e.message, e.part) == place]
-            if "\n".join(lines) == self._of.text_at(place):
+            if "\n".join(lines) == self.selection.text_at(place):
                 continue  # nothing is left out
-            reference = self._of.references.get(place)
+            reference = self.selection.references.get(place)
             line = [reference.line] if reference else []
             yield place, "\n".join([*lines, *line])
 
     def _noted_messages(self, chosen: Sequence[int]) -> set[int]:
         """The messages that notes replace, with the calls and results that belong to them."""
-        candidates = self._of.candidates
+        candidates = self.selection.candidates
         told = {candidates.events[candidates.found[n].event].message for n in chosen}
-        units = (unit for unit in self._of.transcript.units if not told.isdisjoint(unit))
-        return set(chain.from_iterable(units)).intersection(self._of.stays.going)
+        units = (unit for unit in self.selection.transcript.units if not told.isdisjoint(unit))
+        return set(chain.from_iterable(units)).intersection(self.selection.stays.going)

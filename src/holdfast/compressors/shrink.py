@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Literal, get_args
 
-from holdfast.compressors.references import REFERENCE, Place, key_in, note, referenced
+from holdfast.compressors.references import REFERENCE, key_in, note, referenced
 from holdfast.compressors.summaries import WorkingStore
 from holdfast.compressors.tool_outputs import SHORTER_FORM, Output, brief, is_chosen, texts
 from holdfast.content import recognise
@@ -19,7 +19,6 @@ from holdfast.kernel.messages import ToolCall
 from holdfast.kernel.ports import Room
 from holdfast.kernel.transcript import Transcript
 from holdfast.text.fit import SENTENCE
-from holdfast.text.memo import Memo
 from holdfast.text.visible import GLANCE, amount
 
 Rule = Literal["lossless", "repeats", "arguments", "lossy"]
@@ -58,7 +57,7 @@ class Shrink(Configured):
         if not work.edits:
             return Plan.skip("nothing_to_shrink", f"no tool output became smaller{trouble}")
         texts = amount(len(work.edits), "text")
-        edits = tuple(work.edits[place] for place in sorted(work.edits))
+        edits = tuple(work.edits[output] for output in sorted(work.edits))
         return Plan(edits, reason="shrunk", detail=f"{texts} shrunk{trouble}")
 
 
@@ -66,7 +65,7 @@ class _ShrinkWork:
     """The texts that may shrink, the excess, and the edits so far."""
 
     def __init__(self, knobs: Shrink, transcript: Transcript, allowance: Allowance) -> None:
-        self.edits: dict[Place, Replace | Offload] = {}
+        self.edits: dict[Output, Replace | Offload] = {}
         self.originals = WorkingStore(allowance.stored)
         self._knobs, self._transcript, self._allowance = knobs, transcript, allowance
         self._count = allowance.meter.text
@@ -74,8 +73,8 @@ class _ShrinkWork:
         self._excess = allowance.meter.total(transcript) - allowance.target
         self._outputs = [each for each in texts(transcript, allowance) if self._is_meant(each)]
         self._outputs.reverse()
-        self._shrunk = {each[:2] for each in self._outputs if self._was_shrunk(each)}
-        self._sizes: dict[Place, int] = {each[:2]: each.tokens for each in self._outputs}
+        self._shrunk = frozenset(filter(self._was_shrunk, self._outputs))
+        self._sizes = {output: output.tokens for output in self._outputs}
 
     def _arguments(self) -> Iterable[Output]:
         """The arguments of the calls before the newest exchange, oldest first."""
@@ -112,12 +111,12 @@ class _ShrinkWork:
         if "lossy" in rules:
             rooms = self._rooms()
             for output in self._outputs:
-                if output[:2] in rooms and self._excess > 0:
-                    yield from self._shrink(output, rooms[output[:2]])
+                if output in rooms and self._excess > 0:
+                    yield from self._shrink(output, rooms[output])
 
     def _repeats(self) -> Asking[None]:
         """Replace each output whose exact text a later output has too."""
-        fresh = [output for output in self._outputs if output[:2] not in self._shrunk]
+        fresh = [output for output in self._outputs if output not in self._shrunk]
         last = {output.text: output for output in fresh}
         for output in fresh:
             later = last[output.text]
@@ -133,27 +132,27 @@ class _ShrinkWork:
     def _lossless(self) -> None:
         """Replace outputs by their lossless forms."""
         for output in self._outputs:
-            place = output[:2]
-            if self._excess > 0 and place not in self.edits and place not in self._shrunk:
-                kind, short = recognise(output.text).name, compacted(output.text)
-                self._keep(output, short or "", f"{kind}: {SHORTER_FORM}")
+            if self._excess > 0 and output not in self.edits and output not in self._shrunk:
+                kind = recognise(output.text)
+                short = kind.compact(output.text) or ""
+                self._keep(output, short, f"{kind.name}: {SHORTER_FORM}")
 
-    def _rooms(self) -> dict[Place, int]:
+    def _rooms(self) -> dict[Output, int]:
         """The room in tokens of each output that has to shrink to remove the excess.
 
         Outputs of the newest exchange shrink after all others, and nothing is cut below its share
         before everything else has reached it. What was shrunk gives way when all else has.
         """
-        rooms: dict[Place, int] = {}
+        rooms: dict[Output, int] = {}
         left, newest = self._excess, self._transcript.newest
         either = (False, True)
         for again, share, last, output in product(either, (_SHARE, 0.0), either, self._outputs):
-            if (output[:2] in self._shrunk, output.position in newest) != (again, last):
+            if (output in self._shrunk, output.position in newest) != (again, last):
                 continue
-            now = rooms.get(output[:2], self._sizes[output[:2]])
+            now = rooms.get(output, self._sizes[output])
             room = max(SENTENCE, int(output.tokens * share), now - left)
             if room < now:
-                rooms[output[:2]] = room
+                rooms[output] = room
                 left -= now - room
         return rooms
 
@@ -189,15 +188,9 @@ class _ShrinkWork:
 
     def _keep(self, old: Output, text: str, reason: str, key: str = "") -> None:
         """Keep the text as an edit if it is smaller than the present one."""
-        place, tokens = old[:2], self._count(text)
-        saved = self._sizes.get(place, old.tokens) - tokens
+        tokens = self._count(text)
+        saved = self._sizes.get(old, old.tokens) - tokens
         if saved > 0 and text.strip():
-            self._sizes[place] = tokens
+            self._sizes[old] = tokens
             self._excess -= saved
-            self.edits[place] = old.replaced(text, key, reason)
-
-
-@Memo
-def compacted(text: str) -> str | None:
-    """The shorter form of the same value, or None."""
-    return recognise(text).compact(text)
+            self.edits[old] = old.replaced(text, key, reason)

@@ -92,7 +92,7 @@ def _shorter(role: Role, whole: str, body: str, room: int, count: Count) -> Aski
     """The model's shorter text as a marked summary. Raises ModelError if it is refused."""
     reply = yield from ask(request("squeeze", room, {"messages": quoted(body)}))
     text = accepted(reply, room, count, body)
-    after = mark(with_missing(text, details_of("user", body), room, count), role)
+    after = mark(with_missing(text, details_of(("user", body)), room, count), role)
     if count(after) >= count(whole):
         raise ModelError("the reply of the model was refused: it is not shorter than the summary")
     return after

@@ -15,7 +15,6 @@ from holdfast.compressors.summary_memory import (
     chosen_words,
     composed,
     joined,
-    settled,
     shortened,
 )
 from holdfast.compressors.writer import (
@@ -33,7 +32,13 @@ from holdfast.kernel.edits import Drop, Edit, Replace
 from holdfast.kernel.errors import ConfigError, HoldfastError, ModelError
 from holdfast.kernel.messages import Message, Messages
 from holdfast.kernel.registry import moved_names
-from holdfast.kernel.transcript import NOT_ENDED, Transcript, ends_with_user
+from holdfast.kernel.transcript import (
+    NOT_ENDED,
+    Transcript,
+    ends_with_user,
+    start_of_newest,
+    start_within,
+)
 from holdfast.kernel.typed import check_fields
 from holdfast.text.fit import SENTENCE
 from holdfast.text.visible import fault_line
@@ -41,8 +46,6 @@ from holdfast.text.visible import fault_line
 _OF_THE_MODEL = 1 - 2 * LISTED  # share of the cap that quotations and details leave
 _LEAST = 3 * SENTENCE  # of a summary: its introduction, as long as a sentence, and two more
 _ADDED = _OF_THE_MODEL / 2  # for a text that is added to earlier ones, which have the other half
-
-Speaker = Literal["user", "assistant", "system"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,7 @@ class Summarize(Configured):
     only_when_last_is_user: bool = False
     """Whether a conversation that does not end with a user's message is left alone."""
 
-    role: Speaker = "user"
+    role: Literal["user", "assistant", "system"] = "user"
     """The role of the summary."""
 
     opening: str | None = None
@@ -168,7 +171,8 @@ class _Telling:
         history, memory = self.history, self.memory
         start = self._start_of_recent()
         known = yield from memory.look(start)
-        kept = self._spoken(known.upto) if known and not known.stands else None
+        stands = known and known.upto in history.summaries
+        kept = self._spoken(known.upto) if known and not stands else None
         if known and kept and not history.exact:
             size = min(self._text_tokens(known.envelope.body), self.most)
             if size <= self._cap(known.upto):
@@ -185,7 +189,7 @@ class _Telling:
             return Plan.skip(
                 "nothing_older", "nothing that may be removed is older than what stays"
             )
-        if known and not history.exact and memory.keeps:
+        if known and not history.exact and memory.shelf.works:
             waits = known.envelope.waits + history.size(new)
             if waits < tokens_of(self.form.min_new, history.allowance.target):
                 put_off = yield from telling.put_off(known, new)
@@ -194,13 +198,24 @@ class _Telling:
         return (yield from telling.extended(known, new))
 
     def _start_of_recent(self) -> int:
-        """The position of the first message that stays."""
-        form, history = self.form, self.history
-        target = history.allowance.target
-        if form.keep_at_least is None:
-            return history.start_of_recent(form.keep_recent, tokens_of(form.keep_tokens, target))
-        least = tokens_of(form.keep_at_least, target)
-        return retention_boundary(history.messages, history.sizes, least)
+        """The position of the first message that stays.
+
+        The newest ``keep_recent`` messages stay, with the rest of the first unit, or whole turns of
+        at most ``keep_tokens`` tokens, or whole units if the newest turn is longer.
+        """
+        form, sizes, transcript = self.form, self.history.sizes, self.history.transcript
+        target, units = self.history.allowance.target, transcript.units
+        if form.keep_at_least is not None:
+            least = tokens_of(form.keep_at_least, target)
+            return retention_boundary(transcript.messages, sizes, least)
+        if form.keep_recent is not None:
+            first = start_of_newest(transcript, form.keep_recent)
+            return next((unit.start for unit in units if first in unit), first)
+        newest, most = transcript.newest.start, tokens_of(form.keep_tokens, target)
+        turn = start_within([turn.start for turn in transcript.turns], sizes, most)
+        if turn <= newest:
+            return turn
+        return min(newest, start_within([unit.start for unit in units], sizes, most))
 
     def _is_worth_it(self, new: Sequence[int]) -> bool:
         """Whether there is enough to summarize; an earlier summary alone is not."""
@@ -217,7 +232,7 @@ class _Telling:
             envelope = yield from self._written(known, new)
         except HoldfastError as fault:
             done, detail = None, fault_line(fault)
-            if known and self.memory.keeps:
+            if known and self.memory.shelf.works:
                 done = yield from self.put_off(known, new)
             edits = done.edits if done else ()
             return Plan(edits, "failed", "summarization_failed", detail, fault=fault)
@@ -244,7 +259,7 @@ class _Telling:
             task, blocks + self._blocks(new), joined(earlier) if anew else ""
         )
         text = self.history.repeatable(reply)
-        texts = (text,) if anew else settled((*earlier, text), cap, count)
+        texts = (shortened(earlier, cap, count), text) if earlier and not anew else (text,)
         envelope = self._envelope(known, new, texts, cap)
         if not self._is_smaller(envelope, new[-1]):
             raise ModelError("the reply of the model was refused: the summary would not be smaller")
@@ -263,7 +278,7 @@ class _Telling:
         if not self._is_smaller(later, new[-1]):
             return None
         yield from self.memory.keep(later)
-        if not self.memory.keeps:
+        if not self.memory.shelf.works:
             return Plan.skip("nothing_kept", self.memory.shelf.trouble)
         return self.plan(later, new[-1], "told_by_rule")
 
@@ -289,7 +304,7 @@ class _Telling:
         before = known.envelope if known else Envelope(self.memory.original(new[0]), 0, 0, "")
         said: tuple[str, ...] = ()
         if form.quote_users:
-            earlier = before.said if known and known.stands else ()
+            earlier = before.said if known and known.upto in history.summaries else ()
             words = history.words_of_users(i for i in history.places if i <= upto)
             said = chosen_words((*earlier, *words), self.most // 2, history.allowance.meter.text)
         told = replace(before, texts=texts, said=said)
@@ -298,7 +313,7 @@ class _Telling:
                 told,
                 end=self.memory.original(upto),
                 count=before.count + len(new),
-                covers=self.memory.covers(upto),
+                covers=self.memory.chain[upto],
                 waiting=(),
                 waits=0,
             )

@@ -13,7 +13,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from operator import itemgetter
 from time import time
 from typing import NamedTuple
 
@@ -30,7 +29,7 @@ from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Asking
 from holdfast.kernel.forks import cached_property
 from holdfast.kernel.messages import Media, Message
-from holdfast.kernel.transcript import Transcript, start_of_newest, start_within
+from holdfast.kernel.transcript import Transcript
 from holdfast.kernel.typed import kept_as
 from holdfast.redact import redacted_text
 from holdfast.selection import ordered_texts
@@ -78,12 +77,6 @@ def shortened(texts: Sequence[str], room: int, count: Count) -> str:
         if choice
         else clip(pieces[ranked[0]].text if ranked else whole, room, count, mark="…")
     )
-
-
-def settled(texts: Sequence[str], room: int, count: Count) -> tuple[str, ...]:
-    """The texts to store: the newest unchanged, older ones as one of at most ``room`` tokens."""
-    *earlier, newest = texts
-    return (shortened(earlier, room, count), newest) if earlier else (newest,)
 
 
 def _pieces(texts: Sequence[str]) -> list[_Note]:
@@ -308,23 +301,6 @@ class History:
         firm = self.transcript.protected | preferred
         return tuple(i for i in (*stayed, *covered) if i not in firm)
 
-    def start_of_recent(self, keep_recent: int | None, keep_tokens: int) -> int:
-        """The position of the first message that stays.
-
-        The newest ``keep_recent`` messages stay, with the rest of the first unit, or whole turns of
-        at most ``keep_tokens`` tokens, or whole units if the newest turn is longer.
-        """
-        if keep_recent is not None:
-            first = start_of_newest(self.transcript, keep_recent)
-            return next((unit.start for unit in self.transcript.units if first in unit), first)
-        newest = self.transcript.newest.start
-        starts = [turn.start for turn in self.transcript.turns]
-        turn = start_within(starts, self.sizes, keep_tokens)
-        if turn <= newest:
-            return turn
-        starts = [unit.start for unit in self.transcript.units]
-        return min(newest, start_within(starts, self.sizes, keep_tokens))
-
     def size(self, positions: Iterable[int]) -> int:
         """Tokens of these messages."""
         return sum(self.sizes[i] for i in positions)
@@ -388,11 +364,10 @@ def chained(covers: str, message: Message) -> str:
 
 
 class Known(NamedTuple):
-    """A summary that covers this conversation up to a position, and may already be in it."""
+    """A summary that covers this conversation up to a position: its own, if it is in it."""
 
     envelope: Envelope
     upto: int
-    stands: bool
 
 
 class Memory:
@@ -410,7 +385,7 @@ class Memory:
         self._list = ""
         """The key of the list of ranges."""
         self._ranges: list[Range] = []
-        self._chain: dict[int, str] = {}
+        self.chain: dict[int, str] = {}
         """The hashes of everything that may be summarized, by the position of its end."""
         self._base: Known | None = None
 
@@ -422,29 +397,21 @@ class Memory:
         yield from self._open()
         covers = self._base.envelope.covers if self._base else ""
         for i in self.history.places:
-            covers = self._chain[i] = chained(covers, self.history.messages[i])
-        ends = {covers: i for i, covers in self._chain.items()}
+            covers = self.chain[i] = chained(covers, self.history.messages[i])
+        ends = {covers: i for i, covers in self.chain.items()}
         reached = [(ends[each.covers], each) for each in self._ranges if each.covers in ends]
-        within = [(at, found) for at, found in reached if at < start]
-        beyond = [] if self.history.exact else [(at, found) for at, found in reached if at >= start]
-        end = itemgetter(0)
-        for at, found in (*sorted(within, key=end, reverse=True), *sorted(beyond, key=end)):
+        for at, found in sorted(reached, key=lambda one: (one[0] >= start, abs(one[0] - start))):
+            if self.history.exact and at >= start:
+                break
             envelope = yield from self._envelope(found.key)
             if not envelope or (envelope.covers, envelope.writer) != (found.covers, self.writer):
                 continue
             if self.keep_seconds is None or time() - envelope.made < self.keep_seconds:
-                return Known(envelope, at, stands=False)
+                return Known(envelope, at)
         return self._base
-
-    @property
-    def keeps(self) -> bool:
-        """Whether there is a store, and it has not failed."""
-        return self.shelf.works
 
     def keep(self, envelope: Envelope) -> Asking[None]:
         """Store a summary and add it to the list."""
-        if not self.keeps:
-            return
         thread = self.history.allowance.thread
         key = (
             summary_key(thread, envelope.start, envelope.end)
@@ -471,7 +438,7 @@ class Memory:
 
         Conversations without a thread that begin alike share a list; ranges of others stay in it.
         """
-        own = set(self._chain.values()) if self._list.startswith(_OPENING) else None
+        own = set(self.chain.values()) if self._list.startswith(_OPENING) else None
         shorter = [
             each
             for each in self._ranges
@@ -495,10 +462,6 @@ class Memory:
         yield from self.shelf.write(listing, _listed(left) if left else None)
         return [each for each in found if each.mark == mark]
 
-    def covers(self, position: int) -> str:
-        """The hash of everything that may be summarized up to the position."""
-        return self._chain[position]
-
     def original(self, position: int) -> int:
         """The position in the caller's conversation before its first summary."""
         if self._base is None or position <= self._base.upto:
@@ -520,7 +483,7 @@ class Memory:
         self._ranges = ranges_of((yield from self._read(self._list)))
         if body is not None:
             envelope = yield from self._standing(body, standing)
-            self._base = Known(envelope, standing[0], stands=True)
+            self._base = Known(envelope, standing[0])
 
     def _standing(self, body: str, places: Sequence[int]) -> Asking[Envelope]:
         """The summary at the first of these places, as stored or by its text, with the others."""

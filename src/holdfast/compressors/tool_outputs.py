@@ -10,7 +10,7 @@ from typing import NamedTuple
 from holdfast.content import recognise
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.edits import Edit, Offload, Replace
-from holdfast.kernel.messages import Text, ToolResult
+from holdfast.kernel.messages import Message, Part, Role, Text, ToolResult
 from holdfast.kernel.transcript import Transcript
 from holdfast.text.fit import Count, head_tail, water_level
 from holdfast.text.json_values import dump, parse
@@ -29,9 +29,14 @@ class Output(NamedTuple):
     text: str
     tokens: int
 
+    @property
+    def source(self) -> str:
+        """What it is, such as ``output of grep``."""
+        return f"output of {self.tool or 'a tool'}"
+
     def replaced(self, text: str, key: str = "", reason: str = "") -> Replace | Offload:
         """The edit that replaces the output, an Offload if the original has a key."""
-        reason = reason or f"old output of {self.tool or 'a tool'}"
+        reason = reason or f"old {self.source}"
         if key:
             return Offload(self.position, self.part, text, key, reason)
         return Replace(self.position, self.part, text, reason)
@@ -40,16 +45,12 @@ class Output(NamedTuple):
 def outputs(transcript: Transcript, allowance: Allowance, first: int = 0) -> Iterator[Output]:
     """Every tool output from position ``first`` on, newest first."""
     since = transcript.messages[first:]
-    calling = [
-        message for message in since if message.role == "assistant" and not message.is_speech
-    ]
-    names = {call.id: call.name for message in calling for call in message.calls}
-    for i in range(len(transcript) - 1, first - 1, -1):
+    names = {call.id: call.name for message in since for call in message.calls}
+    for i in reversed(range(first, len(transcript))):
         message = transcript.messages[i]
         if message.is_speech or message.role not in ("tool", "user"):
             continue
-        for at in range(len(message.parts) - 1, -1, -1):
-            part = message.parts[at]
+        for at, part in reversed(list(enumerate(message.parts))):
             name = names.get(part.call_id, "") if isinstance(part, ToolResult) else ""
             is_plain = message.role == "tool" and isinstance(part, Text)
             if isinstance(part, ToolResult) or is_plain:
@@ -59,9 +60,16 @@ def outputs(transcript: Transcript, allowance: Allowance, first: int = 0) -> Ite
 def texts(transcript: Transcript, allowance: Allowance) -> Iterator[Output]:
     """Every output without media, newest first, with the tokens of its text alone."""
     for output in outputs(transcript, allowance):
-        part = transcript.messages[output.position].parts[output.part]
-        if not getattr(part, "media", ()):
+        message = transcript.messages[output.position]
+        if role_of(message, message.parts[output.part]):
             yield output._replace(tokens=allowance.meter.text(output.text))
+
+
+def role_of(message: Message, part: Part) -> Role | None:
+    """The role of a part, None if it is not only text. Results may be in the user's role."""
+    if isinstance(part, ToolResult):
+        return None if part.media else "tool"
+    return message.role if isinstance(part, Text) else None
 
 
 _MOST_SAVED = 0.6  # share of outputs that lossless forms save at most; half and more kept as much
@@ -77,9 +85,9 @@ def without_loss(transcript: Transcript, allowance: Allowance) -> tuple[Edit, ..
     edits: list[Edit] = []
     for output in reversed(found):
         kind = recognise(output.text)
-        short = kind.compact(output.text)
-        saved = 0 if short is None else output.tokens - count(short)
-        if short is not None and saved > 0:
+        short = kind.compact(output.text) or output.text
+        saved = output.tokens - count(short)
+        if saved > 0:
             edits.append(output.replaced(short, reason=f"{kind.name}: {SHORTER_FORM}"))
             excess -= saved
             if excess <= 0:

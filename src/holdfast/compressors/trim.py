@@ -99,8 +99,6 @@ class _TrimWork:
         self.going = set[int]()
         self.clamped: dict[int, dict[int, str]] = {}
         """The shortened texts, by message and part."""
-        self.frames: dict[Place, int] = {}
-        """Tokens of the brackets and keys in the arguments of a call."""
 
     @property
     def excess(self) -> int:
@@ -236,22 +234,19 @@ class _TrimWork:
         media = _media(part) if text is None else ()
         if text is None:
             text = part.arguments if isinstance(part, ToolCall) else part.text
-        return meter.text(text) + sum(map(meter.media, media)) - self._frame(at, part)
+        return meter.text(text) + sum(map(meter.media, media)) - self._frame(part)
 
-    def _frame(self, at: Place, part: Part) -> int:
-        if not isinstance(part, ToolCall):
-            return 0
-        if at not in self.frames:
-            count = self.allowance.meter.text
-            self.frames[at] = count(brief(part.arguments, 0, count)) - 1
-        return self.frames[at]
+    def _frame(self, part: Part) -> int:
+        """Tokens of the brackets and keys in the arguments of a call."""
+        count = self.allowance.meter.text
+        return count(brief(part.arguments, 0, count)) - 1 if isinstance(part, ToolCall) else 0
 
     def _shorten(self, at: Place, part: Part, level: int) -> bool:
         """Shorten the part if it is longer than the level; whether it became shorter."""
         length = self._length(at, part)
         if length <= level:
             return False
-        count, frame = self.allowance.meter.text, self._frame(at, part)
+        count, frame = self.allowance.meter.text, self._frame(part)
         if isinstance(part, ToolCall):
             text = brief(part.arguments, frame + level, count)
         else:

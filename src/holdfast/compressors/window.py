@@ -72,10 +72,9 @@ class SlidingWindow(Configured):
         if self.window_size is not None:
             return start_of_newest(transcript, self.window_size)
         if self.keep_turns is not None:
-            turns = transcript.turns
-            if self.keep_turns >= len(turns):
-                return 0
-            return turns[-self.keep_turns].start if self.keep_turns else len(transcript)
+            starts = [*(turn.start for turn in transcript.turns), len(transcript)]
+            return starts[max(0, len(transcript.turns) - self.keep_turns)]
         others = newest(transcript, len(transcript))
-        counted = [size if i in set(others) else 0 for i, size in enumerate(sizes)]
+        roles = [message.role for message in transcript.messages]
+        counted = [size if role != "system" else 0 for role, size in zip(roles, sizes, strict=True)]
         return start_within(others, counted, allowance.share(self.keep_tokens or 0))

@@ -246,7 +246,7 @@ def message_summary(single: Single, tokens: int, allowance: Allowance) -> Asking
     reply = yield from written(task, [quoted(single.text)])
     if count(reply) > tokens:
         raise ModelError(f"the reply of the model was refused: it is longer than {tokens:,} tokens")
-    text = with_missing(reply, details_of(single.role, single.text), tokens, count)
+    text = with_missing(reply, details_of((single.role, single.text)), tokens, count)
     if count(text) > tokens:
         text = reply
     if count(text) >= count(single.text):
@@ -381,17 +381,7 @@ class Detail(NamedTuple):
 
 def details(messages: Iterable[Message]) -> list[Detail]:
     """The details of the messages, in order."""
-    return [
-        detail
-        for message in messages
-        for role, text in message.said
-        for detail in details_of(role, text)
-    ]
-
-
-def details_of(role: Role, text: str) -> tuple[Detail, ...]:
-    """The details of a text that this role wrote."""
-    return _details((role, text))
+    return [detail for message in messages for said in message.said for detail in details_of(said)]
 
 
 def missing(source: Sequence[Detail], text: str) -> list[Detail]:
@@ -455,8 +445,9 @@ def _repeated(line: str, said: Sequence[frozenset[str]]) -> bool:
 
 
 @Memo
-def _details(key: tuple[Role, str]) -> tuple[Detail, ...]:
-    role, text = key
+def details_of(said: tuple[Role, str]) -> tuple[Detail, ...]:
+    """The details of a text, after the role that wrote it."""
+    role, text = said
     weight = _OF_A_TOOL if role == "tool" else 1.0
     lines = text[:READ].splitlines() if role == "tool" else [text]
     whole = (sentence for line in lines for sentence in sentences(line))

@@ -76,6 +76,7 @@ PROFILE_KEYS = ("extends", *(field.name for field in fields(Profile)))
 
 _HERE = Path(__file__).parent
 _DESIGNS = _HERE.parent / "designs"
+_PRESETS = _DESIGNS / "presets"
 
 
 def profile_names() -> list[str]:
@@ -85,12 +86,12 @@ def profile_names() -> list[str]:
 
 def preset_names() -> list[str]:
     """Single strategies of published designs, with their numbers, which ignore the budget."""
-    return sorted(_paths(_DESIGNS / "presets"))
+    return sorted(_paths(_PRESETS))
 
 
 def has_profile(name: str) -> bool:
     """Whether there is a built-in profile or preset of this name."""
-    return name in _paths(_HERE, _DESIGNS, _DESIGNS / "presets")
+    return name in _paths(_HERE, _DESIGNS, _PRESETS)
 
 
 @lru_cache
@@ -107,8 +108,7 @@ def load_profile(profile: str | PathLike[str] | Profile) -> Profile:
     if isinstance(profile, Profile):
         return profile
     name = fspath(profile)
-    is_own = has_profile(name) or not is_config_file(name)
-    return _built_in(name) if is_own else _read(named_profile(name))
+    return _built_in(name) if has_profile(name) else _read(named_profile(name))
 
 
 @lru_cache(maxsize=64)
@@ -130,7 +130,7 @@ def named_profile(name: str, folder: Path | None = None) -> ConfigFile:
     """The file of a built-in profile, or of one in the folder."""
     if is_config_file(name):
         return read_config(name if folder is None else folder / name)
-    paths = _paths(_HERE, _DESIGNS, _DESIGNS / "presets")
+    paths = _paths(_HERE, _DESIGNS, _PRESETS)
     if name not in paths:
         advice = nearest(name, [*profile_names(), *preset_names()])
         raise ConfigError(f"there is no profile named {name!r}", advice=advice)

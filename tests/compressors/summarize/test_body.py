@@ -31,7 +31,9 @@ def test_a_text_of_another_form_is_one_text():
 
 
 def test_what_the_text_lacks_of_its_source_is_listed():
-    source = details_of("assistant", "I wrote src/app.py and config/site.toml. All 117 tests pass.")
+    source = details_of(
+        ("assistant", "I wrote src/app.py and config/site.toml. All 117 tests pass.")
+    )
     text = composed(summary(3, ("## Done\nWrote src/app.py.",)), source, 200, words).body
     assert "- All 117 tests pass." in text
     assert "config/site.toml" in text
@@ -41,7 +43,9 @@ def test_what_the_text_lacks_of_its_source_is_listed():
 def test_the_cap_holds_whatever_there_is_to_say(cap):
     said = tuple(f"Wish number {n} of the user, with some more words." for n in range(20))
     texts = tuple(f"## Done\n- Step {n} was done with care and with success." for n in range(20))
-    source = details_of("assistant", " ".join(f"File part_{n}.py was written." for n in range(30)))
+    source = details_of(
+        ("assistant", " ".join(f"File part_{n}.py was written." for n in range(30)))
+    )
     body = composed(
         summary(300, texts, said, tuple(f"detail {n}" for n in range(20))), source, cap, words
     )

@@ -1,4 +1,4 @@
-from holdfast.compressors.summary_memory import joined, settled, shortened
+from holdfast.compressors.summary_memory import joined, shortened
 
 OLD = "## Goal\nShip the order.\n## Done\n- Asked for the address.\n- Checked the stock."
 NEW = "## Done\n- Checked the stock.\n- Packed it.\n## Next\n- Call the carrier."
@@ -46,10 +46,6 @@ def test_one_endless_sentence_is_cut():
     assert words(shortened(["word " * 500], 20, words)) <= 20
 
 
-def test_only_the_newest_text_is_told_apart():
+def test_notes_that_fit_together_become_one_text():
     texts = [f"- Step {n} was done." for n in range(12)]
-    kept = settled(texts, 100, words)
-    assert len(kept) == 2
-    assert kept[1] == texts[-1]
-    assert "Step 0" in kept[0]
-    assert settled(texts[:1], 100, words) == tuple(texts[:1])
+    assert shortened(texts, 100, words).split("\n") == texts
