@@ -217,7 +217,7 @@ _META = frozenset(
     {"description", "author", "og:title", "og:description", "article:published_time", "date"}
 )
 _FIELD = ("type", "name", "id", "value", "placeholder", "required", "checked", "disabled")
-_CELL_MARK, _BREAK_MARK, _FIELD_END = "\ufdd0", "\ufdd1", "\ufdd2"  # no character of any text
+_CELL_MARK, _BREAK_MARK = "\ufdd0", "\ufdd1"  # no character of any text
 
 
 class _Page:
@@ -280,7 +280,7 @@ class _Page:
             if shown and said not in {"", address, unquote(address)}:
                 self._words.append(f" ({address[:LONGEST]})")
         elif name in {"select", "button"}:
-            self._words.append(_FIELD_END)
+            self._words.append("]")
         elif name in {*_PREFIXES, "li", "pre"}:
             yield from self._flush()
             self._prefix = ""
@@ -323,7 +323,7 @@ class _Page:
 
     def _flush(self) -> Iterator[str]:
         """The open block, if it has any text."""
-        said = "".join(self._words).replace(_FIELD_END, "]")
+        said = "".join(self._words)
         self._words.clear()
         self._links.clear()
         prefix, self._prefix = self._prefix, ""

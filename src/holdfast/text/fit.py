@@ -97,8 +97,7 @@ def head_tail(text: str, tokens: int, count: Count) -> str:
     Cuts at ends of lines if they are near. If there is no room for the marker, returns the
     beginning with an ellipsis.
     """
-    beginning = clip(text, tokens, count)
-    if len(beginning) == len(text):
+    if fits(text, tokens, count):
         return text
     left = tokens - count(gap(text.count("\n"), len(text))) - 2
     while left >= _SMALLEST_SHARE:
@@ -137,19 +136,16 @@ def choose(
     if not even one piece fits.
     """
 
-    def picked(chosen: Sequence[int]) -> Pick:
-        pieces = sorted(chosen)
-        return Pick(pieces, render(pieces))
-
     def cost(some: Sequence[int]) -> int:
-        return count(picked(some).text)
+        return count(render(sorted(some)))
 
     first, spent = beginning(order, sizes, cost, tokens, tokens * FIRST_GUESS)
     if not first:
         return None
     enough = tokens * _CLOSE_ENOUGH
     following = order[order.index(first[-1]) + 1 :]
-    return picked(filled(first, spent, following, sizes, cost, tokens, enough, FIRST_GUESS))
+    pieces = sorted(filled(first, spent, following, sizes, cost, tokens, enough, FIRST_GUESS))
+    return Pick(pieces, render(pieces))
 
 
 def filled(
@@ -292,15 +288,12 @@ def _cut(text: str, tokens: int, count: Count) -> str:
 def _joint(text: str, place: int) -> int:
     """The position, or one just before it that does not split a combined character."""
     for joint in range(place, max(place - _LONGEST_JOINT, 0), -1):
-        if not _inside(text, joint):
+        if not _are_joined(text[joint - 1], text[joint : joint + 1]):
             return joint
     return place
 
 
-def _inside(text: str, place: int) -> bool:
-    if not 0 < place < len(text):
-        return False
-    before, after = text[place - 1], text[place]
+def _are_joined(before: str, after: str) -> bool:
     if after < "\u0300":
         return before == "\r" and after == "\n"
     joined = after in _JOINERS or before == "\u200d" or "\udc00" <= after <= "\udfff"
