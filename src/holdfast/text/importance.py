@@ -7,7 +7,7 @@ Words are matched whole. A word that is part of a name (``error_handler.py``) or
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
@@ -181,11 +181,6 @@ def alarm(text: str) -> float:
     return _alarm(text, low, _spoken(low))
 
 
-def alarms(texts: Sequence[str]) -> list[float]:
-    """The ``alarm`` of each text."""
-    return list(map(alarm, texts))
-
-
 class Signals(NamedTuple):
     """What a sentence signals; ``alarm`` is a value of the function ``alarm``."""
 
@@ -322,9 +317,8 @@ PRESETS: Mapping[str, Weights] = {"mofa": MOFA, "selective": SELECTIVE}
 def has_importance_marker(text: str) -> bool:
     """Whether a whole word of the text, not negated, marks it as important."""
     low = text.lower()
-    return any(_marks(low, at, at + len(word)) for word in _MARKERS for at in places(low, word))
-
-
-def _marks(low: str, start: int, end: int) -> bool:
-    """Whether the marker is a whole word there and is not negated."""
-    return is_whole(low, start, end) and not _DENIED.search(low[max(0, start - _NEAR) : start])
+    return any(
+        is_whole(low, at, at + len(word)) and not _DENIED.search(low[max(0, at - _NEAR) : at])
+        for word in _MARKERS
+        for at in places(low, word)
+    )

@@ -61,9 +61,17 @@ class Question:
     terms: tuple[Term, ...] = field(default=(), repr=False)
 
     @classmethod
+    @lru_cache(maxsize=256)
     def of(cls, text: str) -> Question:
         """The question of a text; equal texts give the same object."""
-        return _question(text)
+        heaviest: dict[tuple[str, bool], Term] = {}
+        read = text if len(text) <= 2 * READ else f"{text[:READ]} {text[-READ:]}"
+        for term in _terms(read):
+            key = (term.needle, term.plain)
+            heaviest[key] = max(term, heaviest.get(key, term))
+        # stable: first named, first kept
+        ranked = sorted(heaviest.values(), key=lambda term: -term.weight)
+        return cls(text, tuple(ranked[:MOST_TERMS]))
 
     def __bool__(self) -> bool:
         return bool(self.terms)
@@ -106,18 +114,6 @@ class Question:
     def scores(self, texts: Sequence[str], under: Sequence[int] = ()) -> list[float]:
         """The score of each text: the summed weights of its terms in ``answers``."""
         return [sum(found.values(), 0.0) for found in self.answers(texts, under)]
-
-
-@lru_cache(maxsize=256)
-def _question(text: str) -> Question:
-    heaviest: dict[tuple[str, bool], Term] = {}
-    read = text if len(text) <= 2 * READ else f"{text[:READ]} {text[-READ:]}"
-    for term in _terms(read):
-        key = (term.needle, term.plain)
-        heaviest[key] = max(term, heaviest.get(key, term))
-    # stable: first named, first kept
-    ranked = sorted(heaviest.values(), key=lambda term: -term.weight)
-    return Question(text, tuple(ranked[:MOST_TERMS]))
 
 
 def _terms(text: str) -> Iterator[Term]:
