@@ -67,7 +67,7 @@ class Markup(LossyKind):
 
     def compact(self, text: str) -> str | None:
         """XML without the indentation between its tags, unless that white space is content."""
-        if "<" not in text or _is_page(text) or _SPACE_MATTERS.search(text):
+        if _is_page(text) or _SPACE_MATTERS.search(text):
             return None
         shorter = _INDENTED.sub(lambda gap: "><" if "\n" in gap[1] else gap.group(), text)
         return shorter if len(shorter) < len(text) else None
@@ -254,7 +254,9 @@ class _Page:
         if name in {"td", "th"}:
             self._words.append(_CELL_MARK)
             return
-        if name in {*_PREFIXES, "li", "pre", "form", "tr", "table", "ul", "ol"} or self._ends(name):
+        if name in {*_PREFIXES, "li", "pre", "form", "tr", "table", "ul", "ol"} or (
+            name in _BLOCKS and not self._in_row  # inside a table row it does not end the line
+        ):
             yield from self._flush()
         self._prefix = _PREFIXES.get(name, self._prefix)
         if name == "li":
@@ -288,13 +290,9 @@ class _Page:
         elif name in _BLOCKS:
             if name in {"ul", "ol"} and self._lists:
                 self._lists.pop()
-            if name in {"tr", "table"} or self._ends(name):
+            if name in {"tr", "table"} or not self._in_row:
                 yield from self._flush()
             self._words.append(_BREAK_MARK)
-
-    def _ends(self, name: str) -> bool:
-        """Whether the tag of a block ends the line; inside a table row it does not."""
-        return name in _BLOCKS and not self._in_row
 
     def _inline(self, token: Token, name: str) -> Iterator[str]:
         named = token.named()

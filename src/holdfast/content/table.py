@@ -255,7 +255,7 @@ def _aligned(lines: Sequence[str]) -> Grid | None:
         return None
     lines = [line.expandtabs().rstrip() for line in (*first, *told)]
     cuts = _cuts(lines[:SAMPLE])
-    spans = list(zip(cuts, [*cuts[1:], None], strict=True))
+    spans = list(pairwise([*cuts, None]))
     cells = [[line[start:end].strip() for start, end in spans] for line in lines]
     head, sample = cells[0], cells[:SAMPLE]
     if len(head) < fewest or not _is_header(head):
@@ -277,7 +277,7 @@ def _cuts(sample: Sequence[str]) -> list[int]:
     columns = zip_longest(*[line[: last + 1] for line in sample], fillvalue=" ")
     taken = [not "".join(column).isspace() for column in columns]
     cuts = [at for at, (before, now) in enumerate(pairwise([False, *taken])) if now > before]
-    spans = list(zip(cuts, [*cuts[1:], None], strict=True))
+    spans = zip(cuts, [*cuts[1:], None], strict=True)
     return [cut for cut, end in spans if cut == cuts[0] or _begins_column(sample, cut, end)]
 
 
