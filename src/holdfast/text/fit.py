@@ -11,7 +11,6 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
-from itertools import count as numbers
 from typing import NamedTuple
 
 Count = Callable[[str], int]
@@ -245,10 +244,8 @@ def longest(
     ``reach`` has the sizes of the first parts together, ``allowed`` is the size expected to fit. It
     ends when the share ``enough`` of the room is used.
     """
-    low, high, spent = 0, len(reach) + 1, 0
-    for probe in numbers():
-        if high - low <= 1 or spent >= room * enough:
-            break
+    low, high, spent, probe = 0, len(reach) + 1, 0, 0
+    while high - low > 1 and spent < room * enough:
         guess = bisect_right(reach, allowed) if probe < _GUESSES else (low + high) // 2
         size = min(max(guess, low + 1), high - 1)
         taken = cost(size)
@@ -257,6 +254,7 @@ def longest(
         else:
             high = size
         allowed = reach[size - 1] * min(room / max(taken, 1), _FASTEST_GROWTH)
+        probe += 1
     return low, spent
 
 

@@ -85,11 +85,11 @@ class Question:
         too.
         """
         found: list[dict[Term, float]] = [{} for _ in texts]
-        lows = [text.lower() for text in texts] if self.terms else []
+        lows = [text.lower() for text in texts]
         together = "\n".join(lows)  # most terms do not occur at all; no needle spans a line
         ends = list(accumulate([len(low) + 1 for low in lows]))
         below = [(place, above) for place, above in enumerate(under) if above >= 0]
-        for term in self.terms if texts else ():
+        for term in self.terms:
             held: dict[int, None] = {}
             whole = None if term.plain else _whole(term.needle)
             at = together.find(term.needle)
@@ -166,10 +166,9 @@ def _is_identifier(token: str) -> bool:
     if token.isalpha():
         capitals = token.isupper() and token.isascii() and len(token) > 2
         return capitals or (not token.islower() and _CAMEL.search(token) is not None)
-    if any(map(str.isdigit, token)):
-        return True
     if (
-        "_" in token.strip("_")
+        any(map(str.isdigit, token))
+        or "_" in token.strip("_")
         or _CAMEL.search(token)
         or token.startswith(("--", "/", "#", "$", "@"))
     ):
