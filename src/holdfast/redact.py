@@ -48,13 +48,11 @@ Counts = Mapping[str, int]
 """The number of secrets by kind."""
 
 
-def _search(text: str) -> tuple[str, Counts]:
+@Memo
+def redacted_text(text: str) -> tuple[str, Counts]:
+    """The text with every secret masked, and the number of secrets by kind; JSON stays JSON."""
     # imported on first use, since compiling the patterns takes 20 ms
     return cast("tuple[str, Counts]", imported("holdfast.text.secrets:redact_any")(text))
-
-
-redacted_text = Memo(_search)
-"""The text with every secret masked, and the number of secrets by kind; JSON stays JSON."""
 
 
 def concealing(*, redacts: bool) -> Callable[[str], str]:

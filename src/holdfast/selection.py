@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from holdfast.kernel.ports import Room
 from holdfast.text import fit
-from holdfast.text.importance import alarms, signals
+from holdfast.text.importance import alarm, signals
 from holdfast.text.pieces import (
     SEAM,
     STOP,
@@ -344,7 +344,7 @@ def shortlist(
     rarity = {name: 1 / count for name, count in times.items()}.__getitem__
     own = [
         answer + bad + sum(map(rarity, mine))
-        for answer, bad, mine in zip(answers, alarms(texts), kinds, strict=True)
+        for answer, bad, mine in zip(answers, map(alarm, texts), kinds, strict=True)
     ]
     beside = [_BESIDE * each for each in own]
     less = [-worth for worth in map(max, own, [0.0, *beside], [*beside[1:], 0.0])]
@@ -414,9 +414,7 @@ def valued(
     for number, named in enumerate(tells):
         for thing in named:
             first.setdefault(thing, number)
-    telling = list(dict.fromkeys(first.values()))
-    found = alarms([pieces[n].text for n in telling]) if telling else ()
-    bad = dict(zip(telling, found, strict=True))
+    bad = {number: alarm(pieces[number].text) for number in set(first.values())}
     worth: dict[str, float] = {}
     for thing, number in first.items():
         usual = weights.named if pieces[number].labels else weights.pattern
@@ -550,13 +548,13 @@ def ordered_by_form(
     ``tells``, its ``bonus``, and the trouble that it reports. Of texts that differ in their numbers
     alone, the n-th has an n-th of the value.
     """
-    failure, bad = table().failure, alarms(texts)
+    failure = table().failure
     alike = Counter[str]()
     gains: list[float] = []
     for number, text in enumerate(texts):
         shown = DIGITS.sub("0", text)
         alike[shown] += 1
         value = sum(map(worth_of_form, tells[number])) + (bonus[number] if bonus else 0.0)
-        value += failure * bad[number]
+        value += failure * alarm(text)
         gains.append(value / (alike[shown] * (len(text) + SEAM)))
     return sorted(range(len(texts)), key=lambda number: (number not in first, -gains[number]))

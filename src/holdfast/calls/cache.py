@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from functools import partial
-from hashlib import sha256
 from typing import Generic, TypeVar
 
 from holdfast.calls.event_loop import in_thread
@@ -22,6 +21,7 @@ from holdfast.kernel.typed import check_type, kept_as, typed
 from holdfast.model_usage import CacheFigures, CacheStatistics
 from holdfast.stores import open_store
 from holdfast.stores.protocols import SetsMany, as_store_errors, settled
+from holdfast.text.keyed import digest
 
 
 class Flights:
@@ -250,7 +250,7 @@ class CompressionCache:
 
 def content_key(text: str) -> str:
     """The SHA-256 of the text, in hexadecimal digits: equal contents share an entry."""
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return digest("", text)
 
 
 def key_of(model: str, *content: str) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, cast
 
+from holdfast.content.lossy import LossyKind
 from holdfast.kernel.ports import Fitting, Room, Shrunk
 from holdfast.kernel.registry import Registry, rows
 from holdfast.text.memo import Memo
@@ -71,18 +72,6 @@ def _fits() -> Mapping[ContentKind, Callable[[str], float]]:
     return {one: one.fit if isinstance(one, Fitting) else one.recognises for one in kinds()[:-1]}
 
 
-@runtime_checkable
-class Splitting(Protocol):
-    """A kind that splits a text into pieces, of which the best are chosen."""
-
-    takes_apart: bool
-    """Whether a single line needs its context."""
-
-    def reading(self, text: str) -> Reading:
-        """The pieces of the text."""
-        ...
-
-
 def taken_apart(text: str) -> Reading | None:
     """The pieces of a text whose kind takes it apart; None for any other text.
 
@@ -90,7 +79,7 @@ def taken_apart(text: str) -> Reading | None:
     recorded runs that kept more of the names that were used later.
     """
     found = recognise(text)
-    return found.reading(text) if isinstance(found, Splitting) and found.takes_apart else None
+    return found.reading(text) if isinstance(found, LossyKind) and found.takes_apart else None
 
 
 def shrink(text: str, room: Room) -> Shrunk:

@@ -12,7 +12,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import groupby, islice
+from itertools import groupby, islice, takewhile
+from operator import eq
 from typing import NamedTuple
 
 from holdfast.kernel.forks import cached_property
@@ -166,17 +167,15 @@ class Layout:
         return columns
 
     @cached_property
-    def _least(self) -> int:
-        """The columns that a head must have more of: those up to the time, if there is one."""
-        return self.columns.index("time") if "time" in self.columns else 0
-
-    @cached_property
     def shapes(self) -> Sequence[str]:
         """The lines with their numbers alike; most texts are no logs, and do not need them."""
         return _masked([line[:_LONGEST] for line in self.lines])
 
     def head(self, shape: str) -> Head:
-        """The head of a masked line; empty for a line that continues another."""
+        """The head of a masked line; empty for a line that continues another.
+
+        If one of the columns is a time, a head has one.
+        """
         fields, level, tag = 0, "", ""
         for name, found in zip(self.columns, _FIELD.finditer(shape), strict=False):
             field = found.group()
@@ -187,7 +186,8 @@ class Layout:
                 level = field
             elif name == "tag" and (field[0] != "[" or not tag):
                 tag = field
-        return Head(fields, level, tag) if fields > self._least else Head()
+        least = self.columns.index("time") if "time" in self.columns else 0
+        return Head(fields, level, tag) if fields > least else Head()
 
 
 def _column(fields: Sequence[str], rows: int) -> str:
@@ -349,17 +349,16 @@ def _joint_form(values: Sequence[str]) -> str:
 
 def _shared(values: Sequence[str]) -> str:
     """The common beginning of the values, up to the end of a word."""
-    low, high = min(values)[:_MOST_LISTED], max(values)
-    end = _common(low, high)
-    while end and low[end - 1].isalnum():
-        end -= 1
-    return low[:end]
+    start = min(values)[:_MOST_LISTED]
+    start = start[: _common(start, max(values))]
+    while start[-1:].isalnum():
+        start = start[:-1]
+    return start
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:
     """The number of equal items at the beginning of both."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (mine, its) in pairs if mine != its), min(len(one), len(other)))
+    return sum(takewhile(bool, map(eq, one, other)))
 
 
 _LAID_OUT = Memo(Layout)
@@ -379,7 +378,7 @@ class Log(LossyKind):
         It is 0 if too few of the lines that are not indented do: indented ones continue others.
         """
         layout = _LAID_OUT[sampled(text)]
-        if len(layout.lines) < FEWEST or {"time", "level"}.isdisjoint(layout.columns[:5]):
+        if {"time", "level"}.isdisjoint(layout.columns[:5]):
             return 0.0
         both = zip(layout.lines, layout.shapes, strict=True)
         told = [(line, shape) for line, shape in both if shape.strip()]
@@ -429,17 +428,16 @@ def _pieces(lines: Sequence[str], events: Sequence[KindSummary], usual: str) -> 
     found = "1 kind" if len(events) == 1 else f"{len(events)} kinds"
     mostly = f"mostly {usual}, " if usual else ""  # which is left out of the lines below
     yield Piece(f"[log, {len(lines):,} lines, {mostly}{found} of line: {marks}]", 0, 0)
-    by_tag = defaultdict[str, list[int]](list)
-    for number, event in enumerate(events):
-        by_tag[event.tag].append(number)
+    by_tag = defaultdict[str, list[KindSummary]](list)
+    for event in events:
+        by_tag[event.tag].append(event)
     at = 1
-    for tag, numbers in by_tag.items():
+    for tag, tagged in by_tag.items():
         under, lead = 0, f"{tag} " if tag else ""
-        if tag and len(numbers) > 1:
+        if tag and len(tagged) > 1:
             yield Piece(tag, 0, 0, under=0)
             under, lead, at = at, " ", at + 1
-        for number in numbers:
-            event = events[number]
+        for event in tagged:
             kinds = [f"kind {word} of {event.name}" for word in range(event.words)]
             told = (*kinds, f"event {event.name}")
             yield Piece(lead + event.text, 0, len(event.rows), told, under)

@@ -140,8 +140,8 @@ class Prose(LossyKind):
         found = [sentence.strip() for sentence in sentences(text)]
         pieces: list[Piece] = []
         for at, sentence in enumerate(found):
-            last = pieces[-1] if pieces else None
-            if last is not None and _bytes(last.text) + _bytes(sentence) <= LONGEST:
+            if pieces and _bytes(pieces[-1].text) + _bytes(sentence) <= LONGEST:
+                last = pieces[-1]
                 pieces[-1] = last._replace(text=f"{last.text} {sentence}", units=last.units + 1)
                 continue
             *first, end = clauses(sentence) or [""]

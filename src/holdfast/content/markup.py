@@ -67,7 +67,7 @@ class Markup(LossyKind):
 
     def compact(self, text: str) -> str | None:
         """XML without the indentation between its tags, unless that white space is content."""
-        if "<" not in text or _is_page(text) or _SPACE_MATTERS.search(text):
+        if _is_page(text) or _SPACE_MATTERS.search(text):
             return None
         shorter = _INDENTED.sub(lambda gap: "><" if "\n" in gap[1] else gap.group(), text)
         return shorter if len(shorter) < len(text) else None
@@ -217,7 +217,7 @@ _META = frozenset(
     {"description", "author", "og:title", "og:description", "article:published_time", "date"}
 )
 _FIELD = ("type", "name", "id", "value", "placeholder", "required", "checked", "disabled")
-_CELL_MARK, _BREAK_MARK, _FIELD_END = "\ufdd0", "\ufdd1", "\ufdd2"  # no character of any text
+_CELL_MARK, _BREAK_MARK = "\ufdd0", "\ufdd1"  # no character of any text
 
 
 class _Page:
@@ -254,7 +254,9 @@ class _Page:
         if name in {"td", "th"}:
             self._words.append(_CELL_MARK)
             return
-        if name in {*_PREFIXES, "li", "pre", "form", "tr", "table", "ul", "ol"} or self._ends(name):
+        if name in {*_PREFIXES, "li", "pre", "form", "tr", "table", "ul", "ol"} or (
+            name in _BLOCKS and not self._in_row  # inside a table row it does not end the line
+        ):
             yield from self._flush()
         self._prefix = _PREFIXES.get(name, self._prefix)
         if name == "li":
@@ -280,7 +282,7 @@ class _Page:
             if shown and said not in {"", address, unquote(address)}:
                 self._words.append(f" ({address[:LONGEST]})")
         elif name in {"select", "button"}:
-            self._words.append(_FIELD_END)
+            self._words.append("]")
         elif name in {*_PREFIXES, "li", "pre"}:
             yield from self._flush()
             self._prefix = ""
@@ -288,13 +290,9 @@ class _Page:
         elif name in _BLOCKS:
             if name in {"ul", "ol"} and self._lists:
                 self._lists.pop()
-            if name in {"tr", "table"} or self._ends(name):
+            if name in {"tr", "table"} or not self._in_row:
                 yield from self._flush()
             self._words.append(_BREAK_MARK)
-
-    def _ends(self, name: str) -> bool:
-        """Whether the tag of a block ends the line; inside a table row it does not."""
-        return name in _BLOCKS and not self._in_row
 
     def _inline(self, token: Token, name: str) -> Iterator[str]:
         named = token.named()
@@ -323,7 +321,7 @@ class _Page:
 
     def _flush(self) -> Iterator[str]:
         """The open block, if it has any text."""
-        said = "".join(self._words).replace(_FIELD_END, "]")
+        said = "".join(self._words)
         self._words.clear()
         self._links.clear()
         prefix, self._prefix = self._prefix, ""

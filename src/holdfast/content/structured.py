@@ -242,9 +242,10 @@ class Pieces:
         may_be_rows = isinstance(value, list) and _shared_keys(value)
         most = _LONGEST_PART if may_be_rows else LONGEST
         short = _inline(value, most, label.rpartition(" ")[2])
-        if short is not None or depth > DEEPEST:
-            bare = value and isinstance(value, dict | list) and short
-            parts = clauses(dump(value)) if short is None else [short[1:-1] if bare else short]
+        if short is not None:
+            parts = [short[1:-1] if value and isinstance(value, dict | list) else short]
+        elif depth > DEEPEST:
+            parts = clauses(dump(value))
         elif isinstance(value, dict):
             named = _joined(label, _name(value))
             return self._members(label, named, value.items(), record, depth)

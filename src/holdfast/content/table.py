@@ -6,7 +6,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import islice, pairwise, zip_longest
 from statistics import median
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -41,7 +41,6 @@ _FOOT = re.compile(
 _GUTTER = re.compile(r"\s{2}")
 _YEAR = re.compile(r"(?:19|20)\d\d(?:[-/ ]?[QqHh]?\d{1,2})?")
 _NUMBER = re.compile(r"[-+]?[$€£]?\d[\d.,]{0,20}%?")
-_WORD = re.compile(r"\S+")
 
 
 class Table(LossyKind):
@@ -256,7 +255,7 @@ def _aligned(lines: Sequence[str]) -> Grid | None:
         return None
     lines = [line.expandtabs().rstrip() for line in (*first, *told)]
     cuts = _cuts(lines[:SAMPLE])
-    spans = list(zip(cuts, [*cuts[1:], None], strict=True))
+    spans = list(pairwise([*cuts, None]))
     cells = [[line[start:end].strip() for start, end in spans] for line in lines]
     head, sample = cells[0], cells[:SAMPLE]
     if len(head) < fewest or not _is_header(head):
@@ -275,14 +274,10 @@ def _cuts(sample: Sequence[str]) -> list[int]:
     The last column reaches to the end of the line.
     """
     last = sample[0].rfind(" ") + 1
-    taken = bytearray(last + 1)
-    for line in sample:
-        for found in _WORD.finditer(line[: last + 1]):
-            taken[found.start() : found.end()] = b"\1" * (found.end() - found.start())
-    cuts = [
-        place for place in range(last + 1) if taken[place] and (place == 0 or not taken[place - 1])
-    ]
-    spans = list(zip(cuts, [*cuts[1:], None], strict=True))
+    columns = zip_longest(*[line[: last + 1] for line in sample], fillvalue=" ")
+    taken = [not "".join(column).isspace() for column in columns]
+    cuts = [at for at, (before, now) in enumerate(pairwise([False, *taken])) if now > before]
+    spans = zip(cuts, [*cuts[1:], None], strict=True)
     return [cut for cut, end in spans if cut == cuts[0] or _begins_column(sample, cut, end)]
 
 

@@ -11,7 +11,6 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
-from itertools import count as numbers
 from typing import NamedTuple
 
 Count = Callable[[str], int]
@@ -97,8 +96,7 @@ def head_tail(text: str, tokens: int, count: Count) -> str:
     Cuts at ends of lines if they are near. If there is no room for the marker, returns the
     beginning with an ellipsis.
     """
-    beginning = clip(text, tokens, count)
-    if len(beginning) == len(text):
+    if fits(text, tokens, count):
         return text
     left = tokens - count(gap(text.count("\n"), len(text))) - 2
     while left >= _SMALLEST_SHARE:
@@ -137,19 +135,16 @@ def choose(
     if not even one piece fits.
     """
 
-    def picked(chosen: Sequence[int]) -> Pick:
-        pieces = sorted(chosen)
-        return Pick(pieces, render(pieces))
-
     def cost(some: Sequence[int]) -> int:
-        return count(picked(some).text)
+        return count(render(sorted(some)))
 
     first, spent = beginning(order, sizes, cost, tokens, tokens * FIRST_GUESS)
     if not first:
         return None
     enough = tokens * _CLOSE_ENOUGH
     following = order[order.index(first[-1]) + 1 :]
-    return picked(filled(first, spent, following, sizes, cost, tokens, enough, FIRST_GUESS))
+    pieces = sorted(filled(first, spent, following, sizes, cost, tokens, enough, FIRST_GUESS))
+    return Pick(pieces, render(pieces))
 
 
 def filled(
@@ -249,10 +244,8 @@ def longest(
     ``reach`` has the sizes of the first parts together, ``allowed`` is the size expected to fit. It
     ends when the share ``enough`` of the room is used.
     """
-    low, high, spent = 0, len(reach) + 1, 0
-    for probe in numbers():
-        if high - low <= 1 or spent >= room * enough:
-            break
+    low, high, spent, probe = 0, len(reach) + 1, 0, 0
+    while high - low > 1 and spent < room * enough:
         guess = bisect_right(reach, allowed) if probe < _GUESSES else (low + high) // 2
         size = min(max(guess, low + 1), high - 1)
         taken = cost(size)
@@ -261,6 +254,7 @@ def longest(
         else:
             high = size
         allowed = reach[size - 1] * min(room / max(taken, 1), _FASTEST_GROWTH)
+        probe += 1
     return low, spent
 
 
@@ -292,15 +286,12 @@ def _cut(text: str, tokens: int, count: Count) -> str:
 def _joint(text: str, place: int) -> int:
     """The position, or one just before it that does not split a combined character."""
     for joint in range(place, max(place - _LONGEST_JOINT, 0), -1):
-        if not _inside(text, joint):
+        if not _are_joined(text[joint - 1], text[joint : joint + 1]):
             return joint
     return place
 
 
-def _inside(text: str, place: int) -> bool:
-    if not 0 < place < len(text):
-        return False
-    before, after = text[place - 1], text[place]
+def _are_joined(before: str, after: str) -> bool:
     if after < "\u0300":
         return before == "\r" and after == "\n"
     joined = after in _JOINERS or before == "\u200d" or "\udc00" <= after <= "\udfff"

@@ -7,7 +7,7 @@ Words are matched whole. A word that is part of a name (``error_handler.py``) or
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
@@ -25,8 +25,7 @@ class _Sayings:
         self._phrases: dict[str, list[str]] = {}
         for phrase in filter(None, (" ".join(listed.split()) for listed in phrases.split(","))):
             self._phrases.setdefault(re.split(r"\W", phrase)[0], []).append(phrase)
-        self._starts = frozenset(self._phrases)
-        self.telling = self._words | self._starts
+        self.telling = self._words.union(self._phrases)
 
     def heard(self, low: str, spoken: frozenset[str]) -> bool:
         """Whether the text, in lower case and with its significant words, has any of them."""
@@ -38,8 +37,7 @@ class _Sayings:
         return any(_reported(word, low) for word in words) or self._has_phrase(low, spoken)
 
     def _has_phrase(self, low: str, spoken: frozenset[str]) -> bool:
-        starts = self._starts & spoken
-        return any(phrase in low for start in starts for phrase in self._phrases[start])
+        return any(phrase in low for start in spoken for phrase in self._phrases.get(start, ()))
 
 
 SEVERE, FAILURE, TROUBLE, WARNING = 1.0, 0.8, 0.6, 0.3
@@ -122,7 +120,6 @@ _STANDING = re.compile(r"(?<![\w.:/-])[1-5]\d\d(?![\w.:/-])")
 _REPLY_WORDS = frozenset(
     "status code http exit exited rc errno signal get post put head delete patch".split()
 )
-_LEVELS = {"E", "F"}
 _KLOG_LEVEL = re.compile(r"[EF]\d{4} \d\d:")
 _LOGCAT_LEVEL = re.compile(r"\d [EF] \w{2,40}\s{0,4}:|\d [EF] [A-Z]\w")
 # characters around a word that are searched for a negation, of which the longest have 22:
@@ -181,11 +178,6 @@ def alarm(text: str) -> float:
     return _alarm(text, low, _spoken(low))
 
 
-def alarms(texts: Sequence[str]) -> list[float]:
-    """The ``alarm`` of each text."""
-    return list(map(alarm, texts))
-
-
 class Signals(NamedTuple):
     """What a sentence signals; ``alarm`` is a value of the function ``alarm``."""
 
@@ -240,10 +232,7 @@ def _names_failure(text: str, low: str, spoken: frozenset[str]) -> bool:
         if (reply and reply[0] >= "400") or _REPLY.search(low) or _EXIT.search(low):
             return True
     has_level = " E " in text or " F " in text
-    return bool(
-        (text[:1] in _LEVELS and _KLOG_LEVEL.match(text))
-        or (has_level and _LOGCAT_LEVEL.search(text, 0, 120))
-    )
+    return bool(_KLOG_LEVEL.match(text) or (has_level and _LOGCAT_LEVEL.search(text, 0, 120)))
 
 
 def _reported(word: str, low: str) -> bool:
@@ -322,9 +311,8 @@ PRESETS: Mapping[str, Weights] = {"mofa": MOFA, "selective": SELECTIVE}
 def has_importance_marker(text: str) -> bool:
     """Whether a whole word of the text, not negated, marks it as important."""
     low = text.lower()
-    return any(_marks(low, at, at + len(word)) for word in _MARKERS for at in places(low, word))
-
-
-def _marks(low: str, start: int, end: int) -> bool:
-    """Whether the marker is a whole word there and is not negated."""
-    return is_whole(low, start, end) and not _DENIED.search(low[max(0, start - _NEAR) : start])
+    return any(
+        is_whole(low, at, at + len(word)) and not _DENIED.search(low[max(0, at - _NEAR) : at])
+        for word in _MARKERS
+        for at in places(low, word)
+    )

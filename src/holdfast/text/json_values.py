@@ -105,17 +105,14 @@ def values_in(text: str) -> Iterator[tuple[str, list[Value]]]:
 @Memo  # since a text is recognised before it is read
 def sources(text: str) -> Sequence[tuple[str, str]]:
     """The parts of a text, each with its objects and arrays as valid JSON, or nothing."""
-    return tuple(_sources(text))
-
-
-def _sources(text: str) -> Iterator[tuple[str, str]]:
     try:
         parse(text, CHECKER)
     except ValueError:
-        pass
-    else:
-        yield text, text
-        return
+        return tuple(_sources(text))
+    return ((text, text),)
+
+
+def _sources(text: str) -> Iterator[tuple[str, str]]:
     told, at = 0, 0
     while found := _START.search(text, at):
         start = found.end() - 1 if found.group().lstrip() in ("{", "[") else found.start()

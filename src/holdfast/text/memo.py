@@ -19,7 +19,6 @@ MOST_BYTES = 64_000_000
 # bytes of an entry beside its characters, measured for a text and a number in a dictionary
 _ENTRY = 200
 _TEXTS, _COLLECTIONS = (str, bytes), frozenset({tuple, list, set, frozenset})
-_UNHELD = frozenset({int, float, bool, range, type(None)})  # types of values that hold no text
 _ITEM = 64  # bytes of an item in a list or a tuple, such as CPython's object of a short text
 _READ = 2  # items that are measured; further ones count as these do
 # of so many new values one is measured, and the others count as it does: measuring each took a
@@ -44,7 +43,8 @@ class Memo(dict[K, V]):
         self._made = 0
         self._usual = 0.0
         """The characters that the value last measured has for each of its key."""
-        _ROOM.share(self)
+        with _ROOM.lock:
+            _ROOM.memos[id(self)] = self
 
     def __call__(self, key: K) -> V:
         """The value for the key."""
@@ -78,13 +78,8 @@ class _Room:
 
     def __init__(self) -> None:
         self.lock = brief_lock()
-        self._memos: WeakValueDictionary[int, Memo[Any, Any]] = WeakValueDictionary()
+        self.memos: WeakValueDictionary[int, Memo[Any, Any]] = WeakValueDictionary()
         self._young = 0
-
-    def share(self, memo: Memo[Any, Any]) -> None:
-        """Let the cache use the memory too."""
-        with self.lock:
-            self._memos[id(memo)] = memo
 
     def has(self, taken: int) -> bool:
         """Whether this many bytes may be added.
@@ -96,7 +91,7 @@ class _Room:
         self._young += taken
         if self._young > MOST_BYTES // 2:
             self._young = taken
-            for memo in list(self._memos.values()):
+            for memo in list(self.memos.values()):
                 memo.age()
         return True
 
@@ -111,8 +106,6 @@ def _length(value: object) -> int:
         return len(some) * (_ITEM + sum(map(_length, islice(some, read))) // max(1, read))
     if isinstance(value, tuple):  # one with names, whose fields differ
         return sum(map(_length, cast("tuple[object, ...]", value)))
-    if type(value) in _UNHELD:
-        return 0
     return sum(map(_length, cast("dict[str, object]", getattr(value, "__dict__", {})).values()))
 
 

@@ -71,8 +71,12 @@ def _decoded(row: str) -> Iterator[tuple[int, str, str]]:
     """A row with its bytes as text, decoded in each way in which they may have been."""
     offset, digits, name = row.split()
     mark = bytes.fromhex(digits)
-    for encoding, errors in (("latin-1", ""), ("utf-8", "replace"), ("ascii", "surrogateescape")):
-        text = mark.decode(encoding, errors or "strict")
+    for encoding, errors in (
+        ("latin-1", "strict"),
+        ("utf-8", "replace"),
+        ("ascii", "surrogateescape"),
+    ):
+        text = mark.decode(encoding, errors)
         if text.strip("\ufffd"):
             yield int(offset), text, name
 

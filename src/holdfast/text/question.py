@@ -61,9 +61,17 @@ class Question:
     terms: tuple[Term, ...] = field(default=(), repr=False)
 
     @classmethod
+    @lru_cache(maxsize=256)
     def of(cls, text: str) -> Question:
         """The question of a text; equal texts give the same object."""
-        return _question(text)
+        heaviest: dict[tuple[str, bool], Term] = {}
+        read = text if len(text) <= 2 * READ else f"{text[:READ]} {text[-READ:]}"
+        for term in _terms(read):
+            key = (term.needle, term.plain)
+            heaviest[key] = max(term, heaviest.get(key, term))
+        # stable: first named, first kept
+        ranked = sorted(heaviest.values(), key=lambda term: -term.weight)
+        return cls(text, tuple(ranked[:MOST_TERMS]))
 
     def __bool__(self) -> bool:
         return bool(self.terms)
@@ -77,11 +85,11 @@ class Question:
         too.
         """
         found: list[dict[Term, float]] = [{} for _ in texts]
-        lows = [text.lower() for text in texts] if self.terms else []
+        lows = [text.lower() for text in texts]
         together = "\n".join(lows)  # most terms do not occur at all; no needle spans a line
         ends = list(accumulate([len(low) + 1 for low in lows]))
         below = [(place, above) for place, above in enumerate(under) if above >= 0]
-        for term in self.terms if texts else ():
+        for term in self.terms:
             held: dict[int, None] = {}
             whole = None if term.plain else _whole(term.needle)
             at = together.find(term.needle)
@@ -106,18 +114,6 @@ class Question:
     def scores(self, texts: Sequence[str], under: Sequence[int] = ()) -> list[float]:
         """The score of each text: the summed weights of its terms in ``answers``."""
         return [sum(found.values(), 0.0) for found in self.answers(texts, under)]
-
-
-@lru_cache(maxsize=256)
-def _question(text: str) -> Question:
-    heaviest: dict[tuple[str, bool], Term] = {}
-    read = text if len(text) <= 2 * READ else f"{text[:READ]} {text[-READ:]}"
-    for term in _terms(read):
-        key = (term.needle, term.plain)
-        heaviest[key] = max(term, heaviest.get(key, term))
-    # stable: first named, first kept
-    ranked = sorted(heaviest.values(), key=lambda term: -term.weight)
-    return Question(text, tuple(ranked[:MOST_TERMS]))
 
 
 def _terms(text: str) -> Iterator[Term]:
@@ -170,10 +166,9 @@ def _is_identifier(token: str) -> bool:
     if token.isalpha():
         capitals = token.isupper() and token.isascii() and len(token) > 2
         return capitals or (not token.islower() and _CAMEL.search(token) is not None)
-    if any(map(str.isdigit, token)):
-        return True
     if (
-        "_" in token.strip("_")
+        any(map(str.isdigit, token))
+        or "_" in token.strip("_")
         or _CAMEL.search(token)
         or token.startswith(("--", "/", "#", "$", "@"))
     ):

@@ -18,7 +18,8 @@ import math
 import re
 from base64 import b64decode
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 _WORD = "[A-Za-z0-9_-]"
 _TOKENS = r"""
@@ -138,8 +139,8 @@ _COMMAND = re.compile(
 )
 _COMMANDS = ("mysql", "mariadb", "sshpass", "redis-cli", "curl", "login")
 """Words at the start of the pattern: searching for words is much faster than trying it."""
-_COOKIES = re.compile(rf"(ookie2?{_QUOTE}?:\s{{0,3}}{_QUOTE}?)([^\n\"'\\]{{1,4000}})")
-_COOKIE = re.compile(r"(=)([^;,\s]{16,4000})")
+_COOKIES = re.compile(rf"ookie2?{_QUOTE}?:\s{{0,3}}{_QUOTE}?([^\n\"'\\]{{1,4000}})")
+_COOKIE = re.compile(r"=([^;,\s]{16,4000})")
 _SMALL_LETTERS = {ord(letter): letter.lower() for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
 _HARMLESS_NAME = re.compile(
     r"(?:id|name|type|file|path|url|uri|length|len|count|size|expiry|hash|version|policy)s?\W*$",
@@ -168,38 +169,35 @@ _LEAST_ENTROPY = 3.0
 def redact(text: str) -> tuple[str, Counter[str]]:
     """The text with secrets masked as ``[redacted jwt]``, and their number by kind."""
     counts: Counter[str] = Counter()
-    masked = _COLOUR.sub("", text)
-    masked = _cut(masked, _private_keys(masked), counts)
+    masked = _cut(_COLOUR.sub("", text), _private_keys, counts)
     for kind, shape in _SHAPES:
-        masked = _without_tokens(masked, kind, shape, counts)
+        masked = _cut(masked, partial(_tokens, kind, shape), counts)
     if any(command in masked for command in _COMMANDS):
-        masked = _without(masked, _COMMAND, "password", counts, _is_password)
-    masked = _COOKIES.sub(
-        lambda c: c[1] + _without(c[2], _COOKIE, "cookie", counts, _is_random), masked
-    )
-    for shape, kind, proves in _FORMS:
-        masked = _without(masked, shape, kind, counts, proves)
+        masked = _cut(masked, partial(_proven, _COMMAND, "password", _is_password), counts)
+    masked = _cut(masked, _cookies, counts)
+    for form in _FORMS:
+        masked = _cut(masked, partial(_proven, *form), counts)
     for search in (_headers, _values, _named):
-        masked = _cut(masked, search(masked, masked.translate(_SMALL_LETTERS)), counts)
+        masked = _cut(masked, search, counts)
     return (masked if counts else text), counts
 
 
-def _mask(kind: str, counts: Counter[str]) -> str:
-    counts[kind] += 1
-    return f"[redacted {kind}]"
+_Spans = Iterator[tuple[int, int, str]]
+"""Where secrets are, each from its start to its end, and their kinds."""
 
 
-def _cut(text: str, found: Iterable[tuple[int, int, str]], counts: Counter[str]) -> str:
-    """The text with a mask for each span of a secret of this kind."""
+def _cut(text: str, search: Callable[[str], _Spans], counts: Counter[str]) -> str:
+    """The text with a mask for each secret that is found."""
     pieces: list[str] = []
     at = 0
-    for start, end, kind in found:
-        pieces += (text[at:start], _mask(kind, counts))
+    for start, end, kind in search(text):
+        pieces += (text[at:start], f"[redacted {kind}]")
+        counts[kind] += 1
         at = end
     return "".join((*pieces, text[at:]))
 
 
-def _private_keys(text: str) -> Iterator[tuple[int, int, str]]:
+def _private_keys(text: str) -> _Spans:
     edges = list(_KEY_EDGE.finditer(text))
     end = 0
     for n, edge in enumerate(edges):
@@ -214,25 +212,25 @@ def _private_keys(text: str) -> Iterator[tuple[int, int, str]]:
         yield edge.start(), end, "private key"
 
 
-def _without_tokens(text: str, kind: str, shape: re.Pattern[str], counts: Counter[str]) -> str:
-    def masked(found: re.Match[str]) -> str:
-        before = text[found.start() - 1 : found.start()] if found.start() else ""
-        if before.isalnum() or before in {"_", "-"} or not _is_random(found.group()):
-            return found.group()
-        return _mask(kind, counts)
-
-    return shape.sub(masked, text)
+def _tokens(kind: str, shape: re.Pattern[str], text: str) -> _Spans:
+    for found in shape.finditer(text):
+        before = text[found.start() - 1 : found.start()]
+        if not (before.isalnum() or before in {"_", "-"}) and _is_random(found.group()):
+            yield *found.span(), kind
 
 
-def _without(
-    text: str,
-    shape: re.Pattern[str],
-    kind: str,
-    counts: Counter[str],
-    proves: Callable[[str], bool],
-) -> str:
-    """The text with the second group of this pattern masked, where it proves to be a secret."""
-    return shape.sub(lambda at: at[1] + _mask(kind, counts) if proves(at[2]) else at[0], text)
+def _proven(shape: re.Pattern[str], kind: str, proves: Callable[[str], bool], text: str) -> _Spans:
+    """The second groups of this pattern that prove to be a secret."""
+    for found in shape.finditer(text):
+        if proves(found[2]):
+            yield *found.span(2), kind
+
+
+def _cookies(text: str) -> _Spans:
+    for header in _COOKIES.finditer(text):
+        for found in _COOKIE.finditer(text, *header.span(1)):
+            if _is_random(found[1]):
+                yield *found.span(1), "cookie"
 
 
 def _is_password(value: str) -> bool:
@@ -263,7 +261,8 @@ def _is_account(value: str) -> bool:
     return len(told) >= 15 and int("".join(str(int(c, 36)) for c in told[4:] + told[:4])) % 97 == 1
 
 
-def _headers(text: str, low: str) -> Iterator[tuple[int, int, str]]:
+def _headers(text: str) -> _Spans:
+    low = text.translate(_SMALL_LETTERS)
     for found in _HEADER.finditer(low):
         start, end = found.span(2)
         before = low[found.start() - 1] if found.start() else " "
@@ -273,14 +272,16 @@ def _headers(text: str, low: str) -> Iterator[tuple[int, int, str]]:
             yield start, end, "authorization"
 
 
-def _values(text: str, low: str) -> Iterator[tuple[int, int, str]]:
+def _values(text: str) -> _Spans:
+    low = text.translate(_SMALL_LETTERS)
     for found in _VALUE_FIRST.finditer(low):
         start, end = found.span(2)
         if _is_secret(found[3], text[start:end], quoted=True):
             yield start, end, "secret"
 
 
-def _named(text: str, low: str) -> Iterator[tuple[int, int, str]]:
+def _named(text: str) -> _Spans:
+    low = text.translate(_SMALL_LETTERS)
     seen = 0
     while found := _NAMED.search(low, seen):
         name, (start, end) = found[1], found.span(found.lastindex or 0)

@@ -52,17 +52,12 @@ def bm25(
     """
     mean, highest, even = max(1.0, total / max(1, texts)), _K1 + 1, 1 - _B
     scores = defaultdict[int, float](float)
-    once: dict[int, float] = {}  # the share of a term that occurs once, by the length of the text
     for together in wanted:
         block = _holders(together, blocks)
         holders = len(block) // POSTING.size
         rarity = math.log1p((texts - holders + 0.5) / (holders + 0.5))
         for place, times, length in POSTING.iter_unpack(block):
-            share = once.get(length) if times == 1 else None
-            if share is None:
-                share = times * highest / (times + _K1 * (even + _B * length / mean))
-                if times == 1:
-                    once[length] = share
+            share = times * highest / (times + _K1 * (even + _B * length / mean))
             scores[place] += rarity * share
     return scores
 
@@ -102,11 +97,13 @@ def _holders(
     if len(together) == 1:
         return blocks.get(together[0], b"")
     held = [
-        {place: (times, length) for place, times, length in POSTING.iter_unpack(blocks[term])}
+        {
+            place: (times, length)
+            for place, times, length in POSTING.iter_unpack(blocks.get(term, b""))
+        }
         for term in together
-        if term in blocks
     ]
-    common = set(held[0]).intersection(*held[1:]) if len(held) == len(together) > 0 else set[int]()
+    common = set(held[0]).intersection(*held[1:]) if held else set[int]()
     return b"".join(
         POSTING.pack(place, min(times[place][0] for times in held), held[0][place][1])
         for place in sorted(common)

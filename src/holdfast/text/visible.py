@@ -81,8 +81,4 @@ def plain(reason: str) -> str:
 
 def encodable(text: str) -> str:
     """The text without lone surrogates, which no provider accepts."""
-    return (
-        text
-        if text.isascii()
-        else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    )
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
