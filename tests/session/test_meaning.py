@@ -15,7 +15,7 @@ def small_blocks(monkeypatch):
 
 
 def near(session, text):
-    return list(session._past._retrieval.vectors.nearest(text, 5))
+    return list(session._past._retrieval(()).vectors.nearest(text, 5))
 
 
 def test_a_message_is_found_by_what_it_means_where_no_word_is_shared():
@@ -49,7 +49,7 @@ def test_only_the_newest_blocks_are_searched_and_held(small_blocks):
     with Session("t") as session:
         session.append(*talk(200))
         assert min(near(session, "parcel for Dana")) >= 96
-        assert len(session._past._retrieval.vectors._blocks) == 3
+        assert len(session._past._retrieval(()).vectors._blocks) == 3
 
 
 def test_one_search_takes_in_a_bounded_number_of_messages(monkeypatch):
