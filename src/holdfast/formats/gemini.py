@@ -35,7 +35,7 @@ from .payloads import (
     objects_in,
     parsed_object,
 )
-from .rules.exchanges import FUNCTION_ID, BlockExchanges, ResultsInNextMessage
+from .rules.exchanges import BlockExchanges, ResultsInNextMessage
 from .rules.messages import AtLeastOne, CallsFollowUsers, KnownRoles, NotEmpty
 from .wire import BlockWire, Taken, whole
 
@@ -49,6 +49,8 @@ _SNAKE = {
     "thoughtSignature": "thought_signature",
     "systemInstruction": "system_instruction",
 }
+_ID = "function:"
+"""Prefix of the id of a call that has none, before the name of its function."""
 _SAID = ("result", "output", "error", "content", "text")
 """Fields whose text is the whole response, if it has no other field."""
 
@@ -141,8 +143,8 @@ class Gemini(BlockWire):
 
 def _called(call_id: str, name: str) -> dict[str, Any]:
     """The name of a function, and the id of its call unless that was made from the name."""
-    if call_id.startswith(FUNCTION_ID):
-        return {"name": call_id.removeprefix(FUNCTION_ID).partition("#")[0]}
+    if call_id.startswith(_ID):
+        return {"name": call_id.removeprefix(_ID).partition("#")[0]}
     return {"id": call_id, "name": name}
 
 
@@ -173,7 +175,7 @@ def _id(holder: Node, name: str, seen: Counter[str]) -> str:
     if holder.value.get("id"):
         return str(holder.value["id"])
     seen[name] += 1
-    return f"{FUNCTION_ID}{name}" + (f"#{seen[name]}" if seen[name] > 1 else "")
+    return f"{_ID}{name}" + (f"#{seen[name]}" if seen[name] > 1 else "")
 
 
 def _said(answer: Node) -> tuple[str, Path]:

@@ -13,6 +13,9 @@ from typing import (
     Literal,
     NamedTuple,
     Protocol,
+    TypeGuard,
+    TypeVar,
+    cast,
     runtime_checkable,
 )
 
@@ -88,6 +91,7 @@ class Opaque:
 SUMMARY = "[HISTORY_SUMMARY"
 """The start of a summary message; ``compressors.summaries`` checks whether it is genuine."""
 
+T = TypeVar("T")
 Part = Text | ToolCall | ToolResult | Reasoning | Media | Opaque
 Parts = tuple[Part, ...]
 
@@ -145,6 +149,10 @@ class Viewing(Protocol):
         ...
 
 
+def _is_annotated(wire: object) -> TypeGuard[Annotated]:
+    return hasattr(wire, "aside")  # isinstance asks the same, far slower
+
+
 class Message:
     """A message: its role, the caller's object, and the wire that reads it. Immutable.
 
@@ -189,25 +197,20 @@ class Message:
     @cached_property
     def aside(self) -> str:
         """The text beside the parts."""
-        wire: Any = self.wire
-        if not hasattr(wire, "aside"):  # isinstance of Annotated asks the same, far slower
-            return ""
-        aside: str = wire.aside(self.original)
-        return aside
+        wire: object = self.wire
+        return wire.aside(self.original) if _is_annotated(wire) else ""
 
     @cached_property
     def calls(self) -> tuple[ToolCall, ...]:
         """Its tool calls."""
-        if self.is_speech or self.role != "assistant":
-            return ()
-        return tuple([part for part in self.parts if isinstance(part, ToolCall)])
+        speaks = self.is_speech or self.role != "assistant"
+        return () if speaks else _only(ToolCall, self.parts)
 
     @cached_property
     def results(self) -> tuple[ToolResult, ...]:
         """Its tool results."""
-        if self.is_speech or self.role == "assistant":
-            return ()
-        return tuple([part for part in self.parts if isinstance(part, ToolResult)])
+        speaks = self.is_speech or self.role == "assistant"
+        return () if speaks else _only(ToolResult, self.parts)
 
     @cached_property
     def begins_like_ours(self) -> bool:
@@ -254,3 +257,10 @@ class Message:
 
 
 Messages = Sequence[Message]
+
+
+def _only(kind: type[T], parts: Parts) -> tuple[T, ...]:
+    """The parts of this kind."""
+    if len(parts) == 1:
+        return cast("tuple[T, ...]", parts) if type(parts[0]) is kind else ()
+    return tuple([part for part in parts if isinstance(part, kind)])

@@ -125,7 +125,7 @@ class ResultsLead(_ResultsOpenNext, MessageByMessage):
     def problem(self, message: Message) -> str:
         """A result in the assistant's role, or after another part."""
         if message.role == "assistant":
-            misplaced = any(map(_is_result, message.parts))
+            misplaced = message.plain is None and any(map(_is_result, message.parts))
             return "a tool result is in a message of the assistant" if misplaced else ""
         if not message.results:
             return ""
@@ -189,8 +189,8 @@ def _results(messages: Messages, i: int, answered: Mapping[Place, Place]) -> lis
 
 
 FUNCTION_ID = "function:"
-"""Prefix of the id of a call that has none of its own, before the name of its function: its result
-is found by that name.
+"""Prefix of the id of an old function call, which has none of its own, before the function's name:
+its result is found by that name.
 """
 
 

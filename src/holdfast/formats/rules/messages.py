@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from typing import Literal
 
 from holdfast.formats.payloads import ROLES
@@ -161,6 +161,8 @@ class ContentGiven(MessageByMessage):
 
     def problem(self, message: Message) -> str:
         """Content that is null, without one of these."""
+        if message.plain is not None:
+            return ""
         value = original(message)
         if value.get("content") is not None or any(map(value.get, _IN_PLACE_OF_CONTENT)):
             return ""
@@ -338,17 +340,24 @@ class ThinkingStays(RewritingRule):
 
 def _loop(messages: Messages) -> tuple[list[int], list[int]]:
     """The assistant's messages since the user last spoke, and those that start with thinking."""
-    since = takewhile(lambda i: not speaks(messages[i]), reversed(range(len(messages))))
-    loop = sorted(i for i in since if messages[i].role == "assistant")
+    loop: list[int] = []
+    for i in range(len(messages) - 1, -1, -1):
+        if speaks(messages[i]):
+            break
+        if messages[i].role == "assistant":
+            loop.append(i)
+    loop.reverse()
     return loop, [i for i in loop if _led(messages[i])]
 
 
 def _led(message: Message) -> bool:
     """Whether the message starts with thinking."""
-    return any(isinstance(part, Reasoning) for part in message.parts[:1])
+    return message.plain is None and bool(message.parts) and isinstance(message.parts[0], Reasoning)
 
 
 def _thinking(message: Message) -> list[Reasoning]:
+    if message.plain is not None:
+        return []
     return [part for part in message.parts if isinstance(part, Reasoning)]
 
 
