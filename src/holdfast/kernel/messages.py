@@ -19,8 +19,6 @@ from typing import (
     runtime_checkable,
 )
 
-from .forks import cached_property
-
 Role = Literal["system", "user", "assistant", "tool"]
 """The four roles; ``developer`` is read as system, ``human`` as user, ``function`` as tool."""
 
@@ -164,6 +162,21 @@ class Message:
     Not a frozen dataclass, which would make reading a conversation a quarter slower.
     """
 
+    __slots__ = (
+        "_aside",
+        "_begins_like_ours",
+        "_calls",
+        "_parts",
+        "_results",
+        "is_speech",
+        "measured",
+        "original",
+        "ours",
+        "plain",
+        "role",
+        "wire",
+    )
+
     def __init__(
         self,
         role: Role,
@@ -182,43 +195,64 @@ class Message:
         self.is_speech = plain is not None and role != "tool"
         self.measured: tuple[object, int] | None = None
         self.ours = ours
-        if parts is not None:
-            self.parts = parts
-        if aside is not None:
-            self.aside = aside
+        self._parts = parts
+        self._aside = aside
+        self._begins_like_ours: bool | None = None
+        self._calls: tuple[ToolCall, ...] | None = None
+        self._results: tuple[ToolResult, ...] | None = None
 
-    @cached_property
+    @property
     def parts(self) -> Parts:
         """The parts, read on first use."""
-        if self.plain is not None and self.is_speech:
-            return (Text(self.plain),)
-        return self.wire.parts(self.original)
+        parts = self._parts
+        if parts is None:
+            if self.plain is not None and self.is_speech:
+                parts = (Text(self.plain),)
+            else:
+                parts = self.wire.parts(self.original)
+            self._parts = parts
+        return parts
 
-    @cached_property
+    @property
     def aside(self) -> str:
         """The text beside the parts."""
-        wire: object = self.wire
-        return wire.aside(self.original) if _is_annotated(wire) else ""
+        aside = self._aside
+        if aside is None:
+            wire: object = self.wire
+            aside = self._aside = wire.aside(self.original) if _is_annotated(wire) else ""
+        return aside
 
-    @cached_property
+    @property
     def calls(self) -> tuple[ToolCall, ...]:
         """Its tool calls."""
-        speaks = self.is_speech or self.role != "assistant"
-        return () if speaks else _only(ToolCall, self.parts)
+        if self.is_speech or self.role != "assistant":
+            return ()
+        calls = self._calls
+        if calls is None:
+            calls = self._calls = _only(ToolCall, self.parts)
+        return calls
 
-    @cached_property
+    @property
     def results(self) -> tuple[ToolResult, ...]:
         """Its tool results."""
-        speaks = self.is_speech or self.role == "assistant"
-        return () if speaks else _only(ToolResult, self.parts)
+        if self.is_speech or self.role == "assistant":
+            return ()
+        results = self._results
+        if results is None:
+            results = self._results = _only(ToolResult, self.parts)
+        return results
 
-    @cached_property
+    @property
     def begins_like_ours(self) -> bool:
         """Whether it is text that begins as Holdfast's notes and summaries do."""
-        first = self.plain
-        if first is None and all(isinstance(part, Text) for part in self.parts):
-            first = next((part.text for part in self.parts), "")
-        return self.role != "tool" and (first or "").startswith(SUMMARY)
+        begins = self._begins_like_ours
+        if begins is None:
+            first = self.plain
+            if first is None and all(isinstance(part, Text) for part in self.parts):
+                first = next((part.text for part in self.parts), "")
+            begins = self.role != "tool" and (first or "").startswith(SUMMARY)
+            self._begins_like_ours = begins
+        return begins
 
     @property
     def content_text(self) -> str | None:
@@ -252,7 +286,7 @@ class Message:
         """The message as one that Holdfast wrote, or as one of others."""
         if ours == self.ours:
             return self
-        known = self.plain, vars(self).get("parts"), vars(self).get("aside")
+        known = (self.plain, self._parts, self._aside)
         return Message(self.role, self.original, self.wire, *known, ours=ours)
 
 
