@@ -6,15 +6,16 @@ the failure is reported; if secrets are to be masked, the request is refused.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 from holdfast.agent import smaller_budget
 from holdfast.api import TokenBreakdown, compress, count
 from holdfast.formats import named
 from holdfast.formats.payloads import Object, is_list, is_object
-from holdfast.http.budgets import Budgets
+from holdfast.http.budgets import Budgets, Size
 from holdfast.http.requests import (
     Endpoint,
     Origin,
@@ -31,7 +32,7 @@ from holdfast.kernel.budget import MOST, Budget
 from holdfast.kernel.errors import ContextOverflowError, HoldfastError
 from holdfast.kernel.messages import Viewing
 from holdfast.kernel.transcript import Format
-from holdfast.options import Options, check, chosen
+from holdfast.options import Options, check, chosen, lists_options
 from holdfast.providers.vendor import refusal
 from holdfast.result import CompressionResult
 from holdfast.tokens import window_of
@@ -322,6 +323,26 @@ class Fitter:
         if fixed >= allowed:
             return budget
         return replace(budget, target=fixed + int((allowed - fixed) * self.budgets.target))
+
+
+class FitsCalls:
+    """Gives an integration, which is a subclass, its ``fitter``.
+
+    The budget is one of ``holdfast.http.client``: tokens, a share of the model's window, a Budget,
+    or None for the window; ``budgets`` are budgets by model name. The options are those of
+    ``compress``.
+    """
+
+    @lists_options
+    def __init__(
+        self,
+        budget: Size = None,
+        *,
+        budgets: Mapping[str, Size] | None = None,
+        **options: Unpack[Options],
+    ) -> None:
+        super().__init__()
+        self.fitter = Fitter(Budgets(budget, budgets or {}), options)
 
 
 def _begins(messages: Any) -> int:
