@@ -18,7 +18,6 @@ from holdfast.formats.payloads import Object, is_list, is_object
 from holdfast.http.budgets import Budgets, Size
 from holdfast.http.requests import (
     Endpoint,
-    Origin,
     endpoint_of,
     model_of_text,
     named_in_body,
@@ -53,8 +52,9 @@ class Given(NamedTuple):
     """
 
     raw: bytes
-    encoding: str
-    origin: Origin
+    encoding: str = ""
+    thread: str = ""
+    owner: str = ""
     aside: bool = False
 
 
@@ -144,7 +144,7 @@ class Fitter:
         endpoint = self.endpoint(path)
         if endpoint is None or not raw:
             return Fitted(raw, note="no conversation")
-        asked = Given(raw, encoding, Origin(thread=thread, owner=owner), aside)
+        asked = Given(raw, encoding, thread, owner, aside)
         try:
             found = self.at_once(path, asked)
             if found is None:
@@ -160,7 +160,7 @@ class Fitter:
         Unchanged messages are the same objects. A body that cannot be fitted is handled as in
         ``fit``.
         """
-        asked = Given(b"", "", Origin(thread=thread, owner=""))
+        asked = Given(b"", thread=thread)
         try:
             view, fitted = self._view(self._read(body, endpoint, asked))
         except Exception as fault:  # noqa: BLE001 - as in ``fit``
@@ -265,11 +265,11 @@ class Fitter:
         if not is_list(messages) or not messages:
             return self._masked(request, replace(fitted, note="no messages"))
         views = list(map(form.view, messages)) if isinstance(form, Viewing) else messages
-        chain = chain_of(views, f"{asked.origin['owner']}\0{request.endpoint.format}".encode())
+        chain = chain_of(views, f"{asked.owner}\0{request.endpoint.format}".encode())
         sent = self.views.found(chain, request.model)
-        said = asked.origin["thread"] or named_in_body(request.body)
+        said = asked.thread or named_in_body(request.body)
         if said:
-            name = thread_of(asked.origin["owner"], said)
+            name = thread_of(asked.owner, said)
         else:
             name = sent.thread if sent else self.views.thread(chain, _begins(views))
         request = request._replace(options={**request.options, "thread": name})
