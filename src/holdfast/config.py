@@ -19,7 +19,6 @@ from typing import Any, cast
 from holdfast.config_files import (
     READERS,
     ConfigFile,
-    Layers,
     Table,
     check_keys,
     inside,
@@ -37,9 +36,9 @@ from holdfast.kernel.typed import is_object
 from holdfast.options import USUAL_PROFILE, Options, check, chosen
 from holdfast.profiles import (
     PROFILE_KEYS,
+    Layers,
     Profile,
     named_profile,
-    profile_layers,
     profile_of,
 )
 from holdfast.providers import check_embedder, check_model
@@ -233,8 +232,7 @@ def load_config(
     named = path or variables.get(FILE)
     file = _named(Path(named)) if named else _found(Path(folder or "."))
     files = [each for each in (file, _environment(variables)) if each is not None and each.data]
-    layers = profile_layers()
-    layers.find = lambda name, folder: _usable(named_profile(name, folder))
+    layers = Layers(lambda name, folder: _usable(named_profile(name, folder)))
     layers.add(named_profile(USUAL_PROFILE))
     for each in files:
         layers.add(each)

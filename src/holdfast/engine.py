@@ -15,7 +15,7 @@ from holdfast.formats import read
 from holdfast.formats.payloads import ROLES, is_list, is_object, model_of, named
 from holdfast.kernel.budget import Allowance, Budget, BudgetLike, Meter, is_whole, thresholds
 from holdfast.kernel.compressor import Attempt, Compressor, Plan, Status, described, run_batch
-from holdfast.kernel.errors import BudgetError, ConfigError, InputError, StrategyError
+from holdfast.kernel.errors import ConfigError, InputError, StrategyError
 from holdfast.kernel.ports import Secret
 from holdfast.kernel.registry import similar
 from holdfast.kernel.transcript import Continuing, Format, Transcript
@@ -33,6 +33,7 @@ from holdfast.result import (
     TokenUsage,
     bare,
     contained,
+    too_large,
 )
 from holdfast.runtime import Requests, Rounds, Runtime
 from holdfast.stores import open_store
@@ -442,12 +443,7 @@ def deliver(job: Job, plan: Plan, result: CompressionResult) -> CompressionResul
             if inner.fault is not None:
                 raise StrategyError(name, inner.detail) from inner.fault
     if job.budget.hard and result.smallest is not None:
-        raise BudgetError(
-            limit=result.spent.limit,
-            tokens=result.metrics.tokens_before,
-            smallest=result.smallest,
-            reason=result.detail,
-        )
+        raise too_large(result)
     return result
 
 

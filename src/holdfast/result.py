@@ -16,7 +16,7 @@ from holdfast.files import read_whole, write_all
 from holdfast.kernel.apply import dropped_by, undo
 from holdfast.kernel.compressor import Status
 from holdfast.kernel.edits import Drop, Edit, Insert, Offload, Replace
-from holdfast.kernel.errors import ConfigError, InputError
+from holdfast.kernel.errors import BudgetError, ConfigError, InputError
 from holdfast.kernel.ports import Accuracy
 from holdfast.kernel.registry import imported
 from holdfast.kernel.typed import Only, check_type, typed
@@ -162,6 +162,16 @@ UNKNOWN = Accuracy("unknown")
 _EDITS: dict[str, type[Edit]] = {
     cls.__name__.lower(): cls for cls in (Drop, Replace, Offload, Insert)
 }
+
+
+def too_large(result: CompressionResult) -> BudgetError:
+    """The error for a result that does not fit its budget."""
+    return BudgetError(
+        limit=result.limit,
+        tokens=result.metrics.tokens_before,
+        smallest=result.smallest or result.tokens,
+        reason=result.detail,
+    )
 
 
 def touched(edit: Drop | Replace | Offload) -> tuple[int, ...]:

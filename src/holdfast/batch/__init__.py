@@ -48,8 +48,6 @@ _BUCKETS = ("s3://", "gs://", "az://")
 _COLUMN = "messages"
 _TABLES = "holdfast.batch.tables"
 
-PutBack = Callable[[Any], str]
-
 
 def _buckets() -> Any:
     return imported("holdfast.batch.buckets")
@@ -61,17 +59,6 @@ class Record:
 
     place: str
     text: str
-
-    def conversation(self) -> tuple[Any, PutBack]:
-        """The conversation, and a function that turns the fitted one into the output.
-
-        Raises InputError for anything but a conversation.
-        """
-        value = _read(self.text, "this is not")
-        if not is_object(value) or not isinstance(value.get(_COLUMN), str):
-            return value, compact
-        messages = _read(value[_COLUMN], "its messages are not")
-        return messages, lambda found: compact({**value, _COLUMN: compact(found)})
 
 
 def _read(text: str, problem: str) -> object:
@@ -240,8 +227,10 @@ def fit_chunk(budget: int | Budget, options: Options, chunk: tuple[int, Sequence
     done, begun = Done(), process_time()
     for record in chunk[1]:
         try:
-            value, put_back = record.conversation()
-            result = compress(value, budget, **options)
+            value = _read(record.text, "this is not")
+            row = value if is_object(value) and isinstance(value.get(_COLUMN), str) else None
+            messages = _read(row[_COLUMN], "its messages are not") if row else value
+            result = compress(messages, budget, **options)
             if result.reason == "invalid_input":
                 raise InputError(result.detail)
         except ConfigError:
@@ -249,7 +238,8 @@ def fit_chunk(budget: int | Budget, options: Options, chunk: tuple[int, Sequence
         except HoldfastError as fault:
             done.refuse(record, str(fault))
         else:
-            done.outputs.append(put_back(result.messages))
+            output = compact(result.messages)
+            done.outputs.append(compact({**row, _COLUMN: output}) if row else output)
             fitted = Summary(
                 inputs=1,
                 fitted=1,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+from abc import abstractmethod
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -196,6 +197,9 @@ def _end_with(lifeline: Connection) -> None:
     os._exit(1)
 
 
+_Begun = tuple[int, Callable[[Any], Future[Any]], type[Exception]]
+
+
 class _Cluster:
     """The workers of a cluster."""
 
@@ -219,34 +223,50 @@ class _Cluster:
             return cls(workers=_number(workers, url, f"{parts.scheme}://local?workers=2"))
         return cls(url)
 
+    def map(self, work: Callable[[T], R], pieces: Iterable[T]) -> Iterator[tuple[T, R | None]]:
+        """Yield each piece with its result, in any order; None if its worker died each time."""
+        waiting = iter(pieces)
+        with ExitStack() as opened:
+            room, submit, died = self._begun(work, opened)
+            at_work = {submit(piece): piece for piece in islice(waiting, room)}
+            while at_work:
+                for future in wait(at_work, return_when=FIRST_COMPLETED).done:
+                    result = None
+                    with suppress(died):
+                        result = future.result()
+                    yield at_work.pop(future), result
+                    at_work |= {submit(piece): piece for piece in islice(waiting, 1)}
+
+    @abstractmethod
+    def _begun(self, work: Callable[[Any], Any], opened: ExitStack) -> _Begun:
+        """Reach the cluster until ``opened`` is closed.
+
+        Returns how many pieces are at work at once, a function that submits one, and the error of a
+        worker that died.
+        """
+
 
 class Dask(_Cluster):
     """The workers of a Dask scheduler, or of a local one."""
 
     _extra, _package = "dask", "dask.distributed"
 
-    def map(self, work: Callable[[T], R], pieces: Iterable[T]) -> Iterator[tuple[T, R | None]]:
-        """Yield each piece with its result; None if several workers died while working on it."""
-        with ExitStack() as opened:
-            client = self._client(opened)
-            client.wait_for_workers(1, timeout=_WAIT)
-            room = _AHEAD * len(client.scheduler_info(n_workers=-1)["workers"])
-
-            submit = partial(client.get_executor(pure=False).submit, work)
-            yield from _finished(pieces, room, submit, self._tools.KilledWorker)
-
-    def _client(self, opened: ExitStack) -> Any:
+    def _begun(self, work: Callable[[Any], Any], opened: ExitStack) -> _Begun:
         address = self._address.replace("dask://", "tcp://")
         local = {"threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1"}
         try:
             place = address or opened.enter_context(
                 self._tools.LocalCluster(n_workers=self._workers, **local)
             )
-            return opened.enter_context(self._tools.Client(place, timeout=_WAIT))
+            client = opened.enter_context(self._tools.Client(place, timeout=_WAIT))
         except OSError as fault:
             raise HoldfastError(
                 f"no scheduler of Dask answers at {address}; start one, or check the address"
             ) from fault
+        client.wait_for_workers(1, timeout=_WAIT)
+        room = _AHEAD * len(client.scheduler_info(n_workers=-1)["workers"])
+        submit = partial(client.get_executor(pure=False).submit, work)
+        return room, submit, self._tools.KilledWorker
 
 
 class Ray(_Cluster):
@@ -254,23 +274,7 @@ class Ray(_Cluster):
 
     _extra, _package = "ray", "ray"
 
-    def map(self, work: Callable[[T], R], pieces: Iterable[T]) -> Iterator[tuple[T, R | None]]:
-        """Yield each piece with its result; None if its process died each time."""
-        tools = self._tools
-        self._begin()
-        try:
-            task = tools.remote(_done)
-            room = _AHEAD * max(1, int(tools.cluster_resources().get("CPU", 1)))
-
-            def submit(piece: T) -> Future[R]:
-                found: Future[R] = task.remote(work, piece).future()
-                return found
-
-            yield from _finished(pieces, room, submit, tools.exceptions.WorkerCrashedError)
-        finally:
-            tools.shutdown()
-
-    def _begin(self) -> None:
+    def _begun(self, work: Callable[[Any], Any], opened: ExitStack) -> _Begun:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no usage reports
         local = {
             "num_cpus": self._workers,
@@ -284,22 +288,16 @@ class Ray(_Cluster):
             raise HoldfastError(
                 f"no cluster of Ray answers at {self._address}; start one, or check the address"
             ) from fault
+        opened.callback(self._tools.shutdown)
+        task = self._tools.remote(_done)
+        room = _AHEAD * max(1, int(self._tools.cluster_resources().get("CPU", 1)))
+
+        def submit(piece: object) -> Future[Any]:
+            found: Future[Any] = task.remote(work, piece).future()
+            return found
+
+        return room, submit, self._tools.exceptions.WorkerCrashedError
 
 
 def _done(work: Callable[[T], R], piece: T) -> R:
     return work(piece)
-
-
-def _finished(
-    pieces: Iterable[T], room: int, submit: Callable[[T], Future[R]], died: type[Exception]
-) -> Iterator[tuple[T, R | None]]:
-    """Each piece with its result, or None if its worker ``died``; ``room`` are at work at once."""
-    waiting = iter(pieces)
-    at_work = {submit(piece): piece for piece in islice(waiting, room)}
-    while at_work:
-        for future in wait(at_work, return_when=FIRST_COMPLETED).done:
-            result = None
-            with suppress(died):
-                result = future.result()
-            yield at_work.pop(future), result
-            at_work |= {submit(piece): piece for piece in islice(waiting, 1)}

@@ -31,7 +31,6 @@ from holdfast.cli.options import (
     RESULT,
     SOFT,
     budget_of,
-    configured,
     counting_options,
     having,
     kept_in,
@@ -41,7 +40,6 @@ from holdfast.cli.options import (
     option,
     options_of,
     positions,
-    read_tools,
     share,
     store_options,
 )
@@ -49,10 +47,10 @@ from holdfast.cli.results import calls_line, fate, summary, write_result
 from holdfast.cli.terminal import note, report, waiting, write_json
 from holdfast.compressors import COMPRESSORS
 from holdfast.files import write_all
-from holdfast.kernel.errors import BudgetError, ConfigError
+from holdfast.kernel.errors import ConfigError
 from holdfast.reports import Account, account, written
 from holdfast.reports.text import WIDTH, overview, text_report
-from holdfast.result import CompressionResult, report_form
+from holdfast.result import CompressionResult, report_form, too_large
 
 
 def _fitted(
@@ -68,24 +66,12 @@ def _fitted(
         raise ConfigError(problem, place="profile", advice="give one of them")
     budget = budget_of(given)
     document = read_conversation(given["file"])
-    options["tools"] = read_tools(given["tools"]) or configured().options.get("tools")
+    options["tools"] = given["tools"]
     options["store"] = (
         "memory://" if given["store"] and rehearsal else kept_in(given["store"], given["store_key"])
     )
-    with waiting(len(document.text)), within(given["file"], given["tools"]):
+    with waiting(len(document.text)), within(given["file"]):
         return document, compress(document.payload, budget, **options)
-
-
-def _unmet(result: CompressionResult, given: Mapping[str, Any]) -> BudgetError | None:
-    """The error of a result that does not fit, unless the budget is soft."""
-    if given["soft"] or result.budget_met:
-        return None
-    return BudgetError(
-        limit=result.spent.limit,
-        tokens=result.metrics.tokens_before,
-        smallest=result.smallest or result.spent.tokens,
-        reason=result.detail,
-    )
 
 
 def _account(result: CompressionResult, given: Mapping[str, Any]) -> Account:
@@ -146,10 +132,10 @@ def compress_command(
     file: str = given["file"]
     check_targets({"-o": output, "--result": kept, "--report": told}, file, onto_source="-o")
     document, result = _fitted(given)
-    if unmet := _unmet(result, given):
+    if not (given["soft"] or result.budget_met):
         if as_json:
             write_json(summary(result))
-        raise unmet
+        raise too_large(result)
     reports = {} if told is None else {told: text_bytes(written(_account(result, given), form))}
     write_result(document, result, output, kept, reports, to_pipe=not as_json)
     if not quiet:
@@ -210,5 +196,5 @@ def explain(told: str | None, *, as_json: bool, **given: Any) -> None:
         width = get_terminal_size((WIDTH, 0)).columns
         report(text_report(found, width), sys.stdout)
     note_unknown(given["model"], given["counter"])
-    if unmet := _unmet(result, given):
-        raise unmet
+    if not (given["soft"] or result.budget_met):
+        raise too_large(result)

@@ -28,7 +28,6 @@ from holdfast.cli.options import (
     known,
     note_unknown,
     option,
-    read_tools,
 )
 from holdfast.cli.results import steps_of, write_result
 from holdfast.cli.terminal import SCREEN, report, waiting, write, write_json, write_to
@@ -51,7 +50,7 @@ def count_command(
     model: str | None,
     counter: str | None,
     form: ProviderName | None,
-    tools: str | None,
+    tools: object,
     *,
     as_json: bool,
 ) -> None:
@@ -61,9 +60,8 @@ def count_command(
     holdfast count chat.json --model gpt-4o
     """
     document = read_conversation(file)
-    schemas = read_tools(tools)
-    with waiting(len(document.text)), within(file, tools):
-        counted = count(document.payload, model=model, counter=counter, format=form, tools=schemas)
+    with waiting(len(document.text)), within(file):
+        counted = count(document.payload, model=model, counter=counter, format=form, tools=tools)
     if as_json:
         facts = asdict(counted)
         facts["messages"] = [{"index": i, **each} for i, each in enumerate(facts.pop("messages"))]

@@ -32,14 +32,14 @@ class Document:
 
 
 @contextmanager
-def within(name: str, tools: str | None = None) -> Generator[None]:
+def within(name: str) -> Generator[None]:
     """Add the name of the file to an InputError that is raised inside."""
     try:
         yield
     except ConfigError:
         raise
     except InputError as fault:
-        file = tools if tools and fault.place.startswith("tools") else shown(name)
+        file = shown(name)
         raise fault.at(f"{file}: {fault.place}" if fault.place else file) from fault
     except RecursionError as fault:
         advice = "give a conversation with fewer levels of objects inside each other"

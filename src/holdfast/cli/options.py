@@ -16,6 +16,7 @@ from holdfast.cli.terminal import note
 from holdfast.config import Config, load_config
 from holdfast.files import read_whole
 from holdfast.formats import FORMATS
+from holdfast.formats.payloads import schemas
 from holdfast.kernel.budget import Budget, written_tokens
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.ports import KeyValueStore
@@ -153,7 +154,7 @@ REDACT = click.option(
 )
 
 
-_SETTINGS = "model counter format tools store thread llm embedder redact query".split()
+_SETTINGS = "model counter format store thread llm embedder redact query".split()
 """Keys of a configuration that are the defaults of options."""
 
 
@@ -202,7 +203,27 @@ FORM = option(
     f"The format of the messages ({', '.join(FORMATS.table)}).  [default: detected]",
     callback=known(FORMATS.load),
 )
-_TOOLS = option("--tools", "FILE", "JSON list of tool schemas that are sent too.")
+
+
+def _read_tools(ctx: click.Context, param: click.Parameter, file: str | None) -> object:
+    """The schemas in the file, a list or the field ``tools`` of a request body; or configured."""
+    del ctx, param
+    if file is None:
+        return configured().options.get("tools")
+    document = read_json(file)
+    with within(file):
+        found = object_in(document).get("tools", document.payload)
+        if not is_list(found):
+            raise InputError(
+                "it has no list of schemas", advice='give a list, or an object with "tools"'
+            )
+        schemas(found)
+        return found
+
+
+_TOOLS = option(
+    "--tools", "FILE", "JSON list of tool schemas that are sent too.", callback=_read_tools
+)
 
 counter_options = having(*COUNTER, CONFIG)
 form_options = having(*COUNTER, FORM, CONFIG)
@@ -219,20 +240,6 @@ def note_unknown(model: str | None, counter: str | None) -> None:
             f"The model {one_line(model)!r} is not known: tokens are counted by {used.name},"
             " an estimate of unknown error. Check the name, or leave room with --headroom.\n"
         )
-
-
-def read_tools(file: str | None) -> object:
-    """The schemas in the file: a list, or the field ``tools`` of a request body."""
-    if file is None:
-        return None
-    document = read_json(file)
-    with within(file):
-        found = object_in(document).get("tools", document.payload)
-        if not is_list(found):
-            raise InputError(
-                "it has no list of schemas", advice='give a list, or an object with "tools"'
-            )
-        return found
 
 
 FILE_URL = "sqlite:///"

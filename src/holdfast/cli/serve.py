@@ -116,13 +116,12 @@ def _by_model(given: Sequence[str]) -> dict[str, Size]:
 
 @click.command("serve")
 @proxy_options
-@click.option("--host", default="127.0.0.1", help="Where to listen.  [default: 127.0.0.1]")
-@click.option("-p", "--port", type=click.IntRange(0, 65535), default=8400, help="[default: 8400]")
+@click.option("--host", help="Where to listen.  [default: 127.0.0.1]")
+@click.option("-p", "--port", type=click.IntRange(0, 65535), help="[default: 8400]")
 @option(
     "--token",
     "T",
     "Protects the proxy's own pages; needed if other machines can reach it.",
-    default="",
     envvar="HOLDFAST_TOKEN",
 )
 @option(
@@ -137,14 +136,12 @@ def _by_model(given: Sequence[str]) -> dict[str, Size]:
     "N",
     "The most connections at once.  [default: 1000]",
     type=click.IntRange(1),
-    default=1_000,
 )
 @option(
     "--grace",
     "S",
     "Seconds for running requests when it stops.  [default: 10]",
     type=click.IntRange(1),
-    default=10,
 )
 def serve(**given: Any) -> None:
     """Run a proxy that fits what agents send to their providers, until it is interrupted.
@@ -156,7 +153,8 @@ def serve(**given: Any) -> None:
     holdfast serve --budget 80% --store originals.db --recall
     ANTHROPIC_BASE_URL=http://127.0.0.1:8400 claude
     """
-    more = {name: given[name] for name in ("host", "port", "token", "connections", "grace")}
+    names = ("host", "port", "token", "connections", "grace")
+    more = {name: given[name] for name in names if given[name] is not None}
     settings = settings_of(given, most_bytes=given["most_megabytes"] * 1_000_000, **more)
 
     def announce(address: str) -> None:

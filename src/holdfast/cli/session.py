@@ -49,13 +49,12 @@ from holdfast.cli.options import (
     note_unknown,
     option,
     place_of,
-    read_tools,
     url_of,
 )
 from holdfast.cli.results import steps_of
 from holdfast.cli.terminal import note, write, write_json, write_to
 from holdfast.files import write_all
-from holdfast.kernel.errors import BudgetError, ConfigError
+from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.typed import is_list
 from holdfast.memory.excerpts import best_place
 from holdfast.memory.times import day_name
@@ -63,6 +62,7 @@ from holdfast.reports.text import WIDTH
 from holdfast.result import TokenUsage, report_form
 from holdfast.session import Session, View
 from holdfast.session.state import Event
+from holdfast.session.view import too_large
 from holdfast.text.visible import GLANCE, amount, one_line
 from holdfast.threads import open  # noqa: A004 - as one opens a file
 
@@ -197,20 +197,17 @@ def fit(output: str | None, *, soft: bool, as_json: bool, quiet: bool, **asked: 
     port?"
     """
     check_output(output, as_json=as_json)
-    store, query, schemas = asked["store"], asked.pop("query"), read_tools(asked["tools"])
+    store = asked["store"]
     check_targets({"-o": output}, url_of(store).removeprefix(FILE_URL))
     said = {name: asked[name] for name in ("model", "counter", "profile", "redact")}
     said |= {"budget": budget_of(asked), "format": asked["form"]}
-    with within(store, asked["tools"]), existing(asked["thread"], store, said) as session:
-        view = session.fit(query, tools=schemas)
+    with within(store), existing(asked["thread"], store, said) as session:
+        view = session.fit(asked["query"], tools=asked["tools"])
         facts = dict(_facts(session, view))
     if as_json:
         write_json(facts)
     if view.smallest is not None and not soft:
-        reason = "the messages that must stay are larger"
-        raise BudgetError(
-            limit=view.limit, tokens=view.tokens, smallest=view.smallest, reason=reason
-        )
+        raise too_large(view)
     if output not in (None, STDOUT) or not as_json:
         write_to(output, json_bytes(view.messages))
     if not quiet:

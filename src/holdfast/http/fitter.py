@@ -6,18 +6,18 @@ the failure is reported; if secrets are to be masked, the request is refused.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 from holdfast.agent import smaller_budget
 from holdfast.api import TokenBreakdown, compress, count
 from holdfast.formats import named
 from holdfast.formats.payloads import Object, is_list, is_object
-from holdfast.http.budgets import Budgets
+from holdfast.http.budgets import Budgets, Size
 from holdfast.http.requests import (
     Endpoint,
-    Origin,
     endpoint_of,
     model_of_text,
     named_in_body,
@@ -31,7 +31,7 @@ from holdfast.kernel.budget import MOST, Budget
 from holdfast.kernel.errors import ContextOverflowError, HoldfastError
 from holdfast.kernel.messages import Viewing
 from holdfast.kernel.transcript import Format
-from holdfast.options import Options, check, chosen
+from holdfast.options import Options, check, chosen, lists_options
 from holdfast.providers.vendor import refusal
 from holdfast.result import CompressionResult
 from holdfast.tokens import window_of
@@ -52,8 +52,9 @@ class Given(NamedTuple):
     """
 
     raw: bytes
-    encoding: str
-    origin: Origin
+    encoding: str = ""
+    thread: str = ""
+    owner: str = ""
     aside: bool = False
 
 
@@ -143,7 +144,7 @@ class Fitter:
         endpoint = self.endpoint(path)
         if endpoint is None or not raw:
             return Fitted(raw, note="no conversation")
-        asked = Given(raw, encoding, Origin(thread=thread, owner=owner), aside)
+        asked = Given(raw, encoding, thread, owner, aside)
         try:
             found = self.at_once(path, asked)
             if found is None:
@@ -159,7 +160,7 @@ class Fitter:
         Unchanged messages are the same objects. A body that cannot be fitted is handled as in
         ``fit``.
         """
-        asked = Given(b"", "", Origin(thread=thread, owner=""))
+        asked = Given(b"", thread=thread)
         try:
             view, fitted = self._view(self._read(body, endpoint, asked))
         except Exception as fault:  # noqa: BLE001 - as in ``fit``
@@ -264,11 +265,11 @@ class Fitter:
         if not is_list(messages) or not messages:
             return self._masked(request, replace(fitted, note="no messages"))
         views = list(map(form.view, messages)) if isinstance(form, Viewing) else messages
-        chain = chain_of(views, f"{asked.origin['owner']}\0{request.endpoint.format}".encode())
+        chain = chain_of(views, f"{asked.owner}\0{request.endpoint.format}".encode())
         sent = self.views.found(chain, request.model)
-        said = asked.origin["thread"] or named_in_body(request.body)
+        said = asked.thread or named_in_body(request.body)
         if said:
-            name = thread_of(asked.origin["owner"], said)
+            name = thread_of(asked.owner, said)
         else:
             name = sent.thread if sent else self.views.thread(chain, _begins(views))
         request = request._replace(options={**request.options, "thread": name})
@@ -322,6 +323,26 @@ class Fitter:
         if fixed >= allowed:
             return budget
         return replace(budget, target=fixed + int((allowed - fixed) * self.budgets.target))
+
+
+class FitsCalls:
+    """Gives an integration, which is a subclass, its ``fitter``.
+
+    The budget is one of ``holdfast.http.client``: tokens, a share of the model's window, a Budget,
+    or None for the window; ``budgets`` are budgets by model name. The options are those of
+    ``compress``.
+    """
+
+    @lists_options
+    def __init__(
+        self,
+        budget: Size = None,
+        *,
+        budgets: Mapping[str, Size] | None = None,
+        **options: Unpack[Options],
+    ) -> None:
+        super().__init__()
+        self.fitter = Fitter(Budgets(budget, budgets or {}), options)
 
 
 def _begins(messages: Any) -> int:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Unpack, cast
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, cast
 
 from langchain.agents.middleware import AgentMiddleware, AgentState
 from langchain.agents.middleware.types import ModelRequest, ModelResponse
@@ -16,15 +16,15 @@ from langchain_core.messages import (
 )
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from holdfast.http.budgets import Budgets, Size
-from holdfast.http.fitter import Fitter
+from holdfast.http.budgets import Budgets
+from holdfast.http.fitter import FitsCalls, Fitter
 from holdfast.http.requests import Endpoint
-from holdfast.options import Options, lists_options
+from holdfast.options import Options
 
 _MESSAGES = Endpoint("langchain")
 
 
-class HoldfastMiddleware(AgentMiddleware[AgentState[Any], Any]):
+class HoldfastMiddleware(FitsCalls, AgentMiddleware[AgentState[Any], Any]):
     """Fits each model call; the agent's state keeps every message.
 
     ``create_agent(model, tools, middleware=[HoldfastMiddleware("32k")])``. The budget is one of
@@ -32,17 +32,6 @@ class HoldfastMiddleware(AgentMiddleware[AgentState[Any], Any]):
     window; ``budgets`` are budgets by model name. The options are those of ``compress``. The system
     prompt and the tools are counted too.
     """
-
-    @lists_options
-    def __init__(
-        self,
-        budget: Size = None,
-        *,
-        budgets: Mapping[str, Size] | None = None,
-        **options: Unpack[Options],
-    ) -> None:
-        super().__init__()
-        self.fitter = Fitter(Budgets(budget, budgets or {}), options)
 
     def wrap_model_call(
         self,

@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any, Unpack, cast
+from typing import Any, cast
 
 from litellm.integrations.custom_guardrail import CustomGuardrail
 from litellm.integrations.custom_logger import CustomLogger
 
-from holdfast.http.budgets import Budgets, Size
-from holdfast.http.fitter import Fitter
+from holdfast.http.budgets import Budgets
+from holdfast.http.fitter import FitsCalls, Fitter
 from holdfast.http.requests import Endpoint
-from holdfast.options import Options, lists_options
+from holdfast.options import Options
 
 _CALLS: Mapping[str, tuple[Endpoint, str]] = {
     "completion": (Endpoint("openai_chat"), "messages"),
@@ -35,22 +35,11 @@ _COUNTED = ("model", "tools", "system", "instructions", "max_tokens", "previous_
 """Fields of a call that are counted besides its messages."""
 
 
-class HoldfastCallback(CustomLogger):
+class HoldfastCallback(FitsCalls, CustomLogger):
     """Fits each call: ``litellm.callbacks = [HoldfastCallback("32k")]``.
 
     The budget is one of ``holdfast.http.client``, the options are those of ``compress``.
     """
-
-    @lists_options
-    def __init__(
-        self,
-        budget: Size = None,
-        *,
-        budgets: Mapping[str, Size] | None = None,
-        **options: Unpack[Options],
-    ) -> None:
-        super().__init__()
-        self.fitter = Fitter(Budgets(budget, budgets or {}), options)
 
     async def async_pre_call_deployment_hook(
         self, kwargs: dict[str, Any], call_type: Any

@@ -129,6 +129,11 @@ def speaks(message: Message) -> bool:
     )
 
 
+def speaker(message: Message) -> Role:
+    """The role of who speaks: a tool's output is the tool's, whichever role holds it."""
+    return "tool" if message.role == "user" and not speaks(message) else message.role
+
+
 def welds(rules: Sequence[Rule], messages: Messages) -> set[int]:
     """Every position before which a rule forbids a cut."""
     return {i for rule in rules for i in rule.welds(messages)}

@@ -1,25 +1,28 @@
-"""Named pipelines as data: one TOML file each, checked when it is read."""
+"""Named pipelines as data: one TOML file each, merged with what it extends, and checked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from inspect import signature
 from os import PathLike, fspath
 from pathlib import Path
+from typing import Any
 
 from holdfast.compressors import COMPRESSORS
 from holdfast.compressors.pipeline import Named, Pipeline, Stepwise
 from holdfast.config_files import (
     ConfigFile,
-    Layers,
     Table,
+    above,
     check_keys,
     config_of,
     inside,
     is_config_file,
     read_config,
+    unknown_key,
 )
 from holdfast.kernel.budget import Share
 from holdfast.kernel.compressor import Compressor, Planner
@@ -71,7 +74,7 @@ class Profile:
         check_fields(self)
 
 
-PROFILE_KEYS = ("extends", *(field.name for field in fields(Profile)))
+PROFILE_KEYS = ("extends", *(each.name for each in fields(Profile)))
 """The keys of a profile's file; ``extends`` names the profile or file that it changes."""
 
 _HERE = Path(__file__).parent
@@ -121,11 +124,6 @@ def read_profile(text: str, place: str = "profile") -> Profile:
     return _read(config_of(text, place))
 
 
-def profile_layers() -> Layers:
-    """Empty layers, for files that may extend profiles."""
-    return Layers(named_profile, _names_of, PROFILE_KEYS)
-
-
 def named_profile(name: str, folder: Path | None = None) -> ConfigFile:
     """The file of a built-in profile, or of one in the folder."""
     if is_config_file(name):
@@ -137,8 +135,145 @@ def named_profile(name: str, folder: Path | None = None) -> ConfigFile:
     return config_of(paths[name].read_text("utf-8"), f"profile {name}")
 
 
+_STEPS = "steps"
+_BASES = frozenset({"extends", "profile"})
+"""The keys that name what a file extends."""
+
+
+@dataclass(slots=True)
+class Layers:
+    """Files merged table by table, where later ones win.
+
+    A list of steps replaces earlier steps. A table of steps changes the knobs of earlier steps, and
+    ``false`` removes one; a step is named as in records, or by its strategy. A table that has a
+    strategy replaces the step.
+    """
+
+    find: Callable[[str, Path | None], ConfigFile] = named_profile
+    """Returns the file that ``extends`` or ``profile`` names in a file of this folder."""
+
+    data: dict[str, Any] = field(default_factory=dict[str, Any])
+    _set: dict[str, tuple[ConfigFile, str]] = field(
+        default_factory=dict[str, tuple[ConfigFile, str]]
+    )
+    """The file that set the key of a path, and the path as written there."""
+
+    def add(self, file: ConfigFile, uppers: tuple[str, ...] = ()) -> None:
+        """Merge a file over the others, after the file that it extends."""
+        for key in _BASES & file.data.keys():
+            with self.telling(file), inside(key):
+                below = self._below(file, key, uppers)
+            if isinstance(below.data.get(_STEPS), list):
+                # a file with a list of steps replaces all of these, whether or not it sets each
+                for each in PROFILE_KEYS:
+                    self.data.pop(each, None)
+            self.add(below, (*uppers, below.name))
+        self._lay(file, file.data, self.data, "", "")
+
+    def _below(self, file: ConfigFile, key: str, uppers: tuple[str, ...]) -> ConfigFile:
+        name = file.data[key]
+        if not isinstance(name, str):
+            raise ConfigError(f"{name!r} is not a name", advice="name a profile or a file")
+        if len(_BASES & file.data.keys()) > 1:
+            raise ConfigError(f"{' and '.join(sorted(_BASES))} say the same", advice="give one")
+        below = self.find(name, file.folder)
+        if below.name in uppers:
+            raise ConfigError(f"{name!r} extends itself", advice="name another")
+        return below
+
+    @contextmanager
+    def telling(self, file: ConfigFile | None = None) -> Generator[None]:
+        """Add the file and line of the wrong key to an error."""
+        try:
+            yield
+        except ConfigError as fault:
+            path, place = fault.place.partition(": ")[0], fault.place
+            if file is not None:
+                place = f"{file.origin(path)}: {place}" if place else file.name
+            else:
+                while path and path not in self._set:
+                    path = above(path)
+                if path:
+                    written = self._set[path][1]
+                    place = f"{self.origin(path)}: {written}{place.removeprefix(path)}"
+            raise fault.at(place) from fault
+
+    def origin(self, path: str) -> str:
+        """The file and line that set the key of a path, such as ``limits.timeout``."""
+        file, written = self._set[path]
+        return file.origin(written)
+
+    def _lay(
+        self,
+        file: ConfigFile,
+        upper: Table,
+        lower: dict[str, Any],
+        head: str,
+        written: str,
+    ) -> None:
+        for key, value in upper.items():
+            path, said = f"{head}{key}", f"{written}{key}"
+            if path == _STEPS and is_list(value):
+                lower[key] = {}
+                self._list(file, value, lower[key])
+            elif path == _STEPS and is_object(value):
+                self._change(file, value, lower.setdefault(key, {}))
+            elif is_object(value):
+                below = lower.get(key)
+                lower[key] = below if is_object(below) else {}
+                self._lay(file, value, lower[key], f"{path}.", f"{said}.")
+            else:
+                lower[key] = value
+            self._set[path] = file, said
+
+    def _list(self, file: ConfigFile, steps: Sequence[object], made: dict[str, Any]) -> None:
+        """Add the steps of a list."""
+        for n, step in enumerate(steps):
+            written = f"{_STEPS}[{n}]"
+            with self.telling(file):
+                if not is_object(step) or not isinstance(step.get("strategy"), str):
+                    problem, advice = "a step is a table with a strategy", 'add strategy = "..."'
+                    raise ConfigError(problem, place=written, advice=advice)
+            label = str(step.get("as", step["strategy"]))
+            while label in made:  # a prime for each step before it of the same name
+                label += "'"
+            made[label] = {}
+            self._set[f"{_STEPS}.{label}"] = file, written
+            self._lay(file, step, made[label], f"{_STEPS}.{label}.", f"{written}.")
+
+    def _change(self, file: ConfigFile, steps: Table, made: dict[str, Any]) -> None:
+        """Change or remove the steps that a table names."""
+        for name, knobs in steps.items():
+            written = f"{_STEPS}.{name}"
+            with self.telling(file):
+                label = self._label(name, made)
+                if not is_object(knobs) and knobs is not False:
+                    advice = "give a table of knobs, or false to leave the step out"
+                    raise ConfigError(f"{knobs!r} are not knobs", place=written, advice=advice)
+            self._set[f"{_STEPS}.{label}"] = file, written
+            if not is_object(knobs):
+                del made[label]
+                continue
+            if "strategy" in knobs:
+                made[label] = {}
+            self._lay(file, knobs, made[label], f"{_STEPS}.{label}.", f"{written}.")
+
+    def _label(self, name: str, made: Table) -> str:
+        called = {label: {label, *_names_of(step)} for label, step in made.items()}
+        found = [label for label, names in called.items() if name in names]
+        if found:
+            return name if name in found else found[0]
+        known = sorted({each for names in called.values() for each in names})
+        if not known:
+            advice = "name what it extends, or write [[steps]]"
+            raise ConfigError(
+                "there are no steps to change", place=f"{_STEPS}.{name}", advice=advice
+            )
+        raise unknown_key(f"{_STEPS}.{name}", known, "step")
+
+
 def _read(file: ConfigFile) -> Profile:
-    layers = profile_layers()
+    layers = Layers()
     layers.add(file)
     with layers.telling(file):
         check_keys(layers.data, PROFILE_KEYS)

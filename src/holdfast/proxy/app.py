@@ -196,7 +196,7 @@ class _Exchange:
         """The body to send."""
         started = perf_counter()
         fitter = self.proxy.fitter
-        fitted = fitter.at_once(self.path, Given(raw, encoding, self.origin))
+        fitted = fitter.at_once(self.path, Given(raw, encoding, **self.origin))
         if fitted is None:
             fitted = await asyncio.to_thread(
                 fitter.fit, self.path, raw, encoding, **self.origin, aside=aside

@@ -14,11 +14,12 @@ from typing import Literal, get_args
 
 from holdfast import tokens
 from holdfast.formats import named
+from holdfast.kernel.budget import Meter
 from holdfast.kernel.edits import Drop, Edit, Insert, Offload, Replace
 from holdfast.kernel.errors import InputError
 from holdfast.kernel.messages import Media, Message, Part, Reasoning, Role, ToolCall, ToolResult
 from holdfast.kernel.registry import Registry, renamed_argument
-from holdfast.kernel.transcript import speaks
+from holdfast.kernel.transcript import Transcript, speaker
 from holdfast.names import ReportForm
 from holdfast.redact import redacted_text
 from holdfast.result import CompressionResult, Step, bare, check_result, restore, touched
@@ -211,31 +212,30 @@ def account(
     again = model if model or counter is not None else result.counter
     meter = tokens.meter_for(again or None, counter)
     form = named(result.format)
-    before, after = form.read(bare(restore(result))), form.read(bare(result.messages))
-    if len(before.messages) != result.metrics.messages_before:
+    before, after = (
+        _counted(form.read(bare(each)), meter) for each in (restore(result), result.messages)
+    )
+    if len(before) != result.metrics.messages_before:
         advice = "give it as --result or CompressionResult.to_json wrote it"
         raise InputError("the result was changed", place="metrics.messages_before", advice=advice)
-    sizes_before, sizes_after = meter.sizes(before), meter.sizes(after)
     entries = journeys(result)
     for entry in entries:
         if entry.after is not None:
-            message = after.messages[entry.after]
-            entry.role, entry.text_after = _role(message), redacted_text(said(message))[0]
-            entry.tokens_after = sizes_after[entry.after]
+            entry.role, entry.text_after, entry.tokens_after = after[entry.after]
         if entry.before is not None:
-            message = before.messages[entry.before]
-            entry.role, entry.text_before = _role(message), redacted_text(said(message))[0]
-            entry.tokens_before = sizes_before[entry.before]
-    beside_before = result.metrics.tokens_before - sum(sizes_before)
-    beside_after = result.metrics.tokens_after - sum(sizes_after)
+            entry.role, entry.text_before, entry.tokens_before = before[entry.before]
+    beside_before = result.metrics.tokens_before - sum(size for _, _, size in before)
+    beside_after = result.metrics.tokens_after - sum(size for _, _, size in after)
     # masked messages do not have their original counts
     agreed = beside_before == beside_after or bool(result.masked)
     known = beside_after if agreed and beside_after >= 0 else None
     return Account(result, tuple(entries), meter.counter.name, known)
 
 
-def _role(message: Message) -> Role:
-    return "tool" if message.role == "user" and not speaks(message) else message.role
+def _counted(read: Transcript, meter: Meter) -> list[tuple[Role, str, int]]:
+    """The role of each message, its text without secrets, and its tokens."""
+    sized = zip(read.messages, meter.sizes(read), strict=True)
+    return [(speaker(each), redacted_text(said(each))[0], size) for each, size in sized]
 
 
 def said(message: Message) -> str:

@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar, Unpack, cast
 
 from holdfast.kernel.budget import Budget, BudgetLike, Meter
-from holdfast.kernel.errors import BudgetError, ConfigError, NotFoundError
+from holdfast.kernel.errors import ConfigError, NotFoundError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import imported, renamed_argument
 from holdfast.kernel.transcript import Format
@@ -38,7 +38,7 @@ from .recall import FactReader, MessageVectors, Past, Recalled
 from .recent import LastFit
 from .state import Event
 from .tiers import ThreadTiers
-from .view import View, ViewMaker, copied
+from .view import View, ViewMaker, copied, too_large
 
 if TYPE_CHECKING:
     from holdfast.memory.facts import Fact, Ledger
@@ -319,10 +319,7 @@ class Session(ClosedAfterUse):
             best = nlargest(_LIFTED, view.recalled, key=lambda each: each.score)
             self._upkeep.found([each.position for each in best])
         if chosen.hard and view.smallest is not None:
-            reason = "the messages that must stay are larger"
-            raise BudgetError(
-                limit=view.limit, tokens=view.tokens, smallest=view.smallest, reason=reason
-            )
+            raise too_large(view)
         return view
 
     def messages(self) -> list[Any]:

@@ -20,7 +20,7 @@ from holdfast.kernel.errors import (
 )
 from holdfast.kernel.forks import cached_property
 from holdfast.kernel.messages import Message
-from holdfast.kernel.transcript import Format, speaks
+from holdfast.kernel.transcript import Format, speaker
 from holdfast.memory.messages import Remembered, remembered
 from holdfast.stores.artifacts import secret_of
 from holdfast.stores.key_logs import EVENTS, MESSAGES
@@ -64,9 +64,7 @@ class Kept:
 
 def kept_of(position: int, line: Line, original: object, message: Message) -> Kept:
     """The message of a line; ``remembered`` has the time in its text, or else that of the line."""
-    # a tool's output is the tool's, whichever role holds it in this format
-    role = "tool" if message.role == "user" and not speaks(message) else message.role
-    text = message.content_text or ""
+    role, text = speaker(message), message.content_text or ""
     if message.results:  # they come first, so there is no name or date at the head
         seen = Remembered(position, role, text, said=line.time)
     else:

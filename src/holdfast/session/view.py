@@ -13,6 +13,7 @@ from itertools import islice, takewhile
 from typing import Any
 
 from holdfast.kernel.budget import Budget
+from holdfast.kernel.errors import BudgetError
 from holdfast.kernel.messages import Message
 from holdfast.kernel.transcript import violations
 from holdfast.model_usage import ModelCall, ModelUsage
@@ -72,6 +73,16 @@ class View:
     def model_usage(self) -> ModelUsage | None:
         """The calls of models for it."""
         return self.result.model_usage if self.result else None
+
+
+def too_large(view: View) -> BudgetError:
+    """The error for a view that does not fit its budget."""
+    return BudgetError(
+        limit=view.limit,
+        tokens=view.tokens,
+        smallest=view.smallest or view.tokens,
+        reason="the messages that must stay are larger",
+    )
 
 
 def copied(value: Any) -> Any:
