@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated
 
 from holdfast import __version__
-from holdfast.agent.tools import ANSWER, remember_tool, search_tool
+from holdfast.agent.tools import ANSWER, KEPT_IN_MIND, found_again
 from holdfast.files import read_whole
-from holdfast.kernel.errors import HoldfastError, InputError, MissingExtraError
+from holdfast.kernel.errors import HoldfastError, InputError, MissingExtraError, NotFoundError
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.recovery import recall_tool
+from holdfast.recovery import recalled
 from holdfast.session import Session
 from holdfast.single_text import shrink
+from holdfast.stores import open_store
 
 try:
     from mcp.server import MCPServer
@@ -30,7 +31,6 @@ _INSTRUCTIONS = (
     "compress_file reads a large file in few tokens."
 )
 _MOST = 50_000_000  # bytes of a file; shortening 10 MB took 5 s, and a client waits for an answer
-_ERROR = "error: "  # begins an answer that reports a wrong call
 
 Thread = Annotated[
     str, Field(description="the conversation's name; by default the one of this server")
@@ -77,12 +77,12 @@ class _Tools:
     ) -> str:
         """Return the original of a shortened text: all of it, or some lines, matches or a field."""
         asked = {"key": key, "lines": lines, "pattern": pattern, "field": field, "offset": offset}
-        answer = ""
-        for name in (thread,) if thread else (self._thread, ""):  # files are kept without a thread
-            answer = recall_tool(self._store, thread=name)(asked)
-            if not answer.startswith(_ERROR):
-                break
-        return _checked(answer)
+        with _as_tool_errors():
+            store = open_store(self._store)
+            if not thread and self._thread:  # files are kept without a thread
+                with suppress(NotFoundError):
+                    return recalled(asked, store, self._thread)
+            return recalled(asked, store, thread)
 
     def search(
         self,
@@ -96,7 +96,7 @@ class _Tools:
         """Find the exact words of earlier messages and tool outputs in a stored conversation."""
         asked = {"query": query} if message is None else {"message": message}
         with self._session(thread) as session:
-            return _checked(search_tool(session)(json.dumps(asked)))
+            return found_again(session, asked)
 
     def compress_file(
         self,
@@ -122,7 +122,12 @@ class _Tools:
     ) -> str:
         """Keep a note, which is in every later view of the conversation."""
         with self._session(thread, begins=True) as session:
-            return _checked(remember_tool(session)(json.dumps({"text": text})))
+            if not text.strip():
+                raise InputError(
+                    "the note is empty", place="text", advice="say what to keep in mind"
+                )
+            session.remember(text, by="model")
+        return KEPT_IN_MIND
 
     @contextmanager
     def _session(self, thread: str, *, begins: bool = False) -> Generator[Session, None, None]:
@@ -155,13 +160,6 @@ def _as_tool_errors() -> Generator[None, None, None]:
         yield
     except HoldfastError as fault:
         raise ToolError(str(fault)) from fault
-
-
-def _checked(answer: str) -> str:
-    """The answer. Raises ToolError if it reports a wrong call."""
-    if answer.startswith(_ERROR):
-        raise ToolError(answer.removeprefix(_ERROR))
-    return answer
 
 
 def serve(store: str | KeyValueStore, thread: str, root: Path, port: int | None) -> None:

@@ -130,16 +130,23 @@ def recall_tool(
 
     def run(arguments: object) -> str:
         try:
-            asked = _object(arguments)
-            part = {name: asked.get(name) for name in ("lines", "pattern", "field")}
-            found = excerpt_of(asked.get("key"), kept, thread, secret, **part)
-            numbered = part["lines"] or part["pattern"]
-            text = found.numbered() if numbered else found.text
-            return _answer(text, _offset(asked.get("offset")), most)
+            return recalled(arguments, kept, thread, secret, most)
         except HoldfastError as fault:
             return f"error: {fault}"
 
     return RecallTool(schema, run)
+
+
+def recalled(
+    arguments: object, store: KeyValueStore, thread: str = "", secret: str = "", most: int = MOST
+) -> str:
+    """The answer to a call of the recall tool. Raises the HoldfastError that prevents it."""
+    asked = _object(arguments)
+    part = {name: asked.get(name) for name in ("lines", "pattern", "field")}
+    found = excerpt_of(asked.get("key"), store, thread, secret, **part)
+    numbered = part["lines"] or part["pattern"]
+    text = found.numbered() if numbered else found.text
+    return _answer(text, _offset(asked.get("offset")), most)
 
 
 def line_range(lines: object) -> tuple[int, int] | None:

@@ -26,6 +26,8 @@ def kept(tmp_path):
     with holdfast.Session("t", store=store) as session:
         session.append(*talks.chat(3))
         session.append({"role": "user", "content": "We use port 8443 for the gateway."})
+        session.append({"role": "assistant", "content": "error: no route to the gateway"})
+    (tmp_path / "build.txt").write_text("".join(f"error: {n:x} is missing\n" for n in range(700)))
     (tmp_path / "big.log").write_text("\n".join(talks.output(n) for n in range(30)))
     return store
 
@@ -50,6 +52,11 @@ async def used(client):
     said["file"] = await call("compress_file", path="big.log", tokens=300, query="shard-07")
     key = re.search(r"original: (\d+)", said["file"][1])[1]
     said["recall"] = await call("recall", key=key, pattern="shard-21")
+    said["build"] = await call("compress_file", path="build.txt", tokens=100)
+    build = re.search(r"original: (\d+)", said["build"][1])[1]
+    said["recalled error"] = await call("recall", key=build, offset=0)
+    said["said error"] = await call("search", message=9)
+    said["empty note"] = await call("remember", text=" ")
     said["search"] = await call("search", query="which port has the gateway?")
     said["whole"] = await call("search", message=5)
     said["stats"] = await call("stats")
@@ -66,10 +73,13 @@ def check(said):
     assert said["file"][0] is False
     assert said["file"][1].startswith("[log: ")
     assert "token-166299" in said["recall"][1]
+    assert said["recalled error"][0] is False
+    assert said["recalled error"][1].startswith("error: 0 is missing\n")
+    assert said["said error"] == (False, "error: no route to the gateway")
     assert "8443" in said["search"][1]
-    assert '"messages": 9' in said["stats"][1]
+    assert '"messages": 10' in said["stats"][1]
     assert said["remember"] == (False, "It is kept in mind.")
-    wrong = {"no such key", "no such thread", "elsewhere", "no such file"}
+    wrong = {"no such key", "no such thread", "elsewhere", "no such file", "empty note"}
     assert {name for name, told in said.items() if told[0] is True} == wrong
     assert "nothing is kept of 'nobody'" in said["no such thread"][1]
     assert "outside the folder of --root" in said["elsewhere"][1]

@@ -262,11 +262,11 @@ _SEARCHING = (
 _OPENING = (
     "Found earlier in this conversation, best first; to read one whole, give its number as message:"
 )
+KEPT_IN_MIND = "It is kept in mind."
+"""The answer to a model that keeps a note."""
 _SHORTENED = "\n[shortened; give lines or a pattern to read the rest]"
 _NOTHING = "Nothing in this conversation answers it."
-_WRONG = (
-    'error: give an object such as {"query": "which port?"}, or {"message": 12} to read one whole'
-)
+_WRONG = 'give an object such as {"query": "which port?"}, or {"message": 12} to read one whole'
 # tokens of an excerpt at least; an answer has twice as many. Excerpts of an answer of the usual
 # length are longer, so that half and double give the same
 _LEAST = 40
@@ -296,7 +296,7 @@ def remember_tool(session: Session, provider: ToolProvider = "openai") -> Functi
         if not isinstance(text, str) or not text.strip():
             return 'error: give an object such as {"text": "what to keep in mind"}'
         session.remember(text, by="model")
-        return "It is kept in mind."
+        return KEPT_IN_MIND
 
     return FunctionTool(tool_schema(provider, "remember", _REMEMBERING, _REMEMBERED), run)
 
@@ -323,20 +323,22 @@ def search_tool(
         )
 
     def run(arguments: str) -> str:
-        asked = object_of(arguments) or {}
         try:
-            if isinstance(asked.get("message"), int):
-                return _message_answer(session, asked, most)
-            query = asked.get("query")
-            return (
-                _search_answer(session, query, most)
-                if isinstance(query, str) and query.strip()
-                else _WRONG
-            )
+            return found_again(session, object_of(arguments) or {}, most)
         except HoldfastError as fault:
             return f"error: {fault}"
 
     return FunctionTool(tool_schema(provider, "search_conversation", _SEARCHING, _SOUGHT), run)
+
+
+def found_again(session: Session, asked: Object, most: int = ANSWER) -> str:
+    """The answer to a call of the search tool. Raises the HoldfastError that prevents it."""
+    if isinstance(asked.get("message"), int):
+        return _message_answer(session, asked, most)
+    query = asked.get("query")
+    if isinstance(query, str) and query.strip():
+        return _search_answer(session, query, most)
+    raise InputError(_WRONG)
 
 
 def _message_answer(session: Session, asked: Object, most: int) -> str:
