@@ -120,14 +120,6 @@ class Wire(Protocol):
         ...
 
 
-class Annotated(Protocol):
-    """A wire whose messages have text besides their parts, such as a speaker's name or a title."""
-
-    def aside(self, original: object) -> str:
-        """That text, which is counted and never changed."""
-        ...
-
-
 @runtime_checkable
 class Viewing(Protocol):
     """A wire whose messages may be a framework's objects, each read as a JSON object."""
@@ -188,9 +180,9 @@ class Message:
 
     @cached_property
     def aside(self) -> str:
-        """The text beside the parts."""
+        """The text beside the parts, such as a speaker's name; counted and never changed."""
         wire: Any = self.wire
-        if not hasattr(wire, "aside"):  # isinstance of Annotated asks the same, far slower
+        if not hasattr(wire, "aside"):
             return ""
         aside: str = wire.aside(self.original)
         return aside
