@@ -14,7 +14,6 @@ from holdfast.formats.rules import (
     Block,
     MessageByMessage,
     RewritingRule,
-    block_of,
     blocks,
     made,
     message_of,
@@ -163,7 +162,7 @@ def _called(messages: Messages) -> Iterator[Message]:
     pairs = paired(messages)
     for i, message in enumerate(messages):
         calls = [
-            block_of(message, ToolCall(part.call_id, _named(block), "{}"))
+            wire_of(message).block(ToolCall(part.call_id, _named(block), "{}"))
             for k, part, block in _inside(message)
             if isinstance(part, ToolResult) and (i, k) not in pairs
         ]
@@ -184,7 +183,7 @@ def _results(messages: Messages, i: int, answered: Mapping[Place, Place]) -> lis
     results = [blocks(messages[at])[k] for at, k in answered.values()]
     for k, call in _calls(caller):
         if (i, k) not in answered:
-            results.append(block_of(caller, ToolResult(call.id, NO_RESULT), call.name))
+            results.append(wire_of(caller).block(ToolResult(call.id, NO_RESULT), call.name))
     return results
 
 
@@ -294,13 +293,9 @@ class ServerToolExchanges(RewritingRule):
     def rewritten(self, messages: Messages) -> Iterable[Message]:
         """The messages without unpaired calls and results, since only the vendor makes these."""
         _, broken = _pairs(messages)
-        touched = {i for i, _ in broken}
         for i, message in enumerate(messages):
-            if i not in touched:
-                yield message
-                continue
             now = [block for k, block in enumerate(blocks(message)) if (i, k) not in broken]
-            if now:
+            if now or not message.parts:
                 yield with_blocks(message, now)
 
 
