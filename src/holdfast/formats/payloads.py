@@ -324,7 +324,7 @@ def parsed_object(text: str) -> Object:
     return {"text": text} if found is None else found
 
 
-_MARKS = ("role", "type")
+_MARKS = frozenset({"role", "type"})
 _ANSWER = "message"  # the type of a Messages API answer, of which the API accepts two fields
 _TAKEN_BACK = ("role", "content")
 
@@ -373,7 +373,7 @@ def _item(item: Any) -> Any:
         return imported("pydantic:TypeAdapter")(item.__class__).dump_python(item, mode="json")
     else:
         return item
-    if not is_object(dumped) or not any(mark in dumped for mark in _MARKS):
+    if not is_object(dumped) or _MARKS.isdisjoint(dumped):
         return item
     if dumped.get("type") == _ANSWER:
         return {field: dumped.get(field) for field in _TAKEN_BACK}

@@ -143,7 +143,7 @@ class PydanticAI(FrameworkWire, BlockWire):
         view = self.view(original)
         parts = list(view["parts"])
         for k, text in texts.items():
-            called = "args" in parts[k] and is_object(parts[k]["args"])
+            called = is_object(parts[k].get("args"))
             field = "args" if "args" in parts[k] else "content"
             parts[k] = {**parts[k], field: parsed_object(text) if called else text}
         return self.rebuilt({**view, "parts": parts}, original)

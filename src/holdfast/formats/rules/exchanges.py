@@ -7,7 +7,7 @@ from abc import abstractmethod
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from holdfast.formats.payloads import Object, is_object
 from holdfast.formats.rules import (
@@ -338,12 +338,8 @@ def _server_blocks(message: Message) -> Iterator[tuple[int, str, bool]]:
                 yield k, call_id, False
 
 
-class _WrongId(NamedTuple):
-    """A call with a refused id: its place, its new id, and the problem."""
-
-    place: Place
-    wanted: str
-    problem: str
+_WrongId = tuple[Place, str, str]
+"""A call with a refused id: its place, its new id, and the problem."""
 
 
 class _CallIdRule(RewritingRule):
@@ -392,7 +388,7 @@ class UniqueCallIds(_CallIdRule):
             for k, call in _calls(message):
                 if call.id in seen:
                     problem = f"another tool call before it has the id {call.id!r}"
-                    yield _WrongId((i, k), call.id, problem)
+                    yield (i, k), call.id, problem
                 seen.add(call.id)
 
 
@@ -415,7 +411,7 @@ class SpelledCallIds(_CallIdRule):
                 wanted = self._spelled(call.id)
                 if wanted != call.id:
                     problem = f"the tool call id {call.id!r} has {self._problem}"
-                    yield _WrongId((i, k), wanted, problem)
+                    yield (i, k), wanted, problem
 
     def _spelled(self, call_id: str) -> str:
         return self._foreign.sub("_", call_id)
