@@ -62,14 +62,15 @@ _PARTS: Mapping[str, Taken] = {
 }
 """Types of parts that are read, and the fields of their text."""
 _MESSAGE: Taken = {"role": None, "content": {KINDS: _PARTS}}
-_ITEMS: Mapping[str, Taken] = {
-    **dict.fromkeys(("message", str(None)), _MESSAGE),
-    **{kind: whole(f"name {field}") for kind, field in ITEM_CALLS.items()},
-    **dict.fromkeys(ITEM_OUTPUTS, whole("output")),
-    "reasoning": whole("summary content"),
+_TAKEN: Taken = {
+    KINDS: {
+        **dict.fromkeys(("message", str(None)), _MESSAGE),
+        **{kind: whole(f"name {field}") for kind, field in ITEM_CALLS.items()},
+        **dict.fromkeys(ITEM_OUTPUTS, whole("output")),
+        "reasoning": whole("summary content"),
+    }
 }
 """Types of items that are read, and the fields of their texts; a message may omit its type."""
-_TAKEN: Taken = {KINDS: _ITEMS}
 _STREAMS = ("stdout", "stderr")
 
 
