@@ -291,7 +291,7 @@ def gemini() -> Schema:
     for field, schema in part.items():
         if schema.get("$ref") not in GEMINI_WRITTEN and field != "text":
             part[field] = {}
-    roles: dict[str, Schema] = {"content": {"$ref": "Content"}}
+    roles: dict[str, Schema] = {"other": {"$ref": "Content"}}
     return _file("google-genai", "google.genai.types.Content", roles, definitions, {})
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import takewhile
+from itertools import starmap, takewhile
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -22,7 +22,7 @@ from holdfast.kernel.transcript import Continuing, Format, Transcript
 from holdfast.kernel.typed import as_config_errors
 from holdfast.options import Options, Pin, check, chosen, costs_of
 from holdfast.providers import open_model
-from holdfast.redact import Masking, Redaction, left, mask_transcript
+from holdfast.redact import Redaction, left, mask_transcript
 from holdfast.result import (
     CompressionMetrics,
     CompressionResult,
@@ -35,7 +35,7 @@ from holdfast.result import (
     contained,
     too_large,
 )
-from holdfast.runtime import Requests, Rounds, Runtime
+from holdfast.runtime import Rounds, Runtime
 from holdfast.stores import open_store
 from holdfast.text.keyed import of_thread
 from holdfast.tokens import meter_for, window_of
@@ -66,8 +66,7 @@ def fit(
         job = prepare(messages, budget, options, known)
         plan = job.idle
         if plan is None:
-            (job,) = yield from _unlock([job])
-            (plan,) = yield from _plans([job])
+            ((job, plan),) = yield from _planned([job])
         results.append(finish(job, plan))
     return deliver(job, plan, results[0])
 
@@ -93,9 +92,8 @@ def fit_many(
             caller = working[0].runtime.calls()
             for job in working:
                 job.runtime.caller, job.runtime.ledger.until = caller, inf
-        working = yield from _unlock(working)
-        plans = yield from _plans(working, len(prepared), progress)
-        done = iter(map(finish, working, plans))
+        planned = yield from _planned(working, len(prepared), progress)
+        done = starmap(finish, planned)
         for each in prepared:
             if isinstance(each, CompressionResult):
                 results.append(each)
@@ -104,17 +102,16 @@ def fit_many(
     return results
 
 
-def _unlock(jobs: Sequence[Job]) -> Generator[Requests, Sequence[object], list[Job]]:
-    """The jobs with the secret of their store, which recognises notes and references."""
-    told = yield [(job.runtime, Secret()) for job in jobs]
-    return [job.unlocked(secret) for job, secret in zip(jobs, told, strict=True)]
-
-
-def _plans(
+def _planned(
     jobs: Sequence[Job], total: int = 1, progress: Progress | None = None
-) -> Generator[Requests, Sequence[object], list[Plan]]:
-    """The plans of the jobs; yields their requests in rounds."""
-    rounds = run_batch([job.attempt for job in jobs])
+) -> Rounds[list[tuple[Job, Plan]]]:
+    """Each job with the secret of its store, and its plan; yields their requests in rounds.
+
+    The secret recognises notes and references.
+    """
+    secrets = yield [(job.runtime, Secret()) for job in jobs]
+    jobs = [job.unlocked(secret) for job, secret in zip(jobs, secrets, strict=True)]
+    rounds = run_batch([Attempt(job.compressor, job.start, job.allowance) for job in jobs])
 
     def report(done: int) -> None:
         if progress:
@@ -128,8 +125,7 @@ def _plans(
             asked = rounds.send((yield [(jobs[i].runtime, request) for i, request in asked]))
     except StopIteration as ended:
         report(total)
-        plans: list[Plan] = ended.value
-        return plans
+        return list(zip(jobs, cast("list[Plan]", ended.value), strict=True))
     finally:
         rounds.close()
 
@@ -187,15 +183,10 @@ class Job(NamedTuple):
     """As stated, with the headroom of the profile."""
     raises: bool
     redaction: Redaction | None = None
-    """The transcript with its secrets masked, if they are to be masked."""
+    """The transcript with its secrets masked, and what masks those of what is removed."""
     costs: Costs | None = None
     idle: Plan | None = None
     """The plan that says why no strategy is asked, if none is."""
-
-    @property
-    def attempt(self) -> Attempt:
-        """The request for a plan."""
-        return Attempt(self.compressor, self.start, self.allowance)
 
     @property
     def start(self) -> Transcript:
@@ -379,16 +370,15 @@ def positions(pin: object) -> list[int]:
 
 def finish(job: Job, plan: Plan) -> CompressionResult:
     """Apply the steps of a plan, measure each, and make the result."""
-    masking = Masking(job.redaction) if job.redaction else None
-    steps, now = measured(job.transcript, job.allowance.meter, _changes(job, plan, masking))
-    return _result(job, steps, now, masking)
+    steps, now = measured(job.transcript, job.allowance.meter, _changes(job, plan))
+    return _result(job, steps, now)
 
 
 Change = tuple[str, Plan, Mapping[int, object], Transcript]
 """A step's name and plan, the originals that it removed, and the transcript after it."""
 
 
-def _changes(job: Job, plan: Plan, masking: Masking | None) -> Iterator[Change]:
+def _changes(job: Job, plan: Plan) -> Iterator[Change]:
     """What each step did, the masking of secrets first."""
     if plan is job.idle:
         for step in _steps(job.compressor):
@@ -399,7 +389,7 @@ def _changes(job: Job, plan: Plan, masking: Masking | None) -> Iterator[Change]:
         masked = Plan(redaction.edits, reason="redacted", detail=redaction.detail)
         yield "redact", masked, redaction.taken, redaction.transcript
     for name, inner, applied in apply_steps(job.start, job.compressor.name, plan):
-        taken = masking.removed(applied) if masking else applied.taken
+        taken = redaction.removed(applied) if redaction else applied.taken
         yield name, inner, taken, applied.transcript
 
 
@@ -447,9 +437,8 @@ def deliver(job: Job, plan: Plan, result: CompressionResult) -> CompressionResul
     return result
 
 
-def _result(
-    job: Job, steps: tuple[Step, ...], now: Transcript, masking: Masking | None
-) -> CompressionResult:
+def _result(job: Job, steps: tuple[Step, ...], now: Transcript) -> CompressionResult:
+    redaction = job.redaction
     tokens = steps[-1].after if steps else job.tokens
     met = tokens <= job.allowance.limit
     status, reason = _verdict(job, steps, met=met)
@@ -462,15 +451,15 @@ def _result(
         steps=steps,
         status=status,
         reason=reason,
-        detail=_detail(job, steps, tokens, left(now) if masking else "", met=met),
+        detail=_detail(job, steps, tokens, left(now) if redaction else "", met=met),
         degraded=job.runtime.troubled or any(step.status == "failed" for step in steps),
         smallest=None if met else job.budget.limit_for(tokens),
         accuracy=job.allowance.meter.accuracy(job.transcript),
         counter=job.allowance.meter.counter.name,
         strategy=described(job.compressor),
         key=job.key,
-        masked=tuple(sorted(masking.positions)) if masking else (),
-        redacted=dict(sorted(masking.counts.items())) if masking else {},
+        masked=tuple(sorted(redaction.positions)) if redaction else (),
+        redacted=dict(sorted(redaction.counts.items())) if redaction else {},
         model_usage=job.runtime.usage(),
         net=_net(job, now, tokens),
     )

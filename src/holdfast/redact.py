@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from holdfast.kernel.apply import Applied
 from holdfast.kernel.edits import Replace
@@ -125,17 +125,21 @@ def masked_message(original: object, wire: Wire) -> tuple[object, Counter[str]]:
 _hidden = concealing(redacts=True)
 
 
-class Redaction(NamedTuple):
-    """A transcript with its secrets masked, the edits that mask them, and counts by kind."""
+class Redaction:
+    """A transcript with its secrets masked, the edits that mask them, and counts by kind.
 
-    transcript: Transcript
-    edits: tuple[Replace, ...]
-    counts: Counts
+    It also masks what the steps of a compression remove, and counts that too. Signed thinking is
+    masked there, since nobody checks its signature any more. Steps use the positions that they see;
+    ``positions`` holds the original positions of messages with masked text.
+    """
 
-    @property
-    def positions(self) -> frozenset[int]:
-        """The positions of messages with masked text."""
-        return frozenset(edit.index for edit in self.edits)
+    def __init__(
+        self, transcript: Transcript, edits: tuple[Replace, ...], counts: Counter[str]
+    ) -> None:
+        self.transcript, self.edits, self.counts = transcript, edits, counts
+        self.positions = {edit.index for edit in edits}
+        self._origins: Sequence[int | None] = range(len(transcript))
+        self._counted = set[int]()
 
     @property
     def taken(self) -> dict[int, object]:
@@ -147,6 +151,19 @@ class Redaction(NamedTuple):
     def detail(self) -> str:
         """The number of masked secrets by kind, as text."""
         return f"secrets masked: {_kinds(self.counts)}"
+
+    def removed(self, applied: Applied) -> dict[int, object]:
+        """What a step removed, with all secrets masked."""
+        masked: dict[int, object] = {}
+        for i, original in applied.taken.items():
+            masked[i], found = masked_message(original, self.transcript.wire)
+            origin = self._origins[i]
+            if found and origin is not None and origin not in self._counted:
+                self._counted.add(origin)  # a message that is changed and then dropped counts once
+                self.positions.add(origin)
+                self.counts.update(found)
+        self._origins = [None if i is None else self._origins[i] for i in applied.origins]
+        return masked
 
 
 def mask_transcript(transcript: Transcript, *, brief: bool = False) -> Redaction:
@@ -162,34 +179,6 @@ def mask_transcript(transcript: Transcript, *, brief: bool = False) -> Redaction
             edits += [Replace(i, part, text, "secrets masked") for part, text in texts.items()]
             counts.update(found)
     return Redaction(transcript.reworded(tuple(messages)), tuple(edits), counts)
-
-
-class Masking:
-    """Masks what the steps of a compression remove, and counts it by kind.
-
-    Signed thinking is masked too, since nobody checks its signature any more. Steps use the
-    positions that they see; ``positions`` holds original positions.
-    """
-
-    def __init__(self, redaction: Redaction) -> None:
-        self.positions = set(redaction.positions)
-        self.counts: Counter[str] = Counter(redaction.counts)
-        self._wire = redaction.transcript.wire
-        self._origins: Sequence[int | None] = range(len(redaction.transcript))
-        self._counted = set[int]()
-
-    def removed(self, applied: Applied) -> dict[int, object]:
-        """What a step removed, with all secrets masked."""
-        masked: dict[int, object] = {}
-        for i, original in applied.taken.items():
-            masked[i], found = masked_message(original, self._wire)
-            origin = self._origins[i]
-            if found and origin is not None and origin not in self._counted:
-                self._counted.add(origin)  # a message that is changed and then dropped counts once
-                self.positions.add(origin)
-                self.counts.update(found)
-        self._origins = [None if i is None else self._origins[i] for i in applied.origins]
-        return masked
 
 
 def left(transcript: Transcript) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from math import ceil, inf
 from os import PathLike, fspath
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated, Any, Generic, cast, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Generic, cast
 from warnings import warn
 
 from holdfast.files import read_whole, write_all
@@ -227,12 +227,13 @@ class Step:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], messages: Sequence[object] = ()) -> Step:
         """The inverse of ``to_dict``, with the ``messages`` after the step."""
-        return cls(
-            **_fields_of(cls, data, "edits", "taken", "messages"),
-            messages=tuple(messages),
-            edits=tuple(typed(e, _EDITS[e["edit"]]) for e in data["edits"]),
-            taken={int(i): original for i, original in data["taken"].items()},
-        )
+        now = {
+            "messages": tuple(messages),
+            "edits": [typed(e, _EDITS[e["edit"]]) for e in data["edits"]],
+            "taken": {int(i): original for i, original in data["taken"].items()},
+        }
+        found: Step = typed({**data, **now}, cls)
+        return found
 
 
 _STEP = ("name", "before", "after", "status", "reason", "detail")
@@ -464,10 +465,9 @@ class CompressionResult(Generic[M]):
         if data["holdfast"] != 1:
             raise ValueError(f"version {data['holdfast']!r} is not known")
         talk, messages = data["conversation"], data["messages"]
-        result: CompressionResult[Any] = cls(
-            messages=cast("M", Conversation(messages=messages, **talk) if talk else messages),
-            **_fields_of(cls, {"net": None, **data, "spent": data["usage"]}, "messages", "steps"),
-        )
+        held = Conversation(messages=messages, **talk) if talk else messages
+        now = {"messages": held, "spent": data["usage"], "steps": ()}
+        result: CompressionResult[Any] = typed({**data, **now}, cls)
         after = message_list(result)
         for step in reversed(data["steps"]):
             record = Step.from_dict(step, after)
@@ -491,13 +491,6 @@ def facts(result: CompressionResult[Any]) -> dict[str, object]:
         "model_usage": result.model_usage.to_dict(),
         "net": net and asdict(net) | {"net": net.net},
     }
-
-
-def _fields_of(kind: Any, data: Mapping[str, Any], *others: str) -> dict[str, Any]:
-    """The fields of a dataclass but these, each as the type that the class gives it."""
-    hints = get_type_hints(kind)
-    names = [each.name for each in fields(kind) if each.name not in others]
-    return {name: typed(data[name], hints[name]) for name in names}
 
 
 def bare(messages: Any) -> Any:

@@ -35,6 +35,8 @@ from .payloads import Object, as_text, body_of, data_of, is_address, is_object, 
 from .wire import BlockWire, ObjectWire
 
 Written = dict[str, Any]
+Tool = tuple[str, str, Object]
+"""The name, purpose and parameters of a tool."""
 _MENDED = frozenset(
     {
         "call_ids_unique",
@@ -68,7 +70,7 @@ def convert(
     cannot be written.
     """
     form = named(to)
-    body, source, transcript = read(payload, format)
+    body, _, transcript = read(payload, format)
     turns = list(_turns(transcript.messages))
     system = [part.text for part in transcript.envelope if isinstance(part, Text)]
     system += [
@@ -79,7 +81,7 @@ def convert(
     prompt = "\n\n".join(filter(None, system))
     talk = [turn for turn in turns if turn.role != "system"]
     messages = _mended(form, written(form, talk))
-    tools = _tools(body, source, transcript.messages)
+    tools = _tools(body_of(body), transcript.messages)
     schemas = [tool_schema(form.name, *tool) for tool in tools]
     request: Written = {}
     if prompt and form.name in _PROMPTS:
@@ -99,14 +101,12 @@ def _turns(messages: Messages) -> Iterator[Turn]:
     """The turns; separate items of one reply of the assistant become one turn."""
     said: list[Part] = []
     for message in messages:
-        if message.role == "assistant" and (message.calls or not said):
-            said += message.parts
-            continue
-        if said:
+        own_reply = message.role == "assistant"
+        if said and not (own_reply and message.calls):
             yield Turn("assistant", tuple(said))
             said = []
-        if message.role == "assistant":
-            said = list(message.parts)
+        if own_reply:
+            said += message.parts
         else:
             own = cast("ObjectWire", message.wire).system_parts(original(message))
             told = [part for k, part in enumerate(message.parts) if k not in own]
@@ -139,17 +139,12 @@ def written(
     raise ConfigError(f"{form.name!r} is not a wire to convert to", place="to", advice=advice)
 
 
-def _tools(payload: object, source: Format, messages: Messages) -> list[tuple[str, str, Object]]:
+def _tools(body: Object, messages: Messages) -> Iterator[Tool]:
     """The tools of a request, beside its messages and among them."""
-    body = body_of(payload)
-    config = body.get("toolConfig")
-    given = config.get("tools") if is_object(config) else body.get("tools")
-    found = [*described(given), *described(body.get("functions"))]
-    if source.name == "openai_responses":
-        originals = (cast("Object", m.original) for m in messages if m.role == "system")
-        for original in originals:
-            found += described(original.get("tools"))
-    return found
+    among = (original(message) for message in messages if message.role == "system")
+    for holder in objects_in([body.get("toolConfig"), body, *among]):
+        yield from described(holder.get("tools"))
+    yield from described(body.get("functions"))
 
 
 def _mended(form: Format, messages: list[Any]) -> list[Any]:
@@ -342,7 +337,7 @@ def arguments_schema(listed: str, *required: str) -> Written:
     return {"type": "object", "properties": properties, "required": list(required)}
 
 
-def described(tools: object) -> Iterator[tuple[str, str, Object]]:
+def described(tools: object) -> Iterator[Tool]:
     """The name, purpose and parameters of each function in schemas of any provider.
 
     A vendor's built-in tools are left out, because other vendors do not have them.

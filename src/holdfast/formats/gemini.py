@@ -9,7 +9,7 @@ thought signatures may be on any part and are sent back unchanged.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from holdfast.kernel.messages import (
@@ -77,6 +77,7 @@ class Gemini(BlockWire):
     name = "gemini"
     field = "contents"
     content = "parts"
+    assistant = "model"
     taken = _MESSAGE
     enveloped = frozenset({"contents", "tools", "systemInstruction", "system_instruction"})
     rules = (
@@ -93,13 +94,8 @@ class Gemini(BlockWire):
         body = body_of(payload)
         field = _field(body, "systemInstruction")
         system: object = body.get(field)
-        holder = system if is_object(system) else {"parts": [{"text": system}] if system else []}
+        holder = system if is_object(system) else {"parts": system}
         return (part for part, _ in self.locate(holder, f"body.{field}"))
-
-    def published_as(self, message: Object) -> object:
-        """All messages have one schema."""
-        del message
-        return "content"
 
     def named_role(self, original: object, place: str) -> Role:
         """The role of the content; without one, the model's if it has calls, else a user's."""
@@ -120,10 +116,6 @@ class Gemini(BlockWire):
             return _part(part, calls, results)
 
         return Node(message, place).content(self.content, read, "give a list of parts")
-
-    def holding(self, role: Role, blocks: Sequence[Object]) -> Object:
-        """A message of these parts."""
-        return {"role": "model" if role == "assistant" else "user", self.content: list(blocks)}
 
     def block(self, part: Part, name: str = "") -> Object:
         """A new part."""

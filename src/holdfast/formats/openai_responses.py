@@ -34,7 +34,7 @@ from holdfast.formats.rules.exchanges import (
     paired,
 )
 from holdfast.formats.rules.messages import AtLeastOne, KnownRoles
-from holdfast.formats.wire import KINDS, ObjectWire, Taken, unread, whole
+from holdfast.formats.wire import KINDS, ObjectWire, Taken, whole
 from holdfast.kernel.integrity import Rule, Violation, Violations
 from holdfast.kernel.messages import (
     Media,
@@ -62,12 +62,15 @@ _PARTS: Mapping[str, Taken] = {
 }
 """Types of parts that are read, and the fields of their text."""
 _MESSAGE: Taken = {"role": None, "content": {KINDS: _PARTS}}
-_ITEMS: Mapping[str, Taken] = {
-    **{kind: whole(f"name {field}") for kind, field in ITEM_CALLS.items()},
-    **dict.fromkeys(ITEM_OUTPUTS, whole("output")),
-    "reasoning": whole("summary content"),
+_TAKEN: Taken = {
+    KINDS: {
+        **dict.fromkeys(("message", str(None)), _MESSAGE),
+        **{kind: whole(f"name {field}") for kind, field in ITEM_CALLS.items()},
+        **dict.fromkeys(ITEM_OUTPUTS, whole("output")),
+        "reasoning": whole("summary content"),
+    }
 }
-"""Types of items that are read, and the fields of their texts."""
+"""Types of items that are read, and the fields of their texts; a message may omit its type."""
 _STREAMS = ("stdout", "stderr")
 
 
@@ -254,7 +257,7 @@ class OpenAIResponses(ObjectWire):
     name = "openai_responses"
     field = "input"
     enveloped = frozenset({"input", "tools", "instructions"})
-    taken = _MESSAGE
+    taken = _TAKEN
     rules = (
         AtLeastOne(),
         KnownRoles("system", "developer", "user", "assistant"),
@@ -280,10 +283,6 @@ class OpenAIResponses(ObjectWire):
         body = body_of(payload)
         return next((field for field in _CONTINUES if body.get(field)), "")
 
-    def published_as(self, message: Object) -> object:
-        """The type of the item; items of unpublished types are accepted."""
-        return kind_of(message)
-
     def named_role(self, original: object, place: str) -> Role:
         """The role of a message; an output is the tool's, any other item the assistant's."""
         if not is_object(original) or "role" in original or kind_of(original) == str(None):
@@ -306,11 +305,6 @@ class OpenAIResponses(ObjectWire):
             "annotations",
         }
         return text if said and type(text) is str else None
-
-    def extra_texts(self, message: Object) -> Iterable[str]:
-        """Namespaces of calls, encrypted reasoning, and all other text outside the parts."""
-        is_message = message.get("type") in (None, "message")
-        return unread(message, self.taken if is_message else {KINDS: _ITEMS})
 
     def render(self, original: object, texts: Mapping[int, str]) -> object:
         """A copy with these texts; the fields of an action and the streams of an output stay."""

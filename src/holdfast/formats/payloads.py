@@ -324,8 +324,7 @@ def parsed_object(text: str) -> Object:
     return {"text": text} if found is None else found
 
 
-_LISTS = ("content", "tool_calls")
-_MARKS = ("role", "type")
+_MARKS = frozenset({"role", "type"})
 _ANSWER = "message"  # the type of a Messages API answer, of which the API accepts two fields
 _TAKEN_BACK = ("role", "content")
 
@@ -336,24 +335,37 @@ def as_sent(payload: Any) -> Any:
     Unset fields are left out, as the packages of OpenAI and Anthropic do when they send the object.
     Raises FormatError for a message that contains itself.
     """
-    found: object = payload.get(MESSAGES) if is_object(payload) else payload
-    if not is_list(found):
-        return payload
     try:
-        messages = [_item(message) for message in found]
+        return _object(payload, MESSAGES) if is_object(payload) else _list(payload)
     except RecursionError as fault:
         problem = "a message is nested too deeply, or holds itself"
         raise FormatError(problem, advice="give it less deeply nested") from fault
-    if all(map(is_, messages, found)):
-        return payload
-    made = tuple(messages) if isinstance(found, tuple) else messages
-    return {**payload, MESSAGES: made} if is_object(payload) else made
+
+
+def _object(holder: Object, *fields: str) -> Object:
+    """The object with these fields converted; the same object if nothing in them changes."""
+    for field in fields:
+        values = holder.get(field)
+        made = _list(values)
+        if made is not values:
+            holder = {**holder, field: made}
+    return holder
+
+
+def _list(values: Any) -> Any:
+    """The list with its items converted; the same if it has no such objects, or is no list."""
+    if not is_list(values):
+        return values
+    made = list(map(_item, values))
+    if all(map(is_, made, values)):
+        return values
+    return tuple(made) if isinstance(values, tuple) else made
 
 
 def _item(item: Any) -> Any:
     """A message, a block or a call; only objects that are messages or blocks are converted."""
     if is_object(item):
-        return _object(item)
+        return _object(item, "content", "tool_calls")
     if hasattr(item, "model_dump"):
         unset = hasattr(item, "additional_kwargs")  # LangChain's, which never set their type
         dumped: object = item.model_dump(mode="json", exclude_unset=not unset)
@@ -361,19 +373,8 @@ def _item(item: Any) -> Any:
         return imported("pydantic:TypeAdapter")(item.__class__).dump_python(item, mode="json")
     else:
         return item
-    if not is_object(dumped) or not any(mark in dumped for mark in _MARKS):
+    if not is_object(dumped) or _MARKS.isdisjoint(dumped):
         return item
     if dumped.get("type") == _ANSWER:
         return {field: dumped.get(field) for field in _TAKEN_BACK}
     return dumped
-
-
-def _object(item: Object) -> Object:
-    changed: dict[str, list[Any]] = {}
-    for field in _LISTS:
-        values = item.get(field)
-        if is_list(values):
-            made = [_item(value) for value in values]
-            if not all(map(is_, made, values)):
-                changed[field] = made
-    return {**item, **changed} if changed else item

@@ -48,8 +48,10 @@ from .payloads import (
 )
 from .rules.exchanges import BlockExchanges, UniqueCallIds
 from .rules.messages import AtLeastOne
-from .wire import BlockWire, FrameworkWire
+from .wire import KINDS, BlockWire, FrameworkWire, Taken
 
+_MESSAGE: Taken = {KINDS: {}}
+"""The fields that are no parts are the framework's own, and not counted."""
 _KINDS: Mapping[str, Role] = {"request": "user", "response": "assistant"}
 _SYSTEM, _USER, _TEXT = "system-prompt", "user-prompt", "text"
 _SHOWN: Mapping[str, MediaKind] = {
@@ -77,6 +79,7 @@ class PydanticAI(FrameworkWire, BlockWire):
 
     name = "pydantic_ai"
     content = "parts"
+    taken = _MESSAGE
     rules = (
         AtLeastOne(),
         SystemPartsStay(),
@@ -135,17 +138,12 @@ class PydanticAI(FrameworkWire, BlockWire):
         spoken = block.get("part_kind") in (_SYSTEM, _USER, _TEXT)
         return text if spoken and type(text) is str else None
 
-    def extra_texts(self, message: Object) -> Iterator[str]:
-        """Nothing: the other fields are the framework's own."""
-        del message
-        return iter(())
-
     def render(self, original: object, texts: Mapping[int, str]) -> object:
         """A copy with these texts; a result of any type becomes text."""
         view = self.view(original)
         parts = list(view["parts"])
         for k, text in texts.items():
-            called = "args" in parts[k] and is_object(parts[k]["args"])
+            called = is_object(parts[k].get("args"))
             field = "args" if "args" in parts[k] else "content"
             parts[k] = {**parts[k], field: parsed_object(text) if called else text}
         return self.rebuilt({**view, "parts": parts}, original)

@@ -19,7 +19,6 @@ from typing import Any, ClassVar, NamedTuple, cast
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import (
-    Annotated,
     Message,
     Opaque,
     Part,
@@ -158,7 +157,7 @@ _WITHOUT_REFERENCES = 2  # a version of marshal's format by which equal objects 
 _HEADER = 5  # bytes before the first item of a list, in that format
 
 
-class ObjectWire(Annotated, ABC):
+class ObjectWire(ABC):
     """Reads and writes messages by the paths of their parts.
 
     ``field`` is the field of a body with the messages, ``content`` that of a message with its
@@ -202,10 +201,6 @@ class ObjectWire(Annotated, ABC):
         del payload
         load = imported("holdfast.formats.rules.published:published_rules")
         return cast("tuple[Rule, ...]", load(self.name))
-
-    def published_as(self, message: Object) -> object:
-        """The name of the published schema of a message."""
-        return message["role"]
 
     def aside(self, original: object) -> str:
         """Those texts, one on each line. Raises FormatError for a message nested too deeply."""
@@ -402,13 +397,17 @@ class BlockWire(ObjectWire):
         text = block.get("text")
         return text if len(block) == 1 and type(text) is str else None
 
+    assistant: ClassVar[str] = "assistant"
+    """The name of the assistant's role."""
+
     @abstractmethod
     def block(self, part: Part, name: str = "") -> Object:
         """A new block for this part, which is no reasoning; ``name`` is the tool of a result."""
 
     def holding(self, role: Role, blocks: Sequence[Object]) -> Object:
         """A message of these blocks; the system role becomes the user's."""
-        return {"role": "assistant" if role == "assistant" else "user", self.content: list(blocks)}
+        speaker = self.assistant if role == "assistant" else "user"
+        return {"role": speaker, self.content: list(blocks)}
 
     def compose(self, role: Role, text: str) -> object:
         """A new message of one block."""

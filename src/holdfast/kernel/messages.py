@@ -13,7 +13,6 @@ from typing import (
     Literal,
     NamedTuple,
     Protocol,
-    TypeGuard,
     TypeVar,
     cast,
     runtime_checkable,
@@ -122,14 +121,6 @@ class Wire(Protocol):
         ...
 
 
-class Annotated(Protocol):
-    """A wire whose messages have text besides their parts, such as a speaker's name or a title."""
-
-    def aside(self, original: object) -> str:
-        """That text, which is counted and never changed."""
-        ...
-
-
 @runtime_checkable
 class Viewing(Protocol):
     """A wire whose messages may be a framework's objects, each read as a JSON object."""
@@ -145,10 +136,6 @@ class Viewing(Protocol):
         kept.
         """
         ...
-
-
-def _is_annotated(wire: object) -> TypeGuard[Annotated]:
-    return hasattr(wire, "aside")  # isinstance asks the same, far slower
 
 
 class Message:
@@ -215,12 +202,11 @@ class Message:
 
     @property
     def aside(self) -> str:
-        """The text beside the parts."""
-        aside = self._aside
-        if aside is None:
-            wire: object = self.wire
-            aside = self._aside = wire.aside(self.original) if _is_annotated(wire) else ""
-        return aside
+        """The text beside the parts, such as a speaker's name; counted and never changed."""
+        if self._aside is None:
+            wire: Any = self.wire
+            self._aside = wire.aside(self.original) if hasattr(wire, "aside") else ""
+        return self._aside or ""
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:

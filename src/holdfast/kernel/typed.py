@@ -180,7 +180,7 @@ def _is(value: object, kind: Any, inner: Sequence[object]) -> bool:
         return value in inner
     if kind in (int, float):  # True is an int
         return isinstance(value, (int, kind)) and not isinstance(value, bool)
-    return kind is Any or isinstance(value, kind)
+    return kind is Any or isinstance(kind, TypeVar) or isinstance(value, kind)
 
 
 def object_of(text: str | bytes) -> dict[str, Any] | None:

@@ -80,7 +80,7 @@ def blocks(message: Message) -> list[Block]:
     """The content blocks of a message, one for each part; a plain text counts as one block."""
     content: object = original(message).get(wire_of(message).content)
     if isinstance(content, str):
-        return [block_of(message, Text(content))]
+        return [wire_of(message).block(Text(content))]
     return list(cast("Sequence[Block]", content or ()))
 
 
@@ -101,11 +101,6 @@ def keeping(message: Message, stays: Callable[[Part], bool]) -> Message | None:
 def joined(first: Message, second: Message) -> Message:
     """The first message with the second one's blocks added."""
     return with_blocks(first, blocks(first) + blocks(second))
-
-
-def block_of(beside: Message, part: Part, name: str = "") -> Block:
-    """A new block on the wire of ``beside``; ``name`` is the tool of a result."""
-    return wire_of(beside).block(part, name)
 
 
 def message_of(beside: Message, role: Role, now: Sequence[Block]) -> Message:

@@ -7,14 +7,13 @@ from abc import abstractmethod
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from holdfast.formats.payloads import Object, is_object
 from holdfast.formats.rules import (
     Block,
     MessageByMessage,
     RewritingRule,
-    block_of,
     blocks,
     made,
     message_of,
@@ -163,7 +162,7 @@ def _called(messages: Messages) -> Iterator[Message]:
     pairs = paired(messages)
     for i, message in enumerate(messages):
         calls = [
-            block_of(message, ToolCall(part.call_id, _named(block), "{}"))
+            wire_of(message).block(ToolCall(part.call_id, _named(block), "{}"))
             for k, part, block in _inside(message)
             if isinstance(part, ToolResult) and (i, k) not in pairs
         ]
@@ -184,7 +183,7 @@ def _results(messages: Messages, i: int, answered: Mapping[Place, Place]) -> lis
     results = [blocks(messages[at])[k] for at, k in answered.values()]
     for k, call in _calls(caller):
         if (i, k) not in answered:
-            results.append(block_of(caller, ToolResult(call.id, NO_RESULT), call.name))
+            results.append(wire_of(caller).block(ToolResult(call.id, NO_RESULT), call.name))
     return results
 
 
@@ -294,13 +293,9 @@ class ServerToolExchanges(RewritingRule):
     def rewritten(self, messages: Messages) -> Iterable[Message]:
         """The messages without unpaired calls and results, since only the vendor makes these."""
         _, broken = _pairs(messages)
-        touched = {i for i, _ in broken}
         for i, message in enumerate(messages):
-            if i not in touched:
-                yield message
-                continue
             now = [block for k, block in enumerate(blocks(message)) if (i, k) not in broken]
-            if now:
+            if now or not message.parts:
                 yield with_blocks(message, now)
 
 
@@ -343,12 +338,8 @@ def _server_blocks(message: Message) -> Iterator[tuple[int, str, bool]]:
                 yield k, call_id, False
 
 
-class _WrongId(NamedTuple):
-    """A call with a refused id: its place, its new id, and the problem."""
-
-    place: Place
-    wanted: str
-    problem: str
+_WrongId = tuple[Place, str, str]
+"""A call with a refused id: its place, its new id, and the problem."""
 
 
 class _CallIdRule(RewritingRule):
@@ -397,7 +388,7 @@ class UniqueCallIds(_CallIdRule):
             for k, call in _calls(message):
                 if call.id in seen:
                     problem = f"another tool call before it has the id {call.id!r}"
-                    yield _WrongId((i, k), call.id, problem)
+                    yield (i, k), call.id, problem
                 seen.add(call.id)
 
 
@@ -420,7 +411,7 @@ class SpelledCallIds(_CallIdRule):
                 wanted = self._spelled(call.id)
                 if wanted != call.id:
                     problem = f"the tool call id {call.id!r} has {self._problem}"
-                    yield _WrongId((i, k), wanted, problem)
+                    yield (i, k), wanted, problem
 
     def _spelled(self, call_id: str) -> str:
         return self._foreign.sub("_", call_id)

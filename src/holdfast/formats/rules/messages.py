@@ -10,12 +10,12 @@ from holdfast.formats.payloads import ROLES
 from holdfast.formats.rules import (
     MessageByMessage,
     RewritingRule,
-    block_of,
     blocks,
     joined,
     keeping,
     message_of,
     original,
+    wire_of,
     with_blocks,
     with_fields,
     without_field,
@@ -121,7 +121,7 @@ class CallsFollowUsers(RewritingRule):
             elif last and not last.calls:
                 after[-1] = joined(last, message)
             else:
-                after.append(message_of(message, "user", [block_of(message, Text(CONTINUES))]))
+                after.append(message_of(message, "user", [wire_of(message).block(Text(CONTINUES))]))
                 after.append(message)
         return after
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.formats.payloads import Object, compact, is_list, is_object, named, parsed_object
-from holdfast.formats.rules import MessageByMessage, RewritingRule, made, original, wire_of
+from holdfast.formats.rules import MessageByMessage, RewritingRule, made, original
 from holdfast.kernel.integrity import Rule, Violation, Violations
 from holdfast.kernel.messages import Message, Messages
 
@@ -54,7 +54,8 @@ def published(name: str) -> WireSchema:
 class WireSchema:
     """The schemas of one format.
 
-    ``roles`` maps a role to the schema of its messages; ``limits`` has what no schema can express.
+    ``roles`` maps a role, or the type of an item, to the schema of its messages, and ``other`` to
+    that of all others; ``limits`` has what no schema can express.
     """
 
     def __init__(self, data: Object) -> None:
@@ -258,9 +259,10 @@ class AsPublished(MessageByMessage):
         return message if now == value else made(message.wire, now, message)
 
     def _schema_of(self, message: Message) -> Schema:
-        roles = self._published.roles
-        kind = wire_of(message).published_as(original(message))
-        return roles.get(str(kind), roles.get("other", {}))
+        """That of the role, or of the type of an item that has none."""
+        roles, value = self._published.roles, original(message)
+        kind = str(value.get("role", value.get("type")))
+        return roles.get(kind, roles.get("other", {}))
 
 
 def _described(problems: Iterable[Problem]) -> str:
