@@ -403,16 +403,17 @@ class ThreadTiers:
             found = self.tiers.find(segment.id)
             if found is None or touched.isdisjoint(covered(segment)):
                 continue
-            for piece in self.tiers.all():
+            tiers = self.tiers
+            for piece in tiers.all():
                 if piece.origin == segment.origin:
-                    self._put(self.tiers.without(piece.id))
+                    tiers = tiers.without(piece.id)
             fresh = self._turns.segment(ends(segment.origin))
             if fresh is not None:
                 used = segment.access_count
                 fresh = replace(fresh, accessed=segment.accessed, access_count=used)
-                self._put(self.tiers.placing("hot", fresh))
+                tiers = tiers.placing("hot", fresh)
             to: Tier | None = "hot" if fresh else None
-            self._put(self.tiers, [Move(segment, fresh, found[0], to, "reworded")])
+            self._put(tiers, [Move(segment, fresh, found[0], to, "reworded")])
         self._readmit(sorted(touched))
 
     def _readmit(self, positions: Sequence[int]) -> None:
