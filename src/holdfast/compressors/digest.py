@@ -121,9 +121,8 @@ class Digest(Configured):
         """Notes on the messages, followed by exact things that the notes do not name."""
         # without the words around it, a listed secret could not be recognised and masked
         info = StructuredInfo.of(list(map(concealed, told))) if self.facts else StructuredInfo()
-        bodies = {at: body for at, m in enumerate(told) if (body := body_of(m)) is not None}
-        if self.facts:
-            bodies = {at: without_facts(body) for at, body in bodies.items()}
+        read = without_facts if self.facts else str
+        bodies = {at: read(body) for at, m in enumerate(told) if (body := body_of(m)) is not None}
         events = events_of(told, bodies)
         facts = info.render("", int(room * self.facts), count)
         left = room - (count(facts) if facts else 0)

@@ -30,7 +30,7 @@ from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Asking, Configured, Flow, Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
 from holdfast.kernel.errors import ConfigError, HoldfastError, ModelError
-from holdfast.kernel.messages import Message, Messages
+from holdfast.kernel.messages import Message, Messages, Role
 from holdfast.kernel.registry import moved_names
 from holdfast.kernel.transcript import (
     NOT_ENDED,
@@ -122,15 +122,67 @@ class Summarize(Configured):
             return Plan.skip("last_is_not_user", NOT_ENDED)
         exact = self.keep_recent is not None or self.keep_at_least is not None
         heard = self.opening is not None or voice(transcript, self.role) == self.role
-        form = self if heard else replace(self, role="user")
-        history = History(transcript, allowance, exact, form.role == "system")
+        role = self.role if heard else "user"
+        history = History(transcript, allowance, exact, role == "system")
         if not allowance.writer:
             return Plan.skip("no_model", "no model was given; pass llm=")
         # everything that decides the text, except conversation and budget
         knobs = self.instructions, self.quote_users, self.verify, self.opening
         writer = hash_of(wording(), allowance.writer, *knobs)
         memory = Memory(history, writer, self.keep_seconds, self.opening)
-        return (yield from _Telling(form, history, memory).planned())
+        return (yield from self._planned(role, history, memory))
+
+    def _planned(self, role: Role, history: History, memory: Memory) -> Flow:
+        """The plan: a stored summary reused or extended."""
+        start = self._start_of_recent(history)
+        known = yield from memory.look(start)
+
+        def telling(upto: int) -> _Telling | None:
+            leaving = history.leaving(upto)
+            gone = sorted({*leaving, *history.summaries})
+            place = placed(history.transcript, gone, role) if leaving else None
+            new = [i for i in history.places if known.upto < i <= upto]
+            return _Telling(self, history, memory, known, upto, new, gone, place) if place else None
+
+        kept = None if known.upto in history.summaries else telling(known.upto)
+        if kept and not history.exact and kept.fits():
+            return kept.reused(kept.most)
+        ends = history.ends(start - 1, known.upto)
+        longer = next(filter(None, map(telling, ends)), None)
+        if longer is None or not longer.is_worth_it():
+            if kept:
+                return kept.reused(kept.cap)
+            if start == 0:
+                return Plan.skip("no_boundary", "no cut leaves enough behind it")
+            return Plan.skip(
+                "nothing_older", "nothing that may be removed is older than what stays"
+            )
+        few = longer.waits < tokens_of(self.min_new, history.allowance.target)
+        if known.is_real and few and not history.exact and memory.shelf.works:
+            put_off = yield from longer.put_off()
+            if put_off:
+                return put_off
+        return (yield from longer.extended())
+
+    def _start_of_recent(self, history: History) -> int:
+        """The position of the first message that stays.
+
+        The newest ``keep_recent`` messages stay, with the rest of the first unit, or whole turns of
+        at most ``keep_tokens`` tokens, or whole units if the newest turn is longer.
+        """
+        sizes, transcript = history.sizes, history.transcript
+        target, units = history.allowance.target, transcript.units
+        if self.keep_at_least is not None:
+            least = tokens_of(self.keep_at_least, target)
+            return retention_boundary(transcript.messages, sizes, least)
+        if self.keep_recent is not None:
+            first = start_of_newest(transcript, self.keep_recent)
+            return next((unit.start for unit in units if first in unit), first)
+        newest, most = transcript.newest.start, tokens_of(self.keep_tokens, target)
+        turn = start_within([turn.start for turn in transcript.turns], sizes, most)
+        if turn <= newest:
+            return turn
+        return min(newest, start_within([unit.start for unit in units], sizes, most))
 
 
 def retention_boundary(messages: Messages, sizes: Sequence[int], keep_recent: int) -> int:
@@ -158,92 +210,59 @@ def _is_safe(messages: Messages, cut: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Telling:
-    """The summary of one conversation, which covers everything up to some position."""
+    """The summary of everything up to some position."""
 
     form: Summarize
     history: History
     memory: Memory
-    place: Placed | None = None
-    """Where the summary is inserted."""
+    known: Known
+    """The summary that it extends."""
 
-    def planned(self) -> Flow:
-        """The plan: a stored summary reused or extended."""
-        history, memory = self.history, self.memory
-        start = self._start_of_recent()
-        known = yield from memory.look(start)
-        stands = known and known.upto in history.summaries
-        kept = self._spoken(known.upto) if known and not stands else None
-        if known and kept and not history.exact:
-            size = min(self._text_tokens(known.envelope.body), self.most)
-            if size <= self._cap(known.upto):
-                return kept.reused(known, self.most)
-        first = known.upto if known else -1
-        tellings = ((self._spoken(end), end) for end in self._ends(start - 1, first))
-        telling, end = next((each for each in tellings if each[0]), (None, first))
-        new = [i for i in history.places if first < i <= end]
-        if telling is None or not self._is_worth_it(new):
-            if known and kept:
-                return kept.reused(known, self._cap(known.upto))
-            if start == 0:
-                return Plan.skip("no_boundary", "no cut leaves enough behind it")
-            return Plan.skip(
-                "nothing_older", "nothing that may be removed is older than what stays"
-            )
-        if known and not history.exact and memory.shelf.works:
-            waits = known.envelope.waits + history.size(new)
-            if waits < tokens_of(self.form.min_new, history.allowance.target):
-                put_off = yield from telling.put_off(known, new)
-                if put_off:
-                    return put_off
-        return (yield from telling.extended(known, new))
+    upto: int
+    new: Sequence[int]
+    """The positions that the known summary does not cover."""
 
-    def _start_of_recent(self) -> int:
-        """The position of the first message that stays.
+    gone: Sequence[int]
+    """The positions that it replaces."""
 
-        The newest ``keep_recent`` messages stay, with the rest of the first unit, or whole turns of
-        at most ``keep_tokens`` tokens, or whole units if the newest turn is longer.
-        """
-        form, sizes, transcript = self.form, self.history.sizes, self.history.transcript
-        target, units = self.history.allowance.target, transcript.units
-        if form.keep_at_least is not None:
-            least = tokens_of(form.keep_at_least, target)
-            return retention_boundary(transcript.messages, sizes, least)
-        if form.keep_recent is not None:
-            first = start_of_newest(transcript, form.keep_recent)
-            return next((unit.start for unit in units if first in unit), first)
-        newest, most = transcript.newest.start, tokens_of(form.keep_tokens, target)
-        turn = start_within([turn.start for turn in transcript.turns], sizes, most)
-        if turn <= newest:
-            return turn
-        return min(newest, start_within([unit.start for unit in units], sizes, most))
+    place: Placed
+    """Where it is inserted."""
 
-    def _is_worth_it(self, new: Sequence[int]) -> bool:
+    def fits(self) -> bool:
+        """Whether everything fits the target with the known summary."""
+        return min(self._text_tokens(self.known.envelope.body), self.most) <= self.cap
+
+    def is_worth_it(self) -> bool:
         """Whether there is enough to summarize; an earlier summary alone is not."""
-        said = [self.history.messages[i].content_text or "" for i in new]
+        said = [self.history.messages[i].content_text or "" for i in self.new]
         if self.form.opening and len(said) == 1 and said[0].startswith(self.form.opening):
             return False
-        return self.history.size(new) >= (1 if self.history.exact else _LEAST)
+        return self.history.size(self.new) >= (1 if self.history.exact else _LEAST)
 
-    def extended(self, known: Known | None, new: list[int]) -> Flow:
+    @property
+    def waits(self) -> int:
+        """Tokens of the messages that the model has not seen yet."""
+        return self.known.envelope.waits + self.history.size(self.new)
+
+    def extended(self) -> Flow:
         """The plan with the model's summary; if the model fails, the best plan without it."""
-        if not self.history.exact and self._cap(new[-1]) < _LEAST:
+        if not self.history.exact and self.cap < _LEAST:
             return Plan.skip("no_room", "no summary that says something fits beside what stays")
         try:
-            envelope = yield from self._written(known, new)
+            envelope = yield from self._written()
         except HoldfastError as fault:
             done, detail = None, fault_line(fault)
-            if known and self.memory.shelf.works:
-                done = yield from self.put_off(known, new)
+            if self.known.is_real and self.memory.shelf.works:
+                done = yield from self.put_off()
             edits = done.edits if done else ()
             return Plan(edits, "failed", "summarization_failed", detail, fault=fault)
         yield from self.memory.keep(envelope)
-        return self.plan(envelope, new[-1], "summarized")
+        return self._plan(envelope, "summarized")
 
-    def _written(self, known: Known | None, new: list[int]) -> Asking[Envelope]:
+    def _written(self) -> Asking[Envelope]:
         """The summary of the known summary and the new messages. Raises ModelError."""
-        allowance, cap = self.history.allowance, self._cap(new[-1])
-        count = allowance.meter.text
-        earlier = known.envelope.texts if known else ()
+        allowance, cap, before = self.history.allowance, self.cap, self.known.envelope
+        count, earlier = allowance.meter.text, before.texts
         combine, most = self.form.combine, cap * (_OF_THE_MODEL - _ADDED)
         anew = bool(earlier) and (
             combine == "model" or (combine == "hybrid" and count(joined(earlier)) > most)
@@ -251,36 +270,33 @@ class _Telling:
         share = _ADDED if earlier and not anew else _OF_THE_MODEL
         wish = self.form.instructions.strip()
         values = {"instructions": f"{wish}\n"} if wish else {}
-        blocks = [*known.envelope.waiting] if known else []
         task = WritingTask(
             "summarize", max(_LEAST, int(cap * share)), allowance.writer_window, count, values
         )
-        reply = yield from written(
-            task, blocks + self._blocks(new), joined(earlier) if anew else ""
-        )
+        blocks = (*before.waiting, *self._blocks())
+        reply = yield from written(task, blocks, joined(earlier) if anew else "")
         text = self.history.repeatable(reply)
         texts = (shortened(earlier, cap, count), text) if earlier and not anew else (text,)
-        envelope = self._envelope(known, new, texts, cap)
-        if not self._is_smaller(envelope, new[-1]):
+        envelope = self._envelope(texts, cap)
+        if not self._is_smaller(envelope):
             raise ModelError("the reply of the model was refused: the summary would not be smaller")
         return envelope
 
-    def put_off(self, known: Known, new: list[int]) -> Asking[Plan | None]:
+    def put_off(self) -> Asking[Plan | None]:
         """The plan in which the new messages wait in the store for the model.
 
         The present summary is extended by the user's words and exact details of the new messages.
         None if that is not smaller than they are.
         """
-        before = known.envelope
-        later = self._envelope(known, new, before.texts, self._cap(new[-1]))
-        waits = before.waits + self.history.size(new)
-        later = replace(later, waiting=(*before.waiting, *self._blocks(new)), waits=waits)
-        if not self._is_smaller(later, new[-1]):
+        before = self.known.envelope
+        later = self._envelope(before.texts, self.cap)
+        later = replace(later, waiting=(*before.waiting, *self._blocks()), waits=self.waits)
+        if not self._is_smaller(later):
             return None
         yield from self.memory.keep(later)
         if not self.memory.shelf.works:
             return Plan.skip("nothing_kept", self.memory.shelf.trouble)
-        return self.plan(later, new[-1], "told_by_rule")
+        return self._plan(later, "told_by_rule")
 
     @property
     def most(self) -> int:
@@ -288,59 +304,56 @@ class _Telling:
         target = self.history.allowance.target
         return max(_LEAST, tokens_of(self.form.summary_max_tokens, target))
 
-    def _cap(self, upto: int) -> int:
+    @property
+    def cap(self) -> int:
         """The size of a summary with which everything fits the target, in tokens."""
-        allowance, gone = self.history.allowance, self.history.size(self._gone(upto))
+        allowance, gone = self.history.allowance, self.history.size(self.gone)
         room = allowance.target - allowance.meter.total(self.history.transcript) + gone
         room -= self._message_tokens("") - allowance.meter.text("")
         return min(self.most, max(1, room))
 
-    def _envelope(
-        self, known: Known | None, new: list[int], texts: tuple[str, ...], cap: int
-    ) -> Envelope:
+    def _envelope(self, texts: tuple[str, ...], cap: int) -> Envelope:
         """The summary made of these texts, the known summary and the new messages."""
-        form, history = self.form, self.history
-        upto = new[-1] if new or known is None else known.upto
-        before = known.envelope if known else Envelope(self.memory.original(new[0]), 0, 0, "")
+        form, history, before = self.form, self.history, self.known.envelope
         said: tuple[str, ...] = ()
         if form.quote_users:
-            earlier = before.said if known and known.upto in history.summaries else ()
-            words = history.words_of_users(i for i in history.places if i <= upto)
+            earlier = before.said if self.known.upto in history.summaries else ()
+            words = history.words_of_users(i for i in history.places if i <= self.upto)
             said = chosen_words((*earlier, *words), self.most // 2, history.allowance.meter.text)
         told = replace(before, texts=texts, said=said)
-        if new:
+        if self.new:
             told = replace(
                 told,
-                end=self.memory.original(upto),
-                count=before.count + len(new),
-                covers=self.memory.chain[upto],
+                end=self.memory.original(self.upto),
+                count=before.count + len(self.new),
+                covers=self.memory.chain[self.upto],
                 waiting=(),
                 waits=0,
             )
         if form.opening is not None:
             return replace(told, details=(), body=shortened(texts, cap, self._text_tokens))
-        source = details(history.messages[i] for i in new) if form.verify else []
+        source = details(history.messages[i] for i in self.new) if form.verify else []
         return composed(told, source, cap, self._text_tokens)
 
-    def reused(self, known: Known, cap: int) -> Plan:
-        """The plan for a stored summary, in at most so many tokens."""
-        envelope = known.envelope
+    def reused(self, cap: int) -> Plan:
+        """The plan for the known summary, in at most so many tokens."""
+        envelope = self.known.envelope
         if self._text_tokens(envelope.body) > cap:
-            envelope = self._envelope(known, [], envelope.texts, cap)
-        return self.plan(envelope, known.upto, "summary_reused")
+            envelope = self._envelope(envelope.texts, cap)
+        return self._plan(envelope, "summary_reused")
 
-    def plan(self, envelope: Envelope, upto: int, reason: str) -> Plan:
+    def _plan(self, envelope: Envelope, reason: str) -> Plan:
         """The edits that replace the covered messages by the summary.
 
         A summary in a system message is replaced there.
         """
-        text = self._text(envelope.body)
-        messages, gone = self.history.transcript.messages, self._gone(upto)
+        text, gone = self._text(envelope.body), self.gone
+        messages = self.history.transcript.messages
         own = [i for i in self.history.summaries if messages[i].role == "system"]
         edits: list[Edit] = [Drop(tuple(i for i in gone if i not in own), "covered by the summary")]
         if own:
             edits.append(Replace(own[0], 0, text, "the summary, extended", asked=True))
-        elif self.place:
+        else:
             covers, what = (gone[0], gone[-1]), "the summary of what is older"
             edits += self.place.inserts(text, what, covers)
         told = f"{envelope.count:,} messages, up to message {envelope.end}"
@@ -349,37 +362,13 @@ class _Telling:
         detail = "; ".join(filter(None, (told, self.memory.shelf.trouble)))
         return Plan(tuple(edits), reason=reason, detail=detail)
 
-    def _is_smaller(self, envelope: Envelope, upto: int) -> bool:
+    def _is_smaller(self, envelope: Envelope) -> bool:
         """Whether the summary is smaller than what it replaces."""
-        return self._message_tokens(self._text(envelope.body)) < self.history.size(self._gone(upto))
+        return self._message_tokens(self._text(envelope.body)) < self.history.size(self.gone)
 
-    def _ends(self, wanted: int, after: int) -> Iterator[int]:
-        """The possible ends of the summary that are nearest to ``wanted``.
-
-        Earlier ends come first, since they keep more messages. If an earlier summary covers
-        everything up to ``after``, later ends are left out, because that summary can stay.
-        """
-        places = frozenset(self.history.places)
-        units = self.history.transcript.units
-        ends = [u.stop - 1 for u in units if u.start > after and u.start in places]
-        earlier = [end for end in reversed(ends) if end <= wanted]
-        yield from earlier
-        if earlier and after < 0:
-            yield from [end for end in ends if end > wanted]
-
-    def _spoken(self, upto: int) -> _Telling | None:
-        """This summary with a valid place and role, the wanted one first; None without one."""
-        if not self.history.leaving(upto):
-            return None
-        place = placed(self.history.transcript, self._gone(upto), self.form.role)
-        return replace(self, place=place) if place else None
-
-    def _blocks(self, new: list[int]) -> list[str]:
+    def _blocks(self) -> Iterator[str]:
         """The new messages as blocks of text for the model."""
-        return list(rendered((self.memory.original(i), self.history.messages[i]) for i in new))
-
-    def _gone(self, upto: int) -> list[int]:
-        return sorted({*self.history.leaving(upto), *self.history.summaries})
+        return rendered((self.memory.original(i), self.history.messages[i]) for i in self.new)
 
     def _text(self, body: str) -> str:
         return mark(body) if self.form.opening is None else f"{self.form.opening}{body}"
@@ -388,7 +377,7 @@ class _Telling:
         return self.history.allowance.meter.text(self._text(body))
 
     def _message_tokens(self, text: str) -> int:
-        wire, role = self.history.transcript.wire, self.place.role if self.place else self.form.role
+        wire, role = self.history.transcript.wire, self.place.role
         return self.history.allowance.meter.message(Message(role, wire.compose(role, text), wire))
 
 

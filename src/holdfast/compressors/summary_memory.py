@@ -301,6 +301,20 @@ class History:
         firm = self.transcript.protected | preferred
         return tuple(i for i in (*stayed, *covered) if i not in firm)
 
+    def ends(self, wanted: int, after: int) -> Iterator[int]:
+        """The possible ends of a summary that are nearest to ``wanted``.
+
+        Earlier ends come first, since they keep more messages. If an earlier summary covers
+        everything up to ``after``, later ends are left out, because that summary can stay.
+        """
+        places = frozenset(self.places)
+        units = (unit for unit in self.transcript.units if unit.start > after)
+        ends = [unit.stop - 1 for unit in units if unit.start in places]
+        earlier = [end for end in reversed(ends) if end <= wanted]
+        yield from earlier
+        if earlier and after < 0:
+            yield from [end for end in ends if end > wanted]
+
     def size(self, positions: Iterable[int]) -> int:
         """Tokens of these messages."""
         return sum(self.sizes[i] for i in positions)
@@ -364,10 +378,18 @@ def chained(covers: str, message: Message) -> str:
 
 
 class Known(NamedTuple):
-    """A summary that covers this conversation up to a position: its own, if it is in it."""
+    """A summary that covers this conversation up to a position: its own, if it is in it.
+
+    Without one it is empty, and covers nothing: up to -1.
+    """
 
     envelope: Envelope
-    upto: int
+    upto: int = -1
+
+    @property
+    def is_real(self) -> bool:
+        """Whether it covers any message."""
+        return self.upto >= 0
 
 
 class Memory:
@@ -387,15 +409,15 @@ class Memory:
         self._ranges: list[Range] = []
         self.chain: dict[int, str] = {}
         """The hashes of everything that may be summarized, by the position of its end."""
-        self._base: Known | None = None
+        self._base = Known(Envelope(min(history.places, default=0), -1, 0, ""))
 
-    def look(self, start: int) -> Asking[Known | None]:
+    def look(self, start: int) -> Asking[Known]:
         """The longest summary that ends before ``start``, else the shortest that ends after.
 
         The second is tried only if ``start`` is not fixed.
         """
         yield from self._open()
-        covers = self._base.envelope.covers if self._base else ""
+        covers = self._base.envelope.covers
         for i in self.history.places:
             covers = self.chain[i] = chained(covers, self.history.messages[i])
         ends = {covers: i for i, covers in self.chain.items()}
@@ -444,7 +466,7 @@ class Memory:
             for each in self._ranges
             if each.start == envelope.start
             and each.end < envelope.end
-            and (own is None or self._base is not None or each.covers in own)
+            and (own is None or self._base.is_real or each.covers in own)
         ]
         return sorted(shorter, key=lambda each: each.end)[:-_SPARE]
 
@@ -464,7 +486,7 @@ class Memory:
 
     def original(self, position: int) -> int:
         """The position in the caller's conversation before its first summary."""
-        if self._base is None or position <= self._base.upto:
+        if position <= self._base.upto:
             return position
         return self._base.envelope.end + position - self._base.upto
 

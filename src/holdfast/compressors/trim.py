@@ -182,12 +182,10 @@ class _TrimWork:
         A rule may bring the oldest back, because the message after it may not be the first. Then
         twice the excess is requested.
         """
-        left = [0 if i in self.going else size for i, size in enumerate(self.sizes)]
-        most = sum(size for i, size in enumerate(left) if i not in kept)
-        gone, wanted = self.going, self.excess
+        most = sum(size for i, size in enumerate(self.sizes) if i not in kept)
+        wanted = self.excess
         while self.excess > 0:
-            more = oldest_first(self.transcript, left, wanted, kept)
-            self.going = legal(self.transcript, gone | more, kept)
+            self.going = oldest_first(self.transcript, self.sizes, wanted, kept)
             if wanted >= most:
                 break
             wanted *= 2

@@ -13,7 +13,6 @@ from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.transcript import (
     Transcript,
     legal,
-    newest,
     oldest_first,
     start_of_newest,
     start_within,
@@ -74,7 +73,7 @@ class SlidingWindow(Configured):
         if self.keep_turns is not None:
             starts = [*(turn.start for turn in transcript.turns), len(transcript)]
             return starts[max(0, len(transcript.turns) - self.keep_turns)]
-        others = newest(transcript, len(transcript))
-        roles = [message.role for message in transcript.messages]
-        counted = [size if role != "system" else 0 for role, size in zip(roles, sizes, strict=True)]
-        return start_within(others, counted, allowance.share(self.keep_tokens or 0))
+        rows = zip(transcript.messages, sizes, strict=True)
+        counted = [0 if message.role == "system" else size for message, size in rows]
+        most = allowance.share(self.keep_tokens or 0)
+        return start_within(range(len(transcript)), counted, most)

@@ -39,6 +39,9 @@ class Part:
     """The messages as they were read, in the thread's format."""
 
     tokens: int
+    overhead: int
+    """Tokens of the request besides its messages, which are included in ``tokens``."""
+
     places: tuple[int | None, ...]
     """The position of each message in the thread; None for notes."""
 
@@ -62,11 +65,7 @@ class Part:
 class LastFit:
     """What a session remembers of its last fit, so that the next one costs only what is new."""
 
-    key: Sequence[int] = ()
     part: Part | None = None
-    overhead: int = 0
-    """Tokens of the request besides its messages, which are included in the part's tokens."""
-
     accepted: frozenset[Message] = frozenset()
     """The messages of the last view that the format accepts by themselves, without the newest."""
 
@@ -232,26 +231,25 @@ class RecentTurns:
         If another process made the last part, it is made again from the same messages.
         """
         last, made, wire = self.last_fit.part, self.thread.state.made, self.thread.wire
-        if last is None or self.last_fit.key != self._key:
-            if made is None or made.key != self._key:
-                return None
-            last = self._set_part(self._part_of(made))
+        if made is None or made.key != self._key:
+            return None
+        last = last or self._part_of(made)
         new = self.thread.read(range(last.end, self.thread.state.messages))
         fresh = self._masked([kept.message for kept in new.values()])
-        beside = self.overhead - self.last_fit.overhead  # the tools may have changed
+        beside = self.overhead - last.overhead  # the tools may have changed
         before = last.messages
         if any(message.wire.name != wire.name for message in before):  # it is known by now
             before = wire.read([message.original for message in before]).messages
-        return self._set_part(
-            replace(
-                last,
-                messages=[*before, *fresh],
-                tokens=last.tokens + beside + sum(map(self.size, fresh)),
-                places=(*last.places, *new),
-                end=self.thread.state.messages,
-                mentioned=(*last.mentioned, *new),
-            )
+        self.last_fit.part = part = replace(
+            last,
+            messages=[*before, *fresh],
+            tokens=last.tokens + beside + sum(map(self.size, fresh)),
+            overhead=self.overhead,
+            places=(*last.places, *new),
+            end=self.thread.state.messages,
+            mentioned=(*last.mentioned, *new),
         )
+        return part
 
     def make(self, scope: Made, target: int, told: str) -> tuple[Part, Made]:
         """A part of ``target`` tokens, and how it was made.
@@ -264,18 +262,13 @@ class RecentTurns:
     def keep(self, part: Part, made: Made) -> None:
         """Let the next fit continue from this part, in this process or another."""
         self.thread.state.record_part(replace(made, key=self._key))
-        self._set_part(part)
+        self.last_fit.part = part
 
     @property
     def _key(self) -> list[int]:
         """What decides the contents of the view, besides recalled messages."""
         state = self.thread.state
         return [state.since, state.rewordings, *self.fixed]
-
-    def _set_part(self, part: Part) -> Part:
-        last_fit = self.last_fit
-        last_fit.key, last_fit.part, last_fit.overhead = self._key, part, self.overhead
-        return part
 
     def _part_of(self, made: Made) -> Part:
         state = self.thread.state
@@ -308,6 +301,7 @@ class RecentTurns:
         return Part(
             self.thread.wire.read([original for _, original in left]).messages,
             tokens,
+            self.overhead,
             stands,
             sum(1 for _ in takewhile(first.__contains__, stands)),
             made.end,

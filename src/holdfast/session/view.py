@@ -141,7 +141,8 @@ class Fit:
 
     def _whole_thread(self) -> View | None:
         """The whole thread, if it fits."""
-        left = self.limit - self.recent.overhead
+        overhead = self.recent.overhead
+        left = self.limit - overhead
         if self.thread.state.tokens > left and not self.thread.state.rewordings:
             return None
         messages: list[Message] = []
@@ -152,7 +153,8 @@ class Fit:
             messages.append(kept.message)
         messages.reverse()
         head = sum(1 for _ in takewhile(lambda message: message.role == "system", messages))
-        part = Part(messages, self.limit - left, (), head, self.thread.state.messages, 0)
+        end, tokens = self.thread.state.messages, self.limit - left
+        part = Part(messages, tokens, overhead, (), head, end, 0)
         view = self._compose(part, Recollection(), "everything_fits")
         due = view.tokens > self.recent.trigger and self._pays(view.tokens)
         return None if due else view
@@ -387,13 +389,14 @@ class ViewMaker:
 
     def view(self, budget: Budget) -> View:
         """A valid view; one that is still over its budget if there is no smaller one."""
-        view, read = self._fitted(budget)
-        if not self._is_refused(read):
+        fit = self._fit(budget)
+        view = fit.view()
+        if not self._is_refused(fit.messages):
             return view
         limit, mended = view.limit, self._paired(view)
         while not mended.budget_met:
             room = view.tokens - (mended.tokens - limit)  # what is added takes room
-            smaller = self._fitted(Budget(limit=room))[0] if room > 0 else view
+            smaller = self._fit(Budget(limit=room)).view() if room > 0 else view
             if smaller.tokens >= view.tokens:
                 break
             view, mended = smaller, replace(self._paired(smaller), limit=limit)
@@ -407,11 +410,9 @@ class ViewMaker:
             view = self.view(replace(budget, limit=least, window=None))
         return least
 
-    def _fitted(self, budget: Budget) -> tuple[View, Sequence[Message]]:
-        """The view, and its messages as they were read."""
+    def _fit(self, budget: Budget) -> Fit:
         own = self.thread, self.last_fit, self.options
-        fit = Fit(RecentTurns(*own, budget, self.query, self.tools), self.past)
-        return fit.view(), fit.messages
+        return Fit(RecentTurns(*own, budget, self.query, self.tools), self.past)
 
     def _is_refused(self, messages: Sequence[Message]) -> bool:
         """Whether the thread's format refuses the messages of a view.

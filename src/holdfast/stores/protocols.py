@@ -298,6 +298,15 @@ def put_new(store: KeyValueStore, key: str, value: str) -> bool:
     return True
 
 
+def set_all(store: KeyValueStore, values: Mapping[str, str]) -> None:
+    """Store all of the values, in one round trip if the store can do that."""
+    if isinstance(store, SetsMany):
+        settled(store.set_many(values))
+    else:
+        for key, value in values.items():
+            settled(store.set(key, value))
+
+
 @contextmanager
 def as_store_errors() -> Generator[None]:
     """Turn the exceptions of a caller's store into StoreError."""
