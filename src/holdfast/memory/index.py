@@ -20,12 +20,7 @@ from holdfast.text.question import IDENTIFIER, MOST_TERMS, PHRASE, Question
 from holdfast.text.visible import GLANCE
 from holdfast.text.words import DIGITS, READ, STOP_WORDS, stands, stem, terms, words
 
-from .messages import (
-    LexicalSource,
-    MessageSource,
-    Remembered,
-    VectorSource,
-)
+from .messages import MessageSource, Remembered, VectorSource
 from .times import DAY, ORDER, Period, dates, direction, period
 
 
@@ -80,13 +75,12 @@ _BESIDE = "neighbours"
 """The factor of a message that has its score only from its neighbours."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A message that may answer; ``score`` is from 0 to 1, ``why`` has the share of each factor."""
 
     position: int
     score: float
-    why: Mapping[str, float] = field(default_factory=dict[str, float], compare=False)
+    why: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +146,6 @@ class Answers:
 class Retrieval:
     """Finds messages in sources, such as those of a store."""
 
-    words: LexicalSource
     messages: MessageSource
     vectors: VectorSource | None = None
     weights: FactorWeights | None = None
@@ -191,19 +184,11 @@ class Retrieval:
         meant = self._meant(question, now)
         asked = Asked.of(question, self.messages.speakers(), meant, context)
         timely = self._timely(asked)
-        own: Mapping[int, float] = {}
-        near: Mapping[int, float] = {}
-        held: Mapping[int, frozenset[str]] = {}
-        if not asked.order_alone:
-            near = (
-                self.vectors.nearest(f"{asked.plain}\n{context}", _CANDIDATES)
-                if self.vectors
-                else {}
-            )
-            held = self._held(asked)
-            named = frozenset[str]().union(*held.values())
-            things = [thing for thing in asked.things if thing.needle in named]
-            own = self.words.candidates(asked.sought(things), _CANDIDATES)
+        near = self.vectors.nearest(asked.whole, _CANDIDATES) if self.vectors else {}
+        held = self._held(asked)
+        named = frozenset[str]().union(*held.values())
+        things = [thing for thing in asked.things if thing.needle in named]
+        own = self.messages.candidates(asked.sought(things), _CANDIDATES)
         rivals = {*self._rivals(own, near, held), *apart}
         own, near = (
             {at: score for at, score in found.items() if at not in rivals} for found in (own, near)
@@ -222,16 +207,15 @@ class Retrieval:
         }
         sure = [1 / max(1, len(asked.terms))] if own else []
         least = 1.0 if timely else max([*sure, *near.values()], default=0.0)
-        terms = () if asked.order_alone else asked.terms
         by_itself = {"words": own, "meaning": near}
-        return Answers(messages, self._weighed(factors), terms, min(1.0, least), by_itself)
+        return Answers(messages, self._weighed(factors), asked.terms, min(1.0, least), by_itself)
 
     def _held(self, asked: Asked) -> dict[int, frozenset[str]]:
         """The messages that have exact names of the question, and which."""
         phrases = [thing.phrase for thing in asked.things]
         if not phrases:
             return {}
-        places = self.words.candidates(phrases, _CANDIDATES)
+        places = self.messages.candidates(phrases, _CANDIDATES)
         held: dict[int, frozenset[str]] = {}
         for place, message in self.messages.read(list(places)).items():
             low = message.told.lower()
@@ -373,13 +357,16 @@ class Asked:
     """-1 for the first of several, 1 for the latest, 0 for any."""
 
     order_alone: bool
-    """Whether it asks only for the first or latest message of all."""
+    """Whether it asks only for the first or latest message of all; then nothing else is sought."""
 
-    things: tuple[Exact, ...] = ()
+    things: tuple[Exact, ...]
     """The identifiers and quoted phrases."""
 
-    plain: str = ""
+    plain: str
     """The question without its dates."""
+
+    whole: str
+    """The same with its context, for a search by meaning."""
 
     @classmethod
     def of(
@@ -396,20 +383,24 @@ class Asked:
         names = _names(text, speakers)
         about = frozenset(name for matching in names.values() for name in matching)
         who = _WHO.search(text)
+        ordered = direction(text)
+        alone = (
+            bool(ordered) and period is None and not _telling(words(ORDER.sub(" ", plain)), names)
+        )
+        if alone:
+            plain, days, context = "", [], ""
         terms = _telling(words(plain), names)
         beside = _telling([*terms, *words(context[:READ])], names)
-        ordered = direction(text)
         return cls(
             terms=beside[: max(len(terms), _MOST_BESIDE)],
             speakers=about if len(about) < len(speakers) else frozenset(),
             role=_ROLES[(who["asked"] or who["told"]).lower()] if who and not about else "",
             period=period,
             direction=ordered,
-            order_alone=bool(ordered)
-            and period is None
-            and not _telling(words(ORDER.sub(" ", plain)), names),
+            order_alone=alone,
             things=_exact(plain, days),
             plain=plain,
+            whole=f"{plain}\n{context}",
         )
 
     def sought(self, held: Sequence[Exact]) -> tuple[str, ...]:

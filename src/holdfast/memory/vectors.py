@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from mmap import mmap
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.text.words import STOP_WORDS, stem, words
@@ -22,16 +22,7 @@ _ALIGNED = 8  # bytes; the rows begin at a multiple of it, so that their float32
 
 
 class WordEmbedder(Protocol):
-    """Turns words into vectors of one length."""
-
-    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """One vector for each text, in order."""
-        ...
-
-
-@runtime_checkable
-class RowEmbedder(Protocol):
-    """An embedder that returns a matrix instead of lists of numbers."""
+    """Turns words into vectors of one length, in a matrix."""
 
     def rows(self, words: Sequence[str]) -> np.ndarray:
         """One row for each word, in order."""
@@ -117,11 +108,7 @@ class WordVectors:
         """Embed the unknown words."""
         fresh = list(dict.fromkeys(word for word in spoken if word not in self._known))
         if fresh:
-            embedder = self._embedder
-            rows = (
-                embedder.rows(fresh) if isinstance(embedder, RowEmbedder) else embedder.embed(fresh)
-            )
-            self._known.update(zip(fresh, np.asarray(rows, np.float32), strict=True))
+            self._known.update(zip(fresh, self._embedder.rows(fresh), strict=True))
 
     def _vectors(self, told: Sequence[Sequence[str]], rarity: np.ndarray) -> np.ndarray:
         """One vector of length 1 for each text; zeros if no word is known."""

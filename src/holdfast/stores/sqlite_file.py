@@ -277,13 +277,8 @@ class DatabaseFile:
         """Close the file; the next use opens it again."""
         with self._lock:
             connection, self._connection = self._connection, None
-            if connection is not None:
-                self._close(connection)
-
-    def _close(self, connection: sqlite3.Connection) -> None:
-        """Close the connection now: a fork waits for the lock."""
-        if self._closer is not None and self._closer.detach():
-            connection.close()
+            if connection is not None and self._closer is not None and self._closer.detach():
+                connection.close()  # now: a fork waits for the lock
 
     def acquire(self) -> None:
         """Close the file and keep every other thread from opening it, until ``release``."""
@@ -318,7 +313,6 @@ class DatabaseFile:
             check_same_thread=False,
             uri=True,
         )
-        self._closer = finalize(self, FILES.end, partial(_let_go, self._lock, connection))
         try:
             with transaction(connection, "deferred"):
                 version(connection)  # before changing a file that may be another program's
@@ -327,8 +321,9 @@ class DatabaseFile:
                 connection.execute(f"PRAGMA synchronous = {self._synchronous}")
                 self._migrate(connection)
         except BaseException:
-            self._close(connection)
+            connection.close()
             raise
+        self._closer = finalize(self, FILES.end, partial(_let_go, self._lock, connection))
         return connection
 
     def _migrate(self, connection: sqlite3.Connection) -> None:
