@@ -20,7 +20,7 @@ from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.typed import check_type, kept_as, typed
 from holdfast.model_usage import CacheFigures, CacheStatistics
 from holdfast.stores import open_store
-from holdfast.stores.protocols import SetsMany, as_store_errors, settled
+from holdfast.stores.protocols import as_store_errors, set_all, settled
 from holdfast.text.keyed import digest
 
 
@@ -162,11 +162,7 @@ class Lru(Generic[V]):
             if key not in gone
         }
         kept[self._place] = order
-        if isinstance(self._store, SetsMany):
-            settled(self._store.set_many(kept))
-        else:
-            for key, text in kept.items():
-                settled(self._store.set(key, text))
+        set_all(self._store, kept)
         for key in gone:
             settled(self._store.delete(f"{self._place}:{key}"))
 

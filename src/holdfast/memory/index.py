@@ -9,7 +9,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice, pairwise
 from operator import itemgetter
@@ -83,25 +83,22 @@ class Hit(NamedTuple):
     why: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Answers:
+class Answers(NamedTuple):
     """The messages that may answer, and their factors."""
 
     messages: Mapping[int, Remembered]
-    factors: Mapping[str, Mapping[int, float]] = field(
-        default_factory=dict[str, Mapping[int, float]]
-    )
+    factors: Mapping[str, Mapping[int, float]]
     """For each factor, its share of each message's score."""
-    asked: Sequence[str] = ()
+    asked: Sequence[str]
     """The words of the question."""
 
-    least: float = 0.0
+    least: float
     """How sure it is, before reading, that one of them answers, from 0 to 1: the highest cosine of
     a message to the question, or the share of one of its words; 1.0 if a message is from the time
     that is asked for.
     """
 
-    holders: Mapping[str, Collection[int]] = field(default_factory=dict[str, Collection[int]])
+    holders: Mapping[str, Collection[int]]
     """For each factor that reaches neighbours, the messages that have it themselves."""
 
     def certainty(self, positions: Iterable[int]) -> float:
@@ -197,7 +194,8 @@ class Retrieval:
         around, beside = spread(own), spread(near)
         messages = self.messages.read(sorted({*around, *beside, *timely}.difference(rivals)))
         if not messages:
-            return Answers(self.messages.read(self.messages.newest(_CANDIDATES)))
+            newest = self.messages.newest(_CANDIDATES)
+            return Answers(self.messages.read(newest), {}, (), 0.0, {})
         factors = {
             "exact": shares(held),
             "words": _scaled(around),
@@ -339,8 +337,7 @@ class Exact(NamedTuple):
     """Whether it is a phrase of plain words, which also count separately."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """A question with its words, identifiers, speakers and time."""
 
     terms: tuple[str, ...]

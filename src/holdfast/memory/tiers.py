@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.typed import Fraction, Positive, check_fields
@@ -409,8 +409,7 @@ class TierStatistics:
         return 100 * self.size / self.capacity
 
 
-@dataclass(frozen=True, slots=True)
-class Maintained:
+class Maintained(NamedTuple):
     """The tiers after maintenance, and every move in its order."""
 
     tiers: Tiers

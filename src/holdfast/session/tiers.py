@@ -28,7 +28,6 @@ from holdfast.memory.forms import FACTORS, HEAVY, VERBATIM, Condenser, Count, Fo
 from holdfast.memory.relevance import Context, Relevance, importances
 from holdfast.memory.tiers import (
     TIERS,
-    Maintained,
     Maintenance,
     Move,
     Segment,
@@ -40,7 +39,7 @@ from holdfast.memory.tiers import (
     use_form,
 )
 from holdfast.runtime import Runtime
-from holdfast.stores.protocols import SetsMany, settled
+from holdfast.stores.protocols import set_all, settled
 from holdfast.text.importance import has_importance_marker
 from holdfast.text.similarity import unit
 from holdfast.text.visible import amount
@@ -156,12 +155,7 @@ class TierStore:
             for tier in TIERS
             if tier == "hot" or now.tiers.of(tier) != before.of(tier)
         }
-        store = self._thread.store
-        if isinstance(store, SetsMany):
-            settled(store.set_many(changed))
-        else:
-            for key, value in changed.items():
-                settled(store.set(key, value))
+        set_all(self._thread.store, changed)
         self._last = changed[self._key("hot")]
 
     def _text(self, tier: Tier) -> str | None:
@@ -259,12 +253,9 @@ class ThreadTiers:
         """The segments of each tier."""
         return self._saved.tiers
 
-    def _put(self, tiers: Tiers, *moves: Move) -> None:
+    def _put(self, tiers: Tiers, moves: Sequence[Move] = ()) -> None:
         self._loaded = replace(self._saved, tiers=tiers)
         self._moves += moves
-
-    def _take_over(self, done: Maintained) -> None:
-        self._put(done.tiers, *done.moves)
 
     def due(self, *, patient: bool = False) -> bool:
         """Whether enough is new since the last run: half of the size of hot.
@@ -328,7 +319,7 @@ class ThreadTiers:
             self._add_changed()
             self._put(self.tiers.adding(*self._new_turns(some=some, brief=brief)))
             self._promote(now)
-            self._take_over(self._maintenance.run(self.tiers, self._importances, now, force=force))
+            self._put(*self._maintenance.run(self.tiers, self._importances, now, force=force))
         return self.statistics()
 
     def statistics(self) -> dict[Tier, TierStatistics]:
@@ -402,7 +393,7 @@ class ThreadTiers:
         writer, now = self.likeness.lineup.writer if taken else RULE, self.thread.now()
         after = use_form(segment, wanted.text, form, writer, self.thread.meter.text, now)
         moves = [Move(segment, after, tier, tier, "rewritten")] if taken else []
-        self._put(self.tiers.placing(tier, after), *moves)
+        self._put(self.tiers.placing(tier, after), moves)
 
     def _add_changed(self) -> None:
         """Add the turns again whose messages were edited or deleted since the last run."""
@@ -421,7 +412,7 @@ class ThreadTiers:
                 fresh = replace(fresh, accessed=segment.accessed, access_count=used)
                 self._put(self.tiers.placing("hot", fresh))
             to: Tier | None = "hot" if fresh else None
-            self._put(self.tiers, Move(segment, fresh, found[0], to, "reworded"))
+            self._put(self.tiers, [Move(segment, fresh, found[0], to, "reworded")])
         self._readmit(sorted(touched))
 
     def _readmit(self, positions: Sequence[int]) -> None:
@@ -433,7 +424,7 @@ class ThreadTiers:
                 continue
             segment = self._turns.segment(span)
             if segment is not None:
-                self._take_over(self._maintenance.readmit(self.tiers, segment, self.thread.now()))
+                self._put(*self._maintenance.readmit(self.tiers, segment, self.thread.now()))
                 back = sorted([*back, span])
 
     def _promote(self, now: float) -> None:
@@ -450,8 +441,8 @@ class ThreadTiers:
             if segment.level == HEAVY and not critical:
                 whole = original_of(segment, self._turns.text(segment.origin))
                 critical = has_importance_marker(whole)
-            self._take_over(
-                self._maintenance.promote(
+            self._put(
+                *self._maintenance.promote(
                     self.tiers, segment.id, now, critical=critical, times=times
                 )
             )

@@ -298,6 +298,15 @@ def put_new(store: KeyValueStore, key: str, value: str) -> bool:
     return True
 
 
+def set_all(store: KeyValueStore, values: Mapping[str, str]) -> None:
+    """Store all of the values or none, as far as the store can."""
+    if isinstance(store, SetsMany):
+        settled(store.set_many(values))
+    else:
+        for key, value in values.items():
+            settled(store.set(key, value))
+
+
 @contextmanager
 def as_store_errors() -> Generator[None]:
     """Turn the exceptions of a caller's store into StoreError."""
