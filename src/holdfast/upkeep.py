@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import count, groupby
 from typing import Any, NamedTuple, cast
@@ -62,8 +62,7 @@ class Lines(NamedTuple):
     lines: Sequence[Line]
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
+class Moved(NamedTuple):
     """The numbers of keys and lines, and of those that were new in the target."""
 
     keys: int
@@ -161,8 +160,7 @@ def check(store: KeyValueStore, progress: Progress | None = None) -> list[str]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Erased:
+class Erased(NamedTuple):
     """The numbers of erased keys and logs, and where copies may remain."""
 
     keys: int

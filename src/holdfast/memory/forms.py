@@ -94,8 +94,7 @@ class Condenser(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(NamedTuple):
     """A form for which a model was asked. ``refused`` is the reason why rules made it instead."""
 
     text: str
@@ -308,8 +307,6 @@ def _parts(said: str, room: int) -> list[str]:
     A part has at most as many characters as the ``room`` has tokens, or as half of a piece.
     """
     longest = max(LONGEST // 2, room)
-    if len(said) <= longest:
-        return _bare([said])
     found: list[str] = []
     for clause in _JOINT.split(said):
         if found and len(found[-1]) + len(clause) <= longest:

@@ -217,8 +217,8 @@ class Retrieval:
         held: dict[int, frozenset[str]] = {}
         for place, message in self.messages.read(list(places)).items():
             low = message.told.lower()
-            needles = (thing.needle for thing in asked.things)
-            if found := frozenset(needle for needle in needles if stands(needle, low)):
+            found = frozenset(thing.needle for thing in asked.things if stands(thing.needle, low))
+            if found:
                 held[place] = found
         return held
 

@@ -79,17 +79,17 @@ class WordVectors:
         # einsum instead of a matrix product, whose threads keep spinning afterwards
         near = np.einsum("ij,j->i", self._rows[: len(self._positions)], asked)
         count = min(limit, len(near))
-        best = np.argpartition(-near, count - 1)[:count] if count < len(near) else np.arange(count)
+        best = np.argpartition(-near, count - 1)[:count]
         return {
             self._positions[place]: float(near[place]) for place in best.tolist() if near[place] > 0
         }
 
     def to_bytes(self) -> bytes:
         """Everything that was added, without the words' vectors, which can be computed again."""
-        told = json.dumps(
-            {"positions": self._positions, "holders": self._holders, "width": self._rows.shape[1]}
-        )
-        head = told.encode().ljust(-(-len(told.encode()) // _ALIGNED) * _ALIGNED)
+        width = self._rows.shape[1]
+        told = {"positions": self._positions, "holders": self._holders, "width": width}
+        head = json.dumps(told).encode()
+        head = head.ljust(-(-len(head) // _ALIGNED) * _ALIGNED)
         rows = self._rows[: len(self._positions)]
         return len(head).to_bytes(_ALIGNED, "little") + head + rows.tobytes()
 
