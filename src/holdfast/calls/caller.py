@@ -286,7 +286,11 @@ class EmbeddingRound:
         sizes = list(map(self._lineup.count, texts))
         read = partial(checked, texts=len(texts), who=self._line.name)
         whole = sum(sizes)
-        request = Request(call, read, lambda _: {"input_tokens": whole}, whole)
+
+        def measure(_: object) -> Mapping[str, int]:
+            return {"input_tokens": whole}
+
+        request = Request(call, read, measure, whole)
         rows, told = await self._line.ask(request, first.ledger)
         first.attempts += told.attempts
         first.seconds += told.seconds

@@ -181,7 +181,9 @@ class Retrieval:
         meant = self._meant(question, now)
         asked = Asked.of(question, self.messages.speakers(), meant, context)
         timely = self._timely(asked)
-        near = self.vectors.nearest(asked.whole, _CANDIDATES) if self.vectors else {}
+        near: Mapping[int, float] = {}
+        if self.vectors:
+            near = self.vectors.nearest(asked.whole, _CANDIDATES)
         held = self._held(asked)
         named = frozenset[str]().union(*held.values())
         things = [thing for thing in asked.things if thing.needle in named]
