@@ -18,7 +18,7 @@ class GrowingVectors(VectorSource, Protocol):
 
 
 class MessageIndex:
-    """A LexicalSource and a MessageSource in memory."""
+    """A MessageSource in memory."""
 
     def __init__(self) -> None:
         self._lexical = Lexical()
@@ -70,7 +70,7 @@ class Index:
     ) -> None:
         self.messages = MessageIndex()
         self._vectors = vectors
-        self._retrieval = Retrieval(self.messages, self.messages, vectors, weights)
+        self._retrieval = Retrieval(self.messages, vectors, weights)
 
     def add(self, message: Remembered) -> None:
         """Add a message; the cost does not depend on the others."""

@@ -58,7 +58,7 @@ def write_lines(file: Path, lines: Iterable[str]) -> None:
 
 def read_whole(file: str | os.PathLike[str]) -> bytes:
     """The bytes of a file. Raises InputError if it cannot be read."""
-    problem, advice = "it cannot be read", "check the file"
+    advice = "check the file"
     try:
         return Path(file).read_bytes()
     except FileNotFoundError:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from dataclasses import replace
+from functools import cache
 from itertools import count, groupby
 from typing import Any, NamedTuple, cast
 
@@ -33,6 +33,8 @@ from holdfast.stores.protocols import (
     Leaves,
     Line,
     ListsKeys,
+    LogStore,
+    MessageLog,
     SetsBytes,
     settled,
     to_bytes,
@@ -42,7 +44,6 @@ from holdfast.stores.wrappers import PrefixStore, is_content
 from holdfast.threads import erase, erase_all
 
 Progress = Callable[[int], object]
-_Logs = Callable[[str], Any]
 _Indexing = Callable[[str, Line], Line]
 
 
@@ -61,8 +62,7 @@ class Lines(NamedTuple):
     lines: Sequence[Line]
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
+class Moved(NamedTuple):
     """The numbers of keys and lines, and of those that were new in the target."""
 
     keys: int
@@ -77,9 +77,9 @@ def copy(source: KeyValueStore, target: KeyValueStore, progress: Progress | None
     An interrupted copy can be repeated, and so can a copy of a store in use. Expiry times are not
     copied. Raises ConfigError if the target has other logs or another secret.
     """
-    target, log = _with_logs(target)
-    parts = _parts(source, lambda name: cast("int", log(name).length()))
-    return _put(parts, target, log, _indexing(source), progress)
+    whole = LogsOverKeys.over(target)
+    parts = _parts(source, lambda name: whole.log(name).length())
+    return _put(parts, whole, _indexing(source), progress)
 
 
 def exported(store: KeyValueStore, progress: Progress | None = None) -> Iterator[str]:
@@ -123,7 +123,7 @@ def imported(lines: Iterable[str], store: KeyValueStore, progress: Progress | No
 
     Raises InputError, with the line number, for lines that ``exported`` did not write.
     """
-    return _put(_read(lines), *_with_logs(store), _indexing(store), progress)
+    return _put(_read(lines), LogsOverKeys.over(store), _indexing(store), progress)
 
 
 def check(store: KeyValueStore, progress: Progress | None = None) -> list[str]:
@@ -160,8 +160,7 @@ def check(store: KeyValueStore, progress: Progress | None = None) -> list[str]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Erased:
+class Erased(NamedTuple):
     """The numbers of erased keys and logs, and where copies may remain."""
 
     keys: int
@@ -190,8 +189,7 @@ def _left(store: KeyValueStore) -> str:
 
 def _put(
     parts: Iterable[KeyBytes | Lines],
-    target: KeyValueStore,
-    log: _Logs,
+    target: LogStore,
     indexed: _Indexing,
     progress: Progress | None,
 ) -> Moved:
@@ -202,7 +200,8 @@ def _put(
             new_keys += _put_entry(part, target)
         else:
             lines += len(part.lines)
-            new_lines += _put_lines(part, log(part.log), indexed)
+            log = target.log(part.log)  # stays open for the next part: some are read when opened
+            new_lines += _put_lines(part, log, indexed)
         if progress is not None:
             progress(keys + lines)
     return Moved(keys, lines, new_keys, new_lines)
@@ -222,7 +221,7 @@ def _put_entry(entry: KeyBytes, target: KeyValueStore) -> bool:
     return True
 
 
-def _put_lines(some: Lines, log: Any, indexed: _Indexing) -> int:
+def _put_lines(some: Lines, log: MessageLog, indexed: _Indexing) -> int:
     length = log.length()
     known = max(0, min(length - some.at, len(some.lines)))
     if known:
@@ -339,12 +338,6 @@ def _set_bytes(store: KeyValueStore, key: str, value: bytes) -> None:
         store.set_bytes(key, value)
     else:
         store.set(key, text)
-
-
-def _with_logs(store: KeyValueStore) -> tuple[KeyValueStore, _Logs]:
-    """The store and its logs, of which the last stays open: some are read whole when opened."""
-    whole = LogsOverKeys.over(store)
-    return whole, lru_cache(1)(whole.log)
 
 
 def _listed(store: KeyValueStore) -> Any:

@@ -197,7 +197,7 @@ def test_answers_are_ranked_by_the_sum_of_what_speaks_for_them(seed):
         }
         for name, share in (("words", 0.5), ("scene", 0.25), ("time", 0.25))
     }
-    answers = Answers(messages, factors)
+    answers = Answers(messages, factors, (), 0.0, {})
     scores = {
         place: sum(factor.get(place, 0.0) for factor in factors.values()) for place in messages
     }

@@ -78,7 +78,9 @@ def test_the_text_is_within_the_budget(budget, positions):
 
 def test_more_budget_never_gives_fewer_messages():
     hits = index_of(TALK).search("What did Ben and Nora do?", 50)
-    sizes = [len(pack(hits, MESSAGES, budget, count)) for budget in (60, 120, 240, 480)]
+    positions = [hit.position for hit in hits]
+    sizes = [len(packed(positions, budget)) for budget in (60, 120, 240, 480)]
+    assert sizes[0] > 0
     assert sizes == sorted(sizes)
 
 

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from holdfast.memory import remembered
@@ -13,9 +14,10 @@ class Groups:
     def __init__(self):
         self.asked = []
 
-    def embed(self, texts):
-        self.asked += texts
-        return [[float(text in group.split()) for group in GROUPS] + [0.01] for text in texts]
+    def rows(self, words):
+        self.asked += words
+        rows = [[float(word in group.split()) for group in GROUPS] + [0.01] for word in words]
+        return np.array(rows, np.float32)
 
 
 SAID = ["I bought a hound.", "The vessel sank.", "Coffee is ready.", "?!"]
@@ -79,9 +81,9 @@ def test_words_of_several_messages_are_embedded_in_one_go():
     calls = []
 
     class Counting(Groups):
-        def embed(self, texts):
-            calls.append(list(texts))
-            return super().embed(texts)
+        def rows(self, words):
+            calls.append(list(words))
+            return super().rows(words)
 
     WordVectors(Counting()).add(*(remembered(at, "user", text) for at, text in enumerate(SAID)))
     assert calls == [["bought", "hound", "vessel", "sank", "coffee", "ready"]]

@@ -18,6 +18,7 @@ from holdfast.stores.key_logs import MESSAGES
 from holdfast.stores.protocols import Line
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.stores.sqlite_file import sealed, unsealed
+from tests.stores.doubles import migrate_with
 
 SAID = [
     {
@@ -202,7 +203,7 @@ def test_a_damaged_index_of_words_is_an_error_of_one_line(tmp_path, harm):
 def test_a_file_of_the_version_before_opens_as_it_was(file):
     before = file.with_name("before.db")
     with closing(sqlite3.connect(before, isolation_level=None)) as connection:
-        sqlite_file.migrate(connection, sqlite_file.STEPS[:3])
+        migrate_with(sqlite_file.STEPS[:3], connection)
         connection.execute("ATTACH ? AS now", (str(file),))
         for statement in (
             "INSERT INTO entries SELECT key, substr(value, 9), ends FROM now.entries",

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import Callable
 from inspect import isawaitable
+from unittest import mock
+
+from holdfast.stores import sqlite_file
 
 
 class TextStore:
@@ -60,3 +64,9 @@ class Settled:
 
 async def _outcome(answer):
     return await answer
+
+
+def migrate_with(steps: tuple[tuple[str, ...], ...], connection: sqlite3.Connection) -> None:
+    """Give a file the schema of a version with these steps."""
+    with mock.patch.object(sqlite_file, "STEPS", steps):
+        sqlite_file.migrate(connection)

@@ -15,6 +15,7 @@ from holdfast.stores import sqlite_file
 from holdfast.stores.protocols import Line
 from holdfast.stores.sqlite import SqliteStore
 from tests.contracts.store_contract import CompleteStoreContract
+from tests.stores.doubles import migrate_with
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="there are no such modes and limits")
 
@@ -121,8 +122,8 @@ class TestSchema:
         with SqliteStore(tmp_path / "a.db") as store:
             store.set("k", "v")
         with closing(sqlite3.connect(tmp_path / "a.db", isolation_level=None)) as connection:
-            sqlite_file.migrate(connection, self.LATER)
-            sqlite_file.migrate(connection, self.LATER)
+            migrate_with(self.LATER, connection)
+            migrate_with(self.LATER, connection)
             assert connection.execute("PRAGMA user_version").fetchone() == (len(self.LATER),)
             assert connection.execute("SELECT key, note FROM entries").fetchall() == [
                 (b"k", "kept")
@@ -130,7 +131,7 @@ class TestSchema:
 
     def test_a_file_from_before_there_were_logs_opens_and_holds_them_from_now_on(self, tmp_path):
         with closing(sqlite3.connect(tmp_path / "a.db", isolation_level=None)) as connection:
-            sqlite_file.migrate(connection, sqlite_file.STEPS[:1])
+            migrate_with(sqlite_file.STEPS[:1], connection)
             connection.execute("INSERT INTO entries (key, value) VALUES (?, ?)", (b"k", b"v"))
         with SqliteStore(tmp_path / "a.db") as store:
             assert store.get("k") == "v"
@@ -145,13 +146,13 @@ class TestSchema:
             closing(sqlite3.connect(tmp_path / "a.db", isolation_level=None)) as connection,
             pytest.raises(sqlite3.OperationalError),
         ):
-            sqlite_file.migrate(connection, broken)
+            migrate_with(broken, connection)
         with SqliteStore(tmp_path / "a.db") as again:
             assert again.get("k") == "v"
 
     def test_a_file_of_a_newer_schema_is_refused_and_not_touched(self, tmp_path):
         with closing(sqlite3.connect(tmp_path / "a.db", isolation_level=None)) as connection:
-            sqlite_file.migrate(connection, self.LATER)
+            migrate_with(self.LATER, connection)
         before = (tmp_path / "a.db").read_bytes()
         assert refusal(SqliteStore(tmp_path / "a.db")) == (
             f"the file was written by a newer Holdfast (schema {len(self.LATER)}, this one knows "

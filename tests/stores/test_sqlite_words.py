@@ -12,6 +12,7 @@ from holdfast.kernel.errors import StoreError
 from holdfast.stores import sqlite_file
 from holdfast.stores.protocols import Line
 from holdfast.stores.sqlite import MOST_WAITING, SqliteStore
+from tests.stores.doubles import migrate_with
 
 SAID = [
     "the cat sat",
@@ -145,7 +146,7 @@ def test_parts_of_an_index_are_merged_and_what_they_hold_is_found_as_before(stor
 
 def test_a_file_whose_words_were_indexed_by_each_append_is_searched_with_what_comes_now(path):
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        sqlite_file.migrate(connection, sqlite_file.STEPS[:2])
+        migrate_with(sqlite_file.STEPS[:2], connection)
         connection.execute("INSERT INTO logs (id, name, length) VALUES (1, ?, 1)", (b"talk",))
         connection.execute(
             "INSERT INTO lines (number, log, body) VALUES (?, 1, ?)", (1 << 32, b"old")
@@ -163,7 +164,7 @@ def test_a_file_with_one_index_for_all_logs_is_searched_with_what_comes_now(path
     message = '{"role":"user","content":"The workers are \xe9puis\xe9s","n":[{"text":"pool_size"}]}'
     bodies = [message.encode(), sqlite_file.sealed(b"base64+of=", "about"), b"none", b"[late"]
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        sqlite_file.migrate(connection, sqlite_file.STEPS[:4])
+        migrate_with(sqlite_file.STEPS[:4], connection)
         connection.execute("INSERT INTO logs (id, name, length) VALUES (1, ?, 4)", (b"talk",))
         for number, body in enumerate(bodies, 1 << 32):
             connection.execute(

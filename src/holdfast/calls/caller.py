@@ -41,21 +41,22 @@ def checked(answer: object, texts: int, who: str) -> list[Vector]:
         ) from fault
     if len(rows) != texts:
         raise ModelError(f"{who} returned {len(rows):,} vectors for {texts:,} texts")
-    check_lengths(rows, who)
+    if different := different_lengths(rows, who):
+        raise different
     if not all(isfinite(sum(row)) for row in rows):
         raise ModelError(f"{who} returned a vector with numbers that are not finite")
     return rows
 
 
-def check_lengths(rows: Sequence[Vector], who: str) -> None:
-    """Raise ModelError unless all vectors have one length."""
+def different_lengths(rows: Sequence[Vector], who: str) -> ModelError | None:
+    """The error for vectors that do not have one length, or None."""
     lengths = {len(row) for row in rows}
-    if len(lengths) > 1:
-        told = " and ".join(f"{length:,}" for length in sorted(lengths)[:2])
-        raise ModelError(
-            f"{who} returned vectors of different lengths ({told}); "
-            "clear the cache if it has changed"
-        )
+    if len(lengths) < 2:
+        return None
+    told = " and ".join(f"{length:,}" for length in sorted(lengths)[:2])
+    return ModelError(
+        f"{who} returned vectors of different lengths ({told}); clear the cache if it has changed"
+    )
 
 
 def _numbers(row: object) -> Vector:
@@ -305,11 +306,7 @@ class EmbeddingRound:
     def _settled(self, share: _Share) -> object:
         found = [self._known[text] for text in share.texts]
         fault = next((each for each in found if isinstance(each, HoldfastError)), None)
-        if fault is None:
-            try:
-                check_lengths(cast("list[Vector]", found), self._line.name)
-            except ModelError as different:
-                fault = different
+        fault = fault or different_lengths(cast("list[Vector]", found), self._line.name)
         price, tokens = self._line.price, 0 if fault else share.tokens
         share.ledger.calls.append(
             self._line.called(
@@ -329,10 +326,6 @@ class EmbeddingRound:
         return key_of(self._line.name, text)
 
 
-Asked = tuple[Complete | Embed, CallRecords]
-"""A request, and the record to which its calls are added."""
-
-
 class Caller:
     """Answers the requests to models and embedders of one run, for one conversation or many."""
 
@@ -346,8 +339,11 @@ class Caller:
     def _embeddings(self) -> VendorLine:
         return VendorLine("embed", self._lineup.embeds(), self._lineup.limits)
 
-    async def together(self, asked: Sequence[Asked]) -> list[object]:
-        """The answers in order, each an answer or a HoldfastError; embeddings share batches."""
+    async def together(self, asked: Sequence[tuple[Complete | Embed, CallRecords]]) -> list[object]:
+        """The answers in order, each an answer or a HoldfastError; embeddings share batches.
+
+        A request comes with the record to which its calls are added.
+        """
         embeds = [(request, ledger) for request, ledger in asked if isinstance(request, Embed)]
         vectors, *texts = await gather(
             self._embedded(embeds),

@@ -1,8 +1,8 @@
 """Memory: finding and choosing what to bring back of the past. Functions and values only.
 
 ``remembered`` reads the speaker and time of a message. ``Retrieval`` finds messages for a question
-through three protocols: the full-text index of a store is the ``LexicalSource``, its log the
-``MessageSource``, its vectors the ``VectorSource``. ``pack`` chooses the smallest text of each that
+through two protocols: the log of a store with its full-text index is the ``MessageSource``, its
+vectors the ``VectorSource``. ``pack`` chooses the smallest text of each that
 answers, within a budget of tokens, and ``written`` joins them to one text for the conversation.
 ``vectors.WordVectors`` adds search by meaning; it alone needs numpy.
 
@@ -16,7 +16,6 @@ from __future__ import annotations
 from .excerpts import Excerpt, pack, written
 from .index import FactorWeights, Hit, Retrieval
 from .messages import (
-    LexicalSource,
     MessageSource,
     Remembered,
     VectorSource,
@@ -27,7 +26,6 @@ __all__ = [
     "Excerpt",
     "FactorWeights",
     "Hit",
-    "LexicalSource",
     "MessageSource",
     "Remembered",
     "Retrieval",

@@ -15,7 +15,6 @@ from itertools import chain
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from holdfast.content import recognise
-from holdfast.content.lossy import sampled
 from holdfast.kernel.ports import Ask, Room
 from holdfast.selection import evenly, ordered_by_form, ordered_texts
 from holdfast.text.fit import MISSES, SENTENCE, clip
@@ -26,10 +25,10 @@ from holdfast.text.sentences import sentences
 from .entities import (
     HEAD,
     LETTERS,
-    PLACES,
     SPEAKER,
     add_names,
     codes,
+    glimpsed,
     named_in,
     telling,
     with_names,
@@ -95,8 +94,7 @@ class Condenser(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(NamedTuple):
     """A form for which a model was asked. ``refused`` is the reason why rules made it instead."""
 
     text: str
@@ -126,7 +124,7 @@ class RuleCondenser:
             text[start:]
         )  # the second was counted without its speaker
         if len(text) > _OUTPUT and not HEAD.search(text, start):
-            kind = recognise(sampled(text[start:], *PLACES))
+            kind = recognise(glimpsed(text[start:]))
             if kind.name != "prose":
                 room, named = room_for(size, level), codes(things(text))
                 shown = max(int(SHOWN * room), room - count(with_names("", named)))
@@ -309,8 +307,6 @@ def _parts(said: str, room: int) -> list[str]:
     A part has at most as many characters as the ``room`` has tokens, or as half of a piece.
     """
     longest = max(LONGEST // 2, room)
-    if len(said) <= longest:
-        return [said] if said[0] not in _EDGES and said[-1] not in _EDGES else _bare([said])
     found: list[str] = []
     for clause in _JOINT.split(said):
         if found and len(found[-1]) + len(clause) <= longest:

@@ -9,7 +9,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice, pairwise
 from operator import itemgetter
@@ -20,12 +20,7 @@ from holdfast.text.question import IDENTIFIER, MOST_TERMS, PHRASE, Question
 from holdfast.text.visible import GLANCE
 from holdfast.text.words import DIGITS, READ, STOP_WORDS, stands, stem, terms, words
 
-from .messages import (
-    LexicalSource,
-    MessageSource,
-    Remembered,
-    VectorSource,
-)
+from .messages import MessageSource, Remembered, VectorSource
 from .times import DAY, ORDER, Period, dates, direction, period
 
 
@@ -80,34 +75,30 @@ _BESIDE = "neighbours"
 """The factor of a message that has its score only from its neighbours."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A message that may answer; ``score`` is from 0 to 1, ``why`` has the share of each factor."""
 
     position: int
     score: float
-    why: Mapping[str, float] = field(default_factory=dict[str, float], compare=False)
+    why: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Answers:
+class Answers(NamedTuple):
     """The messages that may answer, and their factors."""
 
     messages: Mapping[int, Remembered]
-    factors: Mapping[str, Mapping[int, float]] = field(
-        default_factory=dict[str, Mapping[int, float]]
-    )
+    factors: Mapping[str, Mapping[int, float]]
     """For each factor, its share of each message's score."""
-    asked: Sequence[str] = ()
+    asked: Sequence[str]
     """The words of the question."""
 
-    least: float = 0.0
+    least: float
     """How sure it is, before reading, that one of them answers, from 0 to 1: the highest cosine of
     a message to the question, or the share of one of its words; 1.0 if a message is from the time
     that is asked for.
     """
 
-    holders: Mapping[str, Collection[int]] = field(default_factory=dict[str, Collection[int]])
+    holders: Mapping[str, Collection[int]]
     """For each factor that reaches neighbours, the messages that have it themselves."""
 
     def certainty(self, positions: Iterable[int]) -> float:
@@ -152,7 +143,6 @@ class Answers:
 class Retrieval:
     """Finds messages in sources, such as those of a store."""
 
-    words: LexicalSource
     messages: MessageSource
     vectors: VectorSource | None = None
     weights: FactorWeights | None = None
@@ -191,19 +181,13 @@ class Retrieval:
         meant = self._meant(question, now)
         asked = Asked.of(question, self.messages.speakers(), meant, context)
         timely = self._timely(asked)
-        own: Mapping[int, float] = {}
         near: Mapping[int, float] = {}
-        held: Mapping[int, frozenset[str]] = {}
-        if not asked.order_alone:
-            near = (
-                self.vectors.nearest(f"{asked.plain}\n{context}", _CANDIDATES)
-                if self.vectors
-                else {}
-            )
-            held = self._held(asked)
-            named = frozenset[str]().union(*held.values())
-            things = [thing for thing in asked.things if thing.needle in named]
-            own = self.words.candidates(asked.sought(things), _CANDIDATES)
+        if self.vectors:
+            near = self.vectors.nearest(asked.whole, _CANDIDATES)
+        held = self._held(asked)
+        named = frozenset[str]().union(*held.values())
+        things = [thing for thing in asked.things if thing.needle in named]
+        own = self.messages.candidates(asked.sought(things), _CANDIDATES)
         rivals = {*self._rivals(own, near, held), *apart}
         own, near = (
             {at: score for at, score in found.items() if at not in rivals} for found in (own, near)
@@ -212,7 +196,8 @@ class Retrieval:
         around, beside = spread(own), spread(near)
         messages = self.messages.read(sorted({*around, *beside, *timely}.difference(rivals)))
         if not messages:
-            return Answers(self.messages.read(self.messages.newest(_CANDIDATES)))
+            newest = self.messages.newest(_CANDIDATES)
+            return Answers(self.messages.read(newest), {}, (), 0.0, {})
         factors = {
             "exact": shares(held),
             "words": _scaled(around),
@@ -222,21 +207,20 @@ class Retrieval:
         }
         sure = [1 / max(1, len(asked.terms))] if own else []
         least = 1.0 if timely else max([*sure, *near.values()], default=0.0)
-        terms = () if asked.order_alone else asked.terms
         by_itself = {"words": own, "meaning": near}
-        return Answers(messages, self._weighed(factors), terms, min(1.0, least), by_itself)
+        return Answers(messages, self._weighed(factors), asked.terms, min(1.0, least), by_itself)
 
     def _held(self, asked: Asked) -> dict[int, frozenset[str]]:
         """The messages that have exact names of the question, and which."""
         phrases = [thing.phrase for thing in asked.things]
         if not phrases:
             return {}
-        places = self.words.candidates(phrases, _CANDIDATES)
+        places = self.messages.candidates(phrases, _CANDIDATES)
         held: dict[int, frozenset[str]] = {}
         for place, message in self.messages.read(list(places)).items():
             low = message.told.lower()
-            needles = (thing.needle for thing in asked.things)
-            if found := frozenset(needle for needle in needles if stands(needle, low)):
+            found = frozenset(thing.needle for thing in asked.things if stands(thing.needle, low))
+            if found:
                 held[place] = found
         return held
 
@@ -355,8 +339,7 @@ class Exact(NamedTuple):
     """Whether it is a phrase of plain words, which also count separately."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """A question with its words, identifiers, speakers and time."""
 
     terms: tuple[str, ...]
@@ -373,13 +356,16 @@ class Asked:
     """-1 for the first of several, 1 for the latest, 0 for any."""
 
     order_alone: bool
-    """Whether it asks only for the first or latest message of all."""
+    """Whether it asks only for the first or latest message of all; then nothing else is sought."""
 
-    things: tuple[Exact, ...] = ()
+    things: tuple[Exact, ...]
     """The identifiers and quoted phrases."""
 
-    plain: str = ""
+    plain: str
     """The question without its dates."""
+
+    whole: str
+    """The same with its context, for a search by meaning."""
 
     @classmethod
     def of(
@@ -396,20 +382,24 @@ class Asked:
         names = _names(text, speakers)
         about = frozenset(name for matching in names.values() for name in matching)
         who = _WHO.search(text)
+        ordered = direction(text)
+        alone = (
+            bool(ordered) and period is None and not _telling(words(ORDER.sub(" ", plain)), names)
+        )
+        if alone:
+            plain, days, context = "", [], ""
         terms = _telling(words(plain), names)
         beside = _telling([*terms, *words(context[:READ])], names)
-        ordered = direction(text)
         return cls(
             terms=beside[: max(len(terms), _MOST_BESIDE)],
             speakers=about if len(about) < len(speakers) else frozenset(),
             role=_ROLES[(who["asked"] or who["told"]).lower()] if who and not about else "",
             period=period,
             direction=ordered,
-            order_alone=bool(ordered)
-            and period is None
-            and not _telling(words(ORDER.sub(" ", plain)), names),
+            order_alone=alone,
             things=_exact(plain, days),
             plain=plain,
+            whole=f"{plain}\n{context}",
         )
 
     def sought(self, held: Sequence[Exact]) -> tuple[str, ...]:

@@ -70,19 +70,6 @@ def remembered(
     return Remembered(position, role, text, name, said, header)
 
 
-class LexicalSource(Protocol):
-    """Finds messages by their words."""
-
-    def candidates(self, terms: Sequence[str], limit: int) -> Mapping[int, float]:
-        """BM25 scores above 0 by position, of the best messages with any of the terms.
-
-        Terms are in lower case. Of a term of several words, such as ``pool size``, a message must
-        have all, next to each other if the source can tell. The source stems words in its own way,
-        and indexes ``Remembered.told``.
-        """
-        ...
-
-
 class VectorSource(Protocol):
     """Finds messages by their meaning."""
 
@@ -92,7 +79,16 @@ class VectorSource(Protocol):
 
 
 class MessageSource(Protocol):
-    """The messages by position and time."""
+    """The messages by their words, position and time."""
+
+    def candidates(self, terms: Sequence[str], limit: int) -> Mapping[int, float]:
+        """BM25 scores above 0 by position, of the best messages with any of the terms.
+
+        Terms are in lower case. Of a term of several words, such as ``pool size``, a message must
+        have all, next to each other if the source can tell. The source stems words in its own way,
+        and indexes ``Remembered.told``.
+        """
+        ...
 
     def read(self, positions: Sequence[int]) -> Mapping[int, Remembered]:
         """The existing messages at these positions."""

@@ -168,8 +168,7 @@ def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
     return both / (len(one) + len(other) - both) if both else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A segment that may be brought back, by id, and its score for the question."""
 
     id: str

@@ -331,8 +331,7 @@ class TierSizes:
         return size
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(NamedTuple):
     """The move of one segment, before and after; None means in no tier."""
 
     before: Segment

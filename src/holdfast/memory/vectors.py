@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from mmap import mmap
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.text.words import STOP_WORDS, stem, words
@@ -22,16 +22,7 @@ _ALIGNED = 8  # bytes; the rows begin at a multiple of it, so that their float32
 
 
 class WordEmbedder(Protocol):
-    """Turns words into vectors of one length."""
-
-    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """One vector for each text, in order."""
-        ...
-
-
-@runtime_checkable
-class RowEmbedder(Protocol):
-    """An embedder that returns a matrix instead of lists of numbers."""
+    """Turns words into vectors of one length, in a matrix."""
 
     def rows(self, words: Sequence[str]) -> np.ndarray:
         """One row for each word, in order."""
@@ -88,17 +79,17 @@ class WordVectors:
         # einsum instead of a matrix product, whose threads keep spinning afterwards
         near = np.einsum("ij,j->i", self._rows[: len(self._positions)], asked)
         count = min(limit, len(near))
-        best = np.argpartition(-near, count - 1)[:count] if count < len(near) else np.arange(count)
+        best = np.argpartition(-near, count - 1)[:count]
         return {
             self._positions[place]: float(near[place]) for place in best.tolist() if near[place] > 0
         }
 
     def to_bytes(self) -> bytes:
         """Everything that was added, without the words' vectors, which can be computed again."""
-        told = json.dumps(
-            {"positions": self._positions, "holders": self._holders, "width": self._rows.shape[1]}
-        )
-        head = told.encode().ljust(-(-len(told.encode()) // _ALIGNED) * _ALIGNED)
+        width = self._rows.shape[1]
+        told = {"positions": self._positions, "holders": self._holders, "width": width}
+        head = json.dumps(told).encode()
+        head = head.ljust(-(-len(head) // _ALIGNED) * _ALIGNED)
         rows = self._rows[: len(self._positions)]
         return len(head).to_bytes(_ALIGNED, "little") + head + rows.tobytes()
 
@@ -117,11 +108,7 @@ class WordVectors:
         """Embed the unknown words."""
         fresh = list(dict.fromkeys(word for word in spoken if word not in self._known))
         if fresh:
-            embedder = self._embedder
-            rows = (
-                embedder.rows(fresh) if isinstance(embedder, RowEmbedder) else embedder.embed(fresh)
-            )
-            self._known.update(zip(fresh, np.asarray(rows, np.float32), strict=True))
+            self._known.update(zip(fresh, self._embedder.rows(fresh), strict=True))
 
     def _vectors(self, told: Sequence[Sequence[str]], rarity: np.ndarray) -> np.ndarray:
         """One vector of length 1 for each text; zeros if no word is known."""

@@ -76,9 +76,7 @@ def refusal(vendor: str, status: int, text: str, headers: Headers) -> ModelError
         return ContextOverflowError(
             f"{vendor}: {line}", limit=_found(_LIMITS, seen), size=_found(_SIZES, seen)
         )
-    if status in _BUSY or status >= 500:
-        if _SPENT.search(seen):
-            return ModelError(f"{vendor} refused ({status}): {line}")
+    if (status in _BUSY or status >= 500) and not _SPENT.search(seen):
         wait = wait_told(headers, seen)
         asks = "" if wait is None else f"; it asks to wait {wait:.3g} s"
         return TransientError(

@@ -165,8 +165,7 @@ class Past:
     """Masks the secrets of a text, if they are to be masked."""
 
     def _retrieval(self, out: Sequence[Span]) -> Retrieval:
-        source = _Source(self.thread, out)
-        return Retrieval(source, source, self.vectors)
+        return Retrieval(_Source(self.thread, out), self.vectors)
 
     def search(self, question: str, limit: int) -> list[Recalled]:
         """The messages that answer best, best first, including evicted ones.

@@ -57,11 +57,9 @@ def unsealed(value: object, *about: object) -> bytes | None:
     return content if value == sealed(content, *about) else None
 
 
-Step = tuple[str, ...]
-
 APPLICATION = int.from_bytes(b"Hold", "big")
 
-STEPS: tuple[Step, ...] = (
+STEPS: tuple[tuple[str, ...], ...] = (
     (
         # Keys are UTF-8 as bytes: any text, in the order of its code points. ``ends`` is in Unix
         # seconds.
@@ -142,7 +140,7 @@ class SchemaError(Exception):
     """The file cannot be used: by this version, or since it is damaged."""
 
 
-def version(connection: sqlite3.Connection, steps: tuple[Step, ...] = STEPS) -> int:
+def version(connection: sqlite3.Connection) -> int:
     """The number of steps that the file has; 0 for an empty file. Call it inside a transaction.
 
     Raises SchemaError if the file belongs to another program, or to a newer Holdfast.
@@ -159,25 +157,25 @@ def version(connection: sqlite3.Connection, steps: tuple[Step, ...] = STEPS) -> 
         raise SchemaError(
             "the file is the database of another program; give the store a file of its own"
         )
-    if reached > len(steps):
+    if reached > len(STEPS):
         raise SchemaError(
             f"the file was written by a newer Holdfast (schema {reached}, this one knows "
-            f"{len(steps)}); upgrade with pip install -U holdfast"
+            f"{len(STEPS)}); upgrade with pip install -U holdfast"
         )
     return int(reached)
 
 
-def migrate(connection: sqlite3.Connection, steps: tuple[Step, ...] = STEPS) -> None:
+def migrate(connection: sqlite3.Connection) -> None:
     """Apply the missing steps, all or none, also while others open the file."""
     with transaction(connection, "deferred"):
-        if version(connection, steps) == len(steps):
+        if version(connection) == len(STEPS):
             return
     with transaction(connection, "immediate"):
-        for step in steps[version(connection, steps) :]:
+        for step in STEPS[version(connection) :]:
             for statement in step:
                 connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
-        connection.execute(f"PRAGMA user_version = {len(steps)}")
+        connection.execute(f"PRAGMA user_version = {len(STEPS)}")
 
 
 Synchronous = Literal["full", "normal"]
@@ -277,13 +275,8 @@ class DatabaseFile:
         """Close the file; the next use opens it again."""
         with self._lock:
             connection, self._connection = self._connection, None
-            if connection is not None:
-                self._close(connection)
-
-    def _close(self, connection: sqlite3.Connection) -> None:
-        """Close the connection now: a fork waits for the lock."""
-        if self._closer is not None and self._closer.detach():
-            connection.close()
+            if connection is not None and self._closer is not None and self._closer.detach():
+                connection.close()  # now: a fork waits for the lock
 
     def acquire(self) -> None:
         """Close the file and keep every other thread from opening it, until ``release``."""
@@ -318,7 +311,6 @@ class DatabaseFile:
             check_same_thread=False,
             uri=True,
         )
-        self._closer = finalize(self, FILES.end, partial(_let_go, self._lock, connection))
         try:
             with transaction(connection, "deferred"):
                 version(connection)  # before changing a file that may be another program's
@@ -327,8 +319,9 @@ class DatabaseFile:
                 connection.execute(f"PRAGMA synchronous = {self._synchronous}")
                 self._migrate(connection)
         except BaseException:
-            self._close(connection)
+            connection.close()
             raise
+        self._closer = finalize(self, FILES.end, partial(_let_go, self._lock, connection))
         return connection
 
     def _migrate(self, connection: sqlite3.Connection) -> None:
