@@ -12,8 +12,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import groupby, islice, takewhile
-from operator import eq
+from itertools import groupby, islice
+from os.path import commonprefix
 from typing import NamedTuple
 
 from holdfast.kernel.forks import cached_property
@@ -349,16 +349,10 @@ def _joint_form(values: Sequence[str]) -> str:
 
 def _shared(values: Sequence[str]) -> str:
     """The common beginning of the values, up to the end of a word."""
-    start = min(values)[:_MOST_LISTED]
-    start = start[: _common(start, max(values))]
+    start = commonprefix(values)[:_MOST_LISTED]  # noqa: RUF071
     while start[-1:].isalnum():
         start = start[:-1]
     return start
-
-
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """The number of equal items at the beginning of both."""
-    return sum(takewhile(bool, map(eq, one, other)))
 
 
 _LAID_OUT = Memo(Layout)
@@ -467,7 +461,7 @@ def _shortened(lines: Sequence[str]) -> Iterator[str]:
     above: list[str] = []
     for line, same in groupby(lines):
         words = line.split(" ")
-        shared = _common(above, words)
+        shared = len(commonprefix([above, words]))  # noqa: RUF071 - of words
         rest = words[shared:]
         yield f"{_DITTO}{shared} {' '.join(rest)}" if shared > 1 and rest else line
         above = words
