@@ -131,7 +131,10 @@ class Layout:
     """The lines, and the classes of their columns up to the last time, level or component."""
 
     def __init__(self, text: str) -> None:
-        self.lines = lines_of(text)
+        text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+        text = _UNPRINTABLE.sub("\ufffd", _COLOUR.sub("", text))
+        self.lines = text.removesuffix("\n").split("\n")
+        """The lines without byte-order mark, carriage returns, colours and control characters."""
 
     @cached_property
     def columns(self) -> Sequence[str]:
@@ -442,12 +445,6 @@ def _pieces(lines: Sequence[str], events: Sequence[KindSummary], usual: str) -> 
         for part in clauses(line):
             yield Piece(part, row, 0, told)
             told = ()  # the rest of a long line does not tell its event
-
-
-def lines_of(text: str) -> list[str]:
-    """The lines without byte-order mark, carriage returns, colours and control characters."""
-    text = _COLOUR.sub("", text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
-    return _UNPRINTABLE.sub("\ufffd", text).removesuffix("\n").split("\n")
 
 
 _SHORT_FORM = "[log: ″n stands for the first n words of the line above, ×n for n more of that line]"

@@ -140,7 +140,7 @@ def _terms_of_token(token: str, *, opens_sentence: bool) -> Iterator[Term]:
         last = re.split(r"[/\\]", token)[-1]
         if last != token and last:
             yield Term(last.lower(), IDENTIFIER / 2)
-        spoken = words(_spread(token))
+        spoken = words(_CAMEL_PIECE.sub(r" \g<0> ", token))
     else:
         weight = NAME if token[0].isupper() and not opens_sentence else WORD
         spoken = words(token)
@@ -167,11 +167,6 @@ def _is_identifier(token: str) -> bool:
         return True
     joint = _JOINED.search(token)
     return joint is not None and joint.group()[1:2] != "-"
-
-
-def _spread(token: str) -> str:
-    """The identifier with spaces between its words."""
-    return _CAMEL_PIECE.sub(lambda piece: f" {piece.group()} ", token)
 
 
 def _has_word(needle: str, text: str, low: str, at: int) -> bool:
