@@ -35,7 +35,7 @@ from holdfast.text.fit import SENTENCE
 from holdfast.text.importance import signals
 from holdfast.text.pieces import Shape, clauses, shape, things
 from holdfast.text.sentences import sentences
-from holdfast.text.similarity import Lexical, cosine
+from holdfast.text.similarity import Lexical, best_of, cosine
 from holdfast.text.visible import GLANCE, LISTED, one_line
 from holdfast.text.words import STOP_WORDS, terms, words
 from holdfast.tokens import meter_for
@@ -304,7 +304,7 @@ def _semantic(runtime: Runtime, said: Collection[str], still: Collection[str]) -
     index, after = Lexical(), [part for each in still for part in clauses(each, GLANCE)]
     for sentence in after:
         index.add(sentence)
-    near = {each: [after[n] for n, _ in index.best(each, _NEAREST)] for each in drawn}
+    near = {each: [after[n] for n, _ in best_of(index.scores(each), _NEAREST)] for each in drawn}
     texts = list(dict.fromkeys([*drawn, *(other for found in near.values() for other in found)]))
     rows: list[list[float]] = runtime.answer_or_raise(Embed(tuple(texts)))
     vectors = dict(zip(texts, rows, strict=True))

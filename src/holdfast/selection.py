@@ -40,7 +40,7 @@ from holdfast.text.pieces import (
     things,
     writer,
 )
-from holdfast.text.question import Question, Term
+from holdfast.text.question import Term, answers_to, scores_of
 from holdfast.text.words import DIGITS
 
 # the value of things
@@ -340,7 +340,7 @@ def shortlist(
         named = zip(kinds, texts, strict=True)
         kinds = [(*mine, *used.intersection(found(text))) for mine, text in named]
     times = Counter(chain.from_iterable(kinds))
-    answers = Question.of(question).scores(texts, under)
+    answers = scores_of(question, texts, under)
     rarity = {name: 1 / count for name, count in times.items()}.__getitem__
     own = [
         answer + bad + sum(map(rarity, mine))
@@ -445,7 +445,7 @@ def _answers(
     best. In a conversation it is a share of all that the pieces answer: a long message is not a
     question that one of them answers.
     """
-    found = Question.of(question).answers([piece.text for piece in pieces], under)
+    found = answers_to(question, [piece.text for piece in pieces], under)
     best: dict[Term, float] = {}
     for terms in found:
         for term, part in terms.items():
@@ -473,8 +473,8 @@ def _beside(
     return worth
 
 
-def excerpt(reading: Reading, room: Room) -> fit.Pick | None:
-    """As many of the best pieces as fit, or None if not even one does."""
+def excerpt(reading: Reading, room: Room) -> list[int]:
+    """The numbers of as many of the best pieces as fit, none if not even one does."""
     some = shortlist(reading.pieces, room.tokens * MOST, room.question)
     pieces = [reading.pieces[number] for number in some]
     costs = [piece.cost for piece in pieces]
@@ -486,8 +486,7 @@ def excerpt(reading: Reading, room: Room) -> fit.Pick | None:
     def text(chosen: Sequence[int]) -> str:
         return write([some[place] for place in chosen])
 
-    choice = fit.choose(order, costs, text, room.tokens, room.count)
-    return choice and fit.Pick([some[place] for place in choice.pieces], choice.text)
+    return [some[place] for place in fit.choose(order, costs, text, room.tokens, room.count)]
 
 
 def _ordered_alone(

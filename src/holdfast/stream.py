@@ -26,10 +26,10 @@ from holdfast.text.words import (
     DIGITS,
     FENCES,
     ends_like_sentence,
+    fences,
     has_unworded_ends,
     is_all_words,
     is_sentence,
-    is_unworded,
     may_be_said,
     may_be_typed,
     passages_of,
@@ -193,7 +193,6 @@ _OPENING = 60  # characters at the start of outputs that are compared
 # characters; a shorter opening needs a closed sign where no acts are known. In recorded runs half
 # and double kept less
 _LONG = 12
-_FENCE = re.compile(r"^(?:```|~~~)", re.MULTILINE)
 _CLOSING = re.compile(r"</([A-Za-z][\w.-]*)>\Z")
 _COMMAND = re.compile(r"[$%&!/@=>]+ ?(?=[^\W\d])")
 _DECORATION = r"(?:[^\w\s\x00-\x7f]+\s{0,3}|\*\*|)"  # a picture, or bold type
@@ -225,7 +224,6 @@ _BARE_COMMAND: Syntax = "command"
 _BLOCK: Syntax = "block"
 """A fence with words behind it, as in most answers about code: an act only if programs answer."""
 _FEWEST_COMMANDS = 4  # without any mark, three may be chance
-_ANSWERED = ("assistant", "user")
 
 
 class Protocol(NamedTuple):
@@ -295,10 +293,10 @@ class Protocol(NamedTuple):
 
     def act_in(self, text: str) -> tuple[Syntax, int, int]:
         """The syntax of the act in a message, its start and its end; empty if there is none."""
-        syntax, start = ending(text) if self.syntaxes else ("", len(text))
+        syntax, start = ending(text) if self.syntaxes else ("", 0)
         if syntax in self.syntaxes:
             return syntax, start, len(text)
-        return _block_in(text) if _BLOCK in self.syntaxes else ("", len(text), len(text))
+        return _block_in(text) if _BLOCK in self.syntaxes else ("", 0, 0)
 
 
 NATIVE = Protocol(frozenset())
@@ -336,7 +334,7 @@ def _with_results(messages: Sequence[Message], said: Sequence[tuple[str, str]]) 
         for part in message.parts
         if isinstance(part, Text)
     ]
-    openings = _openings(texts, _first(said), have_acts=False)[0] if said else ()
+    openings, _ = _openings(texts, said, have_acts=False)
     return NATIVE._replace(openings=openings, answers_act=False)
 
 
@@ -357,9 +355,9 @@ def _written(said: Sequence[tuple[str, str]]) -> Protocol:
 
 def _block_in(text: str) -> tuple[Syntax, int, int]:
     """The last fence with its text, which may stand between words."""
-    marks = [found.start() for found in _FENCE.finditer(text)]
+    marks = fences(text)
     if len(marks) < 2:
-        return "", len(text), len(text)
+        return "", 0, 0
     opened, closed = marks[len(marks) // 2 * 2 - 2 :][:2]
     line_end = text.find("\n", closed)
     return _BLOCK, opened, line_end if line_end >= 0 else len(text)
@@ -382,7 +380,7 @@ def _are_commands(said: Sequence[tuple[str, str]]) -> bool:
     on differently. Most answers are none that a person would type, and some do not read as words.
     """
     acts = [text.strip() for role, text in said if role == "assistant"]
-    answers = [text for (role, _), (by, text) in pairwise(said) if (role, by) == _ANSWERED]
+    answers = [answer for *_, answer in _exchanges(said, frozenset())]
     verbs = Counter(act.partition(" ")[0] for act in acts)
     repeated = {act for act in acts if verbs[act.partition(" ")[0]] > 1 and " " in act}
     return (
@@ -391,7 +389,7 @@ def _are_commands(said: Sequence[tuple[str, str]]) -> bool:
         and 2 * sum(act in repeated for act in acts) >= len(acts)
         and len(repeated) >= _FEWEST
         and 2 * sum(map(may_be_typed, answers)) <= len(answers)
-        and sum(map(is_unworded, answers)) >= _BARE * len(answers)
+        and sum(map(has_unworded_ends, answers)) >= _BARE * len(answers)
     )
 
 
@@ -408,7 +406,7 @@ def _with_answers(said: Sequence[tuple[str, str]], syntaxes: frozenset[Syntax]) 
     """
     exchanges = _exchanges(said, syntaxes)
     answers = [answer for _, _, answer in exchanges]
-    openings, unclear = _openings(answers, _first(said), have_acts=bool(syntaxes))
+    openings, unclear = _openings(answers, said, have_acts=bool(syntaxes))
     protocol = Protocol(syntaxes, openings, unclear=unclear)
     if not syntaxes:
         return protocol
@@ -430,12 +428,12 @@ def _with_blocks(said: Sequence[tuple[str, str]]) -> Protocol | None:
 
     Most answers begin alike, in a first line that does not read as words: ``exit code: 0 (done)``.
     """
-    fenced = sum(role == "assistant" and any(map(text.__contains__, FENCES)) for role, text in said)
+    fenced = sum(role == "assistant" and bool(fences(text)) for role, text in said)
     if fenced < _FEWEST:
         return None
     syntaxes = frozenset(("fence", _BLOCK))
     answers = [answer for _, _, answer in _exchanges(said, syntaxes)]
-    openings, _ = _openings(answers, _first(said), have_acts=True)
+    openings, _ = _openings(answers, said, have_acts=True)
     protocol = Protocol(syntaxes, openings, answers_act=False)
     returned = [text for text in answers if protocol.is_outcome(text)]
     spoken = sum(reads_as_words(text.lstrip().partition("\n")[0]) for text in returned)
@@ -450,7 +448,7 @@ def _exchanges(
     found = [
         (Protocol(syntaxes).act_in(text)[0], text, answer)
         for (role, text), (next_role, answer) in pairwise(said)
-        if (role, next_role) == _ANSWERED
+        if (role, next_role) == ("assistant", "user")
     ]
     return [each for each in found if each[0] or not syntaxes]
 
@@ -460,19 +458,13 @@ def _is_command(text: str) -> bool:
     return "\n" not in text.strip() and _COMMAND.match(text) is not None
 
 
-def _first(said: Sequence[tuple[str, str]]) -> str:
-    """What the user said first of all, which no program returned; empty if an assistant began."""
-    role, text = said[0]
-    return _start(text) if role == "user" else ""
-
-
 def _openings(
-    answers: Sequence[str], first: str, *, have_acts: bool
+    answers: Sequence[str], said: Sequence[tuple[str, str]], *, have_acts: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The openings that several answers have in common, of programs and of either.
 
-    One that the ``first`` message has too is of all that a user sends, such as a name or a time: it
-    is a program's only before what nobody types.
+    One that a user's very first message has too is of all that a user sends, such as a name or a
+    time: it is a program's only before what nobody types.
 
     A group that people may have typed is theirs, unless acts are known and its opening has a
     program's sign: then it is unclear, as is one with a long opening without a sign.
@@ -492,7 +484,7 @@ def _openings(
         if not (has_form or is_long):
             continue
         seen = opening
-        is_frame = first.startswith(opening)
+        is_frame = said[0][0] == "user" and _start(said[0][1]).startswith(opening)
         if is_frame and not (have_acts and _frames_outputs(opening, group)):
             continue
         is_typed = may_be_typed if has_sign else is_all_words if have_acts else may_be_said
@@ -554,17 +546,16 @@ def ending(text: str) -> tuple[Syntax, int]:
     """The syntax of the act at the end of a text and its start; empty if there is none."""
     stripped = text.rstrip()
     if stripped.endswith(FENCES):
-        fences = [found.start() for found in _FENCE.finditer(stripped)]
-        opened = fences[-2] if len(fences) > 1 else stripped.rfind(stripped[-3:], 0, -3)
-        return ("fence", opened) if opened >= 0 else ("", len(text))
+        marks = fences(stripped)
+        opened = marks[-2] if len(marks) > 1 else stripped.rfind(stripped[-3:], 0, -3)
+        return ("fence", opened) if opened >= 0 else ("", 0)
     closing = _CLOSING.search(stripped[-_LONGEST_NAME:])
     if closing:
         start = stripped.rfind(f"<{closing[1]}")
-        return ("element", start) if start >= 0 else ("", len(text))
-    if stripped.endswith("}"):
-        opened = 0 if stripped.startswith("{") else stripped.find("\n{") + 1
-        if opened or stripped.startswith("{"):
-            return "object", opened
+        return ("element", start) if start >= 0 else ("", 0)
+    opened = f"\n{stripped}".find("\n{") if stripped.endswith("}") else -1
+    if opened >= 0:
+        return "object", opened
     paragraph = stripped.rfind("\n\n") + 2 if "\n\n" in stripped else 0
     behind = max(map(stripped.rfind, FENCES)) + 1  # a fence: its lines are no labels
     labels = list(_LABEL.finditer(stripped, max(paragraph, behind)))
@@ -573,7 +564,7 @@ def ending(text: str) -> tuple[Syntax, int]:
         is_call = label.isidentifier() and stripped.endswith(")")
         of_all = DIGITS.sub("0", label) if "/" in label else label  # of several: ``Action 2/5:``
         return "call" if is_call else of_all, _after_sentences(stripped, labels)
-    return "", len(text)
+    return "", 0
 
 
 def _after_sentences(text: str, labels: Sequence[re.Match[str]]) -> int:

@@ -37,12 +37,8 @@ def test_what_a_piece_is_under_answers_with_it():
         Piece("A-18 Bergen", 1, under=0),
         Piece("lamp 9.90", 1, under=3),
     ]
-    told = excerpt(
-        Reading(pieces, 2), Room(13, lambda text: len(text.split()), "What is in order A-17?")
-    )
-    assert told is not None
-    assert "desk 120.50" in told.text
-    assert told.text.index("A-17 Oslo") < told.text.index("desk 120.50")
+    room = Room(13, lambda text: len(text.split()), "What is in order A-17?")
+    assert {1, 2} <= set(excerpt(Reading(pieces, 2), room))
 
 
 def test_a_gap_within_a_unit_is_marked():

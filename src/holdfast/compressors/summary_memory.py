@@ -71,12 +71,10 @@ def shortened(texts: Sequence[str], room: int, count: Count) -> str:
     recency = [1 / (1 + piece.age) for piece in pieces]
     ranked = ordered_texts([piece.text for piece in pieces], weights=recency)
     sizes = [len(piece.text) + len(piece.heading) // 2 for piece in pieces]
-    choice = choose(ranked, sizes, lambda chosen: _under_headings(pieces, chosen), room, count)
-    return (
-        choice.text
-        if choice
-        else clip(pieces[ranked[0]].text if ranked else whole, room, count, mark="…")
-    )
+    chosen = choose(ranked, sizes, lambda some: _under_headings(pieces, some), room, count)
+    if chosen:
+        return _under_headings(pieces, chosen)
+    return clip(pieces[ranked[0]].text if ranked else whole, room, count, mark="…")
 
 
 def _pieces(texts: Sequence[str]) -> list[_Note]:

@@ -419,8 +419,8 @@ def chosen(
 ) -> list[str]:
     """The most texts that fit when rendered together; ``order`` lists the best first."""
     sizes = [len(text) for text in texts]
-    choice = choose(order, sizes, lambda some: render([texts[n] for n in some]), tokens, count)
-    return [texts[n] for n in choice.pieces] if choice else []
+    some = choose(order, sizes, lambda some: render([texts[n] for n in some]), tokens, count)
+    return [texts[n] for n in some]
 
 
 def with_missing(text: str, source: Sequence[Detail], tokens: int, count: Count) -> str:

@@ -12,8 +12,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import groupby, islice, takewhile
-from operator import eq
+from itertools import groupby, islice
+from os.path import commonprefix
 from typing import NamedTuple
 
 from holdfast.kernel.forks import cached_property
@@ -131,7 +131,10 @@ class Layout:
     """The lines, and the classes of their columns up to the last time, level or component."""
 
     def __init__(self, text: str) -> None:
-        self.lines = lines_of(text)
+        text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+        text = _UNPRINTABLE.sub("\ufffd", _COLOUR.sub("", text))
+        self.lines = text.removesuffix("\n").split("\n")
+        """The lines without byte-order mark, carriage returns, colours and control characters."""
 
     @cached_property
     def columns(self) -> Sequence[str]:
@@ -349,16 +352,10 @@ def _joint_form(values: Sequence[str]) -> str:
 
 def _shared(values: Sequence[str]) -> str:
     """The common beginning of the values, up to the end of a word."""
-    start = min(values)[:_MOST_LISTED]
-    start = start[: _common(start, max(values))]
+    start = commonprefix(values)[:_MOST_LISTED]  # noqa: RUF071
     while start[-1:].isalnum():
         start = start[:-1]
     return start
-
-
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """The number of equal items at the beginning of both."""
-    return sum(takewhile(bool, map(eq, one, other)))
 
 
 _LAID_OUT = Memo(Layout)
@@ -450,12 +447,6 @@ def _pieces(lines: Sequence[str], events: Sequence[KindSummary], usual: str) -> 
             told = ()  # the rest of a long line does not tell its event
 
 
-def lines_of(text: str) -> list[str]:
-    """The lines without byte-order mark, carriage returns, colours and control characters."""
-    text = _COLOUR.sub("", text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
-    return _UNPRINTABLE.sub("\ufffd", text).removesuffix("\n").split("\n")
-
-
 _SHORT_FORM = "[log: ″n stands for the first n words of the line above, ×n for n more of that line]"
 _DITTO, _TIMES = "″", "×"
 # share of the text that the short form must save: it is harder to read; half and double read real
@@ -467,7 +458,7 @@ def _shortened(lines: Sequence[str]) -> Iterator[str]:
     above: list[str] = []
     for line, same in groupby(lines):
         words = line.split(" ")
-        shared = _common(above, words)
+        shared = len(commonprefix([above, words]))  # noqa: RUF071 - of words
         rest = words[shared:]
         yield f"{_DITTO}{shared} {' '.join(rest)}" if shared > 1 and rest else line
         above = words

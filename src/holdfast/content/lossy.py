@@ -14,7 +14,7 @@ from holdfast.selection import excerpt
 from holdfast.text import fit
 from holdfast.text.memo import Memo
 from holdfast.text.opaque import elide
-from holdfast.text.pieces import LONGEST, Piece, Reading, clauses, passages
+from holdfast.text.pieces import LONGEST, Piece, Reading, clauses, passages, writer
 from holdfast.text.sentences import is_of_lines, sentences
 
 MOST = 0.5
@@ -83,12 +83,12 @@ class LossyKind:
         if fit.fits(text, room.tokens, room.count):
             return Shrunk(text, self.name, lossless=True)
         reading = self.reading(elide(text))
-        choice = excerpt(reading, room)
-        if choice is None:
+        chosen = excerpt(reading, room)
+        if not chosen:
             start = reading.pieces[0].text if reading.pieces else text
             cut = fit.clip(start, room.tokens, room.count, mark="…")
             return Shrunk(cut, self.name, "all but its beginning")
-        return Shrunk(choice.text, self.name, _omitted(reading, choice.pieces))
+        return Shrunk(writer(reading)(chosen), self.name, _omitted(reading, chosen))
 
 
 # the same output is told in notes and shortened where it is recalled

@@ -264,7 +264,11 @@ class Pieces:
         if len(shape) > 1:
             self._rows(label, cast("Sequence[Record]", values), shape, record, depth)
         elif keys := _shared_keys(values):
-            self._few(f"{label} ({keys}):".lstrip(), cast("Sequence[Record]", values), record)
+            columns, is_new = f"{label} ({keys}):".lstrip(), record < self._records
+            header = self._put(columns, record, units=int(is_new))
+            for each in cast("Sequence[Record]", values):
+                row = _beside([_scalar(cell) for cell in each.values()])
+                self._put(row, self._next(), under=header)
         else:
             self._members(label, label, (("", value) for value in values), record, depth)
 
@@ -289,13 +293,6 @@ class Pieces:
                 size += len(held[-1]) + 2
         if held:
             self._put(", ".join(held), record, label)
-
-    def _few(self, columns: str, records: Sequence[Record], at: int) -> None:
-        """Add the columns, and under them each record as a row."""
-        header = self._put(columns, at, units=int(at < self._records))
-        for record in records:
-            row = _beside([_scalar(cell) for cell in record.values()])
-            self._put(row, self._next(), under=header)
 
     def _rows(
         self, label: str, records: Sequence[Record], shape: Shape, at: int, depth: int

@@ -350,8 +350,8 @@ def add_names(
     def written(chosen: Sequence[int]) -> str:
         return _listing(form, [labels[n] for n in chosen])
 
-    choice = choose(order, list(map(len, labels)), written, room, count)
-    return choice.text if choice else form
+    chosen = choose(order, list(map(len, labels)), written, room, count)
+    return written(chosen) if chosen else form
 
 
 def _with_context(said: str, start: int, number: str) -> str:

@@ -9,7 +9,7 @@ from holdfast.content import shrink
 from holdfast.kernel.ports import Room
 from holdfast.text.fit import MISSES, SENTENCE, Count, choose, fits
 from holdfast.text.memo import Memo
-from holdfast.text.question import Question
+from holdfast.text.question import scores_of, terms_of
 from holdfast.text.sentences import sentences
 from holdfast.text.words import STOP_WORDS, words
 
@@ -124,7 +124,7 @@ def _cut(message: Remembered, body: str, room: Room) -> str:
 
     ranked = ranked_by_worth(pieces, room.question)
     chosen = choose(ranked, list(map(len, pieces)), joined, room.tokens, room.count)
-    return chosen.text if chosen else ""
+    return joined(chosen) if chosen else ""
 
 
 def _tokens(name: str, said: str, count: Count) -> int:
@@ -153,14 +153,14 @@ def best_place(text: str, question: str, width: int) -> str:
     Of a longer line it is the part around the question's words. An ellipsis marks omitted text
     before it. If no place is better than another, it is the whole text.
     """
-    whole, asked = text.strip(), Question.of(question)
+    whole = text.strip()
     pieces = [line.strip() for piece in sentences(whole[:_READ]) for line in piece.splitlines()]
-    scores = asked.scores(pieces)
+    scores = scores_of(question, pieces)
     best = max(scores, default=0.0)
     if len(whole) <= width or not best:
         return whole
     found = pieces[scores.index(best)]
     low = found.lower()
-    first = min(low.find(term.needle) for term in asked.terms if term.needle in low)
+    first = min(low.find(term.needle) for term in terms_of(question) if term.needle in low)
     start = 0 if len(found) <= width else max(0, first - width // 2)
     return found if found == pieces[0] and not start else f"…{found[start:].lstrip()}"

@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from holdfast.text.memo import Memo
-from holdfast.text.question import IDENTIFIER, MOST_TERMS, PHRASE, Question
+from holdfast.text.question import IDENTIFIER, MOST_TERMS, PHRASE, terms_of
 from holdfast.text.visible import GLANCE
 from holdfast.text.words import DIGITS, READ, STOP_WORDS, stands, stem, terms, words
 
@@ -463,7 +463,7 @@ def _names(text: str, speakers: Sequence[str]) -> dict[str, set[str]]:
 def _exact(plain: str, days: Sequence[str]) -> tuple[Exact, ...]:
     """The quoted phrases, identifiers and dates of a question, by weight."""
     found: dict[str, Exact] = {}
-    for term in Question.of(plain).terms:
+    for term in terms_of(plain):
         if not term.plain and term.weight >= IDENTIFIER:
             needle = term.needle.removesuffix("'s").removesuffix("’s")
             quoted = term.weight >= PHRASE

@@ -11,7 +11,6 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
-from typing import NamedTuple
 
 Count = Callable[[str], int]
 Render = Callable[[Sequence[int]], str]
@@ -108,13 +107,6 @@ def head_tail(text: str, tokens: int, count: Count) -> str:
     return clip(text, tokens, count, mark="…")
 
 
-class Pick(NamedTuple):
-    """The chosen pieces in ascending order, and their text."""
-
-    pieces: Sequence[int]
-    text: str
-
-
 def water_level(lengths: Iterable[int], room: int) -> int:
     """The length, at least 0, to which the longest must be cut so that all fit ``room``."""
     ordered = sorted(lengths)
@@ -128,11 +120,11 @@ def water_level(lengths: Iterable[int], room: int) -> int:
 
 def choose(
     order: Sequence[int], sizes: Sequence[int], render: Render, tokens: int, count: Count
-) -> Pick | None:
-    """Choose the first pieces that fit when rendered together, then later ones that still fit.
+) -> list[int]:
+    """The first pieces that fit when rendered together, and later ones that still fit.
 
-    ``sizes`` are the characters of the pieces; ``render`` makes the text of the chosen ones. None
-    if not even one piece fits.
+    They are in ascending order, and none if not even one piece fits. ``sizes`` are the characters
+    of the pieces; ``render`` makes the text of the chosen ones.
     """
 
     def cost(some: Sequence[int]) -> int:
@@ -140,11 +132,10 @@ def choose(
 
     first, spent = beginning(order, sizes, cost, tokens, tokens * FIRST_GUESS)
     if not first:
-        return None
+        return []
     enough = tokens * _CLOSE_ENOUGH
     following = order[order.index(first[-1]) + 1 :]
-    pieces = sorted(filled(first, spent, following, sizes, cost, tokens, enough, FIRST_GUESS))
-    return Pick(pieces, render(pieces))
+    return sorted(filled(first, spent, following, sizes, cost, tokens, enough, FIRST_GUESS))
 
 
 def filled(

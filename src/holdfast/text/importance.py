@@ -239,14 +239,10 @@ def _reported(word: str, low: str) -> bool:
     """Whether the word occurs as a whole word and is not said to be absent."""
     for at in places(low, word):
         end = at + len(word)
-        if not _in_name(low, at, end) and not _absent(low, at, end):
+        in_name = _NAME_BEFORE.search(low, max(0, at - 2), at) or _NAME_AFTER.match(low, end)
+        if not in_name and not _absent(low, at, end):
             return True
     return False
-
-
-def _in_name(low: str, start: int, end: int) -> bool:
-    begins_before = _NAME_BEFORE.search(low, max(0, start - 2), start)
-    return begins_before is not None or _NAME_AFTER.match(low, end) is not None
 
 
 def _absent(low: str, start: int, end: int) -> bool:

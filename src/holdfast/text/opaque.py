@@ -106,13 +106,14 @@ def describe(run: str) -> str:
     url = _DATA_URL.match(run)
     body = run[url.end() :] if url else run.removeprefix("0x")
     head = "".join(body[:_SAMPLE].split())
+    digits = "".join(body.split())
     named = url[1] if url else None
     if "base64" in url[2].lower() if url else _is_base64(head):
-        size = _length(body.rstrip("=")) * 3 // 4
+        size = len(digits.rstrip("=")) * 3 // 4
         standard = head.replace("-", "+").replace("_", "/")
         return f"{named or _type_of(standard, b64decode, 4)}, {size:,} bytes of base64"
     if not url and _HEX.fullmatch(head) and not head.isalpha():
-        return f"{_type_of(head, bytes.fromhex, 2)}, {_length(body) // 2:,} bytes of hexadecimal"
+        return f"{_type_of(head, bytes.fromhex, 2)}, {len(digits) // 2:,} bytes of hexadecimal"
     return f"{named or 'data'}, {len(body):,} characters without a space"
 
 
@@ -120,11 +121,6 @@ def _is_base64(head: str) -> bool:
     return (
         any(map(str.isupper, head)) and any(map(str.islower, head)) and any(map(str.isdigit, head))
     )
-
-
-def _length(body: str) -> int:
-    """The characters of the run without line breaks."""
-    return len(body) - body.count("\n") - body.count("\r")
 
 
 def _type_of(head: str, decode: Callable[[str], bytes], digits: int) -> str:

@@ -1,4 +1,4 @@
-"""The question as weighted terms that can be searched in many lines quickly."""
+"""A question as weighted terms, and what of it each of many texts answers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
@@ -53,67 +52,60 @@ class Term(NamedTuple):
     plain: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question as weighted terms."""
+@lru_cache(maxsize=256)
+def terms_of(question: str) -> Sequence[Term]:
+    """The heaviest terms of a question; equal questions give the same object."""
+    heaviest: dict[tuple[str, bool], Term] = {}
+    read = question if len(question) <= 2 * READ else f"{question[:READ]} {question[-READ:]}"
+    for term in _terms(read):
+        key = (term.needle, term.plain)
+        heaviest[key] = max(term, heaviest.get(key, term))
+    # stable: first named, first kept
+    ranked = sorted(heaviest.values(), key=lambda term: -term.weight)
+    return tuple(ranked[:MOST_TERMS])
 
-    text: str
-    terms: tuple[Term, ...] = field(default=(), repr=False)
 
-    @classmethod
-    @lru_cache(maxsize=256)
-    def of(cls, text: str) -> Question:
-        """The question of a text; equal texts give the same object."""
-        heaviest: dict[tuple[str, bool], Term] = {}
-        read = text if len(text) <= 2 * READ else f"{text[:READ]} {text[-READ:]}"
-        for term in _terms(read):
-            key = (term.needle, term.plain)
-            heaviest[key] = max(term, heaviest.get(key, term))
-        # stable: first named, first kept
-        ranked = sorted(heaviest.values(), key=lambda term: -term.weight)
-        return cls(text, tuple(ranked[:MOST_TERMS]))
+def answers_to(
+    question: str, texts: Sequence[str], under: Sequence[int] = ()
+) -> list[dict[Term, float]]:
+    """The terms of the question in each text, weighted less the more of the texts contain them.
 
-    def __bool__(self) -> bool:
-        return bool(self.terms)
+    Terms are whole words, without case: ``error`` matches ``errors`` and ``lastError``, but not
+    ``terror``.
+    ``under`` holds the index of an earlier text, or -1, for each text, whose terms count for it
+    too.
+    """
+    found: list[dict[Term, float]] = [{} for _ in texts]
+    lows = [text.lower() for text in texts]
+    together = "\n".join(lows)  # most terms do not occur at all; no needle spans a line
+    ends = list(accumulate([len(low) + 1 for low in lows]))
+    below = [(place, above) for place, above in enumerate(under) if above >= 0]
+    for term in terms_of(question):
+        held: dict[int, None] = {}
+        whole = None if term.plain else _whole(term.needle)
+        at = together.find(term.needle)
+        while at >= 0:
+            place = bisect_right(ends, at)
+            low = lows[place]
+            start = at - ends[place] + len(low) + 1
+            if whole.search(low) if whole else _has_word(term.needle, texts[place], low, start):
+                held[place] = None
+            at = together.find(term.needle, ends[place])
+        if not held:
+            continue
+        for place, above in below:
+            if above in held:
+                held[place] = None
+        rarity = math.log((len(texts) + 1) / len(held)) / math.log(len(texts) + 1)
+        worth = term.weight * rarity
+        for place in held:
+            found[place][term] = worth
+    return found
 
-    def answers(self, texts: Sequence[str], under: Sequence[int] = ()) -> list[dict[Term, float]]:
-        """The terms in each text, weighted less the more of the texts contain them.
 
-        Terms are whole words, without case: ``error`` matches ``errors`` and ``lastError``, but not
-        ``terror``.
-        ``under`` holds the index of an earlier text, or -1, for each text, whose terms count for it
-        too.
-        """
-        found: list[dict[Term, float]] = [{} for _ in texts]
-        lows = [text.lower() for text in texts]
-        together = "\n".join(lows)  # most terms do not occur at all; no needle spans a line
-        ends = list(accumulate([len(low) + 1 for low in lows]))
-        below = [(place, above) for place, above in enumerate(under) if above >= 0]
-        for term in self.terms:
-            held: dict[int, None] = {}
-            whole = None if term.plain else _whole(term.needle)
-            at = together.find(term.needle)
-            while at >= 0:
-                place = bisect_right(ends, at)
-                low = lows[place]
-                start = at - ends[place] + len(low) + 1
-                if whole.search(low) if whole else _has_word(term.needle, texts[place], low, start):
-                    held[place] = None
-                at = together.find(term.needle, ends[place])
-            if not held:
-                continue
-            for place, above in below:
-                if above in held:
-                    held[place] = None
-            rarity = math.log((len(texts) + 1) / len(held)) / math.log(len(texts) + 1)
-            worth = term.weight * rarity
-            for place in held:
-                found[place][term] = worth
-        return found
-
-    def scores(self, texts: Sequence[str], under: Sequence[int] = ()) -> list[float]:
-        """The score of each text: the summed weights of its terms in ``answers``."""
-        return [sum(found.values(), 0.0) for found in self.answers(texts, under)]
+def scores_of(question: str, texts: Sequence[str], under: Sequence[int] = ()) -> list[float]:
+    """The score of each text: the summed weights of the terms that it has of the question."""
+    return [sum(found.values(), 0.0) for found in answers_to(question, texts, under)]
 
 
 def _terms(text: str) -> Iterator[Term]:
@@ -148,7 +140,7 @@ def _terms_of_token(token: str, *, opens_sentence: bool) -> Iterator[Term]:
         last = re.split(r"[/\\]", token)[-1]
         if last != token and last:
             yield Term(last.lower(), IDENTIFIER / 2)
-        spoken = words(_spread(token))
+        spoken = words(_CAMEL_PIECE.sub(r" \g<0> ", token))
     else:
         weight = NAME if token[0].isupper() and not opens_sentence else WORD
         spoken = words(token)
@@ -175,11 +167,6 @@ def _is_identifier(token: str) -> bool:
         return True
     joint = _JOINED.search(token)
     return joint is not None and joint.group()[1:2] != "-"
-
-
-def _spread(token: str) -> str:
-    """The identifier with spaces between its words."""
-    return _CAMEL_PIECE.sub(lambda piece: f" {piece.group()} ", token)
 
 
 def _has_word(needle: str, text: str, low: str, at: int) -> bool:

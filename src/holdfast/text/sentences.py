@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from .words import fences
+
 _ABBREVIATIONS = """
 a.m adj al approx apr art assn assoc aug ave bd bldg blvd bros ca capt cf ch chap cmdr co col corp
 cpl dec
@@ -52,28 +54,18 @@ _INDENT = "    "
 # characters from which a line may have been wrapped; shorter ones are of lists. Of 309 facts in
 # real texts, half kept one less, and double two more
 _WRAPPED = 45
-_FENCE = re.compile(r"^[ \t]{0,3}(?:```|~~~)", re.MULTILINE)
 
 
 def sentences(text: str) -> list[str]:
     """The sentences, each with the white space after it; a fenced block of code is one piece."""
     pieces: list[str] = []
     at = 0
-    for start, end in _fences(text):
-        pieces += _split(text[at:start])
-        pieces.append(text[start:end])
+    marks = fences(text)
+    for start, close in zip(marks[::2], marks[1::2], strict=False):
+        end = text.find("\n", close) + 1 or len(text)
+        pieces += [*_split(text[at:start]), text[start:end]]
         at = end
     return pieces + _split(text[at:])
-
-
-def _fences(text: str) -> list[tuple[int, int]]:
-    if "```" not in text and "~~~" not in text:
-        return []
-    marks = [mark.start() for mark in _FENCE.finditer(text)]
-    return [
-        (start, text.find("\n", close) + 1 or len(text))
-        for start, close in zip(marks[::2], marks[1::2], strict=False)
-    ]
 
 
 def _split(text: str) -> list[str]:

@@ -119,9 +119,6 @@ class Lexical:
         self._blocks: defaultdict[str, bytearray] = defaultdict(bytearray)
         self._texts = self._total = 0
 
-    def __len__(self) -> int:
-        return self._texts
-
     def add(self, text: str) -> int:
         """Add a text and return its index."""
         place = self._texts
@@ -138,10 +135,6 @@ class Lexical:
 
     def _scored(self, wanted: Iterable[tuple[str, ...]]) -> dict[int, float]:
         return bm25(wanted, self._blocks, self._texts, self._total)
-
-    def best(self, query: str, most: int) -> list[tuple[int, float]]:
-        """The best texts for the query with their scores, best first; ties in order of index."""
-        return best_of(self.scores(query), most)
 
     def best_of(self, phrases: Iterable[str], most: int) -> list[tuple[int, float]]:
         """The best texts for any of the phrases, best first.

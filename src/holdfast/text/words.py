@@ -191,6 +191,8 @@ def _without_derivation(word: str) -> str:
 FENCES = ("```", "~~~")
 """The marks of a fenced block in Markdown."""
 
+_FENCE = re.compile(r"^[ \t]{0,3}(?:```|~~~)", re.MULTILINE)
+
 _SENTENCE_ENDS = tuple(".!?:,。！？：")
 # before a mark that is part of a command: ``ls -la .``, ``cd ..``, ``echo $?``
 _NO_ENDS = (" ", "/", "=", "$", " .", "/.")
@@ -214,6 +216,12 @@ _TYPED_START = re.compile(r"[\w#*-]")  # of a sentence, a heading, an item of a 
 def _unspaced() -> re.Pattern[str]:
     """Chinese and Japanese with their punctuation, which have no spaces between words."""
     return re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\uffef]+")
+
+
+def fences(text: str) -> list[int]:
+    """Where the lines with the marks of fenced blocks begin."""
+    has_marks = any(map(text.__contains__, FENCES))
+    return [mark.start() for mark in _FENCE.finditer(text)] if has_marks else []
 
 
 def reads_as_words(line: str) -> bool:
@@ -322,15 +330,3 @@ def _mark_between(pasted: Sequence[int], lines: Sequence[str], marks: list[bool]
 def without_numbers(text: str, most: int) -> str:
     """The first characters of a text, each number as 0."""
     return DIGITS.sub("0", text.lstrip()[:most])
-
-
-def is_unworded(text: str) -> bool:
-    """Whether hardly a person typed a text: it begins and ends with no words, or is pasted.
-
-    A pasted text has material, and no sentence before or after it that a person would type.
-    """
-    lines = text.strip().split("\n")
-    if has_unworded_ends(text):
-        return True
-    has_material = any(is_material for is_material, _ in passages_of(text))
-    return has_material and not is_sentence(lines[0]) and not is_sentence(lines[-1])
