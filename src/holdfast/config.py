@@ -34,13 +34,7 @@ from holdfast.kernel.forks import cached_property
 from holdfast.kernel.registry import Registry, imported, rows, similar
 from holdfast.kernel.typed import is_object
 from holdfast.options import USUAL_PROFILE, Options, check, chosen
-from holdfast.profiles import (
-    PROFILE_KEYS,
-    Layers,
-    Profile,
-    named_profile,
-    profile_of,
-)
+from holdfast.profiles import PROFILE_KEYS, Layers, Profile, named_profile, profile_of
 from holdfast.providers import check_embedder, check_model
 from holdfast.stores import check_store
 from holdfast.tokens import meter_for

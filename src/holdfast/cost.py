@@ -60,13 +60,7 @@ class Costs:
 
 
 def net_of(
-    before: int,
-    after: int,
-    price: Price,
-    *,
-    cached: int = 0,
-    shared: int = 0,
-    spent: float = 0.0,
+    before: int, after: int, price: Price, *, cached: int = 0, shared: int = 0, spent: float = 0.0
 ) -> Net:
     """Return what a compaction from ``before`` to ``after`` tokens gains.
 

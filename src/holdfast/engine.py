@@ -72,10 +72,7 @@ def fit(
 
 
 def fit_many(
-    conversations: Iterable[M],
-    budget: BudgetLike,
-    options: Options,
-    progress: Progress | None,
+    conversations: Iterable[M], budget: BudgetLike, options: Options, progress: Progress | None
 ) -> Rounds[list[CompressionResult[M]]]:
     """Fit many conversations in lockstep; the error of one is in its own result."""
     _check_several(conversations)

@@ -7,12 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from holdfast.compressors.summaries import (
-    message_key,
-    messages_key,
-    ranges_key,
-    thread_prefix,
-)
+from holdfast.compressors.summaries import message_key, messages_key, ranges_key, thread_prefix
 from holdfast.compressors.summary_memory import ranges_of
 from holdfast.engine import RECALL_TOOL
 from holdfast.formats.convert import arguments_schema, tool_schema

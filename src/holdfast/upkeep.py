@@ -19,12 +19,7 @@ from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Format
 from holdfast.session.log import LINES, STATE, batches, with_words
 from holdfast.session.state import State
-from holdfast.stores.artifacts import (
-    CONTENT,
-    blobs_of,
-    check_artifact,
-    keeps_bytes,
-)
+from holdfast.stores.artifacts import CONTENT, blobs_of, check_artifact, keeps_bytes
 from holdfast.stores.artifacts import KEY as SECRET
 from holdfast.stores.key_logs import EVENTS, THREAD_LOG, LogsOverKeys
 from holdfast.stores.protocols import (

@@ -27,11 +27,7 @@ def validate(messages: object, provider: Provider = None) -> list[Violation]:
 
 
 def repair(
-    messages: M,
-    provider: Provider = None,
-    *,
-    model: str | None = None,
-    counter: Counter = None,
+    messages: M, provider: Provider = None, *, model: str | None = None, counter: Counter = None
 ) -> CompressionResult[M]:
     """Make the conversation valid for the provider, with as few changes as possible.
 

@@ -303,10 +303,7 @@ def remember_tool(session: Session, provider: ToolProvider = "openai") -> Functi
 
 @renamed_argument("format", "provider")
 def search_tool(
-    session: Session,
-    provider: ToolProvider = "openai",
-    *,
-    most: int = ANSWER,
+    session: Session, provider: ToolProvider = "openai", *, most: int = ANSWER
 ) -> FunctionTool:
     """The tool by which a model searches the whole thread, also beyond its view.
 

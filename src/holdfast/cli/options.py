@@ -249,8 +249,7 @@ STORE_KEY = option(
     "--store-key", "FILE", "The key of an encrypted store: 32 bytes or a passphrase."
 )
 store_options = having(
-    option("--store", "FILE|URL", "Where originals are kept: a SQLite file or a URL."),
-    STORE_KEY,
+    option("--store", "FILE|URL", "Where originals are kept: a SQLite file or a URL."), STORE_KEY
 )
 
 

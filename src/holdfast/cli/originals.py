@@ -9,13 +9,7 @@ from typing import Any
 
 import click
 
-from holdfast.cli.files import (
-    check_targets,
-    json_bytes,
-    read_json,
-    read_text,
-    within,
-)
+from holdfast.cli.files import check_targets, json_bytes, read_json, read_text, within
 from holdfast.cli.options import (
     CONFIG,
     JSON,

@@ -132,10 +132,7 @@ def _by_model(given: Sequence[str]) -> dict[str, Size]:
     default=64,
 )
 @option(
-    "--connections",
-    "N",
-    "The most connections at once.  [default: 1000]",
-    type=click.IntRange(1),
+    "--connections", "N", "The most connections at once.  [default: 1000]", type=click.IntRange(1)
 )
 @option(
     "--grace",

@@ -106,11 +106,7 @@ _SHORT = 4  # tokens; shorter values stay, since a mark in quotes takes as much
 
 
 def brief(
-    arguments: str,
-    tokens: int,
-    count: Count,
-    least: int = _SHORT,
-    reference: str = "",
+    arguments: str, tokens: int, count: Count, least: int = _SHORT, reference: str = ""
 ) -> str:
     """The JSON object of a call's arguments with its longest values cut, under the same keys.
 

@@ -265,9 +265,7 @@ def hash_of(*texts: object) -> str:
 T = TypeVar("T")
 
 
-def together(
-    flows: Sequence[Asking[T]],
-) -> Asking[list[T | HoldfastError]]:
+def together(flows: Sequence[Asking[T]]) -> Asking[list[T | HoldfastError]]:
     """Run flows together; return each one's value, or the HoldfastError that ended it."""
     ended: dict[int, T | HoldfastError] = {}
     answers: Mapping[int, object] = dict.fromkeys(range(len(flows)))

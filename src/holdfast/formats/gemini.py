@@ -12,15 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from holdfast.kernel.messages import (
-    Media,
-    Part,
-    Reasoning,
-    Role,
-    Text,
-    ToolCall,
-    ToolResult,
-)
+from holdfast.kernel.messages import Media, Part, Reasoning, Role, Text, ToolCall, ToolResult
 
 from .payloads import (
     Located,

@@ -13,15 +13,7 @@ from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import Media, Part, Parts, Reasoning, Text, ToolCall, ToolResult
 
 from . import CHAT_CARRIERS
-from .payloads import (
-    ROLES,
-    Located,
-    LocatedPart,
-    Node,
-    Object,
-    joined,
-    schemas,
-)
+from .payloads import ROLES, Located, LocatedPart, Node, Object, joined, schemas
 from .rules.exchanges import FUNCTION_ID, OpenAIExchanges, ResultsRightAfter, UniqueCallIds
 from .rules.messages import AtLeastOne, CallListNotEmpty, ContentGiven, KnownRoles
 from .wire import KINDS, LABEL, Glance, ObjectWire, Taken, unread, whole

@@ -26,13 +26,7 @@ from holdfast.formats.payloads import (
     refuse,
 )
 from holdfast.formats.rules import RewritingRule, original, without_field
-from holdfast.formats.rules.exchanges import (
-    NO_NAME,
-    NO_RESULT,
-    ResultsBehindCalls,
-    Written,
-    paired,
-)
+from holdfast.formats.rules.exchanges import NO_NAME, NO_RESULT, ResultsBehindCalls, Written, paired
 from holdfast.formats.rules.messages import AtLeastOne, KnownRoles
 from holdfast.formats.wire import KINDS, ObjectWire, Taken, whole
 from holdfast.kernel.integrity import Rule, Violation, Violations

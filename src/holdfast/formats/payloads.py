@@ -52,11 +52,7 @@ _STRANGERS = (
         "openai_responses",
         ("function_call", "function_call_output", "reasoning"),
     ),
-    (
-        "this is a message of LangChain",
-        "langchain",
-        ("human", "ai", "system", "tool", "function"),
-    ),
+    ("this is a message of LangChain", "langchain", ("human", "ai", "system", "tool", "function")),
 )
 """What a message without a role may be, the name of its format, and its types there."""
 

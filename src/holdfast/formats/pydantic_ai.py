@@ -80,12 +80,7 @@ class PydanticAI(FrameworkWire, BlockWire):
     name = "pydantic_ai"
     content = "parts"
     taken = _MESSAGE
-    rules = (
-        AtLeastOne(),
-        SystemPartsStay(),
-        BlockExchanges(),
-        UniqueCallIds(everywhere=False),
-    )
+    rules = (AtLeastOne(), SystemPartsStay(), BlockExchanges(), UniqueCallIds(everywhere=False))
 
     fields = staticmethod(pydantic_ai_fields)
 

@@ -18,16 +18,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.integrity import Rule
-from holdfast.kernel.messages import (
-    Message,
-    Opaque,
-    Part,
-    Parts,
-    Role,
-    Text,
-    ToolCall,
-    ToolResult,
-)
+from holdfast.kernel.messages import Message, Opaque, Part, Parts, Role, Text, ToolCall, ToolResult
 from holdfast.kernel.registry import imported
 from holdfast.kernel.transcript import Transcript
 

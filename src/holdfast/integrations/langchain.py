@@ -8,12 +8,7 @@ from typing import Any, cast
 
 from langchain.agents.middleware import AgentMiddleware, AgentState
 from langchain.agents.middleware.types import ModelRequest, ModelResponse
-from langchain_core.messages import (
-    AnyMessage,
-    BaseMessage,
-    HumanMessage,
-    convert_to_messages,
-)
+from langchain_core.messages import AnyMessage, BaseMessage, HumanMessage, convert_to_messages
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from holdfast.http.budgets import Budgets
@@ -34,9 +29,7 @@ class HoldfastMiddleware(FitsCalls, AgentMiddleware[AgentState[Any], Any]):
     """
 
     def wrap_model_call(
-        self,
-        request: ModelRequest[Any],
-        handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> ModelResponse[Any]:
         """Call the model with the fitted request."""
         return handler(self._fitted(request))

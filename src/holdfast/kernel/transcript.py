@@ -156,10 +156,7 @@ def may_follow(rules: Sequence[Rule], before: Message | None, message: Message) 
 
 
 def new_violation(
-    rules: Sequence[Rule],
-    before: Messages,
-    after: Messages,
-    origins: Sequence[int | None],
+    rules: Sequence[Rule], before: Messages, after: Messages, origins: Sequence[int | None]
 ) -> Violation | None:
     """The first violation that ``after`` has and ``before`` had not.
 

@@ -15,12 +15,7 @@ from __future__ import annotations
 
 from .excerpts import Excerpt, pack, written
 from .index import FactorWeights, Hit, Retrieval
-from .messages import (
-    MessageSource,
-    Remembered,
-    VectorSource,
-    remembered,
-)
+from .messages import MessageSource, Remembered, VectorSource, remembered
 
 __all__ = [
     "Excerpt",

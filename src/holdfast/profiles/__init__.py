@@ -204,12 +204,7 @@ class Layers:
         return file.origin(written)
 
     def _lay(
-        self,
-        file: ConfigFile,
-        upper: Table,
-        lower: dict[str, Any],
-        head: str,
-        written: str,
+        self, file: ConfigFile, upper: Table, lower: dict[str, Any], head: str, written: str
     ) -> None:
         for key, value in upper.items():
             path, said = f"{head}{key}", f"{written}{key}"

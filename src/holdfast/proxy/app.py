@@ -242,11 +242,7 @@ class _Exchange:
         return await self._sent_fitted(fitted)
 
     def _asked(
-        self,
-        body: bytes | AsyncIterator[bytes] | None,
-        *,
-        changed: bool,
-        readable: bool = False,
+        self, body: bytes | AsyncIterator[bytes] | None, *, changed: bool, readable: bool = False
     ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
         """The request upstream; ``readable``: its answer must have no content coding."""
         left = set(_HOP)

@@ -11,13 +11,7 @@ from typing import Any, Literal, TypeVar
 from holdfast.formats import named
 from holdfast.formats.payloads import as_sent, is_object
 from holdfast.kernel.budget import Meter
-from holdfast.kernel.errors import (
-    ConfigError,
-    FormatError,
-    HoldfastError,
-    InputError,
-    StoreError,
-)
+from holdfast.kernel.errors import ConfigError, FormatError, HoldfastError, InputError, StoreError
 from holdfast.kernel.forks import cached_property
 from holdfast.kernel.messages import Message
 from holdfast.kernel.transcript import Format, speaker
@@ -30,15 +24,7 @@ from holdfast.text.visible import LISTED, amount
 from holdfast.text.words import READ, has_unspaced, words
 
 from .state import DERIVED, Event, EventKind, State
-from .wires import (
-    check,
-    check_calls,
-    check_named,
-    form_of,
-    is_readable,
-    is_settled,
-    wire_of,
-)
+from .wires import check, check_calls, check_named, form_of, is_readable, is_settled, wire_of
 
 T = TypeVar("T")
 LineKind = Literal["message", "event"]

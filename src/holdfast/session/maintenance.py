@@ -11,12 +11,7 @@ from time import sleep
 from typing import Self
 from weakref import WeakSet
 
-from holdfast.kernel.errors import (
-    ConfigError,
-    HoldfastError,
-    StoreError,
-    problem_of,
-)
+from holdfast.kernel.errors import ConfigError, HoldfastError, StoreError, problem_of
 from holdfast.memory.forms import VERBATIM, Form
 from holdfast.memory.tiers import Segment, Tier, TierStatistics
 from holdfast.model_usage import ModelUsage
@@ -135,12 +130,7 @@ class Upkeep:
     Failures appear in ``faults`` and as events, and are raised only if a caller asked for the work.
     """
 
-    def __init__(
-        self,
-        lock: Exclusive,
-        tiers: ThreadTiers,
-        options: SessionOptions,
-    ) -> None:
+    def __init__(self, lock: Exclusive, tiers: ThreadTiers, options: SessionOptions) -> None:
         self._faults: deque[str] = deque(maxlen=_FAULTS)
         self._lock, self._tiers, self._forming = lock, tiers, options.forming
         self._worker = Worker(self._round) if options.own.background else None

@@ -220,11 +220,7 @@ class CondenserOrRules:
 class ThreadTiers:
     """Keeps the tiers of one thread up to date."""
 
-    def __init__(
-        self,
-        thread: Thread,
-        options: SessionOptions,
-    ) -> None:
+    def __init__(self, thread: Thread, options: SessionOptions) -> None:
         own = options.own
         self.thread, self.sizes, self._relevance = thread, own.tiers, own.relevance
         self.likeness = Likeness(options.lineup, options.redacts)

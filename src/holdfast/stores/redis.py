@@ -287,10 +287,7 @@ class RedisStore(EntryStore):
         """The server settings that weaken the guarantees of the store, one text for each."""
         wanted = {
             "appendonly": ("yes", "what is acknowledged is in memory alone"),
-            "appendfsync": (
-                "always",
-                "a crash of the machine may lose what was acknowledged last",
-            ),
+            "appendfsync": ("always", "a crash of the machine may lose what was acknowledged last"),
             "maxmemory-policy": ("noeviction", "the server may throw entries away"),
         }
         found: list[str] = []

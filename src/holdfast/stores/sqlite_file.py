@@ -210,12 +210,7 @@ class DatabaseFile:
     """
 
     def __init__(
-        self,
-        path: Path,
-        *,
-        timeout: float,
-        synchronous: Synchronous,
-        makes_folder: bool = False,
+        self, path: Path, *, timeout: float, synchronous: Synchronous, makes_folder: bool = False
     ) -> None:
         self._path = path
         self._place = path.absolute()

@@ -169,12 +169,7 @@ def filled(
 
 
 def _next(
-    waiting: Sequence[int],
-    at: int,
-    most: int,
-    sizes: Sequence[float],
-    room: float,
-    enough: float,
+    waiting: Sequence[int], at: int, most: int, sizes: Sequence[float], room: float, enough: float
 ) -> tuple[list[int], int]:
     """The next pieces from ``at`` on that may fit together, and where those behind them begin.
 

@@ -364,6 +364,5 @@ def _thinking(message: Message) -> list[Reasoning]:
 def _without_thinking(message: Message, *, unsigned_only: bool = False) -> Message | None:
     """The message without its thinking; None if it has nothing else."""
     return keeping(
-        message,
-        lambda part: not isinstance(part, Reasoning) or (unsigned_only and part.signed),
+        message, lambda part: not isinstance(part, Reasoning) or (unsigned_only and part.signed)
     )
