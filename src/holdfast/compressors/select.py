@@ -327,8 +327,8 @@ class Selection:
             return Plan.skip("no_place", "the rules of the conversation leave no place for notes")
         task = self._task_in_its_room
         room = self.allowance.target - self._fixed(task)
-        first, ends = self._floors(Draft(self, tail, place, {}), room)
-        draft = Draft(self, tail, place, ends)
+        first, ends = self._floors(Draft(self, tail, place, {}, {}), room)
+        draft = Draft(self, tail, place, ends, {})
         chosen = self.candidates.choose(room, draft.tokens, first, _LEAST_RANKED)
         spare = room - draft.tokens(chosen)
         if spare > room * IDLE:  # it may be too little for notes
@@ -497,6 +497,8 @@ class Draft(NamedTuple):
     """Where the notes are inserted; None if nothing goes."""
     ends: Mapping[int, str]
     """The beginning and end of shortened events, in case no piece of them is chosen."""
+    known: dict[tuple[int, ...], tuple[str, dict[int, str]]]
+    """What was written for choices: the one that is kept was counted before."""
 
     def tokens(self, chosen: Sequence[int]) -> int:
         """Tokens of the chosen pieces, in notes and in place."""
@@ -531,6 +533,12 @@ class Draft(NamedTuple):
 
     def _written(self, chosen: Sequence[int]) -> tuple[str, dict[int, str]]:
         """The notes, and the new text of each shortened event that stays in place."""
+        known = self.known.get(key := tuple(chosen))
+        if known is None:
+            known = self.known[key] = self._write(chosen)
+        return known
+
+    def _write(self, chosen: Sequence[int]) -> tuple[str, dict[int, str]]:
         candidates, in_place = self.selection.candidates, self.selection.in_place
         found = candidates.by_event(chosen)
         told = candidates.told(found, in_place)
