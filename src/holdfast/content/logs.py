@@ -375,7 +375,7 @@ class Log(LossyKind):
         It is 0 if too few of the lines that are not indented do: indented ones continue others.
         """
         layout = _LAID_OUT[sampled(text)]
-        if {"time", "level"}.isdisjoint(layout.columns[:5]):
+        if len(layout.lines) < FEWEST or {"time", "level"}.isdisjoint(layout.columns[:5]):
             return 0.0
         both = zip(layout.lines, layout.shapes, strict=True)
         told = [(line, shape) for line, shape in both if shape.strip()]
