@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 Role = Literal["system", "user", "assistant", "tool"]
 """The four roles; ``developer`` is read as system, ``human`` as user, ``function`` as tool."""
@@ -80,7 +80,6 @@ class Opaque:
 SUMMARY = "[HISTORY_SUMMARY"
 """The start of a summary message; ``compressors.summaries`` checks whether it is genuine."""
 
-T = TypeVar("T")
 Part = Text | ToolCall | ToolResult | Reasoning | Media | Opaque
 Parts = tuple[Part, ...]
 
@@ -207,7 +206,8 @@ class Message:
             return ()
         calls = self._calls
         if calls is None:
-            calls = self._calls = _only(ToolCall, self.parts)
+            found = [part for part in self.parts if isinstance(part, ToolCall)]
+            calls = self._calls = tuple(found)
         return calls
 
     @property
@@ -217,7 +217,8 @@ class Message:
             return ()
         results = self._results
         if results is None:
-            results = self._results = _only(ToolResult, self.parts)
+            found = [part for part in self.parts if isinstance(part, ToolResult)]
+            results = self._results = tuple(found)
         return results
 
     @property
@@ -269,10 +270,3 @@ class Message:
 
 
 Messages = Sequence[Message]
-
-
-def _only(kind: type[T], parts: Parts) -> tuple[T, ...]:
-    """The parts of this kind."""
-    if len(parts) == 1:
-        return cast("tuple[T, ...]", parts) if type(parts[0]) is kind else ()
-    return tuple([part for part in parts if isinstance(part, kind)])
