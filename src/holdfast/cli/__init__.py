@@ -63,12 +63,10 @@ class _Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names in the order of the registry, those of other packages last."""
-        del ctx
         return [*COMMANDS.table, *COMMANDS.added()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         """Import the command. Raises ConfigError, listing the known ones, for an unknown name."""
-        del ctx
         command: click.Command = COMMANDS.load(cmd_name)
         return command
 
@@ -85,7 +83,6 @@ class Group(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names in the order of their definition."""
-        del ctx
         return list(self.commands)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:

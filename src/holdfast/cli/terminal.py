@@ -113,12 +113,10 @@ class Closed(io.TextIOBase):
 
     def read(self, size: int | None = -1, /) -> NoReturn:
         """Raise OSError."""
-        del size
         raise OSError(errno.EBADF, "it is closed")
 
     def write(self, text: object, /) -> NoReturn:
         """Raise OSError."""
-        del text
         self.read()
 
 

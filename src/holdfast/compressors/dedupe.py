@@ -54,7 +54,6 @@ class Semantic(Configured):
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """A Drop of repeated messages."""
-        del allowance
         said = list(sayings(transcript, start_of_newest(transcript, self.keep_recent)))
         texts = tuple(dict.fromkeys(saying.text for saying in said))
         if len(said) < 2:

@@ -316,7 +316,6 @@ class ConsolidateExamples:
         self, transcript: Transcript, meter: Meter, roles: Collection[Role]
     ) -> Iterator[Edit]:
         """For each run of three or more: a Replace of the second, a Drop of the others between."""
-        del meter
         run: list[int] = []
         for i, message in enumerate(transcript.messages):
             if message.role in roles and _is_example(message):

@@ -53,7 +53,7 @@ class LossyKind:
     takes_apart = False
     """Whether a single line needs its context."""
 
-    def share(self, text: str) -> float:  # noqa: ARG002 - the kinds read it
+    def share(self, text: str) -> float:
         """The share of the text, from 0 to 1, that reads as this kind."""
         return 0.0
 
@@ -66,7 +66,7 @@ class LossyKind:
         """Whether enough of the text reads as this kind."""
         return self.fit(text) > 0
 
-    def compact(self, text: str) -> str | None:  # noqa: ARG002 - the protocol passes the text
+    def compact(self, text: str) -> str | None:
         """None: there is no lossless form."""
         return None
 

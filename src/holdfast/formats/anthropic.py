@@ -127,7 +127,6 @@ class Anthropic(BlockWire):
 
     def block(self, part: Part, name: str = "") -> Object:
         """A new block."""
-        del name
         if isinstance(part, ToolCall):
             given = dict(parsed_object(part.arguments))
             return {"type": "tool_use", "id": part.id, "name": part.name, "input": given}

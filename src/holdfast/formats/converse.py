@@ -85,7 +85,6 @@ class Converse(BlockWire):
 
     def block(self, part: Part, name: str = "") -> Object:
         """A new block."""
-        del name
         if isinstance(part, ToolCall):
             given = dict(parsed_object(part.arguments))
             return {"toolUse": {"toolUseId": part.id, "name": part.name, "input": given}}

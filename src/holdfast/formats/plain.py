@@ -21,7 +21,6 @@ class Plain(ObjectWire):
 
     def published(self, payload: object) -> tuple[Rule, ...]:
         """The rule that some provider has each role."""
-        del payload
         return (KnownRoles(*ROLES),)
 
     def locate(self, message: Object, place: str) -> Located:

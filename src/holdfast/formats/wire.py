@@ -189,7 +189,6 @@ class ObjectWire(ABC):
 
     def published(self, payload: object) -> tuple[Rule, ...]:
         """Fields and limits of the vendor's own API; other servers may accept more."""
-        del payload
         load = imported("holdfast.formats.rules.published:published_rules")
         return cast("tuple[Rule, ...]", load(self.name))
 
@@ -211,12 +210,10 @@ class ObjectWire(ABC):
 
     def rebuilt(self, value: Object, was: object = None) -> object:
         """The message that corresponds to a view; ``was`` is its earlier version."""
-        del was
         return value
 
     def system_parts(self, message: Object) -> Sequence[int]:
         """The indices of system prompts among the parts of a user's message."""
-        del message
         return ()
 
     def key(self, payload: object) -> str:
@@ -233,7 +230,6 @@ class ObjectWire(ABC):
 
     def only_text(self, block: Object) -> str | None:
         """The text of a message's only block if it has nothing else; None for other blocks."""
-        del block
         return None
 
     def glance(self, message: Object) -> Glance | None:
@@ -241,7 +237,6 @@ class ObjectWire(ABC):
 
         A conversation is read again at each call, which makes this worthwhile.
         """
-        del message
         return None
 
     def parts(self, original: object) -> Parts:
@@ -265,7 +260,6 @@ class ObjectWire(ABC):
 
     def prompt(self, payload: object) -> Iterator[Part]:
         """What a body has besides its messages and tools; the model reads it first."""
-        del payload
         return iter(())
 
     def offered(self, body: Object, tools: object) -> Parts:
@@ -366,7 +360,6 @@ class FrameworkWire(ObjectWire):
 
     def published(self, payload: object) -> tuple[Rule, ...]:
         """None: the package checks the fields itself when a message is made."""
-        del payload
         return ()
 
     def read(self, payload: object, tools: object = None) -> Transcript:

@@ -61,7 +61,6 @@ class HoldfastGuardrail(CustomGuardrail):
         self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: Any
     ) -> dict[str, Any]:
         """Return the fitted request."""
-        del user_api_key_dict, cache
         return await asyncio.to_thread(_fitted, self.fitter, data, call_type)
 
 

@@ -37,27 +37,22 @@ class Rule(Protocol):
 
     def violations(self, messages: Messages) -> Violations:
         """Every violation of the rule; none for a rule that only limits what may be dropped."""
-        del messages
         return iter(())
 
     def welds(self, messages: Messages) -> Iterable[int]:
         """Positions before which no cut is allowed: ``i`` ties message i to message i - 1."""
-        del messages
         return ()
 
     def keeps(self, messages: Messages) -> Iterable[int]:
         """Positions that may not be dropped, because remaining messages need them."""
-        del messages
         return ()
 
     def may_follow(self, before: Message | None, message: Message) -> bool:
         """Whether ``message`` may follow ``before``; None is the start, system messages aside."""
-        del before, message
         return True
 
     def repair(self, messages: Messages) -> Sequence[Edit]:
         """The smallest edits after which the rule holds; none if it holds or cannot be repaired."""
-        del messages
         return ()
 
 

@@ -31,7 +31,6 @@ class FunctionModel(_Function):
 
     def complete(self, prompt: str, *, system: str = "", max_tokens: int = 512) -> Any:
         """Call the function."""
-        del max_tokens
         return self._function(f"{system}\n\n{prompt}" if system else prompt)
 
 

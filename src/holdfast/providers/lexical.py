@@ -90,7 +90,6 @@ class Extractive:
 
         Sentences of an earlier summary count like the others.
         """
-        del system
         pieces = _pieces(prompt)
         room = max_tokens * _CHARACTERS_A_TOKEN
         chosen: list[int] = []

@@ -198,7 +198,6 @@ class ResultsBehindCalls(RewritingRule):
 
     def stays(self, result: int, call: int) -> bool:
         """Whether the result at this position may stay there; by default none does."""
-        del result, call
         return False
 
     @abstractmethod
