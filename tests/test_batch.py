@@ -12,8 +12,9 @@ from holdfast.compressors.summarize import Summarize
 from holdfast.kernel.compressor import Plan, ask
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.ports import All, Complete, Embed, Read, Save, Write
-from holdfast.providers.scripted import Scripted, ScriptedEmbedder
+from holdfast.providers.scripted import Scripted
 from holdfast.result import Conversation
+from tests.embedders import ScriptedEmbedder
 from tests.talks import Somebody, chat, system, words
 
 SUMMARY = "They compared two plans for the move and chose the second one."

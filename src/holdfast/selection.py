@@ -234,7 +234,9 @@ def ordered(
             if each not in chosen:
                 chosen.add(each)
                 alike[kinds[each]] += 1
-                _lower(left, tells[each], again)
+                for thing in tells[each]:
+                    less = left[thing] * again
+                    left[thing] = less if less > _LEAST else 0.0
                 yield each
 
 
@@ -246,13 +248,6 @@ def until(enough: float, order: Iterable[int], costs: Sequence[float]) -> Iterat
         spent += costs[number]
         if spent >= enough:
             return
-
-
-def _lower(left: dict[str, float], told: Iterable[str], again: float) -> None:
-    """Lower the values of things that are told once more."""
-    for thing in told:
-        less = left[thing] * again
-        left[thing] = less if less > _LEAST else 0.0
 
 
 _Queue = list[tuple[float, int]]

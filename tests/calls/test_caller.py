@@ -15,8 +15,9 @@ from holdfast.kernel.ports import Complete, Embed, Reply
 from holdfast.model_usage import CallRecords, ModelUsage
 from holdfast.providers import open_embedder
 from holdfast.providers.prices import Price
-from holdfast.providers.scripted import Scripted, ScriptedEmbedder
+from holdfast.providers.scripted import Scripted
 from holdfast.providers.vendor import TransientError
+from tests.embedders import ScriptedEmbedder
 
 
 def words(text):

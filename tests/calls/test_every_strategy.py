@@ -10,7 +10,8 @@ import holdfast
 from holdfast.calls.cache import CompressionCache
 from holdfast.calls.lineup import CallLimits
 from holdfast.compressors import COMPRESSORS
-from holdfast.providers.scripted import Scripted, ScriptedEmbedder
+from holdfast.providers.scripted import Scripted
+from tests.embedders import ScriptedEmbedder
 from tests.stores.doubles import TextStore
 from tests.talks import agent_run, chat, system
 

@@ -11,9 +11,10 @@ from holdfast.compressors.dedupe import Semantic
 from holdfast.compressors.rank import Hierarchical
 from holdfast.compressors.rules import RULES, Rules
 from holdfast.kernel.compressor import Compressor
-from holdfast.providers.scripted import Scripted, ScriptedEmbedder
+from holdfast.providers.scripted import Scripted
 from holdfast.text.similarity import cosine
 from tests.conformance.outcome import Outcome
+from tests.embedders import ScriptedEmbedder
 
 _MEASURE = "ceil4_overhead"  # the formula of the design that the rules come from
 

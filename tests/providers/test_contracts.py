@@ -3,7 +3,6 @@
 import pytest
 
 from holdfast.providers import open_embedder, open_model
-from holdfast.providers.scripted import ScriptedEmbedder
 from tests.contracts.model_contract import EmbedderContract, ModelContract
 
 
@@ -33,7 +32,7 @@ class TestEmbeddersOfThisProcess(EmbedderContract):
         return open_embedder(request.param)
 
 
-class TestScriptedEmbedder(EmbedderContract):
+class TestFunctionsThatEmbed(EmbedderContract):
     @pytest.fixture
     def embedder(self):
-        return ScriptedEmbedder(lambda text: [float(len(text))])
+        return open_embedder(lambda texts: [[float(len(text))] for text in texts])

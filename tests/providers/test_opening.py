@@ -18,7 +18,8 @@ from holdfast.providers import (
     open_model,
 )
 from holdfast.providers.prices import price_of
-from holdfast.providers.scripted import Scripted, ScriptedEmbedder
+from holdfast.providers.scripted import Scripted
+from tests.embedders import ScriptedEmbedder
 
 
 class Own:

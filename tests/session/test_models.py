@@ -21,10 +21,11 @@ from holdfast.kernel.ports import Complete
 from holdfast.memory.forms import Form, RuleCondenser
 from holdfast.memory.tiers import TierSizes
 from holdfast.providers.openai import OpenAIModel
-from holdfast.providers.scripted import Scripted, ScriptedEmbedder
+from holdfast.providers.scripted import Scripted
 from holdfast.session import Session
 from holdfast.session.forms import RECONSTRUCTED, ModelCondenser
 from holdfast.stores.in_process import InProcessStore
+from tests.embedders import ScriptedEmbedder
 from tests.providers.vendors import Vendors
 from tests.session.talks import turn, turns
 

@@ -1,8 +1,8 @@
-"""Test doubles for models and embedders: prepared replies, and a record of the requests."""
+"""A test double for models: prepared replies, and a record of the requests."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from itertools import repeat
 from threading import Event
 
@@ -12,8 +12,6 @@ from holdfast.kernel.ports import Complete, Reply
 
 Answer = str | Reply | Exception
 """A reply, or an exception to raise."""
-
-Vector = Sequence[float]
 
 
 class Scripted:
@@ -52,20 +50,6 @@ class Scripted:
         if isinstance(answer, Exception):
             raise answer
         return answer
-
-
-class ScriptedEmbedder:
-    """An embedder with prepared vectors; ``calls`` are the lists of texts so far."""
-
-    def __init__(self, vector: Callable[[str], Vector], *, name: str = "scripted") -> None:
-        self.name = name
-        self.calls: list[tuple[str, ...]] = []
-        self._vector = vector
-
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """The vector of each text."""
-        self.calls.append(tuple(texts))
-        return [self._vector(text) for text in texts]
 
 
 def always(reply: str) -> Scripted:

@@ -8,7 +8,7 @@ import holdfast
 from holdfast.compressors.dedupe import Semantic
 from holdfast.compressors.summaries import mark
 from holdfast.kernel.compressor import described
-from holdfast.providers.scripted import ScriptedEmbedder
+from tests.embedders import ScriptedEmbedder
 from tests.formats.rules.messages import assistant, calling, tool, user
 from tests.talks import same, system, words
 
