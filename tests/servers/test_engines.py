@@ -64,7 +64,8 @@ def test_where_processes_are_killed_again_and_again_each_output_is_there_once(so
     print(f"{COUNT:,} conversations, {len(killed)} processes killed; {summary}")
 
 
-def test_a_batch_reads_from_a_bucket_and_writes_to_one(s3, tmp_path, monkeypatch):
+@pytest.mark.parametrize("work", [None, "work"])
+def test_a_batch_reads_from_a_bucket_and_writes_to_one(work, s3, tmp_path, monkeypatch):
     for name, value in (
         ("AWS_ENDPOINT", s3.endpoint),
         ("AWS_ALLOW_HTTP", "true"),
@@ -73,18 +74,19 @@ def test_a_batch_reads_from_a_bucket_and_writes_to_one(s3, tmp_path, monkeypatch
         ("AWS_REGION", "us-east-1"),
     ):
         monkeypatch.setenv(name, value)
-    bucket = S3Store("bucket")
+    bucket, out = S3Store("bucket"), f"batch/out-{work}.jsonl"
     for part in range(2):
         some = lines(6)[part * 3 : part * 3 + 3]
         obstore.put(bucket, f"batch/in-{part}.jsonl", "\n".join(some).encode())
     obstore.put(bucket, "batch/other.txt", b"none of it")
     summary = batch(
         "s3://bucket/batch/in-*.jsonl",
-        "s3://bucket/batch/out.jsonl",
+        f"s3://bucket/{out}",
         BUDGET,
+        work=work and tmp_path / work,
         engine="processes://1",
     )
-    made = bytes(obstore.get(bucket, "batch/out.jsonl").bytes()).decode().splitlines()
+    made = bytes(obstore.get(bucket, out).bytes()).decode().splitlines()
     assert [number_of(json.loads(line)) for line in made] == list(range(6))
     assert summary.fitted == 6
     assert list(tmp_path.iterdir()) == []
