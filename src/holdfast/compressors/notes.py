@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, pairwise, repeat
+from itertools import chain, repeat
 from math import fsum, inf
 from typing import NamedTuple
 
@@ -26,17 +26,17 @@ from holdfast.selection import (
     worth_of,
 )
 from holdfast.stream import UNCLEAR, StreamEvent
-from holdfast.text.acts import calls_of
+from holdfast.text.acts import pieces_of_act
 from holdfast.text.fit import FIRST_GUESS, beginning, filled
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import (
+    GAP,
     WORDS,
     Form,
     Piece,
     Reading,
     form,
     look,
-    of_line,
     passages,
     quoted,
     shape,
@@ -47,13 +47,6 @@ HEADING = "Notes on the conversation so far (… marks what is left out):"
 """The usual first line."""
 
 # the pieces of events
-
-# characters of an argument that are shown beside the name of the call; in recorded runs 200 kept
-# less, and 50 as much
-_ARGUMENT = 100
-# share of the different words of an argument, if the next one has them too; half and double kept
-# as much of recorded runs
-_REPLACED = 0.5
 
 
 class Telling(NamedTuple):
@@ -102,7 +95,7 @@ def telling_of(event: StreamEvent, closely: Closely = _WHOLE) -> Telling:
 def _telling(key: tuple[str, str, str, Closely]) -> Telling:
     how, name, text, closely = key
     if how == "act":
-        reading = Reading(tuple(_act(name, text)), 1)
+        reading = Reading(tuple(pieces_of_act(name, text)), 1)
     elif how == "returned":
         reading = taken_apart(text) or passages(text)
     else:
@@ -131,62 +124,6 @@ def _form(how: str, named: Sequence[str], piece: Piece) -> Form:
     The agent chose each name in it.
     """
     return () if how == "act" and piece.under >= 0 else form(named)
-
-
-def _act(name: str, text: str) -> Iterator[Piece]:
-    """The pieces of each call in an act: its short arguments on one line, under it the long ones.
-
-    Without a short argument of words, the first passage stands on the line: a bare name says
-    nothing, nor does one with a number.
-    """
-    above = 0
-    for label, fields in calls_of(name, text):
-        at = above
-        for piece in _call(label, fields):
-            yield piece._replace(under=above if at > above else -1)
-            at += 1
-        above = at
-
-
-def _call(name: str, fields: Sequence[tuple[str, str]]) -> Iterator[Piece]:
-    fields = list(_without_what_is_replaced(fields))
-    brief = [field for field in fields if len(field[1]) <= _ARGUMENT]
-    short = [_labelled(*field) for field in brief]
-    long = [
-        piece if place else piece._replace(text=_labelled(key, piece.text))
-        for key, value in fields
-        if len(value) > _ARGUMENT
-        for place, piece in enumerate(passages(value).pieces)
-    ]
-    if long and not any(map(str.isalpha, "".join([value for _, value in brief]))):
-        short.insert(0, long.pop(0).text)
-    head = ", ".join(short)
-    yield from of_line(f"{name} {head}".strip(), 0)
-    yield from long
-
-
-def _without_what_is_replaced(fields: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """The arguments; a long one is left out if the next one says most of it again.
-
-    An edit names the old text and the new one, and the new one is what is there now.
-    """
-    for (key, value), (_, following) in pairwise([*fields, ("", "")]):
-        words = set(value.split())
-        again = words.intersection(following.split())
-        is_replaced = len(value) > _ARGUMENT and len(again) >= len(words) * _REPLACED
-        yield key, GAP if is_replaced else value
-
-
-def _labelled(key: str, value: str) -> str:
-    return f"{key}: {value}" if key else value
-
-
-def called(name: str, arguments: str) -> str:
-    """The call's name with its arguments, or the beginning of long ones."""
-    ((label, fields), *_) = calls_of(name, arguments)
-    told = ", ".join(f"{key} {value}".strip() for key, value in fields)
-    name = name or (label if len(label) <= _ARGUMENT else "")
-    return f"{name}({told if len(told) <= _ARGUMENT else f'{told[:_ARGUMENT]}…'})"
 
 
 def uses_of(events: Sequence[StreamEvent], tellings: Sequence[Telling]) -> dict[str, Use]:
@@ -504,7 +441,6 @@ def rates(messages: Sequence[Message], meter: Meter) -> Rate:
 
 SAID = "What the user said:"
 DONE = "What was said and done, step by step:"
-GAP = "…"
 _OURS = ("- ", "> ", SAID, DONE)
 
 

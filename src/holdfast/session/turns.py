@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from holdfast.compressors.notes import (
     Told,
-    called,
     in_context,
     lines_of,
     telling_of,
@@ -30,6 +29,7 @@ from holdfast.memory.messages import Remembered
 from holdfast.memory.tiers import CUTS, Segment, Segmentation, original_of
 from holdfast.selection import ordered_by_form, table, with_context
 from holdfast.stream import StreamEvent
+from holdfast.text.acts import called
 from holdfast.text.importance import concludes
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import things

@@ -1,11 +1,13 @@
-"""The calls of an act, which are JSON objects or elements with tags, each with its arguments."""
+"""The calls of an act, which are JSON objects or elements with tags, and the pieces of each."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from .json_values import Value, dump, values_in
+from .pieces import GAP, Piece, of_line, passages
 from .words import FENCES
 
 _OPENING = re.compile(r"\s*<([A-Za-z][\w.-]*)((?:[=\s][^<>]{0,200})?)>")
@@ -96,3 +98,69 @@ def _elements(text: str) -> list[tuple[str, str]]:
         found.append((name, text[opening.end() : stop].strip()))
         at = stop + len(close)
     return found
+
+
+# what notes tell of calls
+
+# characters of an argument that are shown beside the name of the call; in recorded runs 200 kept
+# less, and 50 as much
+_ARGUMENT = 100
+# share of the different words of an argument, if the next one has them too; half and double kept
+# as much of recorded runs
+_REPLACED = 0.5
+
+
+def pieces_of_act(name: str, text: str) -> Iterator[Piece]:
+    """The pieces of each call in an act: its short arguments on one line, under it the long ones.
+
+    Without a short argument of words, the first passage stands on the line: a bare name says
+    nothing, nor does one with a number.
+    """
+    above = 0
+    for label, fields in calls_of(name, text):
+        at = above
+        for piece in _call(label, fields):
+            yield piece._replace(under=above if at > above else -1)
+            at += 1
+        above = at
+
+
+def _call(name: str, fields: Sequence[tuple[str, str]]) -> Iterator[Piece]:
+    fields = list(_without_what_is_replaced(fields))
+    brief = [field for field in fields if len(field[1]) <= _ARGUMENT]
+    short = [_labelled(*field) for field in brief]
+    long = [
+        piece if place else piece._replace(text=_labelled(key, piece.text))
+        for key, value in fields
+        if len(value) > _ARGUMENT
+        for place, piece in enumerate(passages(value).pieces)
+    ]
+    if long and not any(map(str.isalpha, "".join([value for _, value in brief]))):
+        short.insert(0, long.pop(0).text)
+    head = ", ".join(short)
+    yield from of_line(f"{name} {head}".strip(), 0)
+    yield from long
+
+
+def _without_what_is_replaced(fields: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """The arguments; a long one is left out if the next one says most of it again.
+
+    An edit names the old text and the new one, and the new one is what is there now.
+    """
+    for (key, value), (_, following) in pairwise([*fields, ("", "")]):
+        words = set(value.split())
+        again = words.intersection(following.split())
+        is_replaced = len(value) > _ARGUMENT and len(again) >= len(words) * _REPLACED
+        yield key, GAP if is_replaced else value
+
+
+def _labelled(key: str, value: str) -> str:
+    return f"{key}: {value}" if key else value
+
+
+def called(name: str, arguments: str) -> str:
+    """The call's name with its arguments, or the beginning of long ones."""
+    ((label, fields), *_) = calls_of(name, arguments)
+    told = ", ".join(f"{key} {value}".strip() for key, value in fields)
+    name = name or (label if len(label) <= _ARGUMENT else "")
+    return f"{name}({told if len(told) <= _ARGUMENT else f'{told[:_ARGUMENT]}…'})"

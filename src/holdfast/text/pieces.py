@@ -19,6 +19,8 @@ LONGEST = 160
 name keeps its context, and a longer line is cut at the end of a clause. In recorded runs shorter
 pieces kept fewer of the names that were used later, and longer ones no more.
 """
+GAP = "…"
+"""Marks missing text in notes."""
 SEAM = 8
 """Characters that a piece costs besides its text: a line break and sometimes a gap mark."""
 _NUMBER = re.compile(r"\s{0,8}(\d{1,7})(?:[:|│→-]\t?|\t| {2})")
