@@ -87,12 +87,11 @@ class Pipeline(Configured):
         something.
         """
         records: list[tuple[str, Plan]] = []
-        now = transcript
+        now, followed = transcript, replace(allowance, followed=True)
         for turn in range(ROUNDS):
             before = now
             for step in self.steps:
-                followed = allowance.followed or step is not self.steps[-1]
-                given = replace(allowance, followed=followed)
+                given = allowance if step is self.steps[-1] else followed
                 plan, after = yield from _tried(step, now, given)
                 if turn == 0 or after is not now:
                     records.append((step.name, plan))

@@ -173,10 +173,7 @@ def new_violation(
                 if violation.rule not in allowed:
                     return replace(violation, index=i)
     broken = violations(together, after)
-    if not broken:
-        return None
-    names = {violation.rule for violation in broken}
-    old = violations([rule for rule in together if rule.name in names], before)
+    old = violations(together, before) if broken else []
     known = {(violation.rule, violation.index) for violation in old}
     more = Counter(violation.rule for violation in broken) - Counter(
         violation.rule for violation in old
@@ -260,8 +257,8 @@ def legal(transcript: Transcript, going: set[int], kept: AbstractSet[int]) -> se
         return going
     now = _grown(transcript, going, kept)
     user = max(transcript.user_positions, default=-1)
-    others = {i for i in range(user) if transcript.messages[i].role == "assistant"}
-    if user not in now or others <= now:
+    answers = (i for i in range(user) if transcript.messages[i].role == "assistant")
+    if user not in now or now.issuperset(answers):
         return now
     origins = [i for i in range(len(transcript)) if i not in now]
     after = [transcript.messages[i] for i in origins]
