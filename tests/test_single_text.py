@@ -94,3 +94,9 @@ def test_a_store_that_fails_is_an_error():
 def test_a_room_that_is_none_is_refused(room):
     with pytest.raises(holdfast.ConfigError, match="give a positive number of tokens"):
         holdfast.shrink("text", room)
+
+
+@pytest.mark.parametrize("query", [None, 5, b"x", ["x"]])
+def test_a_question_that_is_no_text_is_refused_in_one_line(query):
+    with pytest.raises(holdfast.ConfigError, match=r"^query: .* does not belong here; give text$"):
+        holdfast.shrink("line\n" * 200, 50, query=query)

@@ -125,9 +125,19 @@ CONVERSE_FREE = frozenset(
     {"citationsContent", "guardContent", "searchResult", "toolAddition", "toolRemoval"}
 )
 """Blocks whose insides are not looked at."""
-CONVERSE_ROLES = {"toolUse": "assistant", "reasoningContent": "assistant", "toolResult": "user"}
+CONVERSE_ROLES = {
+    "toolUse": "assistant",
+    "reasoningContent": "assistant",
+    "toolResult": "user",
+    "image": "user",
+    "document": "user",
+}
 """Blocks that only one role may have: "toolUse: Information about a tool use request from a model";
-https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ContentBlock.html"""
+https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ContentBlock.html; "You can only
+include images and documents if the role is user"; API_runtime_Message.html"""
+CONVERSE_DOCUMENT = r"^([^\W_]|[()\[\]-]|\s(?!\s))+$"
+"""The characters of a document's name, with no two spaces in a row;
+https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_DocumentBlock.html"""
 
 ANTHROPIC_LIMITS: tuple[tuple[str, str, Schema, str], ...] = (
     (
@@ -287,6 +297,8 @@ def gemini() -> Schema:
             fields[_snake(field)] = fields[field]
     for name in ("FunctionCall", "FunctionResponse"):
         definitions[name]["required"] = ["name"]  # https://ai.google.dev/api/caching#FunctionCall
+    # "required oneof field 'data' must have one initialized field"
+    definitions["Part"]["minProperties"] = 1
     part = definitions["Part"]["properties"]
     for field, schema in part.items():
         if schema.get("$ref") not in GEMINI_WRITTEN and field != "text":
@@ -299,6 +311,7 @@ def converse() -> Schema:
     """The messages of Amazon Bedrock's Converse API, from its service model."""
     model = Loader().load_service_model("bedrock-runtime", "service-2")
     definitions = {name: _shape(shape) for name, shape in model["shapes"].items()}
+    definitions["DocumentBlockNameString"]["pattern"] = CONVERSE_DOCUMENT
     content = definitions["ContentBlock"]
     roles: dict[str, Schema] = {}
     for role in model["shapes"]["ConversationRole"]["enum"]:

@@ -57,6 +57,7 @@ def shrink(
     """
     check_type(tokens, Tokens, "tokens")
     check_type(text, str, "text")
+    check_type(query, str, "query")
     count = meter_for(model, counter).text
     before = count(text)
     found: tuple[tuple[str, int], ...] = ()

@@ -170,3 +170,18 @@ def test_parts_that_are_a_text_are_read_as_one_text():
     session.append(told)
     assert session.fit().budget_met
     assert session.restore() == [told]
+
+
+def test_a_stream_may_end_with_a_part_that_has_a_signature_and_no_text():
+    signed = {"text": "", "thoughtSignature": "c2lnbmVk"}
+    contents = [
+        {"role": "user", "parts": [{"text": "Which port?"}]},
+        {"role": "model", "parts": [{"text": "8443."}, signed]},
+        {"role": "user", "parts": [{"text": "And the host?"}]},
+    ]
+    assert holdfast.validate(contents, provider="gemini") == []
+    session = holdfast.Session("t", format="gemini", budget=1_000)
+    session.append(*contents)
+    assert session.fit().messages == contents
+    contents[1]["parts"] = [{"text": "8443."}, {"text": ""}]
+    assert [each.rule for each in holdfast.validate(contents)] == ["message_not_empty"]

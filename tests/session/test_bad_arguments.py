@@ -129,6 +129,7 @@ def test_sizes_that_are_none(sizes, line):
             "ids: 'x' are not ids; give a list of texts, one for each message",
         ),
         (lambda s: s.append(MESSAGE, ids=[5]), "ids: [5] are not ids; "),
+        (lambda s: s.append(MESSAGE, ids=5), "ids: 5 are not ids; "),
         (
             lambda s: s.append(MESSAGE, ids=["a", "b"]),
             "ids: 2 ids for 1 message; give one for each message",

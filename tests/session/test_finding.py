@@ -173,3 +173,9 @@ def test_what_a_program_returned_in_a_users_message_is_not_brought_back_as_the_u
     said = [line for line in told.splitlines() if line.startswith("User:")]
     assert not any(order in line or frame.strip() in line for line in said)
     assert "Tool: " in told
+
+
+def test_a_search_takes_any_number_of_messages_as_its_limit():
+    session = Session("t", budget=1_000)
+    session.append({"role": "user", "content": "The port is 8443."})
+    assert [each.position for each in session.search("which port?", limit=10**30)] == [0]

@@ -266,3 +266,43 @@ def test_a_call_under_way_that_no_view_has_room_for_leaves_the_rest_of_it_valid(
     view = session.fit()
     broken = holdfast.validate(view.messages, provider="openai")
     assert [each.problem for each in broken if "has no call" in each.problem] == []
+
+
+THOUGHT = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "abc" * 40}
+ITEMS = {
+    "a call": [
+        THOUGHT,
+        {"type": "function_call", "call_id": "a", "name": "read", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "a", "output": "42 rows"},
+    ],
+    "calls made together": [
+        THOUGHT,
+        {"type": "function_call", "call_id": "a", "name": "read", "arguments": "{}"},
+        {"type": "function_call", "call_id": "b", "name": "read", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "a", "output": "42 rows"},
+        {"type": "function_call_output", "call_id": "b", "output": "43 rows"},
+    ],
+    "an approval": [
+        {"type": "mcp_approval_request", "id": "m", "server_label": "s", "name": "n"},
+        {"type": "mcp_approval_response", "approval_request_id": "m", "approve": True},
+    ],
+    "a screen": [
+        {"type": "computer_call", "call_id": "a", "action": {"type": "screenshot"}},
+        {
+            "type": "computer_call_output",
+            "call_id": "a",
+            "output": {"type": "computer_screenshot", "image_url": "https://example.org/a.png"},
+        },
+    ],
+}
+
+
+@pytest.mark.parametrize("query", [None, "How many rows?"])
+@pytest.mark.parametrize("items", ITEMS.values(), ids=list(ITEMS))
+def test_recent_turns_begin_with_a_whole_exchange_also_if_its_first_item_is_no_call(items, query):
+    session = Session("t", format="openai_responses")
+    session.append(*talk(6), *items)
+    for budget in range(20, 400, 20):
+        messages = session.fit(query, budget=budget).messages
+        kinds = [item["type"] for item in messages if "type" in item]
+        assert kinds == [item["type"] for item in items]

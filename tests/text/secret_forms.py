@@ -30,6 +30,7 @@ LINES = [BEGIN, *BODY, END]
 TELEGRAM = "710201" + drawn(4, "0123456789") + ":AAH" + drawn(32)
 DISCORD = "MTA" + drawn(23) + "." + drawn(6) + "." + drawn(38)
 SESSION = drawn(32)
+UUID = "5e88eb13-1242-4c89-aedc-8c08e026d8b2"
 
 
 def _joined(lines: list[str], each: str) -> str:
@@ -140,6 +141,10 @@ FORMS: list[tuple[str, str, tuple[str, ...]]] = [
     # registries' auth
     ("registry", json.dumps({"auths": {"ghcr.io": {"auth": BASIC}}}), (BASIC,)),
     ("registry", f"//registry.npmjs.org/:_authToken={KEY}", (KEY,)),
+    ("registry", f"//npm.example.com/:_authToken={UUID}", (UUID,)),
+    ("yaml", f"  client_secret: >-\n    {KEY}\n  redirect: /cb", (KEY,)),
+    ("yaml", f"password: |\n  {PLAIN}\nuser: a", (PLAIN,)),
+    ("settings", f"bind_dn=cn=admin\nbind_pw={PASSWORD}", (PASSWORD,)),
     ("registry", f"//registry.x/:_auth={BASIC}", (BASIC,)),
     ("registry", f"[distutils]\nusername = bob\npassword = {PASSWORD}", (PASSWORD,)),
     # chat bots
@@ -176,6 +181,10 @@ FORMS: list[tuple[str, str, tuple[str, ...]]] = [
 ]
 
 HARMLESS = [
+    f"page_token: {UUID}",
+    f"token: {UUID}",
+    "authTokenizer = BertTokenizer2",
+    "secret: |\n  is what nobody should know",
     'bypass = "abcdef"',
     '{"pass": true, "fail": "2"}',
     '["id", "password", "Created_at2"]',

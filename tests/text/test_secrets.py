@@ -26,6 +26,11 @@ SECRETS = {
     "openai key": "sk-proj-" + drawn(48),
     "github token": "ghp_" + drawn(36),
     "gitlab token": "glpat-" + drawn(20),
+    "new relic key": "NRAK-" + drawn(26, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") + "7",
+    "sentry token": "sntrys_eyJ" + drawn(80) + "=_" + drawn(43),
+    "postman key": "PMAK-" + drawn(24, "0123456789abcdef") + "-" + drawn(34, "0123456789abcdef"),
+    "supabase token": "sbp_" + drawn(40, "0123456789abcdef"),
+    "fly token": "fm2_" + drawn(120),
     "slack token": "xoxb-123456789012-" + drawn(24),
     "aws key id": "AKIA" + drawn(15, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") + "7",
     "google key": "AIza" + drawn(34) + "7",
@@ -125,7 +130,7 @@ def test_secrets_are_masked_in_the_forms_in_which_people_and_programs_write_them
     missed = [
         text for _, text, parts in FORMS if any(part in redact_any(text)[0] for part in parts)
     ]
-    assert len(FORMS) == 103
+    assert len(FORMS) == 107
     assert missed == [
         "https://x/y?api%5Fkey%3D" + KEY
     ]  # what is written as parts of a URL is not read

@@ -135,9 +135,10 @@ def _called(call_id: str, name: str) -> dict[str, Any]:
 def _part(part: Node, calls: Counter[str], results: Counter[str]) -> LocatedPart:
     value = part.value
     if "text" in value:
-        text = part.text("text")
-        signed = bool(value.get(_field(value, "thoughtSignature")))
-        return Reasoning(text, signed) if value.get("thought") else Text(text), part.at("text")
+        text, signed = part.text("text"), bool(value.get(_field(value, "thoughtSignature")))
+        # a stream may end with a part that has nothing but the signature of the thinking
+        thinks = value.get("thought") or (signed and not text)
+        return Reasoning(text, signed) if thinks else Text(text), part.at("text")
     if (field := _field(value, "functionCall")) in value:
         call = part.object(field)
         name = call.text("name")

@@ -123,16 +123,15 @@ def _seconds(place: str, value: object, advice: str) -> float:
 
 def names(value: Sequence[object], number: int) -> list[str]:
     """The given ids, one for each of ``number`` messages."""
-    given = [each for each in value if isinstance(each, str)]
-    if not isinstance(value, list | tuple) or len(given) != len(value):
+    if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
         raise _refused("ids", value, "are not ids", "give a list of texts, one for each message")
-    if len(given) != number:
+    if len(value) != number:
         raise ConfigError(
-            f"{amount(len(given), 'id')} for {amount(number, 'message')}",
+            f"{amount(len(value), 'id')} for {amount(number, 'message')}",
             place="ids",
             advice="give one for each message",
         )
-    return given
+    return list(map(str, value))
 
 
 def _refused(place: str, value: object, problem: str, advice: str) -> ConfigError:

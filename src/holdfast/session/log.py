@@ -492,11 +492,11 @@ def exchanges(thread: Thread, positions: Sequence[int]) -> list[int]:
     """The positions, and those of calls and results in the same exchanges."""
     found = set(positions)
     for position in positions:
-        around = range(position - LINES // 2, position + LINES // 2)
-        near = list(thread.read(around).values())
+        near = list(thread.read(range(position - LINES // 2, position + LINES // 2)).values())
         for unit in thread.wire.read([kept.original for kept in near]).units:
             span = [near[i].position for i in unit]
-            found.update(span if position in span else ())
+            if position in span:
+                found.update(span)
     return sorted(found)
 
 

@@ -164,10 +164,11 @@ class RecentTurns:
     def start(self, room: int) -> int:
         """The position from which the recent turns fit ``room`` tokens.
 
-        The newest exchange is always included. They never begin with the result of a call.
+        The newest exchange is always included. They begin with a whole exchange: never with the
+        result of a call, nor with a call whose reasoning comes before it.
         """
-        end = self.thread.state.messages
-        taken, start = 0, end
+        taken = 0
+        start = end = self.thread.state.messages
         for kept in self.thread.backwards():
             if kept.position in self.fixed:
                 continue
@@ -176,7 +177,7 @@ class RecentTurns:
                 break
             if not kept.message.results:
                 start = kept.position
-        return start
+        return exchanges(self.thread, [start])[0]
 
     def scope(self, last: Part | None) -> Made:
         """The messages for the next part: those that the last part had or noted, and newer ones.
@@ -384,9 +385,5 @@ def _left_out(result: CompressionResult) -> set[int]:
 
 def _since(stands: Sequence[int | None], positions: Sequence[int]) -> int:
     """The first position from which all positions are in ``stands``."""
-    held, since = set(stands), positions[-1] + 1 if positions else 0
-    for position in reversed(positions):
-        if position not in held:
-            break
-        since = position
-    return since
+    held = takewhile(set(stands).__contains__, reversed(positions))
+    return min(held, default=positions[-1] + 1 if positions else 0)

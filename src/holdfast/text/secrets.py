@@ -54,6 +54,11 @@ _TOKENS = r"""
     grafana token: glsa_\w{30,100}
     databricks token: dapi[a-f0-9]{32}(?:-\d)?
     atlassian token: ATATT3[\w=-]{60,300}
+    new relic key: NRAK-[A-Z0-9]{27}
+    sentry token: sntry[su]_[\w+/=-]{40,400}
+    postman key: PMAK-[0-9a-f]{24}-[0-9a-f]{34}
+    supabase token: sbp_[0-9a-f]{40}
+    fly token: fm[12][ar]?_[A-Za-z0-9+/=]{40,2000}
     linear key: lin_api_[A-Za-z0-9]{32,64}
     notion token: ntn_[A-Za-z0-9]{40,60}
     groq key: gsk_[A-Za-z0-9]{24,120}
@@ -97,9 +102,9 @@ _HEADER = re.compile(
     r"\t]{1,3})([a-z0-9._~+/=-]{12,4000})"
 )
 _NAME = (
-    r"pass(?:word|wd|phrase)|pass(?<=[_-]pass)(?=[\"'\\\s:=])|pwd|secret"
+    r"pass(?:word|wd|phrase)|pass(?<=[_-]pass)(?=[\"'\\\s:=])|pwd|pw(?<=[_-]pw)(?=[\"'\\\s:=])|secret"
     r"|pass(?<![a-z]pass)(?=[\"']?\s{0,3}[:=]\s{0,3}[\"'])"
-    r"|api[_-]?key|access[_-]?key|account[_-]?key|auth[_-]?key"
+    r"|api[_-]?key|access[_-]?key|account[_-]?key|auth[_-]?(?:key|token(?!i))"
     r"|private[_-]?key"
     r"|signing[_-]?key|encryption[_-]?key|credentials?"
     r"|token(?<!pagetoken)(?<!page[_-]token)(?<!nexttoken)(?<!next[_-]token)(?!i)"
@@ -108,7 +113,8 @@ _NAME = (
 _QUOTE = r"(?:\\{0,15}[\"']|&quot;|&#3[49];|%22)"
 _NAMED = re.compile(
     rf"((?:{_NAME})[\w-]{{0,20}}"
-    rf"(?:{_QUOTE}?\s{{0,3}}(?::=|=>|[:=]|%3[ad])\s{{0,3}}"
+    # as the block of a YAML file, its lines are below the name
+    rf"(?:{_QUOTE}?\s{{0,3}}(?::=|=>|[:=]|%3[ad])\s{{0,3}}(?:(?:\||[|>]-)\s{{1,40}})?"
     # in a manifest: name and value
     rf"|{_QUOTE}?,?\s{{0,40}}{_QUOTE}?\bvalue{_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}"
     rf"|{_QUOTE}?(?:\s[^<>\n]{{0,100}})?>"  # of an element
@@ -289,7 +295,7 @@ def _named(text: str) -> _Spans:
         if _is_told(low, found, text[start:end]) and _is_secret(
             name, text[start:end], quoted=found[5] is None
         ):
-            yield start, end, "password" if "pass" in name or "pwd" in name else "secret"
+            yield start, end, "password" if "pass" in name or "pw" in name else "secret"
             seen = end
 
 
@@ -303,7 +309,7 @@ def _is_told(low: str, found: re.Match[str], value: str) -> bool:
     before = low[max(0, found.start() - 64) : found.start()]
     if between.endswith(">") and not between.endswith("=>"):
         return _ELEMENT.search(before) is not None
-    if between.endswith((":", "=", "=>", "%3d", "%3a")):
+    if between.rstrip("\n|>- ").endswith((":", "=", "%3d", "%3a")):
         return True
     if between.endswith(" is") or (found[5] is None and _ARGUMENT.search(before)):
         return _MIXED.fullmatch(value) is not None
@@ -313,16 +319,17 @@ def _is_told(low: str, found: re.Match[str], value: str) -> bool:
 def _is_secret(name: str, value: str, *, quoted: bool) -> bool:
     if _HARMLESS_NAME.search(name) or _PLACEHOLDER.fullmatch(value) or "://" in value:
         return False
-    if name.lower().startswith(("pass", "pwd")):
+    if name.lower().startswith(("pass", "pw")):
         plain = value.isalpha() and not quoted and not name.rstrip().endswith("=")
         return len(value) >= 4 and not plain and " " not in value
-    if _UUID.fullmatch(value) and "token" in name.lower():
+    if (
+        len(value) < _SHORTEST
+        or " " in value
+        or (_UUID.fullmatch(value) and name.startswith("token"))  # as that of a page may be
+    ):
         return False
-    if len(value) < _SHORTEST or " " in value:
-        return False
-    return _is_random(value) or (
-        _MIXED.fullmatch(value) is not None
-        and any(_MIXED.fullmatch(run) and not _CAMEL.fullmatch(run) for run in _RUN.findall(value))
+    return _is_random(value) or any(
+        _MIXED.fullmatch(run) and not _CAMEL.fullmatch(run) for run in _RUN.findall(value)
     )
 
 

@@ -105,13 +105,39 @@ ANTHROPIC = {
     "no text in the system prompt": ({"system": [text("")], "messages": [ASK]}, False),
 }
 
+GEMINI = {
+    "a part with nothing in it": (
+        [{"role": "user", "parts": [{"text": "a"}, {}]}],
+        True,
+    ),
+}
+SCREEN = {"image": {"format": "png", "source": {"bytes": "iVBORw0KGgo="}}}
+CONVERSE = {
+    "an image of the assistant": (
+        [user({"text": "a"}), assistant({"text": "b"}, SCREEN), user({"text": "c"})],
+        True,
+    ),
+    "a document named after its file": (
+        [user({"text": "a"}, {"document": {"name": "a_b.pdf", "source": {"text": "c"}}})],
+        False,
+    ),
+    "a document with two spaces in its name": (
+        [user({"text": "a"}, {"document": {"name": "a  b", "source": {"text": "c"}}})],
+        False,
+    ),
+}
+
 
 def cases(provider, table):
     return [pytest.param(provider, *case, id=f"{provider}: {name}") for name, case in table.items()]
 
 
 @pytest.mark.parametrize(
-    ("provider", "talk", "mends"), cases("openai", OPENAI) + cases("anthropic", ANTHROPIC)
+    ("provider", "talk", "mends"),
+    cases("openai", OPENAI)
+    + cases("anthropic", ANTHROPIC)
+    + cases("gemini", GEMINI)
+    + cases("converse", CONVERSE),
 )
 def test_what_a_vendor_refuses_is_named_and_mended_where_only_one_thing_can_be_meant(
     provider, talk, mends
@@ -152,6 +178,9 @@ TAKEN = {
             SEARCH, {"type": "web_search_tool_result", "tool_use_id": "s", "content": []}, text("e")
         ),
         user("f"),
+    ],
+    "converse": [
+        user({"text": "a"}, SCREEN, {"document": {"name": "a (1) [b-c]", "source": {"text": "d"}}}),
     ],
 }
 

@@ -161,8 +161,6 @@ class ContentGiven(MessageByMessage):
 
     def problem(self, message: Message) -> str:
         """Content that is null, without one of these."""
-        if message.plain is not None:
-            return ""
         value = original(message)
         if value.get("content") is not None or any(map(value.get, _IN_PLACE_OF_CONTENT)):
             return ""
@@ -229,18 +227,18 @@ class NotEmpty(MessageByMessage):
 
 
 class FinalTextTrimmed(RewritingRule):
-    """Messages API: a last message of the assistant does not end in white space."""
+    """Messages API: a last message of the assistant does not end in white space or thinking."""
 
     name = "final_text_trimmed"
 
     def violations(self, messages: Messages) -> Violations:
-        """White space at the end of the last message."""
+        """White space or thinking at the end of the last message."""
         if messages and _trails(messages[-1]):
-            problem = "the assistant's last text ends in white space"
+            problem = "the assistant's last message ends in white space or thinking"
             yield Violation(self.name, len(messages) - 1, problem)
 
     def rewritten(self, messages: Messages) -> Iterable[Message]:
-        """The messages without the white space, and without a message that is then empty."""
+        """The messages without that end, and without a message that is then empty."""
         after = list(messages)
         while after and _trails(after[-1]):
             after += _trimmed(after.pop())
@@ -248,12 +246,12 @@ class FinalTextTrimmed(RewritingRule):
 
 
 def _trimmed(last: Message) -> list[Message]:
-    """The message without white space at its end; nothing if that is all its content."""
+    """The message without white space or thinking at its end; nothing if that is all of it."""
     if last.plain is not None:
         text = last.plain.rstrip()
         return [with_fields(last, content=text)] if text else []
     *others, final = blocks(last)
-    text = final["text"].rstrip()
+    text = final.get("text", "").rstrip()  # thinking has none
     now = [*others, {**final, "text": text}] if text else others
     return [with_blocks(last, now)] if now else []
 
@@ -262,7 +260,8 @@ def _trails(message: Message) -> bool:
     if message.role != "assistant" or not message.parts:
         return False
     part = message.parts[-1]
-    return isinstance(part, Text) and part.text != part.text.rstrip()
+    blank = isinstance(part, Text) and part.text != part.text.rstrip()
+    return blank or isinstance(part, Reasoning)
 
 
 class ThinkingSigned(MessageByMessage):
@@ -341,7 +340,7 @@ class ThinkingStays(RewritingRule):
 def _loop(messages: Messages) -> tuple[list[int], list[int]]:
     """The assistant's messages since the user last spoke, and those that start with thinking."""
     loop: list[int] = []
-    for i in range(len(messages) - 1, -1, -1):
+    for i in reversed(range(len(messages))):
         if speaks(messages[i]):
             break
         if messages[i].role == "assistant":
@@ -356,8 +355,6 @@ def _led(message: Message) -> bool:
 
 
 def _thinking(message: Message) -> list[Reasoning]:
-    if message.plain is not None:
-        return []
     return [part for part in message.parts if isinstance(part, Reasoning)]
 
 
