@@ -185,6 +185,18 @@ def test_outputs_are_known_however_short_their_common_opening_is(act, around):
         ("shell: cat part{}.txt", "exit status 0\n{}"),
         ("<open{0}>\n<path>part{0}.txt</path>\n</open{0}>", "[open] Result:\n{}"),
         ("I go on.\nopen{0}(path='part{0}.txt')", "[open] Result:\n{}"),
+        ("思考：先看第{0}部分。\n行动：打开 part{0}.txt", "结果：{}"),
+        ("【思考】先看第{0}部分。\n【行动】打开 part{0}.txt", "结果：{}"),
+        ("I go on.\n[OPEN] part{}.txt", "Output:\n{}"),
+        ("I go on.\nSQL> select * from part{}", "Output:\n{}"),
+        ("I go on.\n→ open part{}.txt", "Output:\n{}"),
+        ('I go on.\n<open path="part{}.txt"/>', "Output:\n{}"),
+        ('I go on.\nfiles.open("part{}.txt")', "Output:\n{}"),
+        ('[{{"tool": "open", "path": "part{}.txt"}}]', "Output:\n{}"),
+        ("I go on.\n\n`open part{}.txt`", "Output:\n{}"),
+        ("### Command\nopen part{}.txt", "Output:\n{}"),
+        ("open part{}.txt", "Output:\n{}"),
+        ("I read it.\n```py\nprint({})\n```\nThis prints the part.", "Observation: {}"),
     ],
     ids=[
         "function call",
@@ -193,6 +205,18 @@ def test_outputs_are_known_however_short_their_common_opening_is(act, around):
         "opening without a sign",
         "elements of many names",
         "functions of many names",
+        "wide colon",
+        "wide brackets",
+        "name in brackets",
+        "prompt with a name",
+        "arrow",
+        "element without content",
+        "method call",
+        "list of objects",
+        "code in a line",
+        "heading",
+        "bare commands",
+        "fence with words behind it",
     ],
 )
 def test_acts_and_outputs_of_other_forms_are_known(act, returned):
@@ -232,6 +256,33 @@ def test_code_with_words_behind_it_is_no_act_where_a_person_answers_it():
             {"role": "assistant", "content": f"Try:\n```py\nn = {number}\n```\nThen run it again."},
         ]
     assert not [each for each in functions(messages) if each[0] in ("act", "outcome")]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "It is like this.\n\n**Note:** the order of part {} stays",
+        "Like this:\n\n```python\nsorted(part{})\n```",
+        '{{"answer": "sort part {}"}}',
+        "[Helper (thinking)] Sort part {} first",
+        "✅ Done with part {}",
+    ],
+)
+def test_what_ends_every_answer_to_a_person_is_no_act(answer):
+    asked = ["How do I sort a list of dicts?", "And descending?", "Is that faster?", "no", "Thanks"]
+    messages = []
+    for number, question in enumerate(asked * 2):
+        messages += [
+            {"role": "user", "content": question},
+            {"role": "assistant", "content": answer.format(number)},
+        ]
+    assert {each for each, _ in functions(messages)} <= {"words", "material"}
+
+
+def test_a_labelled_sentence_is_said_where_others_with_its_label_are_acts():
+    messages = as_text("[Planner] open part{}.txt", "Output:\nrow {}")
+    messages.append({"role": "assistant", "content": "[Planner] All of the parts add up now."})
+    assert functions(messages)[-1] == ("words", "assistant")
 
 
 def test_a_named_person_who_pastes_code_is_heard_as_a_person_whatever_code_answers():
