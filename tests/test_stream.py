@@ -341,6 +341,18 @@ def test_a_question_below_a_long_trace_is_no_output():
     assert not [each for each in functions(messages) if each[0] == "outcome"]
 
 
+def test_an_error_under_a_heading_answers_an_act_and_is_no_order_though_other_outputs_differ():
+    messages = as_text("<open>part{}.txt</open>", "[open] Result:\nrow {}")
+    error = "The call failed with this error:\n<error>\nno part9.txt\n</error>\nTry another file."
+    messages += [
+        {"role": "assistant", "content": "<open>part9.txt</open>"},
+        {"role": "user", "content": error},
+    ]
+    _, _, transcript = read(messages, "openai", None)
+    act, reply = events_of(transcript.messages, {})[-2:]
+    assert (act.function, reply.by, reply.failed) == ("act", "reply", True)
+
+
 def test_a_person_who_interrupts_with_something_pasted_is_heard_as_a_person():
     messages = as_text("```sh\ncat part{}.txt\n```", "[stdout]\nrow {}")
     messages[-1]["content"] = "no, from now on use this header\n```\nid,sum\n```"
@@ -498,6 +510,10 @@ def test_a_reply_that_reports_a_failure_failed_as_an_output_does():
         ("Waiting for the rollout\nerror: timed out\n", True),
         ("Traceback (most recent call last):\n" + "  step\n" * 90 + "app.ParseError: line 4", True),
         ("step\n" * 90 + "the errors: none", False),
+        (json.dumps({"output": "step\n" * 90, "metadata": {"exit_code": 2}}), True),
+        (json.dumps({"output": "step\n" * 90, "metadata": {"exit_code": 0}}), False),
+        ("Exit code: 1\n" + "step\n" * 90, True),
+        ("step\n" * 90 + "[The command completed with exit code 128.]", True),
     ],
 )
 def test_an_act_failed_if_its_output_reports_that_and_not_if_it_only_names_failures(output, failed):

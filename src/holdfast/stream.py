@@ -149,19 +149,19 @@ def _of_text(
     role = message.role
     if role == "system":
         yield StreamEvent("instruction", role, text, at, number)
-    elif role == "tool" or (role == "user" and protocol.is_outcome(text)):
-        failed = reports_failure(protocol.returned(text))
-        opening = protocol.opening(text)
-        yield StreamEvent("outcome", "tool", text, at, number, last_act, failed, opening)
-    elif role == "assistant":
+        return
+    if role == "assistant":
         before, act, behind = protocol.parted(text)
         yield from _said(before, role, at, number)
         if act:
             yield StreamEvent("act", "", act, at, number)
         yield from _said(behind, role, at, number)
+        return
+    told = last_act, reports_failure(protocol.returned(text)), protocol.opening(text)
+    if role == "tool" or protocol.is_outcome(text):
+        yield StreamEvent("outcome", "tool", text, at, number, *told)
     elif last_act >= 0 and protocol.is_unclear(text):
-        failed = reports_failure(protocol.returned(text))
-        yield from _said(text, UNCLEAR, at, number, last_act, failed, protocol.opening(text))
+        yield from _said(text, UNCLEAR, at, number, *told)
     else:
         yield from _said(text, role, at, number)
 
@@ -208,7 +208,8 @@ a name behind signs, or a heading.
 # share of acts that are commands alone, to which hardly a person answers; half kept as much
 _NEARLY_ALL = 0.9
 _LONGEST_NAME = 64  # characters of a closing tag; half and double found the same ones
-_CLOSED = re.compile(r"\[+[^\]]+\]|<[^>]+>|\{[^:]+:")
+_CLOSED = re.compile(rf"\[+[^\]]+\]|<[^>]+>|\{{[^:]+:|(?![^\W\d_])(?s:.){{{_LONG}}}")
+"""The opening of a program's text where no acts are known; a long one need not be closed."""
 _SIGN = re.compile(rf"[][<>(){{}}=\\|$%`:;_：【】]|\A{_PICTURE}.{{{_LONG - 1}}}", re.DOTALL)
 """What a program puts into the opening of its outputs, and few people into theirs: they mention
 somebody with @, and begin a command with / or a list with a sign. A long opening may begin with a
@@ -255,8 +256,14 @@ class Protocol(NamedTuple):
         return has_form or bool(self.answers_act and are_known and has_unworded_ends(text))
 
     def is_unclear(self, text: str) -> bool:
-        """Whether a user message that answers an act may be an output or a person's."""
-        return (self.answers_act and self.is_bare) or _start(text).startswith(self.unclear)
+        """Whether a user message that answers an act may be an output or a person's.
+
+        Behind a line that heads an error, outputs seldom have the form of others.
+        """
+        first = text.lstrip().partition("\n")[0]
+        heads_error = self.openings and first.endswith(":") and reports_failure(first)
+        may_be_either = self.answers_act and (self.is_bare or heads_error)
+        return bool(may_be_either) or _start(text).startswith(self.unclear)
 
     def may_be_returned(self, text: str) -> bool:
         """Whether a user message is an output, or may be one."""
@@ -490,7 +497,7 @@ def _openings(
         is_a_line = have_acts and "\n" in opening and 2 * len(group) >= len(answers)
         is_common = len(opening) >= _LONG and len(group) >= _NEARLY_ALL * len(answers)
         is_long = have_acts and (len(opening) == _OPENING or is_common)
-        has_form = has_sign or is_a_line if have_acts else _is_of_programs(opening)
+        has_form = has_sign or is_a_line if have_acts else _CLOSED.match(opening) is not None
         if not (has_form or is_long):
             continue
         seen = opening
@@ -539,11 +546,6 @@ def _alike(
     for common in sorted({commonprefix(pair) for pair in pairs}):  # noqa: RUF071
         end = bisect_right(edges, common + chr(maxunicode))
         yield common, [text for _, text in texts[bisect_left(edges, common) : end]]
-
-
-def _is_of_programs(opening: str) -> bool:
-    is_long = len(opening) >= _LONG and not opening[0].isalpha()
-    return is_long or _CLOSED.match(opening) is not None
 
 
 def ending(text: str) -> tuple[Syntax, int]:
