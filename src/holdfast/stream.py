@@ -159,7 +159,10 @@ def _of_text(
         return
     told = last_act, reports_failure(protocol.returned(text)), protocol.opening(text)
     if role == "tool" or protocol.is_outcome(text):
-        yield StreamEvent("outcome", "tool", text, at, number, *told)
+        rests = [text.rpartition(closing[::-1])[2] for closing in protocol.closings]
+        below = min(rests, key=len, default=text)  # a person may write below the end of an output
+        yield StreamEvent("outcome", "tool", text.removesuffix(below) or text, at, number, *told)
+        yield from _said(below.strip() if below != text else "", role, at, number)
     elif last_act >= 0 and protocol.is_unclear(text):
         yield from _said(text, UNCLEAR, at, number, *told)
     else:
@@ -262,8 +265,8 @@ class Protocol(NamedTuple):
         """
         first = text.lstrip().partition("\n")[0]
         heads_error = self.openings and first.endswith(":") and reports_failure(first)
-        may_be_either = self.answers_act and (self.is_bare or heads_error)
-        return bool(may_be_either) or _start(text).startswith(self.unclear)
+        may_answer = bool(self.answers_act and (self.is_bare or heads_error))
+        return may_answer or _start(text).startswith(self.unclear)
 
     def may_be_returned(self, text: str) -> bool:
         """Whether a user message is an output, or may be one."""
@@ -287,11 +290,13 @@ class Protocol(NamedTuple):
             return 0
         opening = _OBJECT.split(openings[0], maxsplit=1)[0]
         before_number = DIGITS.split(opening, maxsplit=1)[0]
-        signed, has_number = _SIGNED.match(before_number), before_number != opening
+        signed = _SIGNED.match(before_number)
         bare = text.lstrip()
-        if signed is None or not bare.startswith(signed[0]):
-            return 0
-        if has_number and signed[0] == before_number:
+        if (
+            signed is None
+            or not bare.startswith(signed[0])
+            or signed[0] == before_number != opening
+        ):
             return 0
         return len(text) - len(bare) + signed.end()
 
@@ -429,8 +434,11 @@ def _with_answers(said: Sequence[tuple[str, str]], syntaxes: frozenset[Syntax]) 
         return protocol
     protocol = protocol._replace(closings=_closings(answers))
     formless = protocol._replace(answers_act=False)
-    others = [text for text in answers if not formless.is_outcome(text)]
-    untyped = [text for text in others if text.count("\n") >= _LINES and has_unworded_ends(text)]
+    untyped = [
+        text
+        for text in answers
+        if text.count("\n") >= _LINES and has_unworded_ends(text) and not formless.is_outcome(text)
+    ]
     is_bare = len(untyped) >= max(_FEWEST, _BARE * len(answers)) or sum(
         _is_command(act) for _, act, _ in exchanges
     ) >= _NEARLY_ALL * len(exchanges)
@@ -444,9 +452,6 @@ def _with_blocks(said: Sequence[tuple[str, str]]) -> Protocol | None:
 
     Most answers begin alike, in a first line that does not read as words: ``exit code: 0 (done)``.
     """
-    fenced = sum(role == "assistant" and bool(fences(text)) for role, text in said)
-    if fenced < _FEWEST:
-        return None
     syntaxes = frozenset(("fence", _BLOCK))
     answers = [answer for _, _, answer in _exchanges(said, syntaxes)]
     openings, _ = _openings(answers, said, have_acts=True)
@@ -492,8 +497,8 @@ def _openings(
     for opening, group in _alike(answers, _start):
         if seen and opening.startswith(seen):
             continue
-        behind = opening.lstrip("0.) ")  # the number of an item in a list is no sign
-        has_sign = have_acts and _SIGN.search(behind) is not None
+        # the number of an item in a list is no sign
+        has_sign = have_acts and _SIGN.search(opening.lstrip("0.) ")) is not None
         is_a_line = have_acts and "\n" in opening and 2 * len(group) >= len(answers)
         is_common = len(opening) >= _LONG and len(group) >= _NEARLY_ALL * len(answers)
         is_long = have_acts and (len(opening) == _OPENING or is_common)
@@ -525,11 +530,11 @@ def _closings(answers: Sequence[str]) -> tuple[str, ...]:
     for closing, group in _alike(answers, _end):
         if found and closing.startswith(found[-1]):
             continue
-        line, is_whole, _ = closing.partition("\n")
-        has_sign = _SIGN.search(line) is not None and any(map(str.isalnum, line))
+        line, line_break, _ = closing.partition("\n")
+        has_sign = _SIGN.search(line) and any(map(str.isalnum, line))
         rests = [text.rstrip().rpartition("\n")[0] for text in group]
-        if is_whole and has_sign and 2 * sum(map(may_be_said, rests)) <= len(group):
-            found.append(closing)
+        if line_break and has_sign and 2 * sum(map(may_be_said, rests)) <= len(group):
+            found.append(line + line_break)
     return tuple(found)
 
 
@@ -554,11 +559,11 @@ def ending(text: str) -> tuple[Syntax, int]:
     if stripped.endswith(FENCES):
         marks = fences(stripped)
         opened = marks[-2] if len(marks) > 1 else stripped.rfind(stripped[-3:], 0, -3)
-        return ("fence", opened) if opened >= 0 else ("", 0)
+        if opened >= 0:
+            return "fence", opened
     closing = _CLOSING.search(stripped[-_LONGEST_NAME:])
-    if closing:
-        start = stripped.rfind(f"<{closing[1]}")
-        return ("element", start) if start >= 0 else ("", 0)
+    if closing and (opened := stripped.rfind(f"<{closing[1]}")) >= 0:
+        return "element", opened
     if stripped.endswith(("}", "}]")) and (first := _OBJECT_LINE.search(stripped)):
         return "object", first.start()
     # in the last paragraph, and in no fence
