@@ -279,6 +279,15 @@ def test_what_ends_every_answer_to_a_person_is_no_act(answer):
     assert {each for each, _ in functions(messages)} <= {"words", "material"}
 
 
+def test_acts_that_are_written_as_text_are_known_where_outputs_come_in_another_role():
+    messages = as_text('{{"tool": "open", "path": "part{}.txt"}}', "Command open returned: row {}")
+    for message in messages[2::2]:
+        message["role"] = "system"
+    messages[4]["role"] = "user"  # a person answers one of them
+    messages[4]["content"] = "Yes, that split is all right."
+    assert [each for each, _ in functions(messages)].count("act") == 5
+
+
 def test_a_labelled_sentence_is_said_where_others_with_its_label_are_acts():
     messages = as_text("[Planner] open part{}.txt", "Output:\nrow {}")
     messages.append({"role": "assistant", "content": "[Planner] All of the parts add up now."})

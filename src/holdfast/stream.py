@@ -444,6 +444,8 @@ def _with_answers(said: Sequence[tuple[str, str]], syntaxes: frozenset[Syntax]) 
     ) >= _NEARLY_ALL * len(exchanges)
     protocol = protocol._replace(is_bare=is_bare)
     returned = {syntax for syntax, _, text in exchanges if protocol.may_be_returned(text)}
+    if len(exchanges) < _FEWEST:  # outputs come in another role
+        return protocol
     return protocol._replace(syntaxes=frozenset(returned))
 
 
