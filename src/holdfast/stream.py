@@ -149,19 +149,22 @@ def _of_text(
     role = message.role
     if role == "system":
         yield StreamEvent("instruction", role, text, at, number)
-    elif role == "tool" or (role == "user" and protocol.is_outcome(text)):
-        failed = reports_failure(protocol.returned(text))
-        opening = protocol.opening(text)
-        yield StreamEvent("outcome", "tool", text, at, number, last_act, failed, opening)
-    elif role == "assistant":
+        return
+    if role == "assistant":
         before, act, behind = protocol.parted(text)
         yield from _said(before, role, at, number)
         if act:
             yield StreamEvent("act", "", act, at, number)
         yield from _said(behind, role, at, number)
+        return
+    told = last_act, reports_failure(protocol.returned(text)), protocol.opening(text)
+    if role == "tool" or protocol.is_outcome(text):
+        rests = [text.rpartition(closing[::-1])[2] for closing in protocol.closings]
+        below = min(rests, key=len, default=text)  # a person may write below the end of an output
+        yield StreamEvent("outcome", "tool", text.removesuffix(below) or text, at, number, *told)
+        yield from _said(below.strip() if below != text else "", role, at, number)
     elif last_act >= 0 and protocol.is_unclear(text):
-        failed = reports_failure(protocol.returned(text))
-        yield from _said(text, UNCLEAR, at, number, last_act, failed, protocol.opening(text))
+        yield from _said(text, UNCLEAR, at, number, *told)
     else:
         yield from _said(text, role, at, number)
 
@@ -195,24 +198,31 @@ _OPENING = 60  # characters at the start of outputs that are compared
 _LONG = 12
 _CLOSING = re.compile(r"</([A-Za-z][\w.-]*)>\Z")
 _COMMAND = re.compile(r"[$%&!/@=>]+ ?(?=[^\W\d])")
-_DECORATION = r"(?:[^\w\s\x00-\x7f]+\s{0,3}|\*\*|)"  # a picture, or bold type
+_PICTURE = r"[^\w\s\x00-\x7f“”„«»‘’…¿¡•–—]"  # a symbol that opens no quotation, item or sentence
 _LABEL = re.compile(
-    rf"^(?:({_DECORATION})[^\W\d_][\w ]{{0,24}}(?:/\d+)?(?:\*\*:|:)"
-    rf"|[^\W\d]\w*(?=\()|{_COMMAND.pattern})",
+    rf"^(?:(?:{_PICTURE}+\s{{0,3}}|\*\*|)[^\W\d_][\w ]{{0,24}}(?:/\d+)?(?:\*\*:|[:：]|[ -]?>| ?=)"
+    rf"|[^\W\d][\w.]*(?=\()|{_COMMAND.pattern}|(?:{_PICTURE}+ |`)(?=[^\W\d])"
+    rf"|(?:{_PICTURE}|[\[(<{{|#:])+[^\W\d]\w*|#+ \w+$)",
     re.MULTILINE,
 )
-"""How a line with an act begins: a label, the name of a function, or the mark of a command."""
+"""How a line with an act begins: a label, the name of a function, the mark of a command, a picture,
+a name behind signs, or a heading.
+"""
 # share of acts that are commands alone, to which hardly a person answers; half kept as much
 _NEARLY_ALL = 0.9
 _LONGEST_NAME = 64  # characters of a closing tag; half and double found the same ones
-_CLOSED = re.compile(r"\[+[^\]]+\]|<[^>]+>|\{[^:]+:")
-_SIGN = re.compile(r"[][<>(){}=\\|$%`:;_]")
+_CLOSED = re.compile(rf"\[+[^\]]+\]|<[^>]+>|\{{[^:]+:|(?![^\W\d_])(?s:.){{{_LONG}}}")
+"""The opening of a program's text where no acts are known; a long one need not be closed."""
+_SIGN = re.compile(rf"[][<>(){{}}=\\|$%`:;_：【】]|\A{_PICTURE}.{{{_LONG - 1}}}", re.DOTALL)
 """What a program puts into the opening of its outputs, and few people into theirs: they mention
-somebody with @, and begin a command with / or a list with a sign.
+somebody with @, and begin a command with / or a list with a sign. A long opening may begin with a
+symbol that no keyboard has.
 """
 
 _OBJECT = re.compile(r"[{\[]")
-_SIGNED = re.compile(r".*[]:>)}](?:\s+|\Z)", re.DOTALL)
+_OBJECT_LINE = re.compile(r"^[\[ ]*\{", re.MULTILINE)
+_SIGNS_BEFORE = re.compile(r"\A\W+")
+_SIGNED = re.compile(r".*(?:[]:>)}](?:\s+|\Z)|[：】])", re.DOTALL)
 """An opening up to its last sign, without words of the content that several outputs begin with."""
 
 Syntax = str
@@ -242,15 +252,21 @@ class Protocol(NamedTuple):
 
     def is_outcome(self, text: str) -> bool:
         """Whether a user message is an output."""
-        if _BARE_COMMAND in self.syntaxes:
-            return not may_be_typed(text)
         has_form = _start(text).startswith(self.openings) or _end(text).startswith(self.closings)
+        if _BARE_COMMAND in self.syntaxes:
+            return has_form or not may_be_typed(text)
         are_known = self.is_bare or self.openings or self.closings
         return has_form or bool(self.answers_act and are_known and has_unworded_ends(text))
 
     def is_unclear(self, text: str) -> bool:
-        """Whether a user message that answers an act may be an output or a person's."""
-        return (self.answers_act and self.is_bare) or _start(text).startswith(self.unclear)
+        """Whether a user message that answers an act may be an output or a person's.
+
+        Behind a line that heads an error, outputs seldom have the form of others.
+        """
+        first = text.lstrip().partition("\n")[0]
+        heads_error = self.openings and first.endswith(":") and reports_failure(first)
+        may_answer = bool(self.answers_act and (self.is_bare or heads_error))
+        return may_answer or _start(text).startswith(self.unclear)
 
     def may_be_returned(self, text: str) -> bool:
         """Whether a user message is an output, or may be one."""
@@ -274,11 +290,13 @@ class Protocol(NamedTuple):
             return 0
         opening = _OBJECT.split(openings[0], maxsplit=1)[0]
         before_number = DIGITS.split(opening, maxsplit=1)[0]
-        signed, has_number = _SIGNED.match(before_number), before_number != opening
+        signed = _SIGNED.match(before_number)
         bare = text.lstrip()
-        if signed is None or not bare.startswith(signed[0]):
-            return 0
-        if has_number and signed[0] == before_number:
+        if (
+            signed is None
+            or not bare.startswith(signed[0])
+            or signed[0] == before_number != opening
+        ):
             return 0
         return len(text) - len(bare) + signed.end()
 
@@ -345,12 +363,11 @@ def _written(said: Sequence[tuple[str, str]]) -> Protocol:
         return NATIVE
     repeated = frozenset(syntax for syntax, times in ends.items() if syntax and times >= _FEWEST)
     is_regular = sum(ends[syntax] for syntax in repeated) >= max(_FEWEST, ends.total() / 2)
-    if not is_regular and _are_commands(said):
-        return Protocol(frozenset((_BARE_COMMAND,)), is_bare=True)
+    if not is_regular and (commands := _of_commands(said)):
+        return commands
     known = _with_answers(said, repeated if is_regular else frozenset())
-    if known.openings or known.closings or known.is_bare:
-        return known
-    return _with_blocks(said) or known
+    are_answered = known.openings or known.closings or known.is_bare
+    return known if known.syntaxes and are_answered else _with_blocks(said) or known
 
 
 def _block_in(text: str) -> tuple[Syntax, int, int]:
@@ -359,8 +376,7 @@ def _block_in(text: str) -> tuple[Syntax, int, int]:
     if len(marks) < 2:
         return "", 0, 0
     opened, closed = marks[len(marks) // 2 * 2 - 2 :][:2]
-    line_end = text.find("\n", closed)
-    return _BLOCK, opened, line_end if line_end >= 0 else len(text)
+    return _BLOCK, opened, closed + len(text[closed:].partition("\n")[0])
 
 
 def _start(text: str) -> str:
@@ -373,24 +389,30 @@ def _end(text: str) -> str:
     return DIGITS.sub("0", text.rstrip()[-_OPENING:])[::-1]
 
 
-def _are_commands(said: Sequence[tuple[str, str]]) -> bool:
-    """Whether the agent says nothing but commands without any mark, as at a shell or in a game.
+def _of_commands(said: Sequence[tuple[str, str]]) -> Protocol | None:
+    """The protocol of an agent that says nothing but commands, as at a shell or in a game.
 
     Hardly a message of it is a sentence, and most begin with a word that others begin with and go
-    on differently. Most answers are none that a person would type, and some do not read as words.
+    on differently. Answers begin alike as a program's do, or most are none that a person would
+    type, and some do not read as words.
     """
     acts = [text.strip() for role, text in said if role == "assistant"]
     answers = [answer for *_, answer in _exchanges(said, frozenset())]
     verbs = Counter(act.partition(" ")[0] for act in acts)
     repeated = {act for act in acts if verbs[act.partition(" ")[0]] > 1 and " " in act}
-    return (
+    are_commands = (
         len(acts) >= _FEWEST_COMMANDS
         and sum(map(_may_be_command, acts)) >= _NEARLY_ALL * len(acts)
         and 2 * sum(act in repeated for act in acts) >= len(acts)
         and len(repeated) >= _FEWEST
-        and 2 * sum(map(may_be_typed, answers)) <= len(answers)
+    )
+    openings, _ = _openings(answers, said, have_acts=are_commands)
+    are_programs = openings or (
+        2 * sum(map(may_be_typed, answers)) <= len(answers)
         and sum(map(has_unworded_ends, answers)) >= _BARE * len(answers)
     )
+    syntaxes = frozenset((_BARE_COMMAND,))
+    return Protocol(syntaxes, openings, is_bare=True) if are_commands and are_programs else None
 
 
 def _may_be_command(text: str) -> bool:
@@ -412,15 +434,19 @@ def _with_answers(said: Sequence[tuple[str, str]], syntaxes: frozenset[Syntax]) 
         return protocol
     protocol = protocol._replace(closings=_closings(answers))
     formless = protocol._replace(answers_act=False)
-    others = [text for text in answers if not formless.is_outcome(text)]
-    untyped = [text for text in others if text.count("\n") >= _LINES and has_unworded_ends(text)]
+    untyped = [
+        text
+        for text in answers
+        if text.count("\n") >= _LINES and has_unworded_ends(text) and not formless.is_outcome(text)
+    ]
     is_bare = len(untyped) >= max(_FEWEST, _BARE * len(answers)) or sum(
         _is_command(act) for _, act, _ in exchanges
     ) >= _NEARLY_ALL * len(exchanges)
     protocol = protocol._replace(is_bare=is_bare)
     returned = {syntax for syntax, _, text in exchanges if protocol.may_be_returned(text)}
-    only_said = {syntax for syntax, _, _ in exchanges} - returned
-    return protocol._replace(syntaxes=syntaxes - only_said) if returned else protocol
+    if len(exchanges) < _FEWEST:  # outputs come in another role
+        return protocol
+    return protocol._replace(syntaxes=frozenset(returned))
 
 
 def _with_blocks(said: Sequence[tuple[str, str]]) -> Protocol | None:
@@ -428,15 +454,13 @@ def _with_blocks(said: Sequence[tuple[str, str]]) -> Protocol | None:
 
     Most answers begin alike, in a first line that does not read as words: ``exit code: 0 (done)``.
     """
-    fenced = sum(role == "assistant" and bool(fences(text)) for role, text in said)
-    if fenced < _FEWEST:
-        return None
     syntaxes = frozenset(("fence", _BLOCK))
     answers = [answer for _, _, answer in _exchanges(said, syntaxes)]
     openings, _ = _openings(answers, said, have_acts=True)
     protocol = Protocol(syntaxes, openings, answers_act=False)
     returned = [text for text in answers if protocol.is_outcome(text)]
-    spoken = sum(reads_as_words(text.lstrip().partition("\n")[0]) for text in returned)
+    behind = [text[protocol.opening(text) :].lstrip() for text in returned]
+    spoken = sum(reads_as_words(text.partition("\n")[0]) for text in behind)
     are_programs = 2 * len(returned) > len(answers) and 2 * spoken < len(returned)
     return protocol._replace(answers_act=True) if are_programs else None
 
@@ -475,12 +499,12 @@ def _openings(
     for opening, group in _alike(answers, _start):
         if seen and opening.startswith(seen):
             continue
-        behind = opening.lstrip("0.) ")  # the number of an item in a list is no sign
-        has_sign = have_acts and (_SIGN.search(behind) is not None or _has_picture(opening))
+        # the number of an item in a list is no sign
+        has_sign = have_acts and _SIGN.search(opening.lstrip("0.) ")) is not None
         is_a_line = have_acts and "\n" in opening and 2 * len(group) >= len(answers)
         is_common = len(opening) >= _LONG and len(group) >= _NEARLY_ALL * len(answers)
         is_long = have_acts and (len(opening) == _OPENING or is_common)
-        has_form = has_sign or is_a_line if have_acts else _is_of_programs(opening)
+        has_form = has_sign or is_a_line if have_acts else _CLOSED.match(opening) is not None
         if not (has_form or is_long):
             continue
         seen = opening
@@ -508,11 +532,11 @@ def _closings(answers: Sequence[str]) -> tuple[str, ...]:
     for closing, group in _alike(answers, _end):
         if found and closing.startswith(found[-1]):
             continue
-        line, is_whole, _ = closing.partition("\n")
-        has_sign = _SIGN.search(line) is not None and any(map(str.isalnum, line))
+        line, line_break, _ = closing.partition("\n")
+        has_sign = _SIGN.search(line) and any(map(str.isalnum, line))
         rests = [text.rstrip().rpartition("\n")[0] for text in group]
-        if is_whole and has_sign and 2 * sum(map(may_be_said, rests)) <= len(group):
-            found.append(closing)
+        if line_break and has_sign and 2 * sum(map(may_be_said, rests)) <= len(group):
+            found.append(line + line_break)
     return tuple(found)
 
 
@@ -531,49 +555,27 @@ def _alike(
         yield common, [text for _, text in texts[bisect_left(edges, common) : end]]
 
 
-def _has_picture(opening: str) -> bool:
-    """Whether a long opening begins with a symbol that no keyboard has, such as an emoji."""
-    symbol = opening[:1]
-    return len(opening) >= _LONG and not symbol.isascii() and not symbol.isalnum()
-
-
-def _is_of_programs(opening: str) -> bool:
-    is_long = len(opening) >= _LONG and not opening[0].isalpha()
-    return is_long or _CLOSED.match(opening) is not None
-
-
 def ending(text: str) -> tuple[Syntax, int]:
     """The syntax of the act at the end of a text and its start; empty if there is none."""
     stripped = text.rstrip()
     if stripped.endswith(FENCES):
         marks = fences(stripped)
         opened = marks[-2] if len(marks) > 1 else stripped.rfind(stripped[-3:], 0, -3)
-        return ("fence", opened) if opened >= 0 else ("", 0)
+        if opened >= 0:
+            return "fence", opened
     closing = _CLOSING.search(stripped[-_LONGEST_NAME:])
-    if closing:
-        start = stripped.rfind(f"<{closing[1]}")
-        return ("element", start) if start >= 0 else ("", 0)
-    opened = f"\n{stripped}".find("\n{") if stripped.endswith("}") else -1
-    if opened >= 0:
-        return "object", opened
-    paragraph = stripped.rfind("\n\n") + 2 if "\n\n" in stripped else 0
-    behind = max(map(stripped.rfind, FENCES)) + 1  # a fence: its lines are no labels
-    labels = list(_LABEL.finditer(stripped, max(paragraph, behind)))
-    if labels:
-        label = labels[-1].group()
-        is_call = label.isidentifier() and stripped.endswith(")")
-        of_all = DIGITS.sub("0", label) if "/" in label else label  # of several: ``Action 2/5:``
-        return "call" if is_call else of_all, _after_sentences(stripped, labels)
+    if closing and (opened := stripped.rfind(f"<{closing[1]}")) >= 0:
+        return "element", opened
+    if stripped.endswith(("}", "}]")) and (first := _OBJECT_LINE.search(stripped)):
+        return "object", first.start()
+    # in the last paragraph, and in no fence
+    labels = list(_LABEL.finditer(stripped, max(map(stripped.rfind, (*FENCES, "\n\n"))) + 1))
+    edges = [*[label.start() for label in labels], len(stripped)]
+    for start, end in pairwise(edges):
+        # agents write thoughts as they write the act behind them, ``Thought: I should look there.``
+        if not is_sentence(_SIGNS_BEFORE.sub("", stripped[start:end].strip())):
+            label = labels[-1].group()
+            is_call = stripped.endswith(")") and stripped.startswith("(", labels[-1].end())
+            of_all = DIGITS.sub("0", label) if "/" in label else label  # ``Action 2/5:``
+            return "call" if is_call else of_all, start
     return "", 0
-
-
-def _after_sentences(text: str, labels: Sequence[re.Match[str]]) -> int:
-    """Where the act starts: at its first label, or at the first behind labelled sentences.
-
-    Agents write thoughts before an act as they write the act, ``Thought: I should look there.``
-    """
-    for label, following in pairwise(labels):
-        said = text[label.start() : following.start()].strip()
-        if not is_sentence(said.removeprefix(label[1] or "")):
-            return label.start()
-    return labels[-1].start()

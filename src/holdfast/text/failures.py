@@ -18,6 +18,8 @@ _BRIEF = 400
 _EARLY = 80
 _ERROR = re.compile(r"(?:[A-Za-z]\w*\.)*[A-Za-z]\w*(?:Error|Exception): |(?:error|fatal): ")
 """How the last line of a program that failed begins, however much it wrote before."""
+_EXIT = re.compile(r"(?:exit|return)(?:ed with)?[ _]?(?:code|status)\W{1,4}[1-9]", re.IGNORECASE)
+"""How a shell's failure is told before or behind an output, in words or in a field."""
 _SUCCESS = frozenset("ok success succeeded successful".split())
 _REPORT = frozenset("status code result outcome message msg detail".split())
 """Fields of a JSON reply that say whether an act succeeded: in one word, and in a text."""
@@ -25,10 +27,14 @@ _OF_A_FILE = re.compile(r"\S*\d+[:→|-]")
 
 
 def reports_failure(text: str) -> bool:
-    """Whether an output ends with an error, or is short and begins with a report of failure."""
+    """Whether an output ends with an error, or is short and begins with a report of failure.
+
+    At either end an exit code that is not 0 reports it too.
+    """
     said = text.rstrip()
     last = said.rfind("\n") + 1
-    if _ERROR.match(said, last, last + _BRIEF):
+    ends = f"{said[:_EARLY]}\n{said[-_EARLY:]}"
+    if _ERROR.match(said, last, last + _BRIEF) or _EXIT.search(ends):
         return True
     return len(text) <= _BRIEF and _begins_with_failure(text)
 
