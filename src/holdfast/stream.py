@@ -157,16 +157,18 @@ def _of_text(
             yield StreamEvent("act", "", act, at, number)
         yield from _said(behind, role, at, number)
         return
-    told = last_act, reports_failure(protocol.returned(text)), protocol.opening(text)
-    if role == "tool" or protocol.is_outcome(text):
-        rests = [text.rpartition(closing[::-1])[2] for closing in protocol.closings]
-        below = min(rests, key=len, default=text)  # a person may write below the end of an output
-        yield StreamEvent("outcome", "tool", text.removesuffix(below) or text, at, number, *told)
-        yield from _said(below.strip() if below != text else "", role, at, number)
-    elif last_act >= 0 and protocol.is_unclear(text):
-        yield from _said(text, UNCLEAR, at, number, *told)
-    else:
+    is_outcome = role == "tool" or protocol.is_outcome(text)
+    if not is_outcome and (last_act < 0 or not protocol.is_unclear(text)):
         yield from _said(text, role, at, number)
+        return
+    told = last_act, reports_failure(protocol.returned(text)), protocol.opening(text)
+    if not is_outcome:
+        yield from _said(text, UNCLEAR, at, number, *told)
+        return
+    rests = [text.rpartition(closing[::-1])[2] for closing in protocol.closings]
+    below = min(rests, key=len, default=text)  # a person may write below the end of an output
+    yield StreamEvent("outcome", "tool", text.removesuffix(below) or text, at, number, *told)
+    yield from _said(below.strip() if below != text else "", role, at, number)
 
 
 def _said(

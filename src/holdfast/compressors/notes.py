@@ -334,11 +334,10 @@ class Candidates:
                 break  # there are no more
         following = rest[rest.index(chosen[-1]) + 1 :] if chosen else ()
         chosen = filled(chosen, taken, following, self.costs, cost, room, room * (1 - IDLE))
-        values = {number: self._value(number) for number in rest}
-        best = max(rest, key=values.__getitem__, default=None)
-        outweighs = best is not None and values[best] > sum(map(values.__getitem__, chosen))
-        if best is not None and outweighs and cost([best]) <= room:
-            chosen = [best]
+        best = sorted(rest, key=self._value, reverse=True)[:1]
+        outweighs = sum(map(self._value, best)) > sum(map(self._value, chosen))
+        if outweighs and cost(best) <= room:
+            chosen = best
         return [*firm, *chosen]
 
     def _value(self, number: int) -> float:

@@ -356,12 +356,12 @@ class Selection:
         left = room - empty
         for place, (event, mine) in enumerate(self._best):
             share = max(left // (len(self._best) - place), _LEAST_SHOWN)
-            opening = next((n for n in mine if costs[n] <= share), None)
-            cost = draft.tokens([opening]) - empty if opening is not None else 0
-            if opening is not None and cost <= min(share, left):
+            opening = [n for n in mine if costs[n] <= share][:1]
+            cost = draft.tokens(opening) - empty
+            if opening and cost <= min(share, left):
                 left -= cost
                 due = self.stays.due_to(events[event]) if event in self.in_place else 0
-                floors.append(until(due, dict.fromkeys([opening, *mine]), costs))
+                floors.append(until(due, dict.fromkeys([*opening, *mine]), costs))
             elif event in self.in_place and (place == 0 or share <= left):
                 shown = events[event].text
                 ends[event] = head_tail(shown, share + count(ASIDE), count).rstrip()
