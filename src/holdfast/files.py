@@ -77,5 +77,4 @@ def as_input_errors(file: str, done: str, advice: str) -> Generator[None]:
         yield
     except (OSError, UnicodeDecodeError) as fault:
         why = fault.strerror or fault if isinstance(fault, OSError) else "it is not text"
-        problem = f"it cannot be {done} ({why})"
-        raise InputError(problem, place=file, advice=advice) from fault
+        raise InputError(f"it cannot be {done} ({why})", place=file, advice=advice) from fault

@@ -248,8 +248,11 @@ def report_form(file: str | None, option: str = "") -> ReportForm:
     suffix = PurePath(file).suffix.lower() if file else ".txt"
     if suffix not in _FORMS:
         advice = f"let its name end in {' or '.join(_FORMS)}"
-        problem = "the form of the report is not clear from the name"
-        raise ConfigError(problem, place=f"{option} {file}".strip(), advice=advice)
+        raise ConfigError(
+            "the form of the report is not clear from the name",
+            place=f"{option} {file}".strip(),
+            advice=advice,
+        )
     return _FORMS[suffix]
 
 
@@ -445,9 +448,9 @@ class CompressionResult(Generic[M]):
         try:
             return json.dumps(data, indent=indent, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as fault:
-            advice = "give messages made of dictionaries, lists, texts and finite numbers"
             raise InputError(
-                f"a message cannot be written as JSON: {fault}", advice=advice
+                f"a message cannot be written as JSON: {fault}",
+                advice="give messages made of dictionaries, lists, texts and finite numbers",
             ) from fault
 
     @classmethod
@@ -528,8 +531,9 @@ def contained(payload: Any, key: str, messages: list[object]) -> Any:
 def check_result(given: object) -> None:
     """Raise InputError for anything but a result."""
     if not isinstance(given, CompressionResult):
-        problem = f"{type(given).__name__} is not a result"
-        raise InputError(problem, advice="give what compress returned")
+        raise InputError(
+            f"{type(given).__name__} is not a result", advice="give what compress returned"
+        )
 
 
 def sources(result: CompressionResult) -> list[int | None]:

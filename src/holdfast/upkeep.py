@@ -82,8 +82,7 @@ def exported(store: KeyValueStore, progress: Progress | None = None) -> Iterator
     done = 0
     for part in _parts(store, lambda _: 0):
         if isinstance(part, KeyBytes):
-            value = b64encode(part.value).decode()
-            yield json.dumps({"key": _written(part.key), "value": value})
+            yield json.dumps({"key": _written(part.key), "value": b64encode(part.value).decode()})
             done += 1
         else:
             for at, line in enumerate(part.lines, part.at):

@@ -189,8 +189,11 @@ class FunctionTool:
 def checked(session: object) -> Session:
     """The session. Raises ConfigError for anything else."""
     if not isinstance(session, Session):
-        advice = "give holdfast.Session(thread, budget=...)"
-        raise ConfigError(f"{named(session)} is not a session", place="session", advice=advice)
+        raise ConfigError(
+            f"{named(session)} is not a session",
+            place="session",
+            advice="give holdfast.Session(thread, budget=...)",
+        )
     return session
 
 

@@ -138,8 +138,7 @@ def _is_parquet(name: str) -> bool:
     suffix = Path(name).suffix.lower()
     if suffix not in (*_LINES, _PARQUET):
         problem = "its name says neither JSON lines nor Parquet"
-        advice = f"let it end in {_LINES[0]} or {_PARQUET}"
-        raise InputError(problem, place=name, advice=advice)
+        raise InputError(problem, place=name, advice=f"let it end in {_LINES[0]} or {_PARQUET}")
     return suffix == _PARQUET
 
 

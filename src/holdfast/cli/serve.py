@@ -265,6 +265,5 @@ def mcp(
     """
     place = kept_in(store, store_key)
     if place is None:
-        advice = "name one, such as agent.db"
-        raise ConfigError("it is missing", place="--store", advice=advice)
+        raise ConfigError("it is missing", place="--store", advice="name one, such as agent.db")
     imported("holdfast.mcp:serve")(place, thread, root, port)

@@ -115,9 +115,10 @@ class Anthropic(BlockWire):
         """The blocks in order; content that is a string is one block."""
         for field in FOREIGN_TO_ANTHROPIC.intersection(message):
             if message[field]:
-                advice = "convert the messages first, with `holdfast convert` or formats.convert"
                 raise FormatError(
-                    "the Messages API has no such field", place=f"{place}.{field}", advice=advice
+                    "the Messages API has no such field",
+                    place=f"{place}.{field}",
+                    advice="convert the messages first, with `holdfast convert` or formats.convert",
                 )
         return Node(message, place).content("content", _block)
 

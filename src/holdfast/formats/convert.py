@@ -135,8 +135,11 @@ def written(
         return list(_in_blocks(form, turns, dict(names or {})))
     if isinstance(form, ObjectWire) and form.name in _FLAT:
         return list(map(form.rebuilt, _FLAT[form.name](turns)))
-    advice = "known are the wires of vendors, such as openai_chat, anthropic and gemini"
-    raise ConfigError(f"{form.name!r} is not a wire to convert to", place="to", advice=advice)
+    raise ConfigError(
+        f"{form.name!r} is not a wire to convert to",
+        place="to",
+        advice="known are the wires of vendors, such as openai_chat, anthropic and gemini",
+    )
 
 
 def _tools(body: Object, messages: Messages) -> Iterator[Tool]:
@@ -322,8 +325,9 @@ def tool_schema(provider: str, name: str, purpose: str, parameters: Object) -> W
     form = _LIKE.get(form, form)
     if form not in _TOOLS:
         advice = f"known are {', '.join(sorted({'openai', *_TOOLS, *_LIKE}))}"
-        problem = f"{provider!r} has no form of tools here"
-        raise ConfigError(problem, place="provider", advice=advice)
+        raise ConfigError(
+            f"{provider!r} has no form of tools here", place="provider", advice=advice
+        )
     field, written_as = _TOOLS[form]
     told = {"description": purpose} if purpose else {}
     given = {"json": parameters} if form == "converse" else parameters

@@ -95,8 +95,11 @@ def check_fields(given: object, *, bare: bool = False) -> None:
 def check_type(value: object, hint: Any, place: str) -> None:
     """Raise ConfigError, naming the place, unless the value has the type."""
     if not fits(value, hint):
-        problem = f"{_wrong(value, hint)!r:.60} does not belong here"
-        raise ConfigError(problem, place=place, advice=f"give {_words(hint)}")
+        raise ConfigError(
+            f"{_wrong(value, hint)!r:.60} does not belong here",
+            place=place,
+            advice=f"give {_words(hint)}",
+        )
 
 
 def _wrong(value: object, hint: Any) -> object:

@@ -298,8 +298,9 @@ TIERS: tuple[Tier, ...] = ("hot", "warm", "cold")
 def _of(held: object, tier: Tier) -> Any:
     """What an object has for this tier. Raises ConfigError for an unknown tier."""
     if tier not in TIERS:
-        advice = f"known are {', '.join(TIERS)}"
-        raise ConfigError(f"there is no tier named {tier!r}", place="tier", advice=advice)
+        raise ConfigError(
+            f"there is no tier named {tier!r}", place="tier", advice=f"known are {', '.join(TIERS)}"
+        )
     return getattr(held, tier)
 
 

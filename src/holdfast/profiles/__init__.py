@@ -130,8 +130,10 @@ def named_profile(name: str, folder: Path | None = None) -> ConfigFile:
         return read_config(name if folder is None else folder / name)
     paths = _paths(_HERE, _DESIGNS, _PRESETS)
     if name not in paths:
-        advice = nearest(name, [*profile_names(), *preset_names()])
-        raise ConfigError(f"there is no profile named {name!r}", advice=advice)
+        raise ConfigError(
+            f"there is no profile named {name!r}",
+            advice=nearest(name, [*profile_names(), *preset_names()]),
+        )
     return config_of(paths[name].read_text("utf-8"), f"profile {name}")
 
 
@@ -243,8 +245,11 @@ class Layers:
             with self.telling(file):
                 label = self._label(name, made)
                 if not is_object(knobs) and knobs is not False:
-                    advice = "give a table of knobs, or false to leave the step out"
-                    raise ConfigError(f"{knobs!r} are not knobs", place=written, advice=advice)
+                    raise ConfigError(
+                        f"{knobs!r} are not knobs",
+                        place=written,
+                        advice="give a table of knobs, or false to leave the step out",
+                    )
             self._set[f"{_STEPS}.{label}"] = file, written
             if not is_object(knobs):
                 del made[label]
@@ -260,9 +265,10 @@ class Layers:
             return name if name in found else found[0]
         known = sorted({each for names in called.values() for each in names})
         if not known:
-            advice = "name what it extends, or write [[steps]]"
             raise ConfigError(
-                "there are no steps to change", place=f"{_STEPS}.{name}", advice=advice
+                "there are no steps to change",
+                place=f"{_STEPS}.{name}",
+                advice="name what it extends, or write [[steps]]",
             )
         raise unknown_key(f"{_STEPS}.{name}", known, "step")
 

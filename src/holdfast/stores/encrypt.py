@@ -77,8 +77,7 @@ class Keys:
     def named(self, name: str, about: bytes, start: int = 0) -> str:
         """The inverse of ``name``, from index ``start`` on. Raises StoreError if it was changed."""
         try:
-            sealed = urlsafe_b64decode(name[start:])
-            return to_text(name, self._names.decrypt(sealed, [about])[1:])
+            return to_text(name, self._names.decrypt(urlsafe_b64decode(name[start:]), [about])[1:])
         except (InvalidTag, ValueError) as fault:
             raise StoreError(f"the entry {name!r} of the encrypted store is damaged") from fault
 
@@ -226,8 +225,7 @@ class EncryptedLog:
     def find(self, ids: Sequence[str]) -> dict[str, int]:
         """The positions of the known ones among the ids."""
         names = {self._id(name): name for name in ids if name}
-        found = self._inner.find(list(names))
-        return {names[name]: place for name, place in found.items()}
+        return {names[name]: place for name, place in self._inner.find(list(names)).items()}
 
     def between(self, first: float, last: float, most: int) -> Sequence[int]:
         """The positions of the lines in this period, the earliest first."""

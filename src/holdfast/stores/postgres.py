@@ -251,8 +251,7 @@ class PostgresStore(EntryStore):
                 return True
             if tries == 1:
                 return False
-            held = connection.execute(_GET, (facts["key"], facts["now"])).fetchone()
-            return held == (value,)
+            return connection.execute(_GET, (facts["key"], facts["now"])).fetchone() == (value,)
 
         return self._server.ask(claim)
 

@@ -359,8 +359,7 @@ class SqliteStore(EntryStore, ClosedAfterUse):
     def put_bytes_if_absent(self, key: str, value: bytes) -> bool:
         """Store the bytes if the key is free; whether it was. One of many callers gets True."""
         with self._file.writing() as connection:
-            claimed = connection.execute(_CLAIM, (*_row(key, value), self._clock()))
-            return claimed.rowcount == 1
+            return connection.execute(_CLAIM, (*_row(key, value), self._clock())).rowcount == 1
 
     def delete(self, key: str) -> None:
         """Delete the key."""

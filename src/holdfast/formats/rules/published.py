@@ -47,8 +47,7 @@ _ARTICLES = {
 @cache
 def published(name: str) -> WireSchema:
     """The published schema of this format's messages."""
-    text = (_HERE / f"published_{name}.json").read_text("utf-8")
-    return WireSchema(json.loads(text))
+    return WireSchema(json.loads((_HERE / f"published_{name}.json").read_text("utf-8")))
 
 
 class WireSchema:
