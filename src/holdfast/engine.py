@@ -364,8 +364,11 @@ def positions(pin: object) -> list[int]:
     """The positions as a list. Raises ConfigError for anything else."""
     given = list(cast("Iterable[object]", pin)) if isinstance(pin, Iterable) else [None]
     if not all(map(is_whole, given)):
-        advice = "give a list of positions, or a function that returns True for messages to keep"
-        raise ConfigError(f"{pin!r:.40} is not a list of positions", place="pin", advice=advice)
+        raise ConfigError(
+            f"{pin!r:.40} is not a list of positions",
+            place="pin",
+            advice="give a list of positions, or a function that returns True for messages to keep",
+        )
     return cast("list[int]", given)
 
 

@@ -271,8 +271,9 @@ def _part_of(number: int, text: str) -> KeyBytes | Lines:
     try:
         return _read_part(json.loads(text))
     except ValueError as fault:
-        advice = "give what store export has written"
-        raise InputError(f"{fault}", place=f"line {number:,}", advice=advice) from fault
+        raise InputError(
+            f"{fault}", place=f"line {number:,}", advice="give what store export has written"
+        ) from fault
 
 
 def _read_part(line: Any) -> KeyBytes | Lines:

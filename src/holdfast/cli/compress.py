@@ -62,8 +62,11 @@ def _fitted(
     """
     options = options_of(given)
     if given["profile"] and given["strategy"]:
-        problem = "a profile and strategies exclude each other"
-        raise ConfigError(problem, place="profile", advice="give one of them")
+        raise ConfigError(
+            "a profile and strategies exclude each other",
+            place="profile",
+            advice="give one of them",
+        )
     budget = budget_of(given)
     document = read_conversation(given["file"])
     options["tools"] = given["tools"]

@@ -94,8 +94,9 @@ def read_json(file: str) -> Document:
     text = read_text(file)
     name = shown(file)
     if not text.strip():
-        advice = "give a JSON list of messages, or a request body"
-        raise InputError("it is empty", place=name, advice=advice)
+        raise InputError(
+            "it is empty", place=name, advice="give a JSON list of messages, or a request body"
+        )
     with within(file):
         if file.endswith(_LINE_SUFFIXES):
             return Document(name, text, _parse_lines(text), lines=True)
@@ -223,9 +224,10 @@ def check_targets(targets: Mapping[str, str | None], source: str, *, onto_source
 def check_output(output: str | None, *, as_json: bool) -> None:
     """Raise ConfigError if two things would go to standard output."""
     if as_json and output == STDOUT:
-        advice = "name a file for the messages"
         raise ConfigError(
-            "--json and the messages cannot both go to standard output", place="-o", advice=advice
+            "--json and the messages cannot both go to standard output",
+            place="-o",
+            advice="name a file for the messages",
         )
 
 

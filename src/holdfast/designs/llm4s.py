@@ -73,9 +73,10 @@ class SizeClasses(Configured):
     def __post_init__(self) -> None:
         check_fields(self)
         if self.external_bytes < self.inline_bytes:
-            advice = "give no less than inline_bytes"
             raise ConfigError(
-                f"{self.external_bytes} bytes are too few", place="external_bytes", advice=advice
+                f"{self.external_bytes} bytes are too few",
+                place="external_bytes",
+                advice="give no less than inline_bytes",
             )
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:

@@ -321,9 +321,10 @@ class TierSizes:
     def __post_init__(self) -> None:
         check_fields(self)
         if not 0 < self.target <= self.trigger:
-            advice = "give 0 < target <= trigger <= 1"
             raise ConfigError(
-                "the tiers cannot be emptied to this", place="TierSizes.target", advice=advice
+                "the tiers cannot be emptied to this",
+                place="TierSizes.target",
+                advice="give 0 < target <= trigger <= 1",
             )
 
     def of(self, tier: Tier) -> int:

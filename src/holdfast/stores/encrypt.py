@@ -123,8 +123,11 @@ class EncryptedStore(MappedStore):
 
     def __init__(self, inner: KeyValueStore, keys: Keys) -> None:
         if not isinstance(cast("object", keys), Keys):
-            advice = "open the store with EncryptedStore.unlock(store, key)"
-            raise ConfigError("these are not the keys of a store", place="keys", advice=advice)
+            raise ConfigError(
+                "these are not the keys of a store",
+                place="keys",
+                advice="open the store with EncryptedStore.unlock(store, key)",
+            )
         super().__init__(inner)
         self._keyring = keys
 
@@ -256,10 +259,12 @@ def _check(key: bytes | str) -> None:
         problem = "an empty passphrase"
     else:
         return
-    advice = (
-        f"give {KEY_BYTES} random bytes (secrets.token_bytes({KEY_BYTES})), or a passphrase as text"
+    raise ConfigError(
+        problem,
+        place="encrypted store",
+        advice=f"give {KEY_BYTES} random bytes (secrets.token_bytes({KEY_BYTES})), "
+        "or a passphrase as text",
     )
-    raise ConfigError(problem, place="encrypted store", advice=advice)
 
 
 def _keys_in(inner: KeyValueStore, key: bytes | str) -> Keys:

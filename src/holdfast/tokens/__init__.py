@@ -111,20 +111,20 @@ def _counter(found: object) -> TokenCounter:
     try:
         made = found() if isinstance(found, type) else found
     except TypeError as fault:
-        problem = f"{found!r:.60} cannot be made from nothing ({fault})"
         raise ConfigError(
-            problem, place="counter", advice="give an object of it, with what it needs"
+            f"{found!r:.60} cannot be made from nothing ({fault})",
+            place="counter",
+            advice="give an object of it, with what it needs",
         ) from fault
     if isinstance(made, TokenCounter):
         return made
     if callable(made):
         return _formula("of_function", made)
-    advice = (
-        "give a model's or a counter's name, a function of a text, "
-        "or an object with name, accuracy and count"
-    )
     raise ConfigError(
-        f"{type(made).__name__} is not a token counter", place="counter", advice=advice
+        f"{type(made).__name__} is not a token counter",
+        place="counter",
+        advice="give a model's or a counter's name, a function of a text, "
+        "or an object with name, accuracy and count",
     )
 
 
@@ -225,8 +225,9 @@ def _checked(counter: TokenCounter) -> Callable[[str], int]:
         except HoldfastError:
             raise
         except (Exception, GeneratorExit) as fault:
-            problem = f"{counter.name} failed: {problem_of(fault)}"
-            raise ConfigError(problem, place="counter", advice=advice) from fault
+            raise ConfigError(
+                f"{counter.name} failed: {problem_of(fault)}", place="counter", advice=advice
+            ) from fault
         if not isinstance(tokens, int) or tokens < 0:
             raise ConfigError(f"{counter.name} gave {tokens!r:.40}", place="counter", advice=advice)
         return tokens
