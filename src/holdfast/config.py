@@ -26,6 +26,7 @@ from holdfast.config_files import (
     unknown_key,
 )
 from holdfast.engine import positions
+from holdfast.files import name_of
 from holdfast.formats import FORMATS
 from holdfast.formats.payloads import schemas
 from holdfast.kernel.budget import Budget, written_tokens
@@ -228,7 +229,8 @@ def load_config(
     """
     variables = os.environ if environ is None else environ
     named = path or variables.get(FILE)
-    file = _named(Path(named)) if named else _found(Path(folder or "."))
+    start = name_of(folder or ".", "folder")
+    file = _named(Path(name_of(named))) if named else _found(Path(start))
     files = [each for each in (file, _environment(variables)) if each is not None and each.data]
     layers = Layers(lambda name, folder: _usable(named_profile(name, folder)))
     layers.add(named_profile(USUAL_PROFILE))

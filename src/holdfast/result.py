@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from math import ceil, inf
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated, Any, Generic, cast
 from warnings import warn
 
-from holdfast.files import read_whole, write_all
+from holdfast.files import name_of, read_whole, write_all
 from holdfast.kernel.apply import dropped_by, undo
 from holdfast.kernel.compressor import Status
 from holdfast.kernel.edits import Drop, Edit, Insert, Offload, Replace
@@ -396,7 +396,7 @@ class CompressionResult(Generic[M]):
         or .txt. Raises ConfigError for another ending, and InputError for a file that cannot be
         written.
         """
-        file = None if path is None else fspath(path)
+        file = None if path is None else name_of(path)
         chosen = form or report_form(file)
         told: str = imported("holdfast.reports:report")(self, form=chosen)  # it imports this file
         if file:
@@ -408,7 +408,7 @@ class CompressionResult(Generic[M]):
 
         Raises InputError for messages that JSON cannot hold, and for a file that cannot be written.
         """
-        write_all({fspath(path): self.to_json().encode()})
+        write_all({name_of(path): self.to_json().encode()})
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> CompressionResult[Any]:
@@ -416,10 +416,11 @@ class CompressionResult(Generic[M]):
 
         Raises InputError for a file that cannot be read or holds something else.
         """
+        file = name_of(path)
         try:
-            return cls.from_json(read_whole(path))
+            return cls.from_json(read_whole(file))
         except InputError as fault:
-            raise fault.at(fault.place or fspath(path)) from fault
+            raise fault.at(fault.place or file) from fault
 
     def to_json(self, indent: int | None = None) -> str:
         """The result as JSON, with everything that was removed.

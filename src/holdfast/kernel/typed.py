@@ -13,6 +13,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from functools import cache, partial
 from math import inf
 from operator import ge, gt, le
+from os import PathLike
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -54,6 +55,7 @@ _WORDS: Mapping[object, str] = {
     float: "a number of 0 or more",
     str: "text",
     bool: "true or false",
+    PathLike[str]: "a path",
 }
 _SHARE = "a number of tokens or a share in [0, 1]"
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from inspect import signature
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from holdfast.config_files import (
     read_config,
     unknown_key,
 )
+from holdfast.files import name_of
 from holdfast.kernel.budget import Share
 from holdfast.kernel.compressor import Compressor, Planner
 from holdfast.kernel.errors import ConfigError
@@ -110,7 +111,7 @@ def load_profile(profile: str | PathLike[str] | Profile) -> Profile:
     """
     if isinstance(profile, Profile):
         return profile
-    name = fspath(profile)
+    name = name_of(profile, "profile")
     return _built_in(name) if has_profile(name) else _read(named_profile(name))
 
 

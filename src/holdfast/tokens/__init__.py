@@ -20,6 +20,7 @@ from holdfast.kernel.errors import ConfigError, HoldfastError, MissingExtraError
 from holdfast.kernel.messages import Media
 from holdfast.kernel.ports import Accuracy, MessageCounter, Priced, Tariff, TokenCounter
 from holdfast.kernel.registry import Registry, imported, rows
+from holdfast.kernel.typed import check_type
 from holdfast.text.memo import Memo
 
 from .families import EXACT, STAND_INS, Family, family_of, window_of
@@ -143,6 +144,7 @@ def meter_for(model: str | None = None, counter: Counter = None) -> Meter:
     Counters that are equal share one cache, so that a text is counted once in a process. Raises
     ConfigError for a name that is neither a counter's nor a known model's.
     """
+    check_type(model, str | None, "model")
     chosen = counter_for(model if counter is None else counter)
     if (
         isinstance(counter, str)
