@@ -302,8 +302,7 @@ class _Telling:
     @property
     def most(self) -> int:
         """The largest size of a summary, in tokens."""
-        target = self.history.allowance.target
-        return max(_LEAST, tokens_of(self.form.summary_max_tokens, target))
+        return max(_LEAST, tokens_of(self.form.summary_max_tokens, self.history.allowance.target))
 
     @property
     def cap(self) -> int:

@@ -26,7 +26,14 @@ from holdfast.formats.payloads import (
     refuse,
 )
 from holdfast.formats.rules import RewritingRule, original, without_field
-from holdfast.formats.rules.exchanges import NO_NAME, NO_RESULT, ResultsBehindCalls, Written, paired
+from holdfast.formats.rules.exchanges import (
+    NO_NAME,
+    NO_RESULT,
+    ResultsBehindCalls,
+    UniqueCallIds,
+    Written,
+    paired,
+)
 from holdfast.formats.rules.messages import AtLeastOne, KnownRoles
 from holdfast.formats.wire import KINDS, ObjectWire, Taken, whole
 from holdfast.kernel.integrity import Rule, Violation, Violations
@@ -287,6 +294,7 @@ class OpenAIResponses(ObjectWire):
         AtLeastOne(),
         KnownRoles("system", "developer", "user", "assistant"),
         UniqueItems(),
+        UniqueCallIds(everywhere=True),
         UnreadExchanges(),
         ReasoningLeadsOn(),
         ItemExchanges(),

@@ -248,8 +248,7 @@ class AsPublished(MessageByMessage):
 
     def problem(self, message: Message) -> str:
         """The differences from the schema."""
-        schema = self._schema_of(message)
-        return _described(self._published.problems(original(message), schema, ""))
+        return _described(self._published.problems(original(message), self._schema_of(message), ""))
 
     def mended(self, message: Message) -> Message:
         """The message with every unambiguous repair made."""
