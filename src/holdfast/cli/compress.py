@@ -193,8 +193,7 @@ def explain(told: str | None, *, as_json: bool, **given: Any) -> None:
         write_all({told: text_bytes(written(found, form))})
         note(f"The report is in {told}.\n")
     if as_json:
-        messages = [fate(entry) for entry in found.entries]
-        write_json(summary(result) | {"messages": messages})
+        write_json(summary(result) | {"messages": [fate(entry) for entry in found.entries]})
     elif told is None:
         width = get_terminal_size((WIDTH, 0)).columns
         report(text_report(found, width), sys.stdout)

@@ -64,8 +64,11 @@ def read_text(file: str, errors: Literal["strict", "replace"] = "strict") -> str
         advice = "save it as UTF-8"
         if raw[:2] in _UTF16:
             advice += ": it looks like UTF-16, as PowerShell writes it"
-        problem = f"byte {fault.start:,} (0x{raw[fault.start]:02x}) is not UTF-8"
-        raise InputError(problem, place=shown(file), advice=advice) from fault
+        raise InputError(
+            f"byte {fault.start:,} (0x{raw[fault.start]:02x}) is not UTF-8",
+            place=shown(file),
+            advice=advice,
+        ) from fault
 
 
 def read_conversation(file: str) -> Document:

@@ -167,8 +167,7 @@ def append(
     said["format"] = said.pop("form")
     with within(file), opened(thread, place_of(store), said) as session:
         before = session.faults
-        positions = session.append(*given, ids=ids, at=at)
-        write(f"{json.dumps(positions)}\n")
+        write(json.dumps(session.append(*given, ids=ids, at=at)) + "\n")
         for fault in session.faults:
             if fault not in before:
                 note(f"The messages are stored, but: {fault}\n")

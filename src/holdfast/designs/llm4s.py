@@ -151,8 +151,7 @@ def _ends(items: Sequence[T], told: str) -> list[T | str]:
     """
     if len(items) <= _LONGEST_LIST + 1:
         return list(items)
-    gone = told.format(len(items) - 2 * _ENDS)
-    return [*items[:_ENDS], gone, *items[-_ENDS:]]
+    return [*items[:_ENDS], told.format(len(items) - 2 * _ENDS), *items[-_ENDS:]]
 
 
 def _json(text: str) -> str:

@@ -108,8 +108,7 @@ class Anthropic(BlockWire):
     def published(self, payload: object) -> tuple[Rule, ...]:
         """Fields, roles and limits, also of the system prompt; beta blocks are accepted."""
         body = body_of(payload)
-        system, tools = body.get("system"), body.get("tools")
-        return (AsPublished("anthropic", system), CacheControls(system, tools))
+        return AsPublished("anthropic", body), CacheControls(body.get("system"), body.get("tools"))
 
     def locate(self, message: Object, place: str) -> Located:
         """The blocks in order; content that is a string is one block."""

@@ -190,7 +190,7 @@ class ObjectWire(ABC):
     def published(self, payload: object) -> tuple[Rule, ...]:
         """Fields and limits of the vendor's own API; other servers may accept more."""
         load = imported("holdfast.formats.rules.published:published_rules")
-        return cast("tuple[Rule, ...]", load(self.name))
+        return cast("tuple[Rule, ...]", load(self.name, body_of(payload)))
 
     def aside(self, original: object) -> str:
         """Those texts, one on each line. Raises FormatError for a message nested too deeply."""

@@ -58,9 +58,8 @@ def check_named(form: Format | None, state: State) -> None:
         return
     written = wire_of(state.format)
     if not isinstance(form, type(written)) and not isinstance(written, type(form)):
-        problem = f"the thread is written in {state.format}, not in {form.name}"
         raise ConfigError(
-            problem,
+            f"the thread is written in {state.format}, not in {form.name}",
             place="format",
             advice="leave it out, or begin a thread of another name with the messages converted",
         )

@@ -71,8 +71,7 @@ class Keys:
 
     def name(self, text: str, about: bytes) -> str:
         """The encrypted name, which is always the same."""
-        sealed = self._names.encrypt(b"." + to_bytes(text), [about])
-        return urlsafe_b64encode(sealed).decode()
+        return urlsafe_b64encode(self._names.encrypt(b"." + to_bytes(text), [about])).decode()
 
     def named(self, name: str, about: bytes, start: int = 0) -> str:
         """The inverse of ``name``, from index ``start`` on. Raises StoreError if it was changed."""

@@ -117,8 +117,7 @@ class PostgresLog:
 
     def between(self, first: float, last: float, most: int) -> list[int]:
         """The positions of the lines in this period, the earliest first."""
-        rows = self._server.all(_BETWEEN, (self._name, first, last, most))
-        return [place for (place,) in rows]
+        return [place for (place,) in self._server.all(_BETWEEN, (self._name, first, last, most))]
 
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
         """BM25 scores by position, best first.

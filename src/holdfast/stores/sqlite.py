@@ -205,8 +205,9 @@ def _reading_words() -> Generator[None]:
         ValueError,
         struct.error,
     ) as fault:
-        problem = "the file is damaged: its index of words cannot be read; restore it from a copy"
-        raise SchemaError(problem) from fault
+        raise SchemaError(
+            "the file is damaged: its index of words cannot be read; restore it from a copy"
+        ) from fault
 
 
 class _SqlitePostings:
@@ -352,8 +353,9 @@ class SqliteStore(EntryStore, ClosedAfterUse):
             return None
         value = unsealed(row[0], to_bytes(key), row[1])
         if value is None:
-            problem = "its bytes were changed on the disk; restore the file from a copy"
-            raise CorruptError(key, problem)
+            raise CorruptError(
+                key, "its bytes were changed on the disk; restore the file from a copy"
+            )
         return value
 
     def put_bytes_if_absent(self, key: str, value: bytes) -> bool:
