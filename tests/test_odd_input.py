@@ -6,6 +6,7 @@ import pytest
 
 import holdfast
 from holdfast import Budget, ConfigError, FormatError, InputError
+from holdfast.profiles import load_profile
 from tests.formats.rules.messages import assistant, calling, tool, user
 from tests.talks import agent_run, chat, system, words
 
@@ -311,3 +312,50 @@ def test_two_thousand_messages_with_pins_between_them_are_mended_at_once():
         chat(1_000, 5), 1_000, format="bedrock", profile="fast", pin=range(0, 2_000, 7)
     )
     assert holdfast.validate(done.messages, provider="bedrock") == []
+
+
+RESULT = holdfast.compress([user("hello")], 100)
+
+
+@pytest.mark.parametrize("thing", [5, ["result.json"], b"result.json", print])
+@pytest.mark.parametrize(
+    "takes_a_path",
+    [RESULT.save, RESULT.report, RESULT.load, holdfast.load_config, load_profile],
+)
+def test_what_is_no_path_is_named_in_one_line_with_what_to_give(takes_a_path, thing):
+    with pytest.raises(ConfigError, match="does not belong here; give text or a path") as caught:
+        takes_a_path(thing)
+    assert caught.value.place in ("path", "profile")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["\ud800.txt", "\0.txt"])
+@pytest.mark.parametrize("write", [RESULT.save, RESULT.report])
+def test_a_name_that_no_file_can_have_is_an_error_of_one_line(write, name):
+    with pytest.raises(
+        InputError, match=r"it cannot be written \(.*\); name another file"
+    ) as caught:
+        write(name)
+    assert caught.value.place == name
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        holdfast.count,
+        holdfast.repair,
+        holdfast.prune_old_tool_outputs,
+        lambda messages, model: holdfast.shrink("a few words", 1, model=model),
+    ],
+)
+@pytest.mark.parametrize("model", [len, 5, ["gpt-4o"]])
+def test_a_model_that_is_no_name_is_named_in_one_line(call, model):
+    with pytest.raises(ConfigError, match="^model: .* does not belong here; give text$"):
+        call([user("hello")], model=model)
+
+
+@pytest.mark.parametrize("kind", [[], 5, {"kind": "log"}])
+def test_a_kind_of_text_that_is_no_name_is_named_in_one_line(kind):
+    with pytest.raises(ConfigError, match="^kind: .* does not belong here; give text$"):
+        holdfast.shrink("a few words", 1, kind=kind)

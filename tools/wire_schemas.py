@@ -64,6 +64,19 @@ OPENAI_LIMITS: tuple[tuple[str, str, Schema, str], ...] = (
 )
 """Type, field, limit and where it is written."""
 
+OPENAI_TOOLS: Schema = {
+    "type": "array",
+    "maxItems": 128,
+    "items": {
+        "properties": {
+            "function": {
+                "properties": {"name": {"type": "string", "pattern": "^[a-zA-Z0-9_-]{1,64}$"}}
+            }
+        }
+    },
+}
+"""Fields of tools and their limits; https://github.com/zed-industries/zed/issues/32946 and
+openai.types.shared.FunctionDefinition.name"""
 CALL_ID = 40  # characters; https://github.com/agno-agi/agno/issues/5382
 OPENAI_TAKEN: tuple[tuple[str, str, str], ...] = (
     (
@@ -174,6 +187,11 @@ alone.
 """
 ANTHROPIC_FREE = frozenset({"caller", "citations"})
 """Fields whose values the vendor makes: they are sent back as they came."""
+ANTHROPIC_TOOLS: Schema = {
+    "type": "array",
+    "items": {"properties": {"name": {"type": "string", "pattern": "^[a-zA-Z0-9_-]{1,128}$"}}},
+}
+"""https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools"""
 CACHE_CONTROLS = 4  # https://github.com/tghamm/Anthropic.SDK/issues/50
 
 
@@ -194,13 +212,12 @@ def openai_chat() -> Schema:
             definition["required"] = [
                 field for field in definition["required"] if field != "content"
             ]
-    return _file(
-        "openai",
-        "openai.types.chat.ChatCompletionMessageParam",
-        roles,
-        definitions,
-        {"call_id": CALL_ID},
-    )
+    limits = {"call_id": CALL_ID}
+    source = "openai.types.chat.ChatCompletionMessageParam"
+    return {
+        "beside": {"tools": OPENAI_TOOLS},
+        **_file("openai", source, roles, definitions, limits),
+    }
 
 
 def openai_responses() -> Schema:
@@ -283,7 +300,9 @@ def anthropic() -> Schema:
     for field in BetaSystemMessageParam.__annotations__:  # settings, which are not text
         roles["system"]["properties"].setdefault(field, {})
     limits = {"cache_control": CACHE_CONTROLS}
-    return _file("anthropic", "anthropic.types.beta.BetaMessageParam", roles, definitions, limits)
+    source = "anthropic.types.beta.BetaMessageParam"
+    beside = {"system": roles["user"]["properties"]["content"], "tools": ANTHROPIC_TOOLS}
+    return {"beside": beside, **_file("anthropic", source, roles, definitions, limits)}
 
 
 def gemini() -> Schema:

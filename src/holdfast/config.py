@@ -26,6 +26,7 @@ from holdfast.config_files import (
     unknown_key,
 )
 from holdfast.engine import positions
+from holdfast.files import name_of
 from holdfast.formats import FORMATS
 from holdfast.formats.payloads import schemas
 from holdfast.kernel.budget import Budget, written_tokens
@@ -68,8 +69,9 @@ def _schemas(given: object) -> object:
         try:
             found = json.loads(Path(given).read_text("utf-8"))
         except (OSError, ValueError) as fault:
-            problem = f"{given!r} cannot be read ({fault})"
-            raise ConfigError(problem, place="tools", advice="name a JSON file") from fault
+            raise ConfigError(
+                f"{given!r} cannot be read ({fault})", place="tools", advice="name a JSON file"
+            ) from fault
         found = found.get("tools") if is_object(found) else found
     try:
         schemas(found)
@@ -188,8 +190,11 @@ class Config:
         if "tools" in given:
             _ = self._tools
         if "strategy" in given and self._said & {"extends", "profile", "steps"}:
-            problem = "a profile and strategies exclude each other"
-            raise ConfigError(problem, place="strategy", advice="give the one or the other")
+            raise ConfigError(
+                "a profile and strategies exclude each other",
+                place="strategy",
+                advice="give the one or the other",
+            )
         for name in TABLES.table:
             self.table(name)
         if self.budget.limit or self.budget.window:
@@ -224,7 +229,8 @@ def load_config(
     """
     variables = os.environ if environ is None else environ
     named = path or variables.get(FILE)
-    file = _named(Path(named)) if named else _found(Path(folder or "."))
+    start = name_of(folder or ".", "folder")
+    file = _named(Path(name_of(named))) if named else _found(Path(start))
     files = [each for each in (file, _environment(variables)) if each is not None and each.data]
     layers = Layers(lambda name, folder: _usable(named_profile(name, folder)))
     layers.add(named_profile(USUAL_PROFILE))
@@ -289,8 +295,11 @@ def _environment(variables: Mapping[str, str]) -> ConfigFile:
         for key in tables:
             below = table.setdefault(key, {})
             if not isinstance(below, dict):
-                advice = f"give each of its keys a variable, such as {PREFIX}BUDGET__LIMIT"
-                raise ConfigError(f"another variable sets {key}", place=name, advice=advice)
+                raise ConfigError(
+                    f"another variable sets {key}",
+                    place=name,
+                    advice=f"give each of its keys a variable, such as {PREFIX}BUDGET__LIMIT",
+                )
             table = cast("dict[str, Any]", below)
         table[last] = _value(value, path)
 

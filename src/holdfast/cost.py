@@ -55,8 +55,7 @@ class Costs:
         """Return what the next call gains; ``newest`` is the newest exchange in tokens."""
         held = before - newest if self.cached is None else self.cached
         cached = held if self.idle < self.lifetime else 0
-        price = self.price or FREE
-        return net_of(before, after, price, cached=cached, shared=shared, spent=spent)
+        return net_of(before, after, self.price or FREE, cached=cached, shared=shared, spent=spent)
 
 
 def net_of(

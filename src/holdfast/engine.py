@@ -333,8 +333,11 @@ def _allowed(budget: Budget, model: str | None) -> int:
     """The limit in tokens."""
     window = window_of(model)
     if model and window is None and budget.limit is None and budget.window is None:
-        advice = "check the name, or give a budget"
-        raise ConfigError(f"the window of {model!r} is not known", place="model", advice=advice)
+        raise ConfigError(
+            f"the window of {model!r} is not known",
+            place="model",
+            advice="check the name, or give a budget",
+        )
     return budget.tokens(window)
 
 
@@ -351,8 +354,9 @@ def _pinned(transcript: Transcript, pin: Pin) -> frozenset[int]:
     for i in given:
         if not -length <= i < length:
             there = "is 1 message" if length == 1 else f"are {length} messages"
-            advice = f"there {there}, counted from 0"
-            raise ConfigError(f"there is no message {i}", place="pin", advice=advice)
+            raise ConfigError(
+                f"there is no message {i}", place="pin", advice=f"there {there}, counted from 0"
+            )
     return transcript.pinned.union(i % length for i in given)
 
 
@@ -360,8 +364,11 @@ def positions(pin: object) -> list[int]:
     """The positions as a list. Raises ConfigError for anything else."""
     given = list(cast("Iterable[object]", pin)) if isinstance(pin, Iterable) else [None]
     if not all(map(is_whole, given)):
-        advice = "give a list of positions, or a function that returns True for messages to keep"
-        raise ConfigError(f"{pin!r:.40} is not a list of positions", place="pin", advice=advice)
+        raise ConfigError(
+            f"{pin!r:.40} is not a list of positions",
+            place="pin",
+            advice="give a list of positions, or a function that returns True for messages to keep",
+        )
     return cast("list[int]", given)
 
 

@@ -252,8 +252,11 @@ def evaluate(
     result: Any = before
     if after is None:
         if not isinstance(before, CompressionResult):
-            advice = "give the messages after it, or a result of compress"
-            raise ConfigError("it is missing", place="after", advice=advice)
+            raise ConfigError(
+                "it is missing",
+                place="after",
+                advice="give the messages after it, or a result of compress",
+            )
         before, after = restore(result), result.messages
     asked = [
         each if isinstance(each, Probe) else Probe(each[0], tuple(each[1])) for each in probes or ()

@@ -9,6 +9,13 @@ from pathlib import Path
 from stat import S_IMODE
 
 from holdfast.kernel.errors import InputError
+from holdfast.kernel.typed import check_type
+
+
+def name_of(path: str | os.PathLike[str], place: str = "path") -> str:
+    """The path as text. Raises ConfigError, with this place, for anything else."""
+    check_type(path, str | os.PathLike[str], place)
+    return os.fspath(path)
 
 
 def followed(file: str | os.PathLike[str]) -> Path:
@@ -75,7 +82,8 @@ def as_input_errors(file: str, done: str, advice: str) -> Generator[None]:
     """Turn an error of the system into an InputError: the file cannot be ``done``."""
     try:
         yield
-    except (OSError, UnicodeDecodeError) as fault:
-        why = fault.strerror or fault if isinstance(fault, OSError) else "it is not text"
-        problem = f"it cannot be {done} ({why})"
-        raise InputError(problem, place=file, advice=advice) from fault
+    except (OSError, ValueError) as fault:
+        why = getattr(fault, "strerror", None) or fault
+        if isinstance(fault, UnicodeDecodeError):
+            why = "it is not text"
+        raise InputError(f"it cannot be {done} ({why})", place=file, advice=advice) from fault

@@ -120,9 +120,10 @@ def prune_old_tool_outputs(
 
 def _check(messages: object, prune: object) -> None:
     if not isinstance(messages, list):
-        problem = f"only a list can be changed in place, not a {type(messages).__name__}"
         raise InputError(
-            problem, place="messages", advice="give the list that you hold, or use compress"
+            f"only a list can be changed in place, not a {type(messages).__name__}",
+            place="messages",
+            advice="give the list that you hold, or use compress",
         )
     check_type(prune, Prune | None, "prune")
 

@@ -138,16 +138,22 @@ class _Tools:
                 raise InputError("no conversation is named", place="thread", advice="give its name")
             with Session(name, store=self._store) as session:
                 if not begins and not session.appended:
-                    advice = "check the name of the conversation"
-                    raise InputError(f"nothing is kept of {name!r}", place="thread", advice=advice)
+                    raise InputError(
+                        f"nothing is kept of {name!r}",
+                        place="thread",
+                        advice="check the name of the conversation",
+                    )
                 yield session
 
     def _text(self, path: str) -> str:
         """The text of a file. Raises InputError if it cannot or may not be read."""
         file = (self._root / path).resolve()
         if not file.is_relative_to(self._root):
-            advice = f"give a path under {self._root}"
-            raise InputError("it is outside the folder of --root", place=path, advice=advice)
+            raise InputError(
+                "it is outside the folder of --root",
+                place=path,
+                advice=f"give a path under {self._root}",
+            )
         if file.is_file() and file.stat().st_size > _MOST:
             raise InputError(f"it is larger than {_MOST:,} bytes", place=path)
         return read_whole(file).decode("utf-8", "replace")

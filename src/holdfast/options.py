@@ -243,6 +243,9 @@ def costs_of(options: Options, profile: Profile, model: str | None) -> Costs | N
     known = costs.known(model)
     if asked and known is None:
         problem = f"the price of {model!r} is not known" if model else "there is no price"
-        advice = "give Costs(price=Price(...)), or a model of `holdfast prices`"
-        raise ConfigError(problem, place="costs", advice=advice)
+        raise ConfigError(
+            problem,
+            place="costs",
+            advice="give Costs(price=Price(...)), or a model of `holdfast prices`",
+        )
     return known

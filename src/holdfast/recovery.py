@@ -182,8 +182,11 @@ def _object(arguments: object) -> Mapping[str, object]:
     """The arguments of a call, given as an object or as its JSON."""
     given = object_of(arguments) if isinstance(arguments, str | bytes) else arguments
     if not is_object(given):
-        advice = 'give an object such as {"key": "3fa1c27b90de"}'
-        raise ConfigError("the arguments are not an object", place="arguments", advice=advice)
+        raise ConfigError(
+            "the arguments are not an object",
+            place="arguments",
+            advice='give an object such as {"key": "3fa1c27b90de"}',
+        )
     return given
 
 
@@ -208,8 +211,7 @@ def _text(name: str, value: object) -> str | None:
 
 
 def _refused(name: str, value: object, advice: str) -> NoReturn:
-    shown = repr(value)
-    raise ConfigError(f"{shown[:80]} does not belong here", place=name, advice=advice)
+    raise ConfigError(f"{value!r:.80} does not belong here", place=name, advice=advice)
 
 
 def delete_summaries(thread: str, *, store: str | KeyValueStore) -> int:

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from math import ceil, inf
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated, Any, Generic, cast
 from warnings import warn
 
-from holdfast.files import read_whole, write_all
+from holdfast.files import name_of, read_whole, write_all
 from holdfast.kernel.apply import dropped_by, undo
 from holdfast.kernel.compressor import Status
 from holdfast.kernel.edits import Drop, Edit, Insert, Offload, Replace
@@ -248,8 +248,11 @@ def report_form(file: str | None, option: str = "") -> ReportForm:
     suffix = PurePath(file).suffix.lower() if file else ".txt"
     if suffix not in _FORMS:
         advice = f"let its name end in {' or '.join(_FORMS)}"
-        problem = "the form of the report is not clear from the name"
-        raise ConfigError(problem, place=f"{option} {file}".strip(), advice=advice)
+        raise ConfigError(
+            "the form of the report is not clear from the name",
+            place=f"{option} {file}".strip(),
+            advice=advice,
+        )
     return _FORMS[suffix]
 
 
@@ -393,7 +396,7 @@ class CompressionResult(Generic[M]):
         or .txt. Raises ConfigError for another ending, and InputError for a file that cannot be
         written.
         """
-        file = None if path is None else fspath(path)
+        file = None if path is None else name_of(path)
         chosen = form or report_form(file)
         told: str = imported("holdfast.reports:report")(self, form=chosen)  # it imports this file
         if file:
@@ -405,7 +408,7 @@ class CompressionResult(Generic[M]):
 
         Raises InputError for messages that JSON cannot hold, and for a file that cannot be written.
         """
-        write_all({fspath(path): self.to_json().encode()})
+        write_all({name_of(path): self.to_json().encode()})
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> CompressionResult[Any]:
@@ -413,10 +416,11 @@ class CompressionResult(Generic[M]):
 
         Raises InputError for a file that cannot be read or holds something else.
         """
+        file = name_of(path)
         try:
-            return cls.from_json(read_whole(path))
+            return cls.from_json(read_whole(file))
         except InputError as fault:
-            raise fault.at(fault.place or fspath(path)) from fault
+            raise fault.at(fault.place or file) from fault
 
     def to_json(self, indent: int | None = None) -> str:
         """The result as JSON, with everything that was removed.
@@ -445,9 +449,9 @@ class CompressionResult(Generic[M]):
         try:
             return json.dumps(data, indent=indent, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as fault:
-            advice = "give messages made of dictionaries, lists, texts and finite numbers"
             raise InputError(
-                f"a message cannot be written as JSON: {fault}", advice=advice
+                f"a message cannot be written as JSON: {fault}",
+                advice="give messages made of dictionaries, lists, texts and finite numbers",
             ) from fault
 
     @classmethod
@@ -528,8 +532,9 @@ def contained(payload: Any, key: str, messages: list[object]) -> Any:
 def check_result(given: object) -> None:
     """Raise InputError for anything but a result."""
     if not isinstance(given, CompressionResult):
-        problem = f"{type(given).__name__} is not a result"
-        raise InputError(problem, advice="give what compress returned")
+        raise InputError(
+            f"{type(given).__name__} is not a result", advice="give what compress returned"
+        )
 
 
 def sources(result: CompressionResult) -> list[int | None]:

@@ -58,6 +58,7 @@ def shrink(
     check_type(tokens, Tokens, "tokens")
     check_type(text, str, "text")
     check_type(query, str, "query")
+    check_type(kind, str | None, "kind")
     count = meter_for(model, counter).text
     before = count(text)
     found: tuple[tuple[str, int], ...] = ()

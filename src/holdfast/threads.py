@@ -115,8 +115,11 @@ def erase(store: LogStore, name: str) -> tuple[int, int]:
     Raises ConfigError for a store that cannot erase.
     """
     if not isinstance(store, ErasesLogs) or not isinstance(store, ListsKeys):
-        problem = f"a {type(store).__name__} cannot erase a thread"
-        raise ConfigError(problem, place="store", advice="use a store of holdfast.stores")
+        raise ConfigError(
+            f"a {type(store).__name__} cannot erase a thread",
+            place="store",
+            advice="use a store of holdfast.stores",
+        )
     logs = [log for log in (MESSAGES + name, EVENTS + name) if log in store.logs(log)]
     return erase_all(store, _keys(name, store), logs)
 

@@ -82,8 +82,7 @@ def exported(store: KeyValueStore, progress: Progress | None = None) -> Iterator
     done = 0
     for part in _parts(store, lambda _: 0):
         if isinstance(part, KeyBytes):
-            value = b64encode(part.value).decode()
-            yield json.dumps({"key": _written(part.key), "value": value})
+            yield json.dumps({"key": _written(part.key), "value": b64encode(part.value).decode()})
             done += 1
         else:
             for at, line in enumerate(part.lines, part.at):
@@ -272,8 +271,9 @@ def _part_of(number: int, text: str) -> KeyBytes | Lines:
     try:
         return _read_part(json.loads(text))
     except ValueError as fault:
-        advice = "give what store export has written"
-        raise InputError(f"{fault}", place=f"line {number:,}", advice=advice) from fault
+        raise InputError(
+            f"{fault}", place=f"line {number:,}", advice="give what store export has written"
+        ) from fault
 
 
 def _read_part(line: Any) -> KeyBytes | Lines:

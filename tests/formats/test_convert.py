@@ -5,6 +5,7 @@ import pytest
 from holdfast.formats import detect, named
 from holdfast.formats.convert import convert
 from holdfast.kernel.errors import ConfigError, FormatError
+from holdfast.kernel.messages import Text
 from holdfast.validity import validate
 from tests.formats.rules.messages import assistant, calling, result, tool, use, user
 
@@ -276,6 +277,34 @@ def test_an_image_goes_where_the_wire_has_a_place_for_it():
     }
     for wire, (field, inner, block) in shown.items():
         assert convert(messages, wire)[field] == [{"role": "user", inner: [block]}]
+
+
+@pytest.mark.parametrize("wire", ["openai_chat", "anthropic", "bedrock", "converse", "responses"])
+@pytest.mark.parametrize(
+    "medium",
+    [
+        {"inlineData": {"mimeType": "image/png", "data": "AAAA"}},
+        {"fileData": {"mimeType": "application/pdf", "fileUri": "https://x/y.pdf"}},
+    ],
+)
+def test_what_a_model_drew_becomes_text_where_only_users_show_media(wire, medium):
+    turns = [("user", {"text": "draw"}), ("model", medium), ("user", {"text": "and?"})]
+    contents = [{"role": role, "parts": [part]} for role, part in turns]
+    body = convert({"contents": contents}, wire)
+    assert validate(body, wire) == []
+    _, drawn, _ = named(wire).read(body).messages
+    assert drawn.role == "assistant"
+    assert [type(part) for part in drawn.parts] == [Text]
+    source = medium.get("inlineData", {}).get("data") or medium["fileData"]["fileUri"]
+    assert source in drawn.content_text
+
+
+def test_what_a_model_drew_stays_media_for_a_model_that_draws():
+    contents = [
+        {"role": "user", "parts": [{"text": "draw"}]},
+        {"role": "model", "parts": [{"inlineData": {"mimeType": "image/png", "data": "AAAA"}}]},
+    ]
+    assert convert({"contents": contents}, "gemini")["contents"] == contents
 
 
 def test_plain_is_no_wire_to_convert_to():

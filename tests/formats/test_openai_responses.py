@@ -6,7 +6,7 @@ import holdfast
 from holdfast.formats import detect, named
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.messages import Media, Opaque, Reasoning, Text, ToolCall, ToolResult
-from holdfast.validity import validate
+from holdfast.validity import repair, validate
 from tests.contracts.format_contract import FormatContract
 
 TOOLS = {"type": "additional_tools", "role": "developer", "tools": [{"type": "namespace"}]}
@@ -174,6 +174,49 @@ def test_calls_of_other_kinds_and_their_outputs_are_one_unit():
     units = named("responses").read(items).units
     assert range(1, 3) in units
     assert range(3, 6) in units
+
+
+@pytest.mark.parametrize(
+    "alone",
+    [
+        [{"type": "computer_call", "id": "cu_1", "call_id": "a", "action": {}}],
+        [{"type": "computer_call_output", "call_id": "a", "output": {}}],
+        [{"type": "tool_search_call", "call_id": "a", "arguments": {}}],
+        [{"type": "tool_search_output", "call_id": "a", "tools": []}],
+        [{"type": "mcp_approval_response", "approval_request_id": "m", "approve": True}],
+        [reasoning("rs_1"), {"type": "computer_call", "call_id": "a", "action": {}}],
+        [
+            {"type": "computer_call_output", "call_id": "a", "output": {}},
+            {"type": "computer_call", "call_id": "a", "action": {}},
+        ],
+    ],
+)
+def test_a_half_of_another_kind_without_the_other_is_refused_and_goes(alone):
+    items = [{"role": "user", "content": "go"}, *alone, {"role": "user", "content": "and?"}]
+    assert {"unread_exchange_whole"} == {each.rule for each in validate(items, "responses")}
+    result = repair(items, "responses")
+    assert result.messages == [items[0], items[-1]]
+    assert validate(result.messages, "responses") == []
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        [
+            {"type": "item_reference", "id": "cu_1"},
+            {"type": "computer_call_output", "call_id": "a"},
+        ],
+        [
+            {"type": "tool_search_call", "call_id": None},
+            {"type": "tool_search_output", "tools": []},
+        ],
+        [{"type": "web_search_call", "id": "ws_1", "action": {}}],
+        [{"type": "mcp_call", "id": "mc_1", "approval_request_id": "m", "name": "n"}],
+        [{"type": "mcp_approval_request", "id": "m", "server_label": "s", "name": "n"}],
+    ],
+)
+def test_what_the_vendor_pairs_by_itself_may_stand_alone(items):
+    assert validate([{"role": "user", "content": "go"}, *items], "responses") == []
 
 
 def test_an_action_keeps_its_shape_whatever_it_says_now():

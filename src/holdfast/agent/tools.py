@@ -63,8 +63,11 @@ class PlainTool(Generic[F]):
             else:
                 read = msgspec.convert(arguments, self.arguments)
         except (msgspec.DecodeError, UnicodeError) as fault:
-            advice = "give the arguments that the schema of the tool describes"
-            raise InputError(str(fault), place=self.arguments.__name__, advice=advice) from fault
+            raise InputError(
+                str(fault),
+                place=self.arguments.__name__,
+                advice="give the arguments that the schema of the tool describes",
+            ) from fault
         named = {name: getattr(read, name) for name in self.arguments.__struct_fields__}
         return self.function(**named)
 
@@ -176,9 +179,10 @@ class FunctionTool:
     def __post_init__(self) -> None:
         function: object = self.run
         if not callable(function):
-            advice = "give a function of the arguments' JSON"
             raise ConfigError(
-                f"{named(function)} is not a function", place="FunctionTool.run", advice=advice
+                f"{named(function)} is not a function",
+                place="FunctionTool.run",
+                advice="give a function of the arguments' JSON",
             )
 
     def __call__(self, arguments: object) -> Any:
@@ -189,8 +193,11 @@ class FunctionTool:
 def checked(session: object) -> Session:
     """The session. Raises ConfigError for anything else."""
     if not isinstance(session, Session):
-        advice = "give holdfast.Session(thread, budget=...)"
-        raise ConfigError(f"{named(session)} is not a session", place="session", advice=advice)
+        raise ConfigError(
+            f"{named(session)} is not a session",
+            place="session",
+            advice="give holdfast.Session(thread, budget=...)",
+        )
     return session
 
 
@@ -212,11 +219,12 @@ def by_name(tools: object) -> dict[str, Tool]:
             raise ConfigError(f"{named(tool)} is not a tool", place=place, advice=_ADVICE)
         name = next((name for name, _, _ in described([schema])), "")
         if not name:
-            advice = (
-                "give one such as "
-                '{"type": "function", "function": {"name": "read", "parameters": {...}}}'
+            raise ConfigError(
+                "its schema has no name",
+                place=place,
+                advice="give one such as "
+                '{"type": "function", "function": {"name": "read", "parameters": {...}}}',
             )
-            raise ConfigError("its schema has no name", place=place, advice=advice)
         if name in found:
             raise ConfigError(
                 f"there is another tool named {name!r}", place=place, advice="rename one of them"

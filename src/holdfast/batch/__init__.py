@@ -137,9 +137,11 @@ def _is_parquet(name: str) -> bool:
     """Whether the file is Parquet, not JSON lines. Raises InputError if its name says neither."""
     suffix = Path(name).suffix.lower()
     if suffix not in (*_LINES, _PARQUET):
-        problem = "its name says neither JSON lines nor Parquet"
-        advice = f"let it end in {_LINES[0]} or {_PARQUET}"
-        raise InputError(problem, place=name, advice=advice)
+        raise InputError(
+            "its name says neither JSON lines nor Parquet",
+            place=name,
+            advice=f"let it end in {_LINES[0]} or {_PARQUET}",
+        )
     return suffix == _PARQUET
 
 
@@ -317,8 +319,11 @@ def batch(
         kept.put(target, partial(_write, target, sources, outputs))
     kept.remove()
     if unread:
-        problem = "no conversation could be read or fitted"
-        raise InputError(problem, place=target, advice=f"see {target}.bad.jsonl")
+        raise InputError(
+            "no conversation could be read or fitted",
+            place=target,
+            advice=f"see {target}.bad.jsonl",
+        )
     summary.elapsed = perf_counter() - begun
     return summary
 

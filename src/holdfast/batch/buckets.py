@@ -83,5 +83,6 @@ def _as_input_errors(url: str) -> Generator[None]:
     except FileNotFoundError:
         raise
     except (BaseError, OSError) as fault:
-        advice = "check the bucket and who asks"
-        raise InputError(problem_line(fault), place=url, advice=advice) from fault
+        raise InputError(
+            problem_line(fault), place=url, advice="check the bucket and who asks"
+        ) from fault

@@ -66,8 +66,7 @@ def _filled(files: Sequence[Path], outputs: Iterator[str]) -> Iterator[Any]:
 
 def _plain(outputs: Iterator[str]) -> Iterator[Any]:
     while lines := list(islice(outputs, _ROWS)):
-        kept = [line for line in lines if line]
-        yield _arrow.table({_COLUMN: _arrow.array(kept, "string")})
+        yield _arrow.table({_COLUMN: _arrow.array([line for line in lines if line], "string")})
 
 
 def _batches(file: Path) -> Iterator[Any]:

@@ -62,8 +62,11 @@ def _fitted(
     """
     options = options_of(given)
     if given["profile"] and given["strategy"]:
-        problem = "a profile and strategies exclude each other"
-        raise ConfigError(problem, place="profile", advice="give one of them")
+        raise ConfigError(
+            "a profile and strategies exclude each other",
+            place="profile",
+            advice="give one of them",
+        )
     budget = budget_of(given)
     document = read_conversation(given["file"])
     options["tools"] = given["tools"]
@@ -190,8 +193,7 @@ def explain(told: str | None, *, as_json: bool, **given: Any) -> None:
         write_all({told: text_bytes(written(found, form))})
         note(f"The report is in {told}.\n")
     if as_json:
-        messages = [fate(entry) for entry in found.entries]
-        write_json(summary(result) | {"messages": messages})
+        write_json(summary(result) | {"messages": [fate(entry) for entry in found.entries]})
     elif told is None:
         width = get_terminal_size((WIDTH, 0)).columns
         report(text_report(found, width), sys.stdout)

@@ -96,8 +96,11 @@ def _files(place: str) -> Sequence[str]:
         return [place]
     found = sorted(str(path) for path in Path(place).glob("*.json"))
     if not found:
-        advice = "give one with files of `holdfast compress --result`"
-        raise InputError("there is no result in it", place=place, advice=advice)
+        raise InputError(
+            "there is no result in it",
+            place=place,
+            advice="give one with files of `holdfast compress --result`",
+        )
     return found
 
 
@@ -123,6 +126,9 @@ def _probes(file: str | None) -> list[Probe]:
             given = typed(row, Probe)
             found.append(Probe(given.question, given.expected))
         if len(found) == n or not all(found[n].expected):
-            advice = 'write {"question": "...", "expected": ["word", ...]}'
-            raise InputError("this is not a probe", place=f"{file}: [{n}]", advice=advice)
+            raise InputError(
+                "this is not a probe",
+                place=f"{file}: [{n}]",
+                advice='write {"question": "...", "expected": ["word", ...]}',
+            )
     return found

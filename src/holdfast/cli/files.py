@@ -64,8 +64,11 @@ def read_text(file: str, errors: Literal["strict", "replace"] = "strict") -> str
         advice = "save it as UTF-8"
         if raw[:2] in _UTF16:
             advice += ": it looks like UTF-16, as PowerShell writes it"
-        problem = f"byte {fault.start:,} (0x{raw[fault.start]:02x}) is not UTF-8"
-        raise InputError(problem, place=shown(file), advice=advice) from fault
+        raise InputError(
+            f"byte {fault.start:,} (0x{raw[fault.start]:02x}) is not UTF-8",
+            place=shown(file),
+            advice=advice,
+        ) from fault
 
 
 def read_conversation(file: str) -> Document:
@@ -94,8 +97,9 @@ def read_json(file: str) -> Document:
     text = read_text(file)
     name = shown(file)
     if not text.strip():
-        advice = "give a JSON list of messages, or a request body"
-        raise InputError("it is empty", place=name, advice=advice)
+        raise InputError(
+            "it is empty", place=name, advice="give a JSON list of messages, or a request body"
+        )
     with within(file):
         if file.endswith(_LINE_SUFFIXES):
             return Document(name, text, _parse_lines(text), lines=True)
@@ -223,9 +227,10 @@ def check_targets(targets: Mapping[str, str | None], source: str, *, onto_source
 def check_output(output: str | None, *, as_json: bool) -> None:
     """Raise ConfigError if two things would go to standard output."""
     if as_json and output == STDOUT:
-        advice = "name a file for the messages"
         raise ConfigError(
-            "--json and the messages cannot both go to standard output", place="-o", advice=advice
+            "--json and the messages cannot both go to standard output",
+            place="-o",
+            advice="name a file for the messages",
         )
 
 

@@ -101,8 +101,10 @@ def moment(value: str) -> datetime:
     try:
         found = datetime.fromisoformat(value)
     except ValueError as fault:
-        advice = "give one such as 2026-05-08T13:56 or 2026-05-08T13:56+02:00"
-        raise ConfigError(f"{value!r} is not a time", advice=advice) from fault
+        raise ConfigError(
+            f"{value!r} is not a time",
+            advice="give one such as 2026-05-08T13:56 or 2026-05-08T13:56+02:00",
+        ) from fault
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
@@ -114,8 +116,10 @@ def positions(value: Sequence[str]) -> list[int]:
         try:
             found += [int(number) for number in given.split(",")]
         except ValueError as fault:
-            advice = "give a position such as 0, or several such as 0,3,-1"
-            raise ConfigError(f"{given!r} names no messages", advice=advice) from fault
+            raise ConfigError(
+                f"{given!r} names no messages",
+                advice="give a position such as 0, or several such as 0,3,-1",
+            ) from fault
     return found
 
 
@@ -271,8 +275,9 @@ def kept_in(
     """The store of these options. Raises ConfigError if it must exist and does not."""
     if store is None:
         if key_file is not None:
-            problem = "there is no store to open with it"
-            raise ConfigError(problem, place="--store-key", advice="give --store too")
+            raise ConfigError(
+                "there is no store to open with it", place="--store-key", advice="give --store too"
+            )
         return None
     url = place_of(store, missing="check the path" if reading else "", option=option)
     check_store(url)  # a server that opened it at its first request would run until then
@@ -308,8 +313,9 @@ def _key_in(file: str) -> bytes | str:
         return content if is_key else content.decode().rstrip("\r\n")
     except (InputError, UnicodeDecodeError) as fault:
         problem = fault.problem if isinstance(fault, InputError) else "it is not text"
-        advice = "name a file with 32 bytes or a passphrase"
-        raise InputError(problem, place=f"--store-key {file}", advice=advice) from fault
+        raise InputError(
+            problem, place=f"--store-key {file}", advice="name a file with 32 bytes or a passphrase"
+        ) from fault
 
 
 def budget_of(given: Mapping[str, Any]) -> Budget:

@@ -63,8 +63,9 @@ def recall(
     """
     place = kept_in(store, store_key, reading=True)
     if place is None:
-        advice = "give the store of compress or shrink"
-        raise ConfigError("it is missing", place="--store", advice=advice)
+        raise ConfigError(
+            "it is missing", place="--store", advice="give the store of compress or shrink"
+        )
     found = excerpt_of(key, open_store(place), thread, **part)
     if as_json:
         write_json(

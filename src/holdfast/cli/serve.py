@@ -104,8 +104,11 @@ def _by_model(given: Sequence[str]) -> dict[str, Size]:
     for each in given:
         model, equals, size = each.rpartition("=")
         if not equals:
-            advice = "give one such as gpt-4o*=64k"
-            raise ConfigError(f"{each!r} names no model", place="--budget-for", advice=advice)
+            raise ConfigError(
+                f"{each!r} names no model",
+                place="--budget-for",
+                advice="give one such as gpt-4o*=64k",
+            )
         try:
             stated(size)
         except ConfigError as fault:
@@ -265,6 +268,5 @@ def mcp(
     """
     place = kept_in(store, store_key)
     if place is None:
-        advice = "name one, such as agent.db"
-        raise ConfigError("it is missing", place="--store", advice=advice)
+        raise ConfigError("it is missing", place="--store", advice="name one, such as agent.db")
     imported("holdfast.mcp:serve")(place, thread, root, port)

@@ -98,8 +98,9 @@ def existing(thread: str, store: str, said: Mapping[str, Any], advice: str = FIR
     session = opened(thread, place_of(store, missing=advice), said)
     if not session.appended:
         session.close()
-        problem = f"there is no thread {thread!r} in {store}"
-        raise ConfigError(problem, place="--thread", advice=advice)
+        raise ConfigError(
+            f"there is no thread {thread!r} in {store}", place="--thread", advice=advice
+        )
     return session
 
 
@@ -166,8 +167,7 @@ def append(
     said["format"] = said.pop("form")
     with within(file), opened(thread, place_of(store), said) as session:
         before = session.faults
-        positions = session.append(*given, ids=ids, at=at)
-        write(f"{json.dumps(positions)}\n")
+        write(json.dumps(session.append(*given, ids=ids, at=at)) + "\n")
         for fault in session.faults:
             if fault not in before:
                 note(f"The messages are stored, but: {fault}\n")
@@ -372,8 +372,11 @@ def delete(store: str, thread: str, *, yes: bool) -> None:
     existing(thread, store, {}, advice="check the name").close()
     if not yes:
         if not sys.stdin.isatty():
-            problem = "this cannot be undone, and there is no terminal to ask"
-            raise ConfigError(problem, place="delete", advice="give --yes")
+            raise ConfigError(
+                "this cannot be undone, and there is no terminal to ask",
+                place="delete",
+                advice="give --yes",
+            )
         click.confirm(f"Erase {one_line(thread, WIDTH)!r}?", abort=True, err=True)
     with open(place_of(store, missing=FIRST)) as threads:
         threads.delete_thread(thread)

@@ -71,8 +71,11 @@ def compact(store: str) -> None:
     """Merge the search index, and free the space of what was deleted."""
     with _opened(store) as opened:
         if not isinstance(opened, Compacts):
-            problem = "this store has nothing to compact"
-            raise ConfigError(problem, place=store.partition("?")[0], advice="leave it")
+            raise ConfigError(
+                "this store has nothing to compact",
+                place=store.partition("?")[0],
+                advice="leave it",
+            )
         opened.compact()
 
 

@@ -127,8 +127,7 @@ class Digest(Configured):
         facts = info.render("", int(room * self.facts), count)
         left = room - (count(facts) if facts else 0)
         notes = noted(events, left, count, self.heading)
-        rest = info.render(notes, room - count(notes) - 1, count)
-        return "\n".join(filter(None, (notes, rest)))
+        return "\n".join(filter(None, (notes, info.render(notes, room - count(notes) - 1, count))))
 
 
 def _foldable(transcript: Transcript, keep: int) -> list[int]:

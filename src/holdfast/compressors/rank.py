@@ -58,8 +58,9 @@ class Hierarchical(Configured):
         check_fields(self)
         if isinstance(self.weights, str) and self.weights not in PRESETS:
             problem = f"there are no weights {self.weights!r}"
-            advice = f"known are {', '.join(PRESETS)}"
-            raise ConfigError(problem, place="Hierarchical.weights", advice=advice)
+            raise ConfigError(
+                problem, place="Hierarchical.weights", advice=f"known are {', '.join(PRESETS)}"
+            )
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """One Drop of the messages that do not fit, and a Replace for each condensed text."""

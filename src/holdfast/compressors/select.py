@@ -194,8 +194,7 @@ class Stays:
         near = max(self._recent_room(staying), self.room * _NEAR)
         newest = chain.from_iterable(map(self._by_message.__getitem__, self.transcript.newest))
         sizes = [self.meter.text(each.text) for each in newest if self._may_be_told_in_part(each)]
-        due = max(self.longest, int(near * _NEWEST))
-        return max(self.longest, water_level(sizes, due))
+        return max(self.longest, water_level(sizes, max(self.longest, int(near * _NEWEST))))
 
     @cached_property
     def _user_speaks_last(self) -> bool:

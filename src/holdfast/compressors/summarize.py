@@ -111,9 +111,10 @@ class Summarize(Configured):
     def __post_init__(self) -> None:
         check_fields(self)
         if self.keep_recent is not None and self.keep_at_least is not None:
-            advice = "give one of keep_recent and keep_at_least"
             raise ConfigError(
-                "only one measure can set what stays", place="Summarize", advice=advice
+                "only one measure can set what stays",
+                place="Summarize",
+                advice="give one of keep_recent and keep_at_least",
             )
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
@@ -301,8 +302,7 @@ class _Telling:
     @property
     def most(self) -> int:
         """The largest size of a summary, in tokens."""
-        target = self.history.allowance.target
-        return max(_LEAST, tokens_of(self.form.summary_max_tokens, target))
+        return max(_LEAST, tokens_of(self.form.summary_max_tokens, self.history.allowance.target))
 
     @property
     def cap(self) -> int:

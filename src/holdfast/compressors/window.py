@@ -45,9 +45,10 @@ class SlidingWindow(Configured):
         measures = (self.window_size, self.keep_turns, self.keep_tokens)
         given = [measure for measure in measures if measure is not None]
         if len(given) > 1:
-            advice = "give one of window_size, keep_turns and keep_tokens"
             raise ConfigError(
-                "only one measure can set the window", place="sliding_window", advice=advice
+                "only one measure can set the window",
+                place="sliding_window",
+                advice="give one of window_size, keep_turns and keep_tokens",
             )
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Plan:

@@ -59,8 +59,9 @@ def read_config(path: str | Path, *within: str) -> ConfigFile:
         text = place.read_text("utf-8-sig")
     except (OSError, ValueError) as fault:
         said = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8"
-        advice = "name a TOML or YAML file"
-        raise ConfigError(f"it cannot be read ({said})", place=name, advice=advice) from fault
+        raise ConfigError(
+            f"it cannot be read ({said})", place=name, advice="name a TOML or YAML file"
+        ) from fault
     return config_of(text, name, place.suffix.lower(), *within, folder=place.parent)
 
 
@@ -70,8 +71,9 @@ def config_of(
     """Read text in the format of files with this suffix."""
     if suffix not in READERS:
         problem = f"{suffix!r} is not a form of a configuration file"
-        advice = f"let its name end in {', '.join(READERS.names())}"
-        raise ConfigError(problem, place=name, advice=advice)
+        raise ConfigError(
+            problem, place=name, advice=f"let its name end in {', '.join(READERS.names())}"
+        )
     head = ".".join(within)
     with inside(name):
         found: object

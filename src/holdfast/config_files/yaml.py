@@ -44,8 +44,9 @@ def read(text: str) -> tuple[dict[str, object], Callable[[], dict[str, int]]]:
     except yaml.YAMLError as fault:
         mark = getattr(fault, "problem_mark", None)
         said = getattr(fault, "problem", None) or " ".join(str(fault).split())
-        place = f"line {mark.line + 1}" if mark else ""
-        raise ConfigError(f"this is not YAML ({said})", place=place) from fault
+        raise ConfigError(
+            f"this is not YAML ({said})", place=f"line {mark.line + 1}" if mark else ""
+        ) from fault
     if found is not None and not isinstance(found, dict):
         raise ConfigError("there are no keys in it", advice="write key: value")
     tables = cast("dict[str, object]", found or {})

@@ -49,8 +49,7 @@ def kinds() -> tuple[ContentKind, ...]:
 @cache
 def kind(name: str) -> ContentKind:
     """Return the kind of that name. Raises ConfigError, listing the known ones, for another."""
-    made = cast("type[ContentKind]", KINDS.load(name))
-    return made()
+    return cast("type[ContentKind]", KINDS.load(name))()
 
 
 @Memo  # since the same output is recognised several times: by steps, notes and memory

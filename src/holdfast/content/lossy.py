@@ -40,8 +40,7 @@ T = TypeVar("T")
 def mostly(lines: Sequence[T], is_one: Callable[[T], object], share: float) -> bool:
     """Whether this share of the lines is such; the rest is not asked once too many are not."""
     spare = len(lines) - share * len(lines)
-    others = islice(filterfalse(is_one, lines), int(spare) + 1)
-    return sum(1 for _ in others) <= spare
+    return sum(1 for _ in islice(filterfalse(is_one, lines), int(spare) + 1)) <= spare
 
 
 class LossyKind:

@@ -247,8 +247,7 @@ class Pieces:
         elif depth > DEEPEST:
             parts = clauses(dump(value))
         elif isinstance(value, dict):
-            named = _joined(label, _name(value))
-            return self._members(label, named, value.items(), record, depth)
+            return self._members(label, _joined(label, _name(value)), value.items(), record, depth)
         elif isinstance(value, list):
             return self._list(label, value, record, depth)
         else:

@@ -73,9 +73,10 @@ class SizeClasses(Configured):
     def __post_init__(self) -> None:
         check_fields(self)
         if self.external_bytes < self.inline_bytes:
-            advice = "give no less than inline_bytes"
             raise ConfigError(
-                f"{self.external_bytes} bytes are too few", place="external_bytes", advice=advice
+                f"{self.external_bytes} bytes are too few",
+                place="external_bytes",
+                advice="give no less than inline_bytes",
             )
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
@@ -150,8 +151,7 @@ def _ends(items: Sequence[T], told: str) -> list[T | str]:
     """
     if len(items) <= _LONGEST_LIST + 1:
         return list(items)
-    gone = told.format(len(items) - 2 * _ENDS)
-    return [*items[:_ENDS], gone, *items[-_ENDS:]]
+    return [*items[:_ENDS], told.format(len(items) - 2 * _ENDS), *items[-_ENDS:]]
 
 
 def _json(text: str) -> str:

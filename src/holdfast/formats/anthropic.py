@@ -108,16 +108,16 @@ class Anthropic(BlockWire):
     def published(self, payload: object) -> tuple[Rule, ...]:
         """Fields, roles and limits, also of the system prompt; beta blocks are accepted."""
         body = body_of(payload)
-        system, tools = body.get("system"), body.get("tools")
-        return (AsPublished("anthropic", system), CacheControls(system, tools))
+        return AsPublished("anthropic", body), CacheControls(body.get("system"), body.get("tools"))
 
     def locate(self, message: Object, place: str) -> Located:
         """The blocks in order; content that is a string is one block."""
         for field in FOREIGN_TO_ANTHROPIC.intersection(message):
             if message[field]:
-                advice = "convert the messages first, with `holdfast convert` or formats.convert"
                 raise FormatError(
-                    "the Messages API has no such field", place=f"{place}.{field}", advice=advice
+                    "the Messages API has no such field",
+                    place=f"{place}.{field}",
+                    advice="convert the messages first, with `holdfast convert` or formats.convert",
                 )
         return Node(message, place).content("content", _block)
 

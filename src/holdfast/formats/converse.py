@@ -112,8 +112,7 @@ def _block(block: Node) -> LocatedPart:
         return Text(block.text("text")), block.at("text")
     if "toolUse" in value:
         call = block.object("toolUse")
-        part = ToolCall(_id(call), call.text("name"), call.arguments("input"))
-        return part, call.at("input")
+        return ToolCall(_id(call), call.text("name"), call.arguments("input")), call.at("input")
     if "toolResult" in value:
         result = block.object("toolResult")
         text, media = joined(map(_inner, result.objects("content")))

@@ -2,7 +2,8 @@
 
 System messages become the system prompt if the format has one beside the messages. Reasoning is
 dropped, because it is signed by its vendor or has no field; so are empty messages. Sound, video and
-unknown parts become their JSON if the format has no field for them. Ids that two calls share, or
+unknown parts become their JSON if the format has no field for them, and so does what a model drew
+or spoke, which only Gemini takes back as its model's. Ids that two calls share, or
 whose characters the format does not allow, are changed. Schemas of tools are written in the form of
 each provider.
 """
@@ -71,7 +72,7 @@ def convert(
     """
     form = named(to)
     body, _, transcript = read(payload, format)
-    turns = list(_turns(transcript.messages))
+    turns = list(_turns(transcript.messages, draws=form.name == "gemini"))
     system = [part.text for part in transcript.envelope if isinstance(part, Text)]
     system += [
         "\n".join(part.text for part in turn.parts if isinstance(part, Text))
@@ -79,10 +80,8 @@ def convert(
         if turn.role == "system"
     ]
     prompt = "\n\n".join(filter(None, system))
-    talk = [turn for turn in turns if turn.role != "system"]
-    messages = _mended(form, written(form, talk))
-    tools = _tools(body_of(body), transcript.messages)
-    schemas = [tool_schema(form.name, *tool) for tool in tools]
+    messages = _mended(form, written(form, [turn for turn in turns if turn.role != "system"]))
+    schemas = [tool_schema(form.name, *tool) for tool in _tools(body_of(body), transcript.messages)]
     request: Written = {}
     if prompt and form.name in _PROMPTS:
         field, as_sent = _PROMPTS[form.name]
@@ -97,8 +96,11 @@ def convert(
     return request
 
 
-def _turns(messages: Messages) -> Iterator[Turn]:
-    """The turns; separate items of one reply of the assistant become one turn."""
+def _turns(messages: Messages, *, draws: bool) -> Iterator[Turn]:
+    """The turns; separate items of one reply of the assistant become one turn.
+
+    ``draws``: a message of the assistant may have media.
+    """
     said: list[Part] = []
     for message in messages:
         own_reply = message.role == "assistant"
@@ -106,12 +108,16 @@ def _turns(messages: Messages) -> Iterator[Turn]:
             yield Turn("assistant", tuple(said))
             said = []
         if own_reply:
-            said += message.parts
-        else:
-            own = cast("ObjectWire", message.wire).system_parts(original(message))
-            told = [part for k, part in enumerate(message.parts) if k not in own]
-            yield from ([Turn("system", tuple(message.parts[k] for k in own))] if own else [])
-            yield Turn(message.role, tuple(told))
+            said += [
+                part if draws or not isinstance(part, Media) else Text(as_text(part))
+                for part in message.parts
+            ]
+            continue
+        own = cast("ObjectWire", message.wire).system_parts(original(message))
+        if own:
+            yield Turn("system", tuple(message.parts[k] for k in own))
+        told = [part for k, part in enumerate(message.parts) if k not in own]
+        yield Turn(message.role, tuple(told))
     if said:
         yield Turn("assistant", tuple(said))
 
@@ -135,8 +141,11 @@ def written(
         return list(_in_blocks(form, turns, dict(names or {})))
     if isinstance(form, ObjectWire) and form.name in _FLAT:
         return list(map(form.rebuilt, _FLAT[form.name](turns)))
-    advice = "known are the wires of vendors, such as openai_chat, anthropic and gemini"
-    raise ConfigError(f"{form.name!r} is not a wire to convert to", place="to", advice=advice)
+    raise ConfigError(
+        f"{form.name!r} is not a wire to convert to",
+        place="to",
+        advice="known are the wires of vendors, such as openai_chat, anthropic and gemini",
+    )
 
 
 def _tools(body: Object, messages: Messages) -> Iterator[Tool]:
@@ -241,7 +250,7 @@ def _as_items(turns: Sequence[Turn]) -> Iterator[Written]:
             if isinstance(part, Text | Opaque):
                 content.append({"type": kind, "text": part.text})
             elif isinstance(part, Media):
-                content.append(_in_item(part, kind))
+                content.append(_in_item(part))
             elif isinstance(part, ToolCall | ToolResult):
                 yield from _spoken(role, content)
                 content = []
@@ -260,22 +269,22 @@ def _called(part: ToolCall | ToolResult) -> Written:
         return {"type": "function_call", **call}
     output: object = part.text
     if part.media:
-        shown = [_in_item(media, "input_text") for media in part.media]
-        output = [{"type": "input_text", "text": part.text}, *shown]
+        output = [{"type": "input_text", "text": part.text}, *map(_in_item, part.media)]
     return {"type": "function_call_output", "call_id": part.call_id, "output": output}
 
 
-def _in_item(media: Media, kind: str) -> Written:
+def _in_item(media: Media) -> Written:
     address = _address(media)
     field = "file_id"
     if address.startswith("data:"):
         field = "image_url" if media.kind == "image" else "file_data"
     elif is_address(address):
         field = "image_url" if media.kind == "image" else "file_url"
-    if kind == "input_text" and media.kind in ("image", "document"):
-        of = "input_image" if media.kind == "image" else "input_file"
-        return {"type": of, field: address}
-    return {"type": kind, "text": as_text(media)}
+    if media.kind == "image":
+        return {"type": "input_image", field: address}
+    if media.kind == "document":
+        return {"type": "input_file", field: address}
+    return {"type": "input_text", "text": as_text(media)}
 
 
 # requests
@@ -322,8 +331,9 @@ def tool_schema(provider: str, name: str, purpose: str, parameters: Object) -> W
     form = _LIKE.get(form, form)
     if form not in _TOOLS:
         advice = f"known are {', '.join(sorted({'openai', *_TOOLS, *_LIKE}))}"
-        problem = f"{provider!r} has no form of tools here"
-        raise ConfigError(problem, place="provider", advice=advice)
+        raise ConfigError(
+            f"{provider!r} has no form of tools here", place="provider", advice=advice
+        )
     field, written_as = _TOOLS[form]
     told = {"description": purpose} if purpose else {}
     given = {"json": parameters} if form == "converse" else parameters

@@ -118,8 +118,7 @@ class Gemini(BlockWire):
             said = {"error" if part.is_error else "result": part.text}
             shown = [_medium(media) for media in part.media]
             more = {"parts": shown} if shown else {}
-            answer = {**_called(part.call_id, name), "response": said, **more}
-            return {"functionResponse": answer}
+            return {"functionResponse": {**_called(part.call_id, name), "response": said, **more}}
         if isinstance(part, Media):
             return _medium(part)
         return {"text": part.text}
@@ -149,8 +148,7 @@ def _part(part: Node, calls: Counter[str], results: Counter[str]) -> LocatedPart
         text, inner = _said(answer)
         shown = tuple(_media(each) or Media("document") for each in answer.objects("parts"))
         failed = inner == ("response", "error")
-        result = ToolResult(_id(answer, name, results), text, shown, failed)
-        return result, answer.at(*inner)
+        return ToolResult(_id(answer, name, results), text, shown, failed), answer.at(*inner)
     medium = _media(part)
     return (medium, part.path) if medium else part.unknown()
 

@@ -144,8 +144,7 @@ def _part(item: Node) -> LocatedPart:
         return Media("image", source=held.text("url"), detail=held.text("detail")), item.path
     if kind == "input_audio":
         return Media("audio", held.text("format"), held.text("data")), item.path
-    source = held.text("file_data") or held.text("file_id")
-    return Media("document", source=source), item.path
+    return Media("document", source=held.text("file_data") or held.text("file_id")), item.path
 
 
 def _call(call: Node) -> LocatedPart:

@@ -26,7 +26,14 @@ from holdfast.formats.payloads import (
     refuse,
 )
 from holdfast.formats.rules import RewritingRule, original, without_field
-from holdfast.formats.rules.exchanges import NO_NAME, NO_RESULT, ResultsBehindCalls, Written, paired
+from holdfast.formats.rules.exchanges import (
+    NO_NAME,
+    NO_RESULT,
+    ResultsBehindCalls,
+    UniqueCallIds,
+    Written,
+    paired,
+)
 from holdfast.formats.rules.messages import AtLeastOne, KnownRoles
 from holdfast.formats.wire import KINDS, ObjectWire, Taken, whole
 from holdfast.kernel.integrity import Rule, Violation, Violations
@@ -81,13 +88,16 @@ _COMPACTION = "compaction"
 _KEPT = frozenset({_REFERENCE, "configuration_update", "mcp_list_tools", "tool_search_output"})
 """Items that others may need: references to items that the vendor keeps, and tools."""
 _IDS = ("call_id", "approval_request_id")
+_ANSWERS = ("_output", "_response")
+_HALVES = (*_ANSWERS, "computer_call", "tool_search_call")
+"""Endings of the unread kinds that the vendor refuses without their other half."""
 
 
 class ItemExchanges(ResultsBehindCalls):
     """A call and its output are one unit, and neither may be without the other.
 
-    Calls and outputs of the vendor's own kinds are not read; they are matched by their ids. If
-    there is an ``item_reference``, an output without a call may answer the item that it refers to.
+    If there is an ``item_reference``, an output without a call may answer the item that it refers
+    to.
     """
 
     name = "tool_exchange_whole"
@@ -95,7 +105,7 @@ class ItemExchanges(ResultsBehindCalls):
     def violations(self, messages: Messages) -> Violations:
         """Outputs without an earlier call, and calls without an output."""
         pairs = paired(messages)
-        refers = any(kind_of(original(message)) == _REFERENCE for message in messages)
+        refers = _refers(messages)
         answered = set(pairs.values())
         for i, message in enumerate(messages):
             item = i, 0  # a call or an output is the only part of its item
@@ -110,13 +120,8 @@ class ItemExchanges(ResultsBehindCalls):
 
     def welds(self, messages: Messages) -> Iterable[int]:
         """Every position from a call to its output, and between calls made together."""
-        ends = {call[0]: result[0] for result, call in paired(messages).items()}
-        ends |= dict(_sharing(messages, _ties))
-        return {
-            position
-            for start, stop in ends.items()
-            for position in range(min(start, stop) + 1, max(start, stop) + 1)
-        }
+        ends = ((call[0], result[0]) for result, call in paired(messages).items())
+        return _between(map(sorted, ends))
 
     def stays(self, result: int, call: int) -> bool:
         """Whether the output is after its call, however far."""
@@ -134,6 +139,30 @@ class ItemExchanges(ResultsBehindCalls):
         own = message["type"] == "custom_tool_call"
         kind = "custom_tool_call_output" if own else "function_call_output"
         return {"type": kind, "call_id": call.id, "output": NO_RESULT}
+
+
+class UnreadExchanges(RewritingRule):
+    """A call and its output of a kind that is not read are one unit too, matched by their ids."""
+
+    name = "unread_exchange_whole"
+
+    def violations(self, messages: Messages) -> Violations:
+        """Outputs without a call before them, and calls without an output, by no reference."""
+        tied = list(_sharing(messages, _ties))
+        answered, answers = {first for first, _ in tied}, {later for _, later in tied}
+        refers = _refers(messages)
+        for i, message in enumerate(messages):
+            kind = kind_of(original(message))
+            paired_so = answers if kind.endswith(_ANSWERS) else answered
+            if any(_ties(message)) and kind.endswith(_HALVES) and not (refers or i in paired_so):
+                yield Violation(self.name, i, f"the {kind} has no other half")
+
+    def welds(self, messages: Messages) -> Iterable[int]:
+        """Every position from a call to its output."""
+        return _between(_sharing(messages, _ties))
+
+    def mended(self, message: Message) -> None:
+        """None: the item is dropped, since only the vendor and its tools could make the other."""
 
 
 class ReasoningLeadsOn(RewritingRule):
@@ -200,6 +229,15 @@ class CompactionStays(Rule):
         return [i for i, message in enumerate(messages) if _is_kept(message)]
 
 
+def _refers(messages: Messages) -> bool:
+    return any(kind_of(original(message)) == _REFERENCE for message in messages)
+
+
+def _between(spans: Iterable[Sequence[int]]) -> set[int]:
+    """The positions after the first of each span, up to its last."""
+    return {position for first, last in spans for position in range(first + 1, last + 1)}
+
+
 def _is_kept(message: Message) -> bool:
     if message.is_speech:
         return False
@@ -256,6 +294,8 @@ class OpenAIResponses(ObjectWire):
         AtLeastOne(),
         KnownRoles("system", "developer", "user", "assistant"),
         UniqueItems(),
+        UniqueCallIds(everywhere=True),
+        UnreadExchanges(),
         ReasoningLeadsOn(),
         ItemExchanges(),
         CompactionStays(),
@@ -274,8 +314,7 @@ class OpenAIResponses(ObjectWire):
 
     def continues(self, payload: object) -> str:
         """The field that continues a conversation kept by the vendor; empty if there is none."""
-        body = body_of(payload)
-        return next((field for field in _CONTINUES if body.get(field)), "")
+        return next(filter(body_of(payload).get, _CONTINUES), "")
 
     def named_role(self, original: object, place: str) -> Role:
         """The role of a message; an output is the tool's, any other item the assistant's."""

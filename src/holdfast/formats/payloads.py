@@ -305,8 +305,11 @@ def compact(value: object, place: str = "", otherwise: Callable[[object], object
     try:
         return _encoder(otherwise).encode(value)
     except (RecursionError, ValueError) as fault:
-        problem = "it is nested too deeply to be counted, or holds itself"
-        raise FormatError(problem, place=place, advice="give it less deeply nested") from fault
+        raise FormatError(
+            "it is nested too deeply to be counted, or holds itself",
+            place=place,
+            advice="give it less deeply nested",
+        ) from fault
 
 
 @cache  # ``json.dumps`` makes an encoder for each call, which takes as long as its work
@@ -334,8 +337,9 @@ def as_sent(payload: Any) -> Any:
     try:
         return _object(payload, MESSAGES) if is_object(payload) else _list(payload)
     except RecursionError as fault:
-        problem = "a message is nested too deeply, or holds itself"
-        raise FormatError(problem, advice="give it less deeply nested") from fault
+        raise FormatError(
+            "a message is nested too deeply, or holds itself", advice="give it less deeply nested"
+        ) from fault
 
 
 def _object(holder: Object, *fields: str) -> Object:

@@ -113,8 +113,11 @@ class PydanticAI(FrameworkWire, BlockWire):
         """The model's or a user's role; the system's if it has only system prompts."""
         fields = self.fields(original)
         if not fields:
-            advice = "give requests and responses of Pydantic AI, or leave the format out"
-            raise FormatError("this is not a message of Pydantic AI", place=place, advice=advice)
+            raise FormatError(
+                "this is not a message of Pydantic AI",
+                place=place,
+                advice="give requests and responses of Pydantic AI, or leave the format out",
+            )
         role = _KINDS[fields["kind"]]
         whole = 0 < len(fields["parts"]) == len(_system_parts(fields))
         return "system" if whole else role

@@ -190,7 +190,7 @@ class ObjectWire(ABC):
     def published(self, payload: object) -> tuple[Rule, ...]:
         """Fields and limits of the vendor's own API; other servers may accept more."""
         load = imported("holdfast.formats.rules.published:published_rules")
-        return cast("tuple[Rule, ...]", load(self.name))
+        return cast("tuple[Rule, ...]", load(self.name, body_of(payload)))
 
     def aside(self, original: object) -> str:
         """Those texts, one on each line. Raises FormatError for a message nested too deeply."""
@@ -198,9 +198,9 @@ class ObjectWire(ABC):
         try:
             return "".join([f"\n{text}" for text in self.extra_texts(message)])
         except RecursionError as fault:
-            advice = "give it less deeply nested"
             raise FormatError(
-                "a message is nested too deeply, or holds itself", advice=advice
+                "a message is nested too deeply, or holds itself",
+                advice="give it less deeply nested",
             ) from fault
 
     def view(self, original: Any) -> Object:
@@ -326,9 +326,11 @@ class ObjectWire(ABC):
             for field, value in message.items():
                 if field not in _NAMES and any(said(value, field)):
                     # it would be counted as nothing
-                    problem = f'the message has "{field}" and no "{self.content}"'
-                    advice = "put its text into its content"
-                    raise FormatError(problem, place=place, advice=advice)
+                    raise FormatError(
+                        f'the message has "{field}" and no "{self.content}"',
+                        place=place,
+                        advice="put its text into its content",
+                    )
         return parts
 
 

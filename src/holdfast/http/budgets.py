@@ -78,8 +78,11 @@ def stated(size: Size) -> Budget | float | None:
         number = text.strip().removesuffix("%")
         if number != text.strip() and number.isdecimal() and 0 < int(number) <= 100:
             return int(number) / 100
-    advice = "give one such as 32k, or 80% of the model's window"
-    raise ConfigError(f"{size!r:.40} is not a budget", place="budget", advice=advice)
+    raise ConfigError(
+        f"{size!r:.40} is not a budget",
+        place="budget",
+        advice="give one such as 32k, or 80% of the model's window",
+    )
 
 
 def _answer(body: Object) -> int:

@@ -217,8 +217,9 @@ class Fitter:
         line = " ".join(f"{fault}".split())
         told = line if isinstance(fault, HoldfastError) else f"{type(fault).__name__}: {line}"
         if self.redacts:
-            problem = f"the request was not sent, for its secrets cannot be masked: {told}"
-            raise RequestRefusedError(problem) from fault
+            raise RequestRefusedError(
+                f"the request was not sent, for its secrets cannot be masked: {told}"
+            ) from fault
         log.warning("a request was sent as it was: %s", told)
         return Fitted(asked.raw, endpoint, note=told, fault=True, asked=asked)
 

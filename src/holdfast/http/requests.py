@@ -49,8 +49,7 @@ def endpoint_of(path: str) -> Endpoint | None:
     for pattern, form in _WIRES.items():
         if found := re.search(rf"{pattern}/?$", path):
             parts = found.groupdict()
-            model = unquote(parts.get("model") or "")
-            return Endpoint(form, model, asks=bool(parts.get("asks")))
+            return Endpoint(form, unquote(parts.get("model") or ""), asks=bool(parts.get("asks")))
     return None
 
 
@@ -153,8 +152,7 @@ def read_object(text: bytes) -> Object:
         try:  # the standard library also accepts lone surrogates
             found = json.loads(text)
         except (ValueError, RecursionError) as fault:
-            line = fault_line(fault)
-            raise InputError(f"it is not JSON ({line:.80})", place="body") from fault
+            raise InputError(f"it is not JSON ({fault_line(fault):.80})", place="body") from fault
     if not is_object(found):
         raise InputError("it is not a JSON object", place="body")
     return found

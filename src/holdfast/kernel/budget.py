@@ -102,12 +102,18 @@ class Budget:
         """The tokens for the conversation; ``window`` is the model's, the default."""
         whole = min((n for n in (self.limit, self.window) if n is not None), default=window)
         if whole is None:
-            advice = "give budget=, or name a model whose window is known"
-            raise ConfigError("no budget is given", place="budget", advice=advice)
+            raise ConfigError(
+                "no budget is given",
+                place="budget",
+                advice="give budget=, or name a model whose window is known",
+            )
         left = int((whole - self.reserve) * (1 - self.headroom))
         if left <= 0:
-            problem = f"reserve and headroom leave nothing of {whole:,} tokens"
-            raise ConfigError(problem, place="budget", advice="lower reserve= or headroom=")
+            raise ConfigError(
+                f"reserve and headroom leave nothing of {whole:,} tokens",
+                place="budget",
+                advice="lower reserve= or headroom=",
+            )
         return left
 
     def limit_for(self, tokens: int) -> int:

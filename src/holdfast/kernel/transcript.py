@@ -241,8 +241,7 @@ def oldest_first(
 
 def unit_of(transcript: Transcript, i: int) -> range:
     """The unit to which a message belongs."""
-    number = bisect_right(transcript.units, i, key=attrgetter("start")) - 1
-    return transcript.units[number]
+    return transcript.units[bisect_right(transcript.units, i, key=attrgetter("start")) - 1]
 
 
 def legal(transcript: Transcript, going: set[int], kept: AbstractSet[int]) -> set[int]:

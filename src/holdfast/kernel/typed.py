@@ -13,6 +13,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from functools import cache, partial
 from math import inf
 from operator import ge, gt, le
+from os import PathLike
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -54,6 +55,7 @@ _WORDS: Mapping[object, str] = {
     float: "a number of 0 or more",
     str: "text",
     bool: "true or false",
+    PathLike[str]: "a path",
 }
 _SHARE = "a number of tokens or a share in [0, 1]"
 
@@ -95,8 +97,11 @@ def check_fields(given: object, *, bare: bool = False) -> None:
 def check_type(value: object, hint: Any, place: str) -> None:
     """Raise ConfigError, naming the place, unless the value has the type."""
     if not fits(value, hint):
-        problem = f"{_wrong(value, hint)!r:.60} does not belong here"
-        raise ConfigError(problem, place=place, advice=f"give {_words(hint)}")
+        raise ConfigError(
+            f"{_wrong(value, hint)!r:.60} does not belong here",
+            place=place,
+            advice=f"give {_words(hint)}",
+        )
 
 
 def _wrong(value: object, hint: Any) -> object:

@@ -196,8 +196,7 @@ class Retrieval:
         around, beside = spread(own), spread(near)
         messages = self.messages.read(sorted({*around, *beside, *timely}.difference(rivals)))
         if not messages:
-            newest = self.messages.newest(_CANDIDATES)
-            return Answers(self.messages.read(newest), {}, (), 0.0, {})
+            return Answers(self.messages.read(self.messages.newest(_CANDIDATES)), {}, (), 0.0, {})
         factors = {
             "exact": shares(held),
             "words": _scaled(around),
@@ -469,8 +468,7 @@ def _exact(plain: str, days: Sequence[str]) -> tuple[Exact, ...]:
             quoted = term.weight >= PHRASE
             if quoted or _is_name(needle):
                 found[needle] = Exact(needle, " ".join(words(needle)), quoted)
-    dated = [Exact(day.lower(), " ".join(words(day)), True) for day in days]
-    return (*found.values(), *dated)
+    return (*found.values(), *[Exact(day.lower(), " ".join(words(day)), True) for day in days])
 
 
 def _is_name(needle: str) -> bool:

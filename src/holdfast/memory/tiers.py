@@ -298,8 +298,9 @@ TIERS: tuple[Tier, ...] = ("hot", "warm", "cold")
 def _of(held: object, tier: Tier) -> Any:
     """What an object has for this tier. Raises ConfigError for an unknown tier."""
     if tier not in TIERS:
-        advice = f"known are {', '.join(TIERS)}"
-        raise ConfigError(f"there is no tier named {tier!r}", place="tier", advice=advice)
+        raise ConfigError(
+            f"there is no tier named {tier!r}", place="tier", advice=f"known are {', '.join(TIERS)}"
+        )
     return getattr(held, tier)
 
 
@@ -320,9 +321,10 @@ class TierSizes:
     def __post_init__(self) -> None:
         check_fields(self)
         if not 0 < self.target <= self.trigger:
-            advice = "give 0 < target <= trigger <= 1"
             raise ConfigError(
-                "the tiers cannot be emptied to this", place="TierSizes.target", advice=advice
+                "the tiers cannot be emptied to this",
+                place="TierSizes.target",
+                advice="give 0 < target <= trigger <= 1",
             )
 
     def of(self, tier: Tier) -> int:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from inspect import signature
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from holdfast.config_files import (
     read_config,
     unknown_key,
 )
+from holdfast.files import name_of
 from holdfast.kernel.budget import Share
 from holdfast.kernel.compressor import Compressor, Planner
 from holdfast.kernel.errors import ConfigError
@@ -110,7 +111,7 @@ def load_profile(profile: str | PathLike[str] | Profile) -> Profile:
     """
     if isinstance(profile, Profile):
         return profile
-    name = fspath(profile)
+    name = name_of(profile, "profile")
     return _built_in(name) if has_profile(name) else _read(named_profile(name))
 
 
@@ -130,8 +131,10 @@ def named_profile(name: str, folder: Path | None = None) -> ConfigFile:
         return read_config(name if folder is None else folder / name)
     paths = _paths(_HERE, _DESIGNS, _PRESETS)
     if name not in paths:
-        advice = nearest(name, [*profile_names(), *preset_names()])
-        raise ConfigError(f"there is no profile named {name!r}", advice=advice)
+        raise ConfigError(
+            f"there is no profile named {name!r}",
+            advice=nearest(name, [*profile_names(), *preset_names()]),
+        )
     return config_of(paths[name].read_text("utf-8"), f"profile {name}")
 
 
@@ -243,8 +246,11 @@ class Layers:
             with self.telling(file):
                 label = self._label(name, made)
                 if not is_object(knobs) and knobs is not False:
-                    advice = "give a table of knobs, or false to leave the step out"
-                    raise ConfigError(f"{knobs!r} are not knobs", place=written, advice=advice)
+                    raise ConfigError(
+                        f"{knobs!r} are not knobs",
+                        place=written,
+                        advice="give a table of knobs, or false to leave the step out",
+                    )
             self._set[f"{_STEPS}.{label}"] = file, written
             if not is_object(knobs):
                 del made[label]
@@ -260,9 +266,10 @@ class Layers:
             return name if name in found else found[0]
         known = sorted({each for names in called.values() for each in names})
         if not known:
-            advice = "name what it extends, or write [[steps]]"
             raise ConfigError(
-                "there are no steps to change", place=f"{_STEPS}.{name}", advice=advice
+                "there are no steps to change",
+                place=f"{_STEPS}.{name}",
+                advice="name what it extends, or write [[steps]]",
             )
         raise unknown_key(f"{_STEPS}.{name}", known, "step")
 

@@ -88,8 +88,7 @@ class OpenAIEmbedder(_OpenAI, VendorEmbedder):
             answer = self._client.embeddings.create(
                 model=self.name, input=sent, encoding_format="float"
             )
-            rows = sorted(answer.data, key=lambda row: row.index)
-            return [row.embedding for row in rows]
+            return [row.embedding for row in sorted(answer.data, key=lambda row: row.index)]
 
 
 @shared

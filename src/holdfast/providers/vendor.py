@@ -136,8 +136,11 @@ def key_of(vendor: str, given: str | None, *variables: str) -> str:
     """The given API key, or that of the environment. Raises ConfigError without one."""
     found = given or next((value for name in variables if (value := os.environ.get(name))), None)
     if not found:
-        advice = f"set {variables[0]} or give api_key="
-        raise ConfigError(f"there is no key for {vendor}", place="llm", advice=advice)
+        raise ConfigError(
+            f"there is no key for {vendor}",
+            place="llm",
+            advice=f"set {variables[0]} or give api_key=",
+        )
     return found
 
 
@@ -163,8 +166,9 @@ class VendorModel(ABC):
         **account: Unpack[Access],
     ) -> None:
         if not name:
-            advice = f"write it as in {self.example!r}"
-            raise ConfigError("the model has no name", place="llm", advice=advice)
+            raise ConfigError(
+                "the model has no name", place="llm", advice=f"write it as in {self.example!r}"
+            )
         self.name, self.window, self.price = name, window, price
         self._client = self._opened(account)
         usual = THOUGHT if name.startswith(self.thinking) else 0

@@ -31,9 +31,10 @@ def _listening(settings: Settings) -> socket.socket:
     except OSError as fault:
         found.close()
         place = f"{settings.host}:{settings.port}"
-        advice = "give another --port, or stop the program that listens there"
         raise ConfigError(
-            f"it cannot be listened on ({fault.strerror})", place=place, advice=advice
+            f"it cannot be listened on ({fault.strerror})",
+            place=place,
+            advice="give another --port, or stop the program that listens there",
         ) from fault
     return found
 

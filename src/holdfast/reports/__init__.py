@@ -216,8 +216,11 @@ def account(
         _counted(form.read(bare(each)), meter) for each in (restore(result), result.messages)
     )
     if len(before) != result.metrics.messages_before:
-        advice = "give it as --result or CompressionResult.to_json wrote it"
-        raise InputError("the result was changed", place="metrics.messages_before", advice=advice)
+        raise InputError(
+            "the result was changed",
+            place="metrics.messages_before",
+            advice="give it as --result or CompressionResult.to_json wrote it",
+        )
     entries = journeys(result)
     for entry in entries:
         if entry.after is not None:

@@ -209,8 +209,9 @@ class Session(ClosedAfterUse):
             else:
                 facts = {"note": arguments.event(note)}
                 if facts["note"] not in own.state.notes:
-                    where = f"the notes of thread {self.thread!r}"
-                    raise NotFoundError(str(facts["note"]), where=where)
+                    raise NotFoundError(
+                        str(facts["note"]), where=f"the notes of thread {self.thread!r}"
+                    )
             return own.record("forget", "asked by the user", facts)
 
     def undo(self, event: Event | int | None = None) -> Event:

@@ -213,8 +213,9 @@ class SessionOptions:
         self.own = own_options(given)
         llm, condenser = given.get("llm"), self.own.condenser
         if llm is None and isinstance(condenser, AskingCondenser):
-            problem = "it asks a model, and there is none"
-            raise ConfigError(problem, place="condenser", advice="give llm=")
+            raise ConfigError(
+                "it asks a model, and there is none", place="condenser", advice="give llm="
+            )
         shared = SharedOptions.__annotations__.keys() - _PASSED_ON
         own = {name: value for name, value in given.items() if name in shared}
         self.of_compress = cast("Options", own)

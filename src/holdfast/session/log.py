@@ -63,9 +63,10 @@ def json_of(value: object, place: str) -> str:
     try:
         return _COMPACT.encode(value)
     except (TypeError, ValueError, RecursionError) as fault:
-        advice = "convert the messages to dictionaries first"
         raise InputError(
-            f"it cannot be kept as JSON ({fault})", place=place, advice=advice
+            f"it cannot be kept as JSON ({fault})",
+            place=place,
+            advice="convert the messages to dictionaries first",
         ) from fault
 
 
@@ -394,8 +395,11 @@ class Thread:
                 found = (lines.get(place, _DAMAGED) for place in places)
                 copies = [with_words(kind, line, self.wire) for line in found]
                 if not target.append(copies, at=places.start):
-                    problem = f"thread {name!r} is not empty"
-                    raise ConfigError(problem, place="thread", advice="name one that is new")
+                    raise ConfigError(
+                        f"thread {name!r} is not empty",
+                        place="thread",
+                        advice="name one that is new",
+                    )
 
     def _event_line(
         self, kind: EventKind, reason: str, facts: Mapping[str, Any], words: str = ""

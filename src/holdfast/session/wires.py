@@ -58,9 +58,11 @@ def check_named(form: Format | None, state: State) -> None:
         return
     written = wire_of(state.format)
     if not isinstance(form, type(written)) and not isinstance(written, type(form)):
-        problem = f"the thread is written in {state.format}, not in {form.name}"
-        advice = "leave it out, or begin a thread of another name with the messages converted"
-        raise ConfigError(problem, place="format", advice=advice)
+        raise ConfigError(
+            f"the thread is written in {state.format}, not in {form.name}",
+            place="format",
+            advice="leave it out, or begin a thread of another name with the messages converted",
+        )
 
 
 def check_calls(original: object, message: Message, form: Format, place: str) -> None:
@@ -74,9 +76,10 @@ def check_calls(original: object, message: Message, form: Format, place: str) ->
     seen = detect([original])
     other = seen.read([original]).messages[0] if seen.name != form.name else message
     if other.calls or other.results:
-        problem = f"the thread is written in {form.name}, and this message in {seen.name}"
         raise FormatError(
-            problem, place=place, advice="convert it, or begin a thread of another name"
+            f"the thread is written in {form.name}, and this message in {seen.name}",
+            place=place,
+            advice="convert it, or begin a thread of another name",
         )
 
 

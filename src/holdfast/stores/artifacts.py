@@ -108,8 +108,9 @@ def _parsed(line: object) -> Header:
             found: Header = typed(line, Header)
             return found
         case {"holdfast": int(newer)} if newer > VERSION:
-            problem = f"an artifact of form {newer} needs a newer Holdfast"
-            raise StoreError(f"{problem}: pip install -U holdfast")
+            raise StoreError(
+                f"an artifact of form {newer} needs a newer Holdfast: pip install -U holdfast"
+            )
         case _:
             raise ValueError("it is not a header")
 

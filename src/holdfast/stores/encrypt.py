@@ -71,14 +71,12 @@ class Keys:
 
     def name(self, text: str, about: bytes) -> str:
         """The encrypted name, which is always the same."""
-        sealed = self._names.encrypt(b"." + to_bytes(text), [about])
-        return urlsafe_b64encode(sealed).decode()
+        return urlsafe_b64encode(self._names.encrypt(b"." + to_bytes(text), [about])).decode()
 
     def named(self, name: str, about: bytes, start: int = 0) -> str:
         """The inverse of ``name``, from index ``start`` on. Raises StoreError if it was changed."""
         try:
-            sealed = urlsafe_b64decode(name[start:])
-            return to_text(name, self._names.decrypt(sealed, [about])[1:])
+            return to_text(name, self._names.decrypt(urlsafe_b64decode(name[start:]), [about])[1:])
         except (InvalidTag, ValueError) as fault:
             raise StoreError(f"the entry {name!r} of the encrypted store is damaged") from fault
 
@@ -124,8 +122,11 @@ class EncryptedStore(MappedStore):
 
     def __init__(self, inner: KeyValueStore, keys: Keys) -> None:
         if not isinstance(cast("object", keys), Keys):
-            advice = "open the store with EncryptedStore.unlock(store, key)"
-            raise ConfigError("these are not the keys of a store", place="keys", advice=advice)
+            raise ConfigError(
+                "these are not the keys of a store",
+                place="keys",
+                advice="open the store with EncryptedStore.unlock(store, key)",
+            )
         super().__init__(inner)
         self._keyring = keys
 
@@ -226,8 +227,7 @@ class EncryptedLog:
     def find(self, ids: Sequence[str]) -> dict[str, int]:
         """The positions of the known ones among the ids."""
         names = {self._id(name): name for name in ids if name}
-        found = self._inner.find(list(names))
-        return {names[name]: place for name, place in found.items()}
+        return {names[name]: place for name, place in self._inner.find(list(names)).items()}
 
     def between(self, first: float, last: float, most: int) -> Sequence[int]:
         """The positions of the lines in this period, the earliest first."""
@@ -258,10 +258,12 @@ def _check(key: bytes | str) -> None:
         problem = "an empty passphrase"
     else:
         return
-    advice = (
-        f"give {KEY_BYTES} random bytes (secrets.token_bytes({KEY_BYTES})), or a passphrase as text"
+    raise ConfigError(
+        problem,
+        place="encrypted store",
+        advice=f"give {KEY_BYTES} random bytes (secrets.token_bytes({KEY_BYTES})), "
+        "or a passphrase as text",
     )
-    raise ConfigError(problem, place="encrypted store", advice=advice)
 
 
 def _keys_in(inner: KeyValueStore, key: bytes | str) -> Keys:

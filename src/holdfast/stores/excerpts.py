@@ -39,8 +39,11 @@ def field_of(text: str, path: str) -> str:
         raise fault.at(place) from fault
     except (ValueError, RecursionError) as fault:
         is_deep = isinstance(fault, RecursionError)
-        problem = "nested too deeply" if is_deep else f"not JSON ({fault})"
-        raise InputError(f"the text is {problem}", place=place, advice=advice) from fault
+        raise InputError(
+            f"the text is {('nested too deeply' if is_deep else f'not JSON ({fault})')}",
+            place=place,
+            advice=advice,
+        ) from fault
     return str(json.loads(value, strict=False)) if value.startswith('"') else value
 
 
@@ -54,9 +57,10 @@ def parse_path(path: str) -> list[str]:
     while at < len(path):
         step = STEP.match(path, at)
         if step is None:
-            advice = 'a path is written a.b[3].c, a name with signs in it ["so"]'
             raise ConfigError(
-                f"{path[at:]!r} is not understood", place=f"field {path!r}", advice=advice
+                f"{path[at:]!r} is not understood",
+                place=f"field {path!r}",
+                advice='a path is written a.b[3].c, a name with signs in it ["so"]',
             )
         name, number, quoted = step.groups()
         steps.append(name or number or str(json.loads(quoted, strict=False)))
@@ -83,8 +87,10 @@ def _value_at(text: str, steps: Sequence[str]) -> str:
 def _child(text: str, parent: slice, step: str) -> slice:
     sign = text[parent.start]
     if sign not in "[{":
-        problem = f"there is no {step!r} in a value that is not an object or an array"
-        raise InputError(problem, advice="shorten it")
+        raise InputError(
+            f"there is no {step!r} in a value that is not an object or an array",
+            advice="shorten it",
+        )
     inside = slice(parent.start + 1, parent.stop - 1)
     items = list(_values(text, inside, named=sign == "{"))
     if sign == "[":
@@ -101,8 +107,9 @@ def _nth(items: Sequence[slice], step: str) -> slice:
     try:
         return items[int(step)]
     except (ValueError, IndexError) as fault:
-        advice = f"there are {len(items):,}, counted from 0"
-        raise InputError(f"there is no item {step!r}", advice=advice) from fault
+        raise InputError(
+            f"there is no item {step!r}", advice=f"there are {len(items):,}, counted from 0"
+        ) from fault
 
 
 def _values(text: str, inside: slice, *, named: bool = False) -> Iterator[tuple[str, slice]]:
@@ -162,8 +169,11 @@ def excerpt(
     every = split_lines(whole)
     first, last = lines or (1, len(every))
     if lines and not 1 <= first <= last:
-        advice = "write the first and the last line, counted from 1"
-        raise ConfigError(f"{first}:{last} is not a range", place="lines", advice=advice)
+        raise ConfigError(
+            f"{first}:{last} is not a range",
+            place="lines",
+            advice="write the first and the last line, counted from 1",
+        )
     found = _matcher(pattern or "")
     numbers = [
         n for n, line in enumerate(every[first - 1 : last], first) if found(line.rstrip("\r\n"))
@@ -199,8 +209,12 @@ def _compiled(pattern: str) -> Any:
         return re2.compile(_utf8(pattern), options)
     except re2.error as fault:
         reason = fault.args[0].decode("utf-8", "replace")
-        advice = "a pattern is a regular expression of RE2, without look-around and back-references"
-        raise ConfigError(reason, place=f"pattern {pattern!r}", advice=advice) from fault
+        raise ConfigError(
+            reason,
+            place=f"pattern {pattern!r}",
+            advice="a pattern is a regular expression of RE2, "
+            "without look-around and back-references",
+        ) from fault
 
 
 def _utf8(text: str) -> bytes:

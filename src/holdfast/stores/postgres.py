@@ -117,8 +117,7 @@ class PostgresLog:
 
     def between(self, first: float, last: float, most: int) -> list[int]:
         """The positions of the lines in this period, the earliest first."""
-        rows = self._server.all(_BETWEEN, (self._name, first, last, most))
-        return [place for (place,) in rows]
+        return [place for (place,) in self._server.all(_BETWEEN, (self._name, first, last, most))]
 
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
         """BM25 scores by position, best first.
@@ -251,8 +250,7 @@ class PostgresStore(EntryStore):
                 return True
             if tries == 1:
                 return False
-            held = connection.execute(_GET, (facts["key"], facts["now"])).fetchone()
-            return held == (value,)
+            return connection.execute(_GET, (facts["key"], facts["now"])).fetchone() == (value,)
 
         return self._server.ask(claim)
 

@@ -205,8 +205,9 @@ def _reading_words() -> Generator[None]:
         ValueError,
         struct.error,
     ) as fault:
-        problem = "the file is damaged: its index of words cannot be read; restore it from a copy"
-        raise SchemaError(problem) from fault
+        raise SchemaError(
+            "the file is damaged: its index of words cannot be read; restore it from a copy"
+        ) from fault
 
 
 class _SqlitePostings:
@@ -352,15 +353,15 @@ class SqliteStore(EntryStore, ClosedAfterUse):
             return None
         value = unsealed(row[0], to_bytes(key), row[1])
         if value is None:
-            problem = "its bytes were changed on the disk; restore the file from a copy"
-            raise CorruptError(key, problem)
+            raise CorruptError(
+                key, "its bytes were changed on the disk; restore the file from a copy"
+            )
         return value
 
     def put_bytes_if_absent(self, key: str, value: bytes) -> bool:
         """Store the bytes if the key is free; whether it was. One of many callers gets True."""
         with self._file.writing() as connection:
-            claimed = connection.execute(_CLAIM, (*_row(key, value), self._clock()))
-            return claimed.rowcount == 1
+            return connection.execute(_CLAIM, (*_row(key, value), self._clock())).rowcount == 1
 
     def delete(self, key: str) -> None:
         """Delete the key."""

@@ -261,9 +261,9 @@ class DatabaseFile:
                 yield connection
                 if self._seen() != self._home:
                     problem = "the file was moved or deleted since it was opened"
-                    advice = "put it back, or open the store again"
                     raise StoreError(
-                        f"sqlite store {self._path}: {problem}; nothing was written; {advice}"
+                        f"sqlite store {self._path}: {problem}; nothing was written; "
+                        "put it back, or open the store again"
                     )
 
     def close(self) -> None:

@@ -61,8 +61,7 @@ def terms_of(question: str) -> Sequence[Term]:
         key = (term.needle, term.plain)
         heaviest[key] = max(term, heaviest.get(key, term))
     # stable: first named, first kept
-    ranked = sorted(heaviest.values(), key=lambda term: -term.weight)
-    return tuple(ranked[:MOST_TERMS])
+    return tuple(sorted(heaviest.values(), key=lambda term: -term.weight)[:MOST_TERMS])
 
 
 def answers_to(
@@ -192,8 +191,7 @@ def _has_word(needle: str, text: str, low: str, at: int) -> bool:
 @Memo  # since a growing conversation is asked at each call
 def _stems(text: str) -> frozenset[str]:
     """The stems of all words of a text, and of those within its identifiers."""
-    pieces = map(str.lower, _CAMEL_PIECE.findall(text))
-    return frozenset(map(stem, {*words(text), *pieces}))
+    return frozenset(map(stem, {*words(text), *map(str.lower, _CAMEL_PIECE.findall(text))}))
 
 
 @lru_cache(maxsize=1 << 10)

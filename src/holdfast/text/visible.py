@@ -40,8 +40,7 @@ def fault_line(fault: object) -> str:
 
 def one_line(text: str, cells: int = 60) -> str:
     """The beginning of the text on one line, at most this many terminal cells wide."""
-    start = text.lstrip()[: 4 * cells]
-    return clip(" ".join(visible(start).split()), cells)
+    return clip(" ".join(visible(text.lstrip()[: 4 * cells]).split()), cells)
 
 
 def clip(text: str, cells: int) -> str:

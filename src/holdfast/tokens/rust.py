@@ -69,8 +69,11 @@ def _tokenizer(name: str) -> _Tokenizer:
     tokenizer = cast("_Tokenizer", getattr(_PACKAGE, name)())
     tokens = repr(tokenizer.encode(_PROBE)).encode()
     if hashlib.sha256(tokens).hexdigest() != _EXPECTED[name]:
-        problem = f"rs-bpe does not make the tokens of {name}"
-        raise ConfigError(problem, place="counter", advice="install rs-bpe 0.1.0, or remove it")
+        raise ConfigError(
+            f"rs-bpe does not make the tokens of {name}",
+            place="counter",
+            advice="install rs-bpe 0.1.0, or remove it",
+        )
     return tokenizer
 
 

@@ -203,6 +203,45 @@ def test_the_place_is_named_in_the_words_of_the_request():
     )
 
 
+def function(name: str) -> dict:
+    return {"type": "function", "function": {"name": name, "parameters": {"type": "object"}}}
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        (
+            {"tools": [function("read"), function("read file")]},
+            "tools[1].function.name: 'read file' is not of the form ^[a-zA-Z0-9_-]{1,64}$",
+        ),
+        (
+            {"tools": [function(f"read_{n}") for n in range(129)]},
+            "tools: 129 of them, and 128 are the most",
+        ),
+        (
+            {"max_tokens": 9, "tools": [{"name": "read file", "input_schema": {"type": "object"}}]},
+            "tools[0].name: 'read file' is not of the form ^[a-zA-Z0-9_-]{1,128}$",
+        ),
+    ],
+)
+def test_tools_that_the_vendor_refuses_are_named_beside_the_messages(body, problem):
+    (violation,) = validate({**body, "messages": [user("hello")]})
+    assert (violation.index, violation.problem) == (-1, problem)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"tools": [function(f"read_{n}") for n in range(128)]},
+        {"tools": [{"type": "custom", "custom": {"name": "run"}}]},
+        {"max_tokens": 9, "tools": [{"type": "web_search_20250305", "name": "web_search"}]},
+        {"tools": None},
+    ],
+)
+def test_tools_that_the_vendor_takes_break_no_rule(body):
+    assert validate({**body, "messages": [user("hello")]}) == []
+
+
 def test_marks_beside_the_messages_count_and_the_newest_stay():
     tools = [{"name": "read", "input_schema": {"type": "object"}, **CACHED}]
     body = {

@@ -93,8 +93,7 @@ def with_blocks(message: Message, now: Sequence[Block]) -> Message:
 
 def keeping(message: Message, stays: Callable[[Part], bool]) -> Message | None:
     """The message with the blocks of these parts only; None if there are none."""
-    pairs = zip(message.parts, blocks(message), strict=True)
-    now = [block for part, block in pairs if stays(part)]
+    now = [block for part, block in zip(message.parts, blocks(message), strict=True) if stays(part)]
     return with_blocks(message, now) if now else None
 
 

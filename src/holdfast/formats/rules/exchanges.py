@@ -386,8 +386,7 @@ class UniqueCallIds(_CallIdRule):
                 seen = set()
             for k, call in _calls(message):
                 if call.id in seen:
-                    problem = f"another tool call before it has the id {call.id!r}"
-                    yield (i, k), call.id, problem
+                    yield (i, k), call.id, f"another tool call before it has the id {call.id!r}"
                 seen.add(call.id)
 
 
@@ -409,8 +408,7 @@ class SpelledCallIds(_CallIdRule):
             for k, call in _calls(message):
                 wanted = self._spelled(call.id)
                 if wanted != call.id:
-                    problem = f"the tool call id {call.id!r} has {self._problem}"
-                    yield (i, k), wanted, problem
+                    yield (i, k), wanted, f"the tool call id {call.id!r} has {self._problem}"
 
     def _spelled(self, call_id: str) -> str:
         return self._foreign.sub("_", call_id)

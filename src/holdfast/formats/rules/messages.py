@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Literal
+from typing import ClassVar, Literal
 
 from holdfast.formats.payloads import ROLES
 from holdfast.formats.rules import (
@@ -66,19 +66,26 @@ class FirstIsUser(Rule):
         return [Insert(v.index, "user", CONTINUES, self.name) for v in self.violations(messages)]
 
 
-class RolesAlternate(RewritingRule):
+class _Following(RewritingRule):
+    """A rule on which message may follow which; ``told`` is the problem of one that may not."""
+
+    told: ClassVar[str]
+
+    def violations(self, messages: Messages) -> Violations:
+        """The messages that may not follow the one before them."""
+        for i, message in enumerate(messages):
+            if not self.may_follow(messages[i - 1] if i else None, message):
+                yield Violation(self.name, i, self.told.format(role=message.role))
+
+
+class RolesAlternate(_Following):
     """No two messages in a row have the same role.
 
     Anthropic's own API joins such messages, Bedrock refuses them.
     """
 
     name = "roles_alternate"
-
-    def violations(self, messages: Messages) -> Violations:
-        """The second of two messages with the same role."""
-        for i, (before, message) in enumerate(pairwise(messages), 1):
-            if before.role == message.role:
-                yield Violation(self.name, i, f"two messages of the {message.role} stand in a row")
+    told = "two messages of the {role} stand in a row"
 
     def may_follow(self, before: Message | None, message: Message) -> bool:
         """Only another role may follow."""
@@ -95,17 +102,11 @@ class RolesAlternate(RewritingRule):
         return after
 
 
-class CallsFollowUsers(RewritingRule):
+class CallsFollowUsers(_Following):
     """Gemini: a message with calls comes right after a user's message or results."""
 
     name = "calls_follow_users"
-
-    def violations(self, messages: Messages) -> Violations:
-        """Calls at the start, or after the model's text."""
-        for i, message in enumerate(messages):
-            if not self.may_follow(messages[i - 1] if i else None, message):
-                problem = "it calls a tool, and does not follow a user's message or results"
-                yield Violation(self.name, i, problem)
+    told = "it calls a tool, and does not follow a user's message or results"
 
     def may_follow(self, before: Message | None, message: Message) -> bool:
         """Whether a message without calls, or one right after a user's message or results."""

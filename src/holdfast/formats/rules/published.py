@@ -47,20 +47,21 @@ _ARTICLES = {
 @cache
 def published(name: str) -> WireSchema:
     """The published schema of this format's messages."""
-    text = (_HERE / f"published_{name}.json").read_text("utf-8")
-    return WireSchema(json.loads(text))
+    return WireSchema(json.loads((_HERE / f"published_{name}.json").read_text("utf-8")))
 
 
 class WireSchema:
     """The schemas of one format.
 
     ``roles`` maps a role, or the type of an item, to the schema of its messages, and ``other`` to
-    that of all others; ``limits`` has what no schema can express.
+    that of all others; ``beside`` has those of fields beside the messages, and ``limits`` what no
+    schema can express.
     """
 
     def __init__(self, data: Object) -> None:
         self.roles: Mapping[str, Schema] = data["roles"]
         self.limits: Mapping[str, int] = data["limits"]
+        self.beside: Mapping[str, Schema] = data.get("beside", {})
         self._nulls: bool = data.get("nulls", True)
         self._definitions: Mapping[str, Schema] = data["definitions"]
 
@@ -216,10 +217,10 @@ def _of_text(value: str, leaf: Schema) -> Iterator[str]:
         yield _EMPTY
 
 
-def published_rules(wire: str) -> tuple[Rule, ...]:
+def published_rules(wire: str, body: Object) -> tuple[Rule, ...]:
     """The rules on published fields, and on the length of call ids if the vendor limits it."""
     most = published(wire).limits.get("call_id")
-    return (AsPublished(wire), *([ShortCallIds(most)] if most else ()))
+    return (AsPublished(wire, body), *([ShortCallIds(most)] if most else ()))
 
 
 REQUEST = -1
@@ -230,27 +231,27 @@ _CACHED = "cache_control"
 class AsPublished(MessageByMessage):
     """Every message has only fields, kinds of parts and lengths that the vendor publishes.
 
-    ``wire`` is the name of the published schema, and ``system`` the system prompt beside the
-    messages. Unknown roles are left to another rule.
+    ``wire`` is the name of the published schema, and ``body`` the request, whose system prompt and
+    tools are read too. Unknown roles are left to another rule.
     """
 
     name = "as_published"
 
-    def __init__(self, wire: str, system: object = None) -> None:
-        self._published, self._system = published(wire), system
+    def __init__(self, wire: str, body: Object) -> None:
+        self._published, self._body = published(wire), body
 
     def violations(self, messages: Messages) -> Violations:
-        """One for the system prompt and one for each message, with all its problems."""
-        if self._system is not None:
-            content = self._published.roles["user"]["properties"]["content"]
-            if problem := _described(self._published.problems(self._system, content, "system")):
+        """One for each field beside the messages and each message, with all its problems."""
+        for field, schema in self._published.beside.items():
+            value = self._body.get(field)
+            told = () if value is None else self._published.problems(value, schema, field)
+            if problem := _described(told):
                 yield Violation(self.name, REQUEST, problem)
         yield from super().violations(messages)
 
     def problem(self, message: Message) -> str:
         """The differences from the schema."""
-        schema = self._schema_of(message)
-        return _described(self._published.problems(original(message), schema, ""))
+        return _described(self._published.problems(original(message), self._schema_of(message), ""))
 
     def mended(self, message: Message) -> Message:
         """The message with every unambiguous repair made."""
