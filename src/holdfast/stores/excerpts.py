@@ -39,11 +39,8 @@ def field_of(text: str, path: str) -> str:
         raise fault.at(place) from fault
     except (ValueError, RecursionError) as fault:
         is_deep = isinstance(fault, RecursionError)
-        raise InputError(
-            f"the text is {('nested too deeply' if is_deep else f'not JSON ({fault})')}",
-            place=place,
-            advice=advice,
-        ) from fault
+        problem = "nested too deeply" if is_deep else f"not JSON ({fault})"
+        raise InputError(f"the text is {problem}", place=place, advice=advice) from fault
     return str(json.loads(value, strict=False)) if value.startswith('"') else value
 
 
