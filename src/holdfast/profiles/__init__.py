@@ -111,8 +111,9 @@ def load_profile(profile: str | PathLike[str] | Profile) -> Profile:
     """
     if isinstance(profile, Profile):
         return profile
-    name = name_of(profile, "profile")
-    return _built_in(name) if has_profile(name) else _read(named_profile(name))
+    if isinstance(profile, str) and has_profile(profile):
+        return _built_in(profile)
+    return _read(named_profile(name_of(profile, "profile")))
 
 
 @lru_cache(maxsize=64)
