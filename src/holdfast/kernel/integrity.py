@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import ClassVar, Protocol
 
 from .edits import Edit
@@ -67,15 +66,14 @@ class ToolExchanges(Rule):
 
     def violations(self, messages: Messages) -> Violations:
         """Results without an open call, and calls still open when their exchange ends."""
-        for index, problem in _matched(tuple(messages))[1]:
+        for index, problem in _matched(messages)[1]:
             yield Violation(self.name, index, problem)
 
     def welds(self, messages: Messages) -> Iterable[int]:
         """Every position from a call to its last result."""
-        return _matched(tuple(messages))[0]
+        return _matched(messages)[0]
 
 
-@lru_cache(maxsize=2)  # an edit is checked, and then the result's units are found
 def _matched(messages: Messages) -> tuple[list[int], list[tuple[int, str]]]:
     """The positions from calls to their results, and the problems of calls and results alone."""
     joined: list[int] = []

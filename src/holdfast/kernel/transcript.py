@@ -173,7 +173,10 @@ def new_violation(
                 if violation.rule not in allowed:
                     return replace(violation, index=i)
     broken = violations(together, after)
-    old = violations(together, before) if broken else []
+    if not broken:
+        return None
+    names = {violation.rule for violation in broken}
+    old = violations([rule for rule in together if rule.name in names], before)
     known = {(violation.rule, violation.index) for violation in old}
     more = Counter(violation.rule for violation in broken) - Counter(
         violation.rule for violation in old
