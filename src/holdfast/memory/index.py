@@ -161,7 +161,7 @@ class Retrieval:
         ranked, scores = found.focused(), found.ranked()
         sure = found.certainty(islice(ranked, _FIRST))
         hits: list[Hit] = []
-        for position, score in list(ranked.items())[:limit]:
+        for position, score in islice(ranked.items(), min(limit, len(ranked))):
             share = sure * score / scores[position] if score else 0.0
             why = {by: share * given for by, given in found.why(position).items()}
             hits.append(Hit(position, sure * score, why))
