@@ -425,7 +425,12 @@ def test_outputs_are_known_by_what_they_end_with():
             {"role": "assistant", "content": f"Now part {number}.\n```\nopen {number}.txt\n```"},
             {"role": "user", "content": f"{output}\n(folder: /srv/totals)\nshell>"},
         ]
-    assert functions(messages).count(("outcome", "tool")) == len(answers)
+    _, _, transcript = read(messages, "openai", None)
+    outputs = [each for each in events_of(transcript.messages, {}) if each.function == "outcome"]
+    assert [each.content for each in outputs] == [
+        f"{each}\n(folder: /srv/totals)" for each in answers
+    ]
+    assert outputs[0].edges == ("", "\nshell>")
 
 
 def test_an_answer_without_the_form_of_others_is_an_output_too_if_nobody_types_it():

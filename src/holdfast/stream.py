@@ -55,9 +55,9 @@ class StreamEvent(NamedTuple):
     ``message`` is the index of its message and ``part`` that of its part. ``by`` is who said it
     (``user``, ``assistant``, ``system``), or the name of the tool. ``act`` is the index of the act
     among the events that an outcome or an unclear reply follows, -1 if it is not known.
-    ``failed``: the outcome reports that the act did not succeed. ``opening`` counts the characters
-    at the start of its text that all outcomes of the conversation begin with, as in
-    ``Observation: ``; they say nothing.
+    ``failed``: the outcome reports that the act did not succeed. ``opening`` and ``closing`` count
+    the characters at the edges of its text with which outcomes of the conversation begin and end,
+    as in ``Observation: ``; they say nothing.
     """
 
     function: Function
@@ -68,11 +68,17 @@ class StreamEvent(NamedTuple):
     act: int = -1
     failed: bool = False
     opening: int = 0
+    closing: int = 0
 
     @property
     def content(self) -> str:
-        """The text without what all outcomes begin with."""
-        return self.text[self.opening :]
+        """The text without what outcomes begin and end with."""
+        return self.text[self.opening : len(self.text) - self.closing]
+
+    @property
+    def edges(self) -> tuple[str, str]:
+        """What outcomes begin and end with."""
+        return self.text[: self.opening], self.text[len(self.text) - self.closing :]
 
     @property
     def is_users_words(self) -> bool:
@@ -167,7 +173,9 @@ def _of_text(
         return
     rests = [text.rpartition(closing[::-1])[2] for closing in protocol.closings]
     below = min(rests, key=len, default=text)  # a person may write below the end of an output
-    yield StreamEvent("outcome", "tool", text.removesuffix(below) or text, at, number, *told)
+    output = text.removesuffix(below) or text
+    closing = protocol.closing(output)
+    yield StreamEvent("outcome", "tool", output, at, number, *told, closing)
     yield from _said(below.strip() if below != text else "", role, at, number)
 
 
@@ -301,6 +309,10 @@ class Protocol(NamedTuple):
         ):
             return 0
         return len(text) - len(bare) + signed.end()
+
+    def closing(self, text: str) -> int:
+        """The characters of the last line that outputs have in common, 0 if there is none."""
+        return max([len(each) for each in self.closings if text.endswith(each[::-1])], default=0)
 
     def parted(self, text: str) -> tuple[str, str, str]:
         """Split a message into the act and the words before and behind it; each may be empty."""

@@ -579,21 +579,23 @@ def test_the_newest_request_of_a_user_is_told_however_long_ago_it_was(budget):
     assert request in said
 
 
-def test_what_all_outputs_begin_with_stands_before_the_newest_and_not_in_notes():
+def test_what_all_outputs_begin_and_end_with_stands_around_the_newest_and_not_in_notes():
     messages = [{"role": "user", "content": "Read the ledger and tell me what is due."}]
     for number in range(12):
         rows = "\n".join(f"{chr(97 + number)}{n};{number * 113 + n}.25;EUR" for n in range(90))
         messages += [
             {"role": "assistant", "content": f"Action: read part {number}"},
-            {"role": "user", "content": f"Observation: account;sum;currency\n{rows}"},
+            {"role": "user", "content": f"Observation: account;sum;currency\n{rows}\n</page>"},
         ]
     result = holdfast.compress(messages, 1_000)
     *_, newest = result.messages
     assert newest["content"].startswith("Observation: ")
+    assert newest["content"].endswith("\n</page>")
     assert newest["content"] != messages[-1]["content"]
     _, done = told(messages, 1_000)
     assert "> " in done
     assert "Observation" not in done
+    assert "</page>" not in done
 
 
 def test_a_reply_that_a_person_or_a_program_gave_is_told_under_what_it_answers():

@@ -547,8 +547,9 @@ class Draft(NamedTuple):
                 reading = candidates.tellings[number].reading
                 is_whole = len(pieces) == len(reading.pieces)
                 event = candidates.events[number]
-                opening = event.text[: event.opening]
-                texts[number] = event.text if is_whole else f"{opening}{writer(reading)(pieces)}"
+                opening, closing = event.edges
+                shown = f"{opening}{writer(reading)(pieces)}{closing}"
+                texts[number] = event.text if is_whole else shown
         notes = written(told, self.selection.heading, self.tail) if told or self.tail else ""
         return notes, texts
 
