@@ -68,7 +68,7 @@ class Settings:
             raise ConfigError(
                 f"{self.host} can be reached by others",
                 place="token",
-                advice="give one for the proxy's pages, or listen on 127.0.0.1",
+                advice="give a token for the proxy's pages, or listen on 127.0.0.1",
             )
         if self.recall and not self.options.get("store"):
             advice = "name one, as sqlite:///originals.db"
