@@ -1,5 +1,15 @@
 """Fit LLM conversations to a token budget, keep them valid, and keep what is removed.
 
+::
+
+    result = holdfast.compress(messages, budget="8k")
+    result.messages  # what to send
+    result.restore()  # what was given
+
+``compress`` fits a list of messages or a request body, ``Session`` and ``open`` store conversations
+and fit them, ``AgentLoop`` and ``tool`` run an agent, and ``holdfast.http`` fits what a vendor's
+package sends.
+
 Names are imported on first use, so that ``import holdfast`` stays fast.
 """
 
