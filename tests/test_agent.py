@@ -431,13 +431,17 @@ def test_models_and_tools_may_be_awaited(session):
         (
             {"tools": [print]},
             r"tools\[0\]: a builtin_function_or_method is not a tool; "
-            r"give holdfast.agent.FunctionTool",
+            r"decorate a function with @holdfast.tool",
         ),
         (
             {"tools": [SCHEMA]},
-            r"tools\[0\]: a dict is not a tool; give holdfast.agent.FunctionTool",
+            r"tools\[0\]: a dict is not a tool; .* or give a FunctionTool",
         ),
         ({"tools": reading("x")}, "tools: a FunctionTool is not a list of tools; give a list"),
+        (
+            {"model": type("OpenAI", (), {})()},
+            "model: an OpenAI is not a model; give a function of the messages",
+        ),
         ({"model": "gpt-4o"}, "model: a str is not a model; give a function of the messages"),
         ({"rounds": 0}, "rounds: 0 does not belong here; give a whole number of 1 or more"),
     ],

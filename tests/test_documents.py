@@ -16,6 +16,7 @@ import holdfast
 from benchmarks import content_table
 from holdfast.cli import COMMANDS, main
 from holdfast.cli.session import command as session
+from holdfast.options import Options
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md"))
@@ -111,6 +112,9 @@ def test_the_site_is_built_with_every_page_in_its_navigation_and_no_broken_link(
         [*command, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert built.returncode == 0, built.stderr
+    reference = (tmp_path / "reference" / "python.html").read_text("utf-8")
+    for option in Options.__annotations__:
+        assert f'id="holdfast.options.Options.{option}"' in reference
 
 
 def test_the_recorded_conversations_are_valid_where_they_belong():

@@ -39,6 +39,14 @@ def test_an_exported_name_is_there_is_listed_and_says_what_it_is(name):
     assert name in dir(holdfast)
 
 
+def test_completion_offers_what_is_public_and_nothing_of_the_machinery():
+    modules = {"agent", "cost", "http"}
+    assert set(dir(holdfast)) == {*holdfast.__all__, *modules, "__version__"}
+    for module in modules:
+        program = f"import holdfast; holdfast.{module}.__all__"
+        subprocess.run([sys.executable, "-c", program], check=True)
+
+
 def test_any_other_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="module 'holdfast' has no attribute 'squeeze'"):
         _ = holdfast.squeeze
@@ -53,7 +61,7 @@ def test_type_checkers_see_the_very_names_that_are_exported():
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    assert seen == set(holdfast.__all__)
+    assert seen == {*holdfast.__all__, "agent", "cost", "http"}
 
 
 def test_the_package_tells_checkers_that_it_is_typed():
@@ -139,6 +147,10 @@ def test_the_program_that_awaits_fits_every_conversation(run):
     sizes = asyncio.run(user_types.wait_for_it(run))
     assert len(sizes) == 2
     assert all(0 < size <= 8_000 for size in sizes)
+
+
+def test_the_modules_of_the_pages_are_there_without_an_import_of_their_own():
+    assert user_types.change_the_client() == "Client at 3.0"
 
 
 @pytest.mark.parametrize("checker", CHECKERS)

@@ -1,4 +1,4 @@
-"""Programs of a user for the ten commonest tasks: mypy and pyright check them, and they run."""
+"""Programs of a user for the commonest tasks: mypy and pyright check them, and they run."""
 
 from pathlib import Path
 from typing import Any, TypedDict, assert_type
@@ -157,3 +157,10 @@ async def wait_for_it(messages: Messages) -> list[int]:
         assert_type(await session.arecall(0, lines=(1, 2)), str)
         assert_type(await session.afork("thread-2"), holdfast.Session)
     return [each.tokens for each in many]
+
+
+def change_the_client() -> str:
+    """11. Give a vendor's package a client that fits what it sends, and reckon its cost."""
+    with holdfast.http.client("32k", library="httpx") as client:
+        price = holdfast.cost.Price(3.0, 15.0, cache_read=0.3)
+        return f"{type(client).__name__} at {price.input}"

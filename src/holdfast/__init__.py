@@ -1,5 +1,15 @@
 """Fit LLM conversations to a token budget, keep them valid, and keep what is removed.
 
+::
+
+    result = holdfast.compress(messages, budget="8k")
+    result.messages  # what to send
+    result.restore()  # what was given
+
+``compress`` fits a list of messages or a request body, ``Session`` and ``open`` store conversations
+and fit them, ``AgentLoop`` and ``tool`` run an agent, and ``holdfast.http`` fits what a vendor's
+package sends.
+
 Names are imported on first use, so that ``import holdfast`` stays fast.
 """
 
@@ -12,6 +22,8 @@ from holdfast.moved import RENAMED, keep_old_names
 
 TYPE_CHECKING = False  # as in ``typing``, which is not loaded for it: the command line starts here
 if TYPE_CHECKING:
+    # as one writes holdfast.http.client
+    from holdfast import agent, cost, http  # noqa: F401 # pyright: ignore[reportUnusedImport]
     from holdfast.agent import AgentLoop, remember_tool, search_tool, tool
     from holdfast.api import (
         ContextCompressor,
@@ -137,7 +149,7 @@ _HOMES = """
 """
 """Modules, each with the public names in it; the others are errors."""
 
-_DOORS = ("http",)
+_DOORS = ("agent", "cost", "http")
 
 
 def __getattr__(name: str) -> object:
@@ -158,7 +170,7 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return [*__all__, *_DOORS, "__version__"]
 
 
 keep_old_names()

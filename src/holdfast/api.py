@@ -41,7 +41,8 @@ def compress(
     The other options are those of ``holdfast.options.Options``, each described there. The ones used
     most: ``profile`` or ``strategy`` (how to compress), ``query`` (the question to keep material
     for), ``pin`` (messages to keep), ``store`` (where originals go), ``llm`` (a model that writes
-    summaries) and ``redact`` (mask secrets).
+    summaries, for steps that ask one, as those of the profile ``quality``) and ``redact`` (mask
+    secrets).
 
     Raises ConfigError for a wrong option, InputError for messages that cannot be read, BudgetError
     if a hard budget cannot be met, and StrategyError with ``on_failure="raise"``. Other failures of

@@ -18,6 +18,8 @@ from holdfast.providers.prices import FREE, MILLION, Price, price_of
 from holdfast.result import CompressionResult, Net, bare, restore
 from holdfast.tokens import meter_for
 
+__all__ = ["Costs", "Net", "Price", "net_of", "result_net"]
+
 
 @dataclass(frozen=True, slots=True)
 class Costs:

@@ -262,14 +262,16 @@ def evaluate(
         each if isinstance(each, Probe) else Probe(each[0], tuple(each[1])) for each in probes or ()
     ]
     if judge is not None and not asked:
-        raise ConfigError("it has no question", place="judge", advice="give probes= too")
+        raise ConfigError("it has no question", place="judge", advice="give probes too")
     runtime = Runtime(Lineup.of(meter_for(None).text, judge, embedder, limits=limits))
     old, new = (read(bare(each), None)[2].messages for each in (before, after))
     texts, left = _texts(old), _texts(new)
     said, still = _sentences(texts), _sentences(left)
     events = events_of(old, {})
     denied = dict(_contradictions(texts, said, events, still))
-    seen = [replace(probe, answerable=_together(left, probe.expected)) for probe in asked]
+    seen = [
+        replace(each, answerable=_together(left, each.expected), answers=None) for each in asked
+    ]
     if judge is not None:
         questions = [probe.question for probe in seen]
         answers = zip(*(_answers(runtime, questions, held) for held in (old, new)), strict=True)

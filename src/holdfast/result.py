@@ -247,11 +247,10 @@ def report_form(file: str | None, option: str = "") -> ReportForm:
     """The form of a report by the name of its file. Raises ConfigError for an unknown ending."""
     suffix = PurePath(file).suffix.lower() if file else ".txt"
     if suffix not in _FORMS:
-        advice = f"let its name end in {' or '.join(_FORMS)}"
         raise ConfigError(
-            "the form of the report is not clear from the name",
+            "its name does not say the form of the report",
             place=f"{option} {file}".strip(),
-            advice=advice,
+            advice=f"let it end in {' or '.join(_FORMS)}",
         )
     return _FORMS[suffix]
 

@@ -35,7 +35,7 @@ from holdfast.text.keyed import is_known, of_thread
 from holdfast.text.visible import amount, one_line
 
 _HEADS = (
-    *("conversation", "messages", "tokens", "views", "spared", "net $"),
+    *("conversation", "messages", "tokens", "views", "not sent", "net $"),
     *("compactions", "recalls", "faults", "slowest ms"),
 )
 

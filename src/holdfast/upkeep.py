@@ -272,7 +272,9 @@ def _part_of(number: int, text: str) -> KeyBytes | Lines:
         return _read_part(json.loads(text))
     except ValueError as fault:
         raise InputError(
-            f"{fault}", place=f"line {number:,}", advice="give what store export has written"
+            f"not an export ({fault})",
+            place=f"line {number:,}",
+            advice="give what store export wrote",
         ) from fault
 
 

@@ -130,7 +130,7 @@ ARGUMENTS = [
     (["--budget", "9", "--profile", "fst"],
      "--profile: there is no profile named 'fst'; did you mean 'fast'? known are"),
     (["--budget", "9", "--report", "why.pdf"],
-     "--report why.pdf: the form of the report is not clear from the name; let its name "
+     "--report why.pdf: its name does not say the form of the report; let it "
         "end in .html"),
     (["--budgt", "9"], "--budgt: there is no such option; did you mean --budget"),
     (["--budgett", "9"], "--budgett: there is no such option; did you mean --budget?"),

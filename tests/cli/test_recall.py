@@ -77,7 +77,7 @@ def test_json_has_the_numbers_of_the_lines(run, key):
 
 def test_what_matches_nothing_is_no_error_and_says_so(run, key):
     ran = run("recall", key, "--store", URL, "--pattern", "absent")
-    assert (ran.code, ran.out, ran.err) == (0, "", "Nothing in the original matches.\n")
+    assert (ran.code, ran.out, ran.err) == (0, "", "Nothing matches.\n")
 
 
 def test_a_text_of_any_characters_comes_back_byte_by_byte(run, folder):
@@ -120,7 +120,8 @@ def test_what_is_wrong_is_said_in_a_line(run, key, folder, options, complaint):
 def test_a_key_that_is_not_there_is_named(run, key, name):
     ran = run("recall", name, "--store", URL)
     assert ran.code == 2
-    assert ran.complaint == f"there is no {name.removeprefix('content_')!r} in this store"
+    key = name.removeprefix("content_")
+    assert ran.complaint == f"there is no {key!r} in this store; check the key and the thread"
 
 
 def test_an_encrypted_store_opens_with_its_key_alone(run, folder, talk):
@@ -131,7 +132,10 @@ def test_an_encrypted_store_opens_with_its_key_alone(run, folder, talk):
     named = re.search(r"\[original: ([0-9a-f]{20}) ", run(*asked).out)[1]
     recalled = ["recall", named, "--store", URL]
     assert run(*recalled, "--store-key", "key").out == talk[3]["content"]
-    assert run(*recalled).complaint == f"there is no {named!r} in this store"
+    assert (
+        run(*recalled).complaint
+        == f"there is no {named!r} in this store; check the key and the thread"
+    )
     assert "another key" in run(*recalled, "--store-key", "bytes").complaint
     assert "it is not text" in run(*recalled, "--store-key", "binary").complaint
     assert "there is no such file" in run(*recalled, "--store-key", "absent").complaint

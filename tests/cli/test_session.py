@@ -381,7 +381,7 @@ def test_a_wrong_number_of_ids_is_named_as_the_option(run, folder):
 
 def test_a_report_of_no_known_form_is_refused(run, kept, folder):
     assert (
-        "the form of the report is not clear from the name"
+        "its name does not say the form of the report"
         in run("session", "stats", *HERE, "--report", "a.pdf").complaint
     )
     assert not (folder / "a.pdf").exists()

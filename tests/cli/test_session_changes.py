@@ -76,7 +76,8 @@ def test_a_pinned_message_stands_in_every_view_until_it_is_undone(run, kept):
     assert "step 3 step 3 step 3" not in view(run)
     pinned = run("session", "pin", "5", *PLACE)
     assert "step 3 step 3 step 3" in view(run)
-    assert run("session", "undo", pinned.raw.decode().strip(), *PLACE).code == 0
+    number = pinned.raw.decode().strip()
+    assert run("session", "undo", number, *PLACE).err == f"pin {number} is undone.\n"
     assert "step 3 step 3 step 3" not in view(run)
 
 

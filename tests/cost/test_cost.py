@@ -108,7 +108,7 @@ def test_prices_are_listed_with_source_and_day(capsys):
     assert main(["prices", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["models"]["gpt-4o"]["input"] == 2.5
     assert main(["prices", "nobodys"]) == 2
-    assert "there is no 'nobodys' in the price list" in capsys.readouterr().err
+    assert "there is no 'nobodys' in the price list; check the name" in capsys.readouterr().err
 
 
 OWN = """\

@@ -95,7 +95,11 @@ def test_codex_is_told_in_its_own_way():
         (["serve", "--budget-for", "gpt-4o"], "holdfast: --budget-for: 'gpt-4o' names no model"),
         (["serve", "--recall"], "holdfast: --store: recall needs a place for originals"),
         (["serve", "--host", "0.0.0.0"], "holdfast: --token: 0.0.0.0 can be reached by others"),
-        (["serve", "--upstream", "nowhere"], "holdfast: --upstream: 'nowhere' is not an address"),
+        (
+            ["serve", "--upstream", "nowhere"],
+            "holdfast: --upstream: 'nowhere' is not an address; "
+            "give one such as https://api.openai.com or openai=URL",
+        ),
         (
             ["serve", "--store", "memory://"],
             "holdfast: --store memory://: memory is lost when the command ends",

@@ -258,7 +258,7 @@ def test_a_judge_answers_the_same_questions_by_both_and_its_cost_is_told():
 
 
 def test_a_judge_needs_questions_and_its_silence_is_no_verdict():
-    with pytest.raises(ConfigError, match="judge: it has no question; give probes= too"):
+    with pytest.raises(ConfigError, match="judge: it has no question; give probes too"):
         evaluate(TALK, TALK, judge=Scripted("yes"))
     with pytest.raises(holdfast.ModelError):
         evaluate(TALK, TALK, [("Which port?", ["48213"])], judge=Scripted([]))
@@ -307,7 +307,7 @@ def test_every_thread_of_a_store_is_held_against_its_view_and_shown_on_one_page(
         for name, messages in (("long", recorded()), ("<short>", TALK)):
             with store.thread(name) as session:
                 session.append(*messages)
-    arguments = ["eval", "--store", "agent.db", "--budget", "6k", "--json", "--page", "page.html"]
+    arguments = ["eval", "--store", "agent.db", "--budget", "6k", "--json", "--report", "page.html"]
     with holdfast.open("agent.db") as store:
         threads = store.report()
     assert main(arguments) == 0

@@ -89,7 +89,7 @@ def test_no_error_is_left_out_of_the_tree():
             "message 3: it is gone (newest_stays)",
         ),
         (StrategyError("prune", "out of luck"), "strategy prune failed: out of luck"),
-        (NotFoundError("a1b2"), "there is no 'a1b2' in this store"),
+        (NotFoundError("a1b2"), "there is no 'a1b2' in this store; check the key and the thread"),
         (
             CorruptError("a1b2"),
             "the artifact 'a1b2' is damaged: its bytes do not have the hash of the key",

@@ -90,7 +90,7 @@ def test_the_page_opens_on_the_notes_and_keeps_what_left_behind_one_line():
     order = [
         'class="inserted" data-state="inserted"><details open>',
         'class="kept" data-state="kept"><details>',
-        '<details class="left"><summary>1 message left',
+        '<details class="left"><summary>1 message not sent',
         'class="dropped" data-state="dropped"><details>',
     ]
     assert sorted(order, key=page.index) == order

@@ -96,7 +96,9 @@ class TestOverAnyStore:
         )
         with pytest.raises(NotFoundError) as missing:
             artifacts.read(key)
-        assert str(missing.value) == f"there is no {key!r} in this store"
+        assert (
+            str(missing.value) == f"there is no {key!r} in this store; check the key and the thread"
+        )
         artifacts.delete(key)
 
     def test_putting_again_changes_nothing(self, artifacts):

@@ -127,7 +127,9 @@ def test_what_is_exported_is_imported_as_it_was(source, target):
 
 @pytest.mark.parametrize("line", ["[]", "{", '{"key":"k","value":"not base64!"}', '{"key":1}'])
 def test_what_was_never_exported_is_refused_with_its_line(source, line):
-    with pytest.raises(InputError, match=r"^line 2: .*; give what store export has written$"):
+    with pytest.raises(
+        InputError, match=r"^line 2: not an export \(.*\); give what store export wrote$"
+    ):
         upkeep.imported([json.dumps({"key": "k", "value": ""}), line], InProcessStore())
 
 
@@ -286,6 +288,17 @@ class TestCommands:
         problem = f"holdfast: {file}: there is no such file; check the path\n"
         assert capsys.readouterr().err == problem
         assert not file.exists()
+
+    def test_nothing_is_erased_that_nobody_was_asked_about(self, url, capsys):
+        assert main(["store", "erase", url, "--thread", "thread: 1"]) == 2
+        assert "there is no terminal to ask; give --yes" in capsys.readouterr().err
+        assert main(["store", "erase", url, "--thread", "thread: 1", "--yes"]) == 0
+
+    def test_a_file_that_is_no_export_is_named_with_its_line(self, tmp_path, capsys):
+        file = tmp_path / "chat.json"
+        file.write_text("[\n")
+        assert main(["store", "import", str(tmp_path / "b.db"), str(file)]) == 2
+        assert f"holdfast: {file}: line 1: not an export (" in capsys.readouterr().err
 
     def test_it_must_be_said_what_is_to_be_erased(self, url, capsys):
         assert main(["store", "erase", url]) == 2

@@ -251,11 +251,11 @@ class AgentLoop:
 def _check(model: object, session: object, trigger: object, rounds: object) -> None:
     """Raise ConfigError for arguments with which no loop can run."""
     if not callable(model):
-        advice = (
-            "give a function of the messages and the tools' schemas "
-            "that returns the model's message"
+        raise ConfigError(
+            f"{named(model)} is not a model",
+            place="model",
+            advice="give a function of the messages and the schemas that returns the reply",
         )
-        raise ConfigError(f"{named(model)} is not a model", place="model", advice=advice)
     check_type(trigger, Trigger, "trigger")
     if checked(session).limit is None and trigger in _FITTING:
         advice = "give Session(..., budget=8_000), or trigger='manual'"

@@ -147,7 +147,7 @@ def _described(kind: Any) -> Any:
 
 _BYTES: tuple[type[Any], ...] = (bytes, bytearray, memoryview)
 _REPLACED = "\ufffd"  # replaces bytes that are not UTF-8
-_ADVICE = "give holdfast.agent.FunctionTool(schema, a function of the arguments' JSON)"
+_ADVICE = "decorate a function with @holdfast.tool, or give a FunctionTool"
 
 
 class Tool(Protocol):

@@ -33,7 +33,7 @@ Telling = Callable[..., Evaluation]
 @option("--store", "FILE|URL", "Measure each thread of this store and its view.")
 @option("--budget", "N", "The budget of these views, in tokens.")
 @option("--judge", "VENDOR:NAME", "A model that answers the probes from both.")
-@option("--page", "FILE", "Write the figures as an HTML page, too.")
+@option("--report --page page", "FILE", "Write the figures as an HTML page.")
 @option("--probes", "FILE", 'JSON list of {"question": "...", "expected": ["word", ...]}.')
 @option("--fail-under least", "X", "Exit with 1 if a score is below this.", callback=share)
 @JSON
@@ -60,7 +60,7 @@ def command(
     \b
     holdfast eval all.json --fail-under 0.7
     holdfast eval chat.json short.json --json
-    holdfast eval --store agent.db --budget 8k --page eval.html
+    holdfast eval --store agent.db --budget 8k --report eval.html
     """
     if (store is None) == (before is None) or (store is None) != (budget is None):
         raise ConfigError(
@@ -94,7 +94,7 @@ def command(
 def _files(place: str) -> Sequence[str]:
     if not Path(place).is_dir():
         return [place]
-    found = sorted(str(path) for path in Path(place).glob("*.json"))
+    found = sorted(map(str, Path(place).glob("*.json")))
     if not found:
         raise InputError(
             "there is no result in it",
@@ -119,12 +119,10 @@ def _probes(file: str | None) -> list[Probe]:
     if file is None:
         return []
     listed = read_json(file).payload
-    rows = listed if is_list(listed) else [listed]
     found: list[Probe] = []
-    for n, row in enumerate(rows):
+    for n, row in enumerate(listed if is_list(listed) else [listed]):
         with suppress(ValueError):
-            given = typed(row, Probe)
-            found.append(Probe(given.question, given.expected))
+            found.append(typed(row, Probe))
         if len(found) == n or not all(found[n].expected):
             raise InputError(
                 "this is not a probe",

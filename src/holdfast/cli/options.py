@@ -242,7 +242,7 @@ def note_unknown(model: str | None, counter: str | None) -> None:
     if used.accuracy.kind == "unknown" and used.name != model:
         note(
             f"The model {one_line(model)!r} is not known: tokens are counted by {used.name},"
-            " an estimate of unknown error. Check the name, or leave room with --headroom.\n"
+            " an estimate. Check the name, or leave room with --headroom.\n"
         )
 
 

@@ -73,7 +73,7 @@ def recall(
         )
         return
     if not found.text:
-        note("Nothing in the original matches.\n")
+        note("Nothing matches.\n")
     write(found.numbered() if numbers else found.text)
 
 

@@ -120,7 +120,7 @@ def _by_model(given: Sequence[str]) -> dict[str, Size]:
 @click.command("serve")
 @proxy_options
 @click.option("--host", help="Where to listen.  [default: 127.0.0.1]")
-@click.option("-p", "--port", type=click.IntRange(0, 65535), help="[default: 8400]")
+@click.option("-p", "--port", type=click.IntRange(0, 65535), help="Its port.  [default: 8400]")
 @option(
     "--token",
     "T",

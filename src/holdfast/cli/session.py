@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -52,7 +51,7 @@ from holdfast.cli.options import (
     url_of,
 )
 from holdfast.cli.results import steps_of
-from holdfast.cli.terminal import note, write, write_json, write_to
+from holdfast.cli.terminal import confirm, note, write, write_json, write_to
 from holdfast.files import write_all
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.typed import is_list
@@ -294,8 +293,7 @@ def recall(session: Session, key: str, **part: Any) -> None:
     """
     found = session.recall(message_named(key), **part)
     if not found:
-        chosen = any(part.values())
-        note("Nothing in the original matches.\n" if chosen else "It has no text.\n")
+        note("Nothing matches.\n" if any(part.values()) else "It has no text.\n")
     write(found)
 
 
@@ -371,13 +369,7 @@ def delete(store: str, thread: str, *, yes: bool) -> None:
     """
     existing(thread, store, {}, advice="check the name").close()
     if not yes:
-        if not sys.stdin.isatty():
-            raise ConfigError(
-                "this cannot be undone, and there is no terminal to ask",
-                place="delete",
-                advice="give --yes",
-            )
-        click.confirm(f"Erase {one_line(thread, WIDTH)!r}?", abort=True, err=True)
+        confirm(repr(one_line(thread, WIDTH)))
     with open(place_of(store, missing=FIRST)) as threads:
         threads.delete_thread(thread)
     note(f"The thread {one_line(thread, WIDTH)} is erased.\n")

@@ -91,7 +91,7 @@ def prices(model: str | None, file: str | None, *, as_json: bool) -> None:
     if model is not None:
         price = price_of(None, model, known)
         if price is None:
-            raise NotFoundError(model, where="the price list")
+            raise NotFoundError(model, where="the price list; check the name")
         rows = {model: ("", price)}
     if as_json:
         told = {name: {"vendor": vendor, **asdict(price)} for name, (vendor, price) in rows.items()}

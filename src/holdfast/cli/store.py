@@ -11,9 +11,9 @@ import click
 
 from holdfast import upkeep
 from holdfast.cli import group
-from holdfast.cli.files import STDOUT, obstacle
+from holdfast.cli.files import STDOUT, obstacle, within
 from holdfast.cli.options import STORE_KEY, YES, having, kept_in, option
-from holdfast.cli.terminal import note, progress, write
+from holdfast.cli.terminal import confirm, note, progress, write
 from holdfast.files import as_input_errors, write_lines
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.ports import KeyValueStore
@@ -33,8 +33,7 @@ command = group(
 
 @contextmanager
 def _opened(url: str, key: str | None = None, *, reading: bool = True) -> Generator[KeyValueStore]:
-    found = kept_in(url, key, reading=reading, option="")
-    store = open_store(cast("str | KeyValueStore", found))
+    store = open_store(cast("str | KeyValueStore", kept_in(url, key, reading=reading, option="")))
     try:
         yield store
     finally:
@@ -62,7 +61,7 @@ def migrate(store: str) -> None:
     """Update the schema of the store to this version, in one transaction."""
     with _opened(store, reading=False) as opened:
         steps = opened.migrate() if isinstance(opened, Migrates) else 0
-    note(f"The schema is that of this version; {steps} steps were taken.\n")
+    note(f"The schema is up to date; {steps} steps were taken.\n")
 
 
 @command.command("compact", short_help="Merge the index and free space.")
@@ -108,7 +107,7 @@ def export(store: str, file: str, store_key: str | None) -> None:
             problem, advice = obstacle(target)
             if problem or target.exists():
                 problem, advice = problem or "it exists already", advice or "name another file"
-                raise InputError(problem, place=str(target), advice=advice)
+                raise InputError(problem, place=file, advice=advice)
             write_lines(target, lines)
 
 
@@ -119,8 +118,8 @@ def export(store: str, file: str, store_key: str | None) -> None:
 def import_(store: str, file: str, store_key: str | None) -> None:
     """Put everything in FILE into the store; what the store already has is skipped."""
     with _opened(store, store_key, reading=False) as opened:
-        source = Path(file)
-        with as_input_errors(file, "read", "check it"), source.open(encoding="utf-8") as lines:
+        reading = as_input_errors(file, "read", "check it")
+        with reading, Path(file).open(encoding="utf-8") as lines, within(file):
             _note_moved(upkeep.imported(lines, opened, _progress("read")))
 
 
@@ -135,11 +134,10 @@ def erase(
 ) -> None:
     """Erase everything of one thread or one tenant. This cannot be undone."""
     if (thread is None) == (tenant is None):
-        problem, advice = "there is nothing to erase", "give --thread or --tenant"
-        raise ConfigError(problem, place="erase", advice=advice)
+        raise ConfigError("there is nothing to erase", advice="give --thread or --tenant")
     what = f"thread {thread!r}" if tenant is None else f"tenant {tenant!r}"
     if not yes:
-        click.confirm(f"Erase {what}?", abort=True, err=True)
+        confirm(what)
     with _opened(store, store_key) as opened:
         if tenant is None:
             gone = upkeep.erase_thread(opened, cast("str", thread))

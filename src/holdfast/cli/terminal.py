@@ -15,8 +15,11 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from time import monotonic
 from typing import NoReturn, TextIO, cast
 
+import click
+
 from holdfast.cli.files import STDOUT, text_bytes
 from holdfast.files import write_all
+from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.registry import imported
 from holdfast.text.visible import visible
 
@@ -65,6 +68,15 @@ def note(text: str) -> None:
         sys.stderr.flush()
     except OSError:
         let_go(sys.stderr)
+
+
+def confirm(what: str) -> None:
+    """Ask whether to erase it. Raises ConfigError if there is no terminal, and Abort for a no."""
+    if not sys.stdin.isatty():
+        raise ConfigError(
+            "this cannot be undone, and there is no terminal to ask", advice="give --yes"
+        )
+    click.confirm(f"Erase {what}?", abort=True, err=True)
 
 
 def report(text: str, stream: TextIO) -> None:

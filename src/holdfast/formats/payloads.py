@@ -71,7 +71,7 @@ def model_of(payload: object) -> str | None:
 def messages_of(payload: object, field: str = MESSAGES) -> Sequence[Any]:
     """The messages of a list or of a request body. Raises FormatError if there are none."""
     if is_object(payload) and payload.get(field) is None:
-        advice = f'give a list of messages, or a request body with its "{field}"'
+        advice = "give a list of messages, or a whole request body"
         raise FormatError(f'an object without "{field}" is not a conversation', advice=advice)
     found: object = payload[field] if is_object(payload) else payload
     if is_list(found):
@@ -274,7 +274,7 @@ def named(value: object) -> str:
     if value is None:
         return "null"
     kind = type(value).__name__
-    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+    return f"{'an' if kind[0] in 'aeioAEIO' else 'a'} {kind}"
 
 
 def rewritten(original: Object, texts: Mapping[Path, str]) -> Object:

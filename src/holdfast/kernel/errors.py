@@ -94,7 +94,9 @@ class StoreError(HoldfastError):
 class NotFoundError(StoreError):
     """Nothing is stored under ``key``."""
 
-    def __init__(self, key: str, *, where: str = "this store") -> None:
+    def __init__(
+        self, key: str, *, where: str = "this store; check the key and the thread"
+    ) -> None:
         self.key = key
         super().__init__(f"there is no {key!r} in {where}")
 

@@ -59,12 +59,17 @@ class Settings:
         for url in self.upstreams.values():
             parts = urlsplit(url)
             if parts.scheme not in ("http", "https") or not parts.hostname:
-                advice = "give one such as https://api.openai.com"
-                raise ConfigError(f"{url!r:.60} is not an address", place="upstream", advice=advice)
+                raise ConfigError(
+                    f"{url!r:.60} is not an address",
+                    place="upstream",
+                    advice="give one such as https://api.openai.com or openai=URL",
+                )
         if self.host not in LOOPBACK and not self.token:
-            problem = f"{self.host} can be reached by others"
-            advice = "give a token for the proxy's pages, or listen on 127.0.0.1"
-            raise ConfigError(problem, place="token", advice=advice)
+            raise ConfigError(
+                f"{self.host} can be reached by others",
+                place="token",
+                advice="give a token for the proxy's pages, or listen on 127.0.0.1",
+            )
         if self.recall and not self.options.get("store"):
             advice = "name one, as sqlite:///originals.db"
             raise ConfigError("recall needs a place for originals", place="store", advice=advice)

@@ -144,9 +144,7 @@ def _left(entries: list[MessageAccount], largest: int) -> str:
         return ""
     rows = "\n".join(_message(entry, largest) for entry in entries)
     tokens = sum(entry.tokens_before for entry in entries)
-    heading = (
-        f"{amount(len(entries), 'message')} left, {amount(tokens, 'token')}: each with the reason"
-    )
+    heading = f"{amount(len(entries), 'message')} not sent, {amount(tokens, 'token')}"
     return f'<details class="left"><summary>{heading}</summary><ol>\n{rows}\n</ol></details>'
 
 

@@ -512,7 +512,7 @@ _INVERSES: Mapping[str, tuple[EventKind, Mapping[str, str]]] = {
 }
 """The event that undoes one of this kind, and which of its facts becomes which."""
 
-_CAN_BE = "a compaction, an edit, a deletion or a pin can be; a note is let go of by forget"
+_CAN_BE = "a compaction, an edit, a deletion or a pin can be; forget removes a note"
 
 
 def undo(thread: Thread, number: int | None) -> Event:
@@ -535,5 +535,5 @@ def undo(thread: Thread, number: int | None) -> Event:
     event = chosen[-1]
     kind, names = _INVERSES[event.kind]
     facts = {name: event.facts[before] for name, before in names.items()}
-    reason = f"event {event.number} is undone"
+    reason = f"{event.kind} {event.number} is undone"
     return thread.record(kind, reason, facts | {"undoes": event.number})
