@@ -469,6 +469,15 @@ def test_a_gateway_gets_as_many_messages_back_as_it_sent(address):
     assert refused.json()["error"]["message"].startswith("holdfast: messages: ")
 
 
+def test_half_of_a_character_breaks_neither_a_gateway_nor_the_page(address):
+    body = {"messages": [{"role": "user", "content": "\ud83d"}], "model": "gpt\ud83d"}
+    for path in ("/v1/compress", CHAT):
+        told = post(address + path, json.dumps(body).encode())
+        assert told.status_code == 200
+    with httpx2.stream("GET", f"{address}/holdfast/events") as events:
+        assert b"gpt" in next(events.iter_bytes())
+
+
 def test_a_gateway_gets_an_original_back(provider, tmp_path):
     options = {"store": f"sqlite:///{tmp_path}/originals.db"}
     with proxy(provider.url, options=options) as address:
