@@ -191,6 +191,25 @@ def test_a_loop_that_ended_while_a_tool_ran_goes_on_with_what_a_provider_takes(s
     assert len(session.restore()) == 7
 
 
+@pytest.mark.parametrize("awaited", [False, True])
+def test_what_tools_gave_before_an_interrupt_is_in_the_session(session, awaited):
+    outputs = iter(["42 rows"])
+
+    def read(arguments):
+        for output in outputs:
+            return output
+        raise asyncio.CancelledError
+
+    model = Model(calling("a", "b"), "done")
+    loop = AgentLoop(model, session, [FunctionTool(SCHEMA, read)])
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(loop.arun("go")) if awaited else loop.run("go")
+    assert session.restore()[2:] == [{"role": "tool", "tool_call_id": "a", "content": "42 rows"}]
+    loop.run("go on")
+    assert holdfast.validate(model.sent[-1], provider="openai") == []
+    assert "42 rows" in str(model.sent[-1])
+
+
 @pytest.mark.parametrize("trigger", ["request", "call", "result", "overflow", "manual"])
 def test_a_loop_that_was_broken_off_while_a_tool_ran_can_be_run_again(session, trigger):
     def broken_off(arguments):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import socket
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -10,7 +12,7 @@ from typing import Annotated
 
 from holdfast import __version__
 from holdfast.agent.tools import ANSWER, KEPT_IN_MIND, found_again
-from holdfast.files import read_whole
+from holdfast.files import as_input_errors, read_whole
 from holdfast.kernel.errors import HoldfastError, InputError, MissingExtraError, NotFoundError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.recovery import recalled
@@ -147,14 +149,19 @@ class _Tools:
 
     def _text(self, path: str) -> str:
         """The text of a file. Raises InputError if it cannot or may not be read."""
-        file = (self._root / path).resolve()
-        if not file.is_relative_to(self._root):
+        with as_input_errors(path, "read", "check the path"):
+            file = (self._root / path).resolve()
+            inside = file.is_relative_to(self._root)
+            size = file.stat().st_size if inside and file.is_file() else None
+        if not inside:
             raise InputError(
                 "it is outside the folder of --root",
                 place=path,
                 advice=f"give a path under {self._root}",
             )
-        if file.is_file() and file.stat().st_size > _MOST:
+        if size is None:  # a pipe might never end
+            raise InputError("there is no such file", place=path, advice="check the path")
+        if size > _MOST:
             raise InputError(f"it is larger than {_MOST:,} bytes", place=path)
         return read_whole(file).decode("utf-8", "replace")
 
@@ -172,6 +179,10 @@ def serve(store: str | KeyValueStore, thread: str, root: Path, port: int | None)
     """Serve until the client disconnects: on standard input and output, or on a local port."""
     server = server_of(store, thread, root)
     if port is None:
+        with as_input_errors("standard input", "read", "let the agent start this command"):
+            sys.stdin.buffer.read(0)
         server.run("stdio")
     else:
+        with as_input_errors(f"127.0.0.1:{port}", "listened on", "give another --http"):
+            socket.create_server(("127.0.0.1", port)).close()
         server.run("streamable-http", host="127.0.0.1", port=port)

@@ -288,6 +288,18 @@ def test_a_result_that_cannot_be_sent_is_told():
         list(Processes(2).map(gives_a_function, range(6)))
 
 
+@pytest.mark.parametrize(
+    ("messages", "options"),
+    [
+        ([{"role": "user", "content": "Hello."}], {"counter": lambda text: len(text)}),
+        ([{"role": "user", "content": "Hello.", "lock": threading.Lock()}], {}),
+    ],
+)
+def test_what_cannot_be_sent_to_a_process_is_one_line(messages, options):
+    with pytest.raises(ConfigError, match=r"^engine: what it works with cannot be sent to a pro"):
+        holdfast.compress_many([messages], BUDGET, engine=Processes(1), **options)
+
+
 def test_a_program_ends_amid_a_batch(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(

@@ -46,6 +46,9 @@ NO_INPUT = (
     "holdfast: standard input: it cannot be read (it is closed); name a file, or send "
     "one in by a pipe\n"
 )
+NO_CLIENT = (
+    "holdfast: standard input: it cannot be read (it is closed); let the agent start this command\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -63,6 +66,7 @@ NO_INPUT = (
         ("count chat.json 2>&- >/dev/null", 0, ""),
         ("compress chat.json --budget 500 2>/dev/full >/dev/null", 0, ""),
         ("compress chat.json --budget 500 2>&- >/dev/null", 0, ""),
+        ("mcp --store sqlite:///a.db <&-", 2, NO_CLIENT),
         ("count nope.json", 2, MISSING),
         ("count nope.json 2>&-", 2, ""),
         ("count nope.json 2>/dev/full", 2, ""),

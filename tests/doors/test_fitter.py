@@ -56,6 +56,18 @@ def test_a_body_beyond_the_budget_is_fitted_and_valid(path, messages, wire):
     assert sent["temperature"] == 0.5
 
 
+@pytest.mark.parametrize("redact", [False, True])
+@pytest.mark.parametrize("wire", talks.PATHS)
+def test_half_of_a_character_does_not_keep_a_body_from_being_fitted(wire, redact):
+    path, body = talks.request(wire, [*talks.chat(30), {"role": "user", "content": "\ud83d"}])
+    fits = fitter(redact=redact)
+    for _ in range(2):
+        fitted = fits.fit(path, json.dumps(body).encode(), thread="\ud83d")
+        assert not fitted.fault
+        assert fitted.after <= 8_000 < fitted.before
+        assert holdfast.validate(json.loads(fitted.body), provider=wire) == []
+
+
 @pytest.mark.parametrize("wire", talks.PATHS)
 def test_what_was_sent_stands_at_the_beginning_of_what_is_sent_next(wire):
     fits = fitter("10k")

@@ -28,6 +28,8 @@ def kept(tmp_path):
         session.append({"role": "user", "content": "We use port 8443 for the gateway."})
         session.append({"role": "assistant", "content": "error: no route to the gateway"})
     (tmp_path / "build.txt").write_text("".join(f"error: {n:x} is missing\n" for n in range(700)))
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe")  # nobody writes to it
     (tmp_path / "big.log").write_text("\n".join(talks.output(n) for n in range(30)))
     return store
 
@@ -65,6 +67,9 @@ async def used(client):
     said["no such thread"] = await call("search", query="port", thread="nobody")
     said["elsewhere"] = await call("compress_file", path="../../../etc/passwd")
     said["no such file"] = await call("compress_file", path="none.log")
+    said["no path"] = await call("compress_file", path="a\0b")
+    said["long path"] = await call("compress_file", path="x" * 5_000)
+    said["pipe"] = await call("compress_file", path="pipe")
     return said
 
 
@@ -79,10 +84,14 @@ def check(said):
     assert "8443" in said["search"][1]
     assert '"messages": 10' in said["stats"][1]
     assert said["remember"] == (False, "It is kept in mind.")
-    wrong = {"no such key", "no such thread", "elsewhere", "no such file", "empty note"}
+    wrong = {"no such key", "no such thread", "elsewhere", "empty note"}
+    wrong |= {"no such file", "no path", "long path", "pipe"}
     assert {name for name, told in said.items() if told[0] is True} == wrong
     assert "nothing is kept of 'nobody'" in said["no such thread"][1]
     assert "outside the folder of --root" in said["elsewhere"][1]
+    assert "cannot be read (embedded null byte); check the path" in said["no path"][1]
+    assert "cannot be read (File name too long); check the path" in said["long path"][1]
+    assert "pipe: there is no such file; check the path" in said["pipe"][1]
     assert all("Traceback" not in str(told) for told in said.values())
 
 
@@ -128,3 +137,12 @@ def _wait_for(port):
 def test_without_a_store_it_is_one_line(capsys):
     assert main(["mcp"]) == 2
     assert capsys.readouterr().err.startswith("holdfast: --store: it is missing; name one")
+
+
+def test_a_port_that_is_taken_is_one_line(kept, capsys):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert main(["mcp", "--store", kept, "--http", str(port)]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"holdfast: 127.0.0.1:{port}: it cannot be listened on (")
+    assert told.endswith("; give another --http\n")

@@ -72,8 +72,9 @@ def test_a_refusal_for_length_is_answered_once_on_every_wire(provider, address, 
 
 def test_what_fits_goes_through_byte_for_byte_with_its_headers(provider, address):
     raw = json.dumps(chat(1), indent=3).encode()
-    answer = post(address + CHAT, raw, **{"anthropic-beta": "one,two"})
+    answer = post(address + CHAT, raw, **{"anthropic-beta": "one,two", "x-title": "Café".encode()})
     sent = provider.asked[0]
+    assert sent.headers["x-title"].encode("latin-1").decode() == "Café"
     assert sent.raw == raw
     assert sent.headers["anthropic-beta"] == "one,two"
     assert sent.headers["authorization"] == "Bearer k"
@@ -466,6 +467,15 @@ def test_a_gateway_gets_as_many_messages_back_as_it_sent(address):
     refused = post(f"{address}/v1/compress", {"messages": 7})
     assert refused.status_code == 400
     assert refused.json()["error"]["message"].startswith("holdfast: messages: ")
+
+
+def test_half_of_a_character_breaks_neither_a_gateway_nor_the_page(address):
+    body = {"messages": [{"role": "user", "content": "\ud83d"}], "model": "gpt\ud83d"}
+    for path in ("/v1/compress", CHAT):
+        told = post(address + path, json.dumps(body).encode())
+        assert told.status_code == 200
+    with httpx2.stream("GET", f"{address}/holdfast/events") as events:
+        assert b"gpt" in next(events.iter_bytes())
 
 
 def test_a_gateway_gets_an_original_back(provider, tmp_path):

@@ -4,7 +4,9 @@ import json
 
 import pytest
 
-from holdfast.proxy.recalls import _chat_message, _claude_message
+from holdfast.http.budgets import Budgets
+from holdfast.http.fitter import Fitter
+from holdfast.proxy.recalls import Recalls, _chat_message, _claude_message
 
 
 def stream(*events):
@@ -68,3 +70,22 @@ def test_text_and_thinking_come_in_pieces():
         {"type": "thinking", "thinking": "so", "signature": "S"},
         {"type": "text", "text": "abc"},
     ]
+
+
+@pytest.mark.parametrize(
+    ("path", "held"),
+    [
+        ("/v1/chat/completions", b"upstream: no recall"),
+        ("/v1/chat/completions", b'{"choices": [{"message": {"content": "As I recall, 4."}}]}'),
+        ("/v1/chat/completions", b'{"choices": "recall"}'),
+        ("/v1/chat/completions", b"data: recall\n\n"),
+        ("/v1/messages", b'{"content": [{"type": "tool_use", "name": "recall"}]}'),
+        ("/v1/messages", b'{"content": [null, "recall"]}'),
+        ("/v1/responses", b'{"output": 5, "note": "recall"}'),
+        ("/v1beta/models/gemini-2.5-pro:generateContent", b'{"candidates": ["recall"]}'),
+    ],
+)
+def test_an_answer_that_cannot_be_read_has_no_calls_for_us(path, held):
+    recalls = Recalls(Fitter(Budgets(600), {"store": "memory://unread"}))
+    kind = "text/event-stream" if held.startswith(b"data:") else "application/json"
+    assert recalls.answered(path, b"{}", held, kind, "t") is None

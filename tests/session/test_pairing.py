@@ -306,3 +306,19 @@ def test_recent_turns_begin_with_a_whole_exchange_also_if_its_first_item_is_no_c
         messages = session.fit(query, budget=budget).messages
         kinds = [item["type"] for item in messages if "type" in item]
         assert kinds == [item["type"] for item in items]
+
+
+def test_calls_of_one_turn_that_are_messages_of_their_own_are_not_parted():
+    calls = [
+        {"type": "function_call", "call_id": name, "name": "read", "arguments": "{}"}
+        for name in ("a", "b")
+    ]
+    results = [
+        {"type": "function_call_output", "call_id": name, "output": "42 rows"} for name in "ab"
+    ]
+    session = Session("t", budget=400)
+    for message in (USER, *calls, *results):
+        session.append(message)
+        assert session.fit().messages == session.restore()  # the others are still under way
+    assert session.faults == ()
+    assert session.history() == []

@@ -46,7 +46,27 @@ class TestSqliteStore(CompleteStoreContract):
         assert store.keys() == ["after"]
 
 
+class Interrupted(sqlite3.Connection):
+    """A connection whose user interrupts the program while it waits for another writer."""
+
+    def execute(self, sql, *values):
+        found = super().execute(sql, *values)
+        if sql == "BEGIN immediate":
+            raise KeyboardInterrupt
+        return found
+
+
 class TestTheFile:
+    def test_an_interrupt_that_ends_the_waiting_for_another_writer_leaves_no_lock(self, tmp_path):
+        connection = sqlite3.connect(tmp_path / "a.db", isolation_level=None, factory=Interrupted)
+        with closing(connection):
+            with (
+                pytest.raises(KeyboardInterrupt),
+                sqlite_file.transaction(connection, "immediate"),
+            ):
+                pass
+            assert not connection.in_transaction
+
     def test_what_was_kept_is_there_after_a_restart(self, tmp_path):
         with SqliteStore(tmp_path / "a.db") as store:
             store.set("k", "v")

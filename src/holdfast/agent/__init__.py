@@ -181,9 +181,14 @@ class AgentLoop:
             if not calls:
                 return said if is_list(reply) else said[0]
             outputs: list[str] = []
-            for call in calls:
-                output: str = yield from self._output(call)
-                outputs.append(output)
+            try:
+                for call in calls:
+                    output: str = yield from self._output(call)
+                    outputs.append(output)
+            except BaseException:  # an interrupt: what tools have done is kept
+                if outputs:
+                    self.session.append(*results(wire, calls[: len(outputs)], outputs))
+                raise
             yield from self._append(*results(wire, calls, outputs))
             yield from self._fit_at("result")
         raise ModelError(

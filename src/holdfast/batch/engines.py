@@ -18,6 +18,7 @@ from itertools import islice
 from multiprocessing import connection, get_all_start_methods, get_context
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnContext
+from pickle import PicklingError
 from threading import Thread
 from traceback import format_exc
 from typing import Any, ClassVar, Self, TypeVar, cast
@@ -76,9 +77,14 @@ class Processes:
                 while len(at_work) < self._number and (
                     task := next(todo, None) or (again.popleft() if again else None)
                 ):
-                    process = idle.pop() if idle else _Process(context, work, lifeline)
-                    at_work[process] = task
-                    process.give(task[1])
+                    try:
+                        process = idle.pop() if idle else _Process(context, work, lifeline)
+                        at_work[process] = task
+                        process.give(task[1])
+                    except (PicklingError, AttributeError, TypeError) as fault:  # of pickling
+                        problem = f"what it works with cannot be sent to a process ({fault})"
+                        advice = "give names, functions of a module and plain messages"
+                        raise ConfigError(problem, place="engine", advice=advice) from fault
                 yield from done  # only now, so that processes work while the caller uses these
                 done.clear()
                 if not at_work:

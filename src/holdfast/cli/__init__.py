@@ -6,6 +6,7 @@ import re
 import sys
 import traceback
 from collections.abc import Sequence
+from typing import cast
 
 import click
 
@@ -141,6 +142,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _report(fault: Exception) -> int:
     """Print the error and return its exit code."""
+    while isinstance(fault, ExceptionGroup):  # of a server's tasks
+        fault = cast("ExceptionGroup[Exception]", fault).exceptions[0]
     # an error of a file has become an InputError before
     if isinstance(fault, OSError) and fault.filename is None:
         let_go(sys.stdout)

@@ -107,7 +107,7 @@ def named_in_body(body: Mapping[str, Any]) -> str:
 
 def thread_of(owner: str, name: str) -> str:
     """The name of an owner's conversation, different from those of all other owners."""
-    return sha256(f"{owner}\0{name}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    return sha256(f"{owner}\0{name}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 MOST = 64_000_000

@@ -86,7 +86,11 @@ def chain_of(messages: Sequence[Any], seed: bytes) -> list[bytes]:
     links: list[bytes] = []
     link = blake2b(seed, digest_size=16)
     for message in messages:
-        link.update(msgspec.json.encode(_unmarked(message), enc_hook=repr))
+        said = _unmarked(message)
+        try:
+            link.update(msgspec.json.encode(said, enc_hook=repr))
+        except UnicodeEncodeError:  # half of a character
+            link.update(repr(said).encode())
         links.append(link.digest())
     return links
 

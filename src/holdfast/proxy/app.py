@@ -253,7 +253,7 @@ class _Exchange:
         if not isinstance(body, bytes | None):
             left.remove(b"content-length")
         headers = [
-            (name.decode("latin-1"), value.decode("latin-1"))
+            (name.decode("latin-1"), value.decode("utf-8", "replace"))  # aiohttp sends UTF-8
             for name, value in self.client.scope["headers"]
             if name not in left and not name.startswith(_OWN)
         ]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, MutableMapping
 from typing import Any
 
-import msgspec
-
-from holdfast.http.requests import Vendor
+from holdfast.formats.payloads import Object
+from holdfast.http.requests import Vendor, written
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -71,9 +70,9 @@ class Connection:
         await self.begin(status, [(b"content-type", kind), length, *more])
         await self.write(body)
 
-    async def answer_json(self, status: int, value: object) -> None:
+    async def answer_json(self, status: int, value: Object) -> None:
         """Send JSON."""
-        await self.answer(status, msgspec.json.encode(value))
+        await self.answer(status, written(value))
 
     async def refuse(self, status: int, line: str, vendor: Vendor = "openai") -> int:
         """Send an error in the form that the vendor's packages read; return its status."""

@@ -8,12 +8,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import parse_qs
 
-import msgspec
-
 from holdfast.api import compress
 from holdfast.formats.payloads import is_list
 from holdfast.http.fitter import Fitter
-from holdfast.http.requests import origin_of, plain, read_object, thread_of
+from holdfast.http.requests import origin_of, plain, read_object, thread_of, written
 from holdfast.kernel.errors import ConfigError, HoldfastError, NotFoundError
 from holdfast.options import Options
 from holdfast.proxy import LOOPBACK, Settings
@@ -105,7 +103,7 @@ class Pages:
         last = b""
         try:
             while not gone.done():
-                told = msgspec.json.encode(self._figures.for_page())
+                told = written(self._figures.for_page())
                 chunk = b"data: " + told + b"\n\n" if told != last else b": \n\n"
                 last = told
                 await client.write(chunk, more=True)

@@ -61,16 +61,20 @@ class Recalls:
     def answered(
         self, path: str, asked: bytes, held: bytes, kind: str, thread: str
     ) -> bytes | None:
-        """The request with the model's calls of the tool and their answers; None without calls.
+        """The request with the model's calls of the tool and their answers.
 
-        Other calls of the same message are left out: the model makes them again afterwards.
+        None without calls, and for an answer that cannot be read. Other calls of the same message
+        are left out: the model makes them again afterwards.
         """
         endpoint = endpoint_of(path)
         if endpoint is None or RECALL_TOOL.encode() not in held:
             return None
         form = cast("ObjectWire", named(endpoint.format))
-        said = _SPOKEN[form.name](held, stream=kind.startswith(_EVENT))
-        read = cast("Format", form).read(said).messages
+        try:
+            said = _SPOKEN[form.name](held, stream=kind.startswith(_EVENT))
+            read = cast("Format", form).read(said).messages
+        except Exception:  # noqa: BLE001 - whatever a provider says, the client gets it
+            return None
         calls = [call for each in read for call in each.calls if call.name == RECALL_TOOL]
         if not calls:
             return None

@@ -13,6 +13,7 @@ from holdfast.formats.payloads import as_sent, is_object
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.errors import ConfigError, FormatError, HoldfastError, InputError, StoreError
 from holdfast.kernel.forks import cached_property
+from holdfast.kernel.integrity import ToolExchanges
 from holdfast.kernel.messages import Message
 from holdfast.kernel.transcript import Format, speaker
 from holdfast.memory.messages import Remembered, remembered
@@ -465,7 +466,8 @@ class Thread:
             self.state.set_format(form.name)
             self.held, self.held_characters = {}, 0  # they were read in another format
         self._keep(kept)
-        self.state.fold_message(kept.position, kept.message, kept.remembered, tokens)
+        alone = not any(isinstance(rule, ToolExchanges) for rule in form.rules)
+        self.state.fold_message(kept.position, kept.message, kept.remembered, tokens, alone=alone)
         self._unsaved += 1
         if self.state.exchanged and not exchanged:
             self.save()  # later openings then know the format

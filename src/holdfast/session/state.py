@@ -252,8 +252,11 @@ class State:
             return cls()
         return state if needed <= data.keys() else cls()
 
-    def _pair(self, message: Message) -> None:
-        """Follow calls and results, as the rule on tool exchanges does."""
+    def _pair(self, message: Message, *, alone: bool) -> None:
+        """Follow calls and results, as the rule on tool exchanges does.
+
+        ``alone``: each call is a message, and those of one turn follow each other.
+        """
         if message.is_speech and not self.waiting:
             return
         results = [result.call_id for result in message.results]
@@ -261,12 +264,15 @@ class State:
             self.unpaired += not set(results) <= set(self.waiting)
             self.waiting = [call for call in self.waiting if call not in results]
         else:
-            self.unpaired += bool(self.waiting)
+            before = self.waiting if alone and message.role == "assistant" else []
+            self.unpaired += before != self.waiting
             if message.role != "system":
-                self.waiting = [call.id for call in message.calls]
+                self.waiting = [*before, *(call.id for call in message.calls)]
 
-    def fold_message(self, position: int, message: Message, seen: Remembered, tokens: int) -> None:
-        """Add the next message of the log."""
+    def fold_message(
+        self, position: int, message: Message, seen: Remembered, tokens: int, *, alone: bool
+    ) -> None:
+        """Add the next message of the log; ``alone``: each call is in one of its own."""
         self.tokens += tokens
         if message.role == "system":
             self.system.append(position)
@@ -280,7 +286,7 @@ class State:
             self.signed[seen.role] = self.signed.get(seen.role, 0) + 1
             if seen.speaker not in self.speakers and len(self.speakers) < _SPEAKERS:
                 self.speakers.append(seen.speaker)
-        self._pair(message)
+        self._pair(message, alone=alone)
         self.messages = position + 1
 
     def read(self, *, messages: int | None = None, events: int | None = None) -> None:

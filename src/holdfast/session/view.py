@@ -444,14 +444,16 @@ class ViewMaker:
 
 def _under_way(messages: Sequence[Message], waiting: Sequence[str]) -> list[int]:
     """The indices of the waiting calls and of their existing results."""
-    for begun in reversed(range(len(messages))):
+    found: list[int] = []
+    left = {*waiting}
+    for begun in reversed(range(len(messages)) if left else ()):
         made = {call.id for call in messages[begun].calls}
-        if made.isdisjoint(waiting):
+        if made.isdisjoint(left):
             continue
-        found = [begun]
+        left -= made
+        found.append(begun)
         for i in range(begun + 1, len(messages)):
             results = messages[i].results
             if results and made.issuperset(result.call_id for result in results):
                 found.append(i)
-        return found
-    return []
+    return sorted(found)

@@ -30,8 +30,8 @@ def transaction(
 
     The latter waits for other writers.
     """
-    connection.execute(f"BEGIN {kind}")
     with connection:  # commits, or rolls back what failed
+        connection.execute(f"BEGIN {kind}")  # an interrupt of its waiting is raised after it
         yield
 
 
