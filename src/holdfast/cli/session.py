@@ -131,7 +131,7 @@ def _numbered(event: Event) -> None:
     write(f"{event.number}\n")
 
 
-@command.command("append", short_help="Add messages to the end of the thread.")
+@command.command("append")
 @click.argument("file", default=STDIN)
 @thread_options
 @click.option(
@@ -152,9 +152,10 @@ def _numbered(event: Event) -> None:
 def append(
     file: str, store: str, thread: str, ids: Sequence[str], at: datetime | None, **said: Any
 ) -> None:
-    """Store the messages in FILE (- is standard input): one, a list, or one a line.
+    """Add messages to the end of the thread.
 
-    They are on the disk when the command ends. Prints their positions as JSON.
+    FILE (- is standard input) has one message, a list of them, or one a line. They are on the disk
+    when the command ends. Prints their positions as JSON.
 
     \b
     holdfast session append chat.json --store agent.db --thread t1
@@ -180,16 +181,16 @@ def append(
     note_unknown(said["model"], said["counter"])
 
 
-@command.command("fit", short_help="Print the messages for the next model call.")
+@command.command("fit")
 @thread_options
 @having(*LIMITS, SOFT, PROFILE, QUERY, REDACT)
 @counting_options
 @having(OUTPUT, JSON, QUIET)
 def fit(output: str | None, *, soft: bool, as_json: bool, quiet: bool, **asked: Any) -> None:
-    """Write the messages for the next model call: notes on the past, and the recent turns.
+    """Write the messages for the next model call.
 
-    The budget is hard: if it cannot be met, nothing is written and the exit code is 1, unless
-    --soft is given.
+    They are notes on the past, and the recent turns. The budget is hard: if it cannot be met,
+    nothing is written and the exit code is 1, unless --soft is given.
 
     \b
     holdfast session fit --store agent.db --thread t1 --budget 8000 -o view.json
@@ -241,7 +242,7 @@ def _summary(view: View) -> str:
     return f"{size}; {'everything fits' if view.reason == 'everything_fits' else past}"
 
 
-@command.command("search", short_help="Find the messages that answer a question.")
+@command.command("search")
 @click.argument("query")
 @on_thread
 @click.option(
@@ -253,7 +254,9 @@ def _summary(view: View) -> str:
 )
 @JSON
 def search(session: Session, query: str, limit: int, *, as_json: bool) -> None:
-    """Print the messages that answer QUERY, best first: position, score, role, day, and text.
+    """Print the messages that answer QUERY, best first.
+
+    A line has the position, the score, the role and the day of a message, and its best place.
 
     \b
     holdfast session search "which retries did we agree on?" --store agent.db --thread t1
@@ -278,12 +281,12 @@ def _moment(said: float | None) -> str | None:
         return None
 
 
-@command.command("recall", short_help="Print an original, whole or in part.")
+@command.command("recall")
 @click.argument("key")
 @on_thread
 @excerpt_options
 def recall(session: Session, key: str, **part: Any) -> None:
-    """Print an original.
+    """Print an original, whole or in part.
 
     KEY is the text after "original:" in a shortened text, or the position or the id of a
     message. Write a position from the end, such as -1, last, after two dashes.
@@ -299,7 +302,7 @@ def recall(session: Session, key: str, **part: Any) -> None:
     write(found)
 
 
-@command.command("stats", short_help="Print sizes and history.")
+@command.command("stats")
 @on_thread
 @having(*COUNTER)
 @option("--report told", "FILE", "Write the history: .html or .txt.")
@@ -307,7 +310,9 @@ def recall(session: Session, key: str, **part: Any) -> None:
 def stats(
     session: Session, model: str | None, counter: str | None, told: str | None, *, as_json: bool
 ) -> None:
-    """Print the size of the thread and its tiers, and its compactions and recalls with reasons.
+    """Print the size of the thread and its tiers, and its history.
+
+    The history has its compactions and recalls, with their reasons.
 
     \b
     holdfast session stats --store agent.db --thread t1 --report session.html
@@ -323,7 +328,7 @@ def stats(
     note_unknown(model, counter)
 
 
-@command.command("restore", short_help="Print every message that was appended.")
+@command.command("restore")
 @on_thread
 @OUTPUT
 def restore(session: Session, output: str | None) -> None:
@@ -337,7 +342,7 @@ def restore(session: Session, output: str | None) -> None:
         note(f"{fault}\n")
 
 
-@command.command("list", short_help="List the threads of a store.")
+@command.command("list")
 @STORE
 @JSON
 @option("--report told", "FILE", "Figures of each: .html or .txt.")
@@ -360,7 +365,7 @@ def list_threads(store: str, told: str | None, *, as_json: bool) -> None:
         write("".join(f"{one_line(name, WIDTH)}\n" for name in names))
 
 
-@command.command("delete", short_help="Erase the thread.")
+@command.command("delete")
 @thread_options
 @YES
 def delete(store: str, thread: str, *, yes: bool) -> None:
@@ -383,11 +388,13 @@ def delete(store: str, thread: str, *, yes: bool) -> None:
     note(f"The thread {one_line(thread, WIDTH)} is erased.\n")
 
 
-@command.command("pin", short_help="Keep messages in every view.")
+@command.command("pin")
 @click.argument("keys", metavar="MESSAGE...", nargs=-1, required=True)
 @on_thread
 def pin(session: Session, keys: Sequence[str]) -> None:
-    """Keep each MESSAGE, a position or an id, in every view. Prints the number of the event.
+    """Keep each MESSAGE, a position or an id, in every view.
+
+    Prints the number of the event.
 
     \b
     holdfast session pin 0 12 --store agent.db --thread t1
@@ -395,7 +402,7 @@ def pin(session: Session, keys: Sequence[str]) -> None:
     _numbered(session.pin(*map(message_named, keys)))
 
 
-@command.command("remember", short_help="Keep a note in every view.")
+@command.command("remember")
 @click.argument("text")
 @on_thread
 def remember(session: Session, text: str) -> None:
@@ -407,11 +414,13 @@ def remember(session: Session, text: str) -> None:
     _numbered(session.remember(text))
 
 
-@command.command("forget", short_help="Remove a note from views.")
+@command.command("forget")
 @click.argument("note", type=int)
 @on_thread
 def forget(session: Session, note: int) -> None:
-    """Remove NOTE, the number that remember printed, from views. Prints the number of the event.
+    """Remove NOTE, the number that remember printed, from views.
+
+    Prints the number of the event.
 
     \b
     holdfast session forget 3 --store agent.db --thread t1
@@ -419,11 +428,13 @@ def forget(session: Session, note: int) -> None:
     _numbered(session.forget(note))
 
 
-@command.command("undo", short_help="Undo an edit, a pin, a deletion or a compaction.")
+@command.command("undo")
 @click.argument("event", type=int, required=False)
 @on_thread
 def undo(session: Session, event: int | None) -> None:
-    """Undo EVENT, by default the newest that can be undone. Prints the number of the new event.
+    """Undo EVENT, by default the newest that can be undone.
+
+    It is an edit, a pin, a deletion or a compaction. Prints the number of the new event.
 
     \b
     holdfast session undo --store agent.db --thread t1
@@ -433,7 +444,7 @@ def undo(session: Session, event: int | None) -> None:
     _numbered(done)
 
 
-@command.command("fork", short_help="Copy the thread.")
+@command.command("fork")
 @click.argument("name")
 @on_thread
 def fork(session: Session, name: str) -> None:
@@ -450,11 +461,13 @@ def fork(session: Session, name: str) -> None:
         note(f"{amount(made.appended, 'message')} copied to the thread {name}.\n")
 
 
-@command.command("facts", short_help="List the facts that were stated.")
+@command.command("facts")
 @on_thread
 @JSON
 def facts(session: Session, *, as_json: bool) -> None:
-    """Print the facts that people and the model stated: position, day, fact.
+    """Print the facts that people and the model stated.
+
+    A line has the position and the day of a message, and the fact.
 
     \b
     holdfast session facts --store agent.db --thread t1
