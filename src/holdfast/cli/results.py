@@ -20,12 +20,12 @@ def write_result(
     document: Document,
     result: CompressionResult,
     output: str | None,
-    kept: str | None,
+    result_file: str | None,
     more: Mapping[str, bytes] | None = None,
     *,
     to_pipe: bool,
 ) -> None:
-    """Write the messages to ``output``, the result to ``kept``, and more files: all or none.
+    """Write the messages to ``output``, the result to ``result_file``, and more files: all or none.
 
     Without ``output`` the messages go to standard output if that is a pipe and ``to_pipe``.
     """
@@ -34,8 +34,8 @@ def write_result(
     files = dict(more or {})
     if output is not None and output != STDOUT:
         files[output] = messages
-    if kept is not None:
-        files[kept] = text_bytes(f"{result.to_json()}\n")
+    if result_file is not None:
+        files[result_file] = text_bytes(f"{result.to_json()}\n")
     write_all(files)
     if output == STDOUT or (output is None and to_pipe and not sys.stdout.isatty()):
         write(messages)

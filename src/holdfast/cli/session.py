@@ -108,7 +108,7 @@ def on_thread(command: Callable[..., object]) -> Callable[..., object]:
     """Pass an existing session as the first argument, and add the options that name it."""
 
     def asked(store: str, thread: str, **given: Any) -> object:
-        targets = {"-o": given.get("output"), "--report": given.get("told")}
+        targets = {"-o": given.get("output"), "--report": given.get("report_file")}
         check_targets(targets, url_of(store).removeprefix(FILE_URL))
         said = {name: given.get(name) for name in ("model", "counter")}
         with existing(thread, store, said) as session:
@@ -305,10 +305,15 @@ def recall(session: Session, key: str, **part: Any) -> None:
 @command.command("stats")
 @on_thread
 @having(*COUNTER)
-@option("--report told", "FILE", "Write the history: .html or .txt.")
+@option("--report report_file", "FILE", "Write the history: .html or .txt.")
 @JSON
 def stats(
-    session: Session, model: str | None, counter: str | None, told: str | None, *, as_json: bool
+    session: Session,
+    model: str | None,
+    counter: str | None,
+    report_file: str | None,
+    *,
+    as_json: bool,
 ) -> None:
     """Print the size of the thread and its tiers, and its history.
 
@@ -317,10 +322,10 @@ def stats(
     \b
     holdfast session stats --store agent.db --thread t1 --report session.html
     """
-    form = report_form(told, "--report")
-    if told is not None:
-        write_all({told: text_bytes(session.report(form))})
-        note(f"The report is in {told}.\n")
+    form = report_form(report_file, "--report")
+    if report_file is not None:
+        write_all({report_file: text_bytes(session.report(form))})
+        note(f"The report is in {report_file}.\n")
     if as_json:
         write_json(session.stats().to_dict())
     else:
@@ -345,20 +350,20 @@ def restore(session: Session, output: str | None) -> None:
 @command.command("list")
 @STORE
 @JSON
-@option("--report told", "FILE", "Figures of each: .html or .txt.")
-def list_threads(store: str, told: str | None, *, as_json: bool) -> None:
+@option("--report report_file", "FILE", "Figures of each: .html or .txt.")
+def list_threads(store: str, report_file: str | None, *, as_json: bool) -> None:
     """Print the names of the threads in the store, one a line.
 
     \b
     holdfast session list --store agent.db
     holdfast session list --store agent.db --report store.html
     """
-    form = report_form(told, "--report")
-    check_targets({"--report": told}, store)
+    form = report_form(report_file, "--report")
+    check_targets({"--report": report_file}, store)
     with open(place_of(store, missing=FIRST)) as threads:
         names = threads.threads()
-        if told:
-            write_all({told: text_bytes(threads.report(form))})
+        if report_file:
+            write_all({report_file: text_bytes(threads.report(form))})
     if as_json:
         write_json(names)
     else:
