@@ -113,7 +113,7 @@ class Gemini(BlockWire):
         """A new part."""
         if isinstance(part, ToolCall):
             called = _called(part.id, part.name)
-            return {"functionCall": {**called, "args": dict(parsed_object(part.arguments))}}
+            return {"functionCall": {**called, "args": parsed_object(part.arguments)}}
         if isinstance(part, ToolResult):
             said = {"error" if part.is_error else "result": part.text}
             shown = [_medium(media) for media in part.media]
@@ -141,7 +141,7 @@ def _part(part: Node, calls: Counter[str], results: Counter[str]) -> LocatedPart
     if (field := _field(value, "functionCall")) in value:
         call = part.object(field)
         name = call.text("name")
-        return ToolCall(_id(call, name, calls), name, call.arguments("args")), call.at("args")
+        return call.called(_id(call, name, calls), "args")
     if (field := _field(value, "functionResponse")) in value:
         answer = part.object(field)
         name = answer.text("name")

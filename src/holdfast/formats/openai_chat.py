@@ -69,7 +69,7 @@ class OpenAIChat(ObjectWire):
                 break
         yield from _content(node)
         if message.get("refusal"):
-            yield Text(node.text("refusal")), ("refusal",)
+            yield node.spoken("refusal")
         if message.get("audio"):
             yield Media("audio", source=node.object("audio").text("id")), ("audio",)
         if message.get("function_call"):
@@ -134,7 +134,7 @@ def _content(message: Node) -> Located:
 def _part(item: Node) -> LocatedPart:
     kind = str(item.value.get("type"))
     if kind in ("text", "refusal"):
-        return Text(item.text(kind)), item.at(kind)
+        return item.spoken(kind)
     if kind == "image_url" and isinstance(item.value.get(kind), str):
         return Media("image", source=item.value[kind]), item.path
     if kind not in _PARTS:

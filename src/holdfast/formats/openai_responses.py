@@ -399,5 +399,4 @@ def _part(part: Node) -> LocatedPart:
     if kind == "input_file":
         sources = (part.text(field) for field in ("file_data", "file_url", "file_id"))
         return Media("document", source=next(filter(None, sources), "")), part.path
-    field = "refusal" if kind == "refusal" else "text"
-    return Text(part.text(field)), part.at(field)
+    return part.spoken("refusal" if kind == "refusal" else "text")

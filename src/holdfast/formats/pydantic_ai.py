@@ -157,7 +157,7 @@ class PydanticAI(FrameworkWire, BlockWire):
     def block(self, part: Part, name: str = "") -> Object:
         """A new part."""
         if isinstance(part, ToolCall):
-            given = dict(parsed_object(part.arguments))
+            given = parsed_object(part.arguments)
             called = {"tool_name": part.name, "args": given, "tool_call_id": part.id}
             return {**called, "part_kind": "tool-call"}
         if isinstance(part, ToolResult):
@@ -194,13 +194,13 @@ def _part(part: Node) -> LocatedPart:
     fields, path = part.value, part.path
     kind, content = fields.get("part_kind"), fields.get("content")
     if kind in (_SYSTEM, _TEXT):
-        return Text(part.text("content")), part.at("content")
+        return part.spoken("content")
     if kind == _USER:
         return _said(content, part.place("content")), part.at("content")
     if kind == "thinking":
         return Reasoning(part.text("content"), bool(fields.get("signature"))), path
     if kind == "tool-call":
-        return ToolCall(_id(part), part.text("tool_name"), part.arguments("args")), part.at("args")
+        return part.called(_id(part), "args", "tool_name")
     if kind == "tool-return" or (kind == "retry-prompt" and fields.get("tool_name")):
         failed = kind == "retry-prompt" or fields.get("outcome", "success") != "success"
         items = content if is_list(content) else [content]
