@@ -55,7 +55,7 @@ from holdfast.cli.results import steps_of
 from holdfast.cli.terminal import note, write, write_json, write_to
 from holdfast.files import write_all
 from holdfast.kernel.errors import ConfigError
-from holdfast.kernel.typed import is_list
+from holdfast.kernel.typed import attributes, is_list
 from holdfast.memory.excerpts import best_place
 from holdfast.memory.times import day_name
 from holdfast.reports.text import WIDTH
@@ -229,8 +229,7 @@ def _facts(session: Session, view: View) -> Iterator[tuple[str, object]]:
     yield "usage", TokenUsage(view.tokens, view.limit).to_dict()
     messages = {"appended": session.appended, "in_view": len(view.messages), "since": view.since}
     yield "messages", messages
-    recalled = ("position", "score", "why")
-    yield "recalled", [{name: getattr(each, name) for name in recalled} for each in view.recalled]
+    yield "recalled", [attributes(each, "position score why") for each in view.recalled]
     yield "steps", steps_of(view.result) if view.result else []
 
 
