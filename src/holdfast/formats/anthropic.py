@@ -55,20 +55,20 @@ from .rules.messages import (
     RolesAlternate,
 )
 from .rules.published import AsPublished, CacheControls
-from .wire import KINDS, BlockWire, Taken, unread, whole
+from .wire import BY_TYPE, BlockWire, ReadFields, read_fields, unread
 
-_TAKEN: dict[str, Taken] = {
-    "text": whole("type text"),
+_READ_FIELDS: dict[str, ReadFields] = {
+    "text": read_fields("type text"),
     "image": {},  # the shown fields of its source are not text
-    "document": whole("source"),
-    "thinking": whole("thinking"),
-    "redacted_thinking": whole("data"),
-    "tool_use": whole("name input"),
+    "document": read_fields("source"),
+    "thinking": read_fields("thinking"),
+    "redacted_thinking": read_fields("data"),
+    "tool_use": read_fields("name input"),
 }
 """The fields of each type that are read."""
-_BLOCKS: Taken = {KINDS: _TAKEN}
-_TAKEN["tool_result"] = {"content": _BLOCKS}
-_MESSAGE: Taken = {"role": None, "content": _BLOCKS}
+_BLOCKS: ReadFields = {BY_TYPE: _READ_FIELDS}
+_READ_FIELDS["tool_result"] = {"content": _BLOCKS}
+_MESSAGE: ReadFields = {"role": None, "content": _BLOCKS}
 
 
 class Anthropic(BlockWire):
@@ -76,7 +76,7 @@ class Anthropic(BlockWire):
 
     name = "anthropic"
     carriers = FOREIGN_TO_ANTHROPIC
-    taken = _MESSAGE
+    fields_read = _MESSAGE
     enveloped = BlockWire.enveloped | {"system"}
     rules: tuple[Rule, ...] = (
         AtLeastOne(),

@@ -39,15 +39,15 @@ from .payloads import (
 )
 from .rules.exchanges import BlockExchanges, ResultsInNextMessage, SpelledCallIds, UniqueCallIds
 from .rules.messages import AtLeastOne, FirstIsUser, KnownRoles, NotEmpty, RolesAlternate
-from .wire import SPOKEN, BlockWire, Taken, whole
+from .wire import SPOKEN, BlockWire, ReadFields, read_fields
 
-_BLOCKS: dict[str, Taken | None] = {
-    **whole("text reasoningContent cachePoint guardContent citationsContent searchResult"),
-    **dict.fromkeys(CONVERSE_MEDIA, whole("source format")),
-    "toolUse": whole("name input"),
+_BLOCKS: dict[str, ReadFields | None] = {
+    **read_fields("text reasoningContent cachePoint guardContent citationsContent searchResult"),
+    **dict.fromkeys(CONVERSE_MEDIA, read_fields("source format")),
+    "toolUse": read_fields("name input"),
     "toolResult": SPOKEN,
 }
-_MESSAGE: Taken = {"role": None, "content": _BLOCKS}
+_MESSAGE: ReadFields = {"role": None, "content": _BLOCKS}
 
 
 class Converse(BlockWire):
@@ -55,7 +55,7 @@ class Converse(BlockWire):
 
     name = "converse"
     enveloped = frozenset({"messages", "system", "toolConfig"})
-    taken = _MESSAGE
+    fields_read = _MESSAGE
     rules = (
         AtLeastOne(),
         KnownRoles("user", "assistant", "system"),

@@ -16,23 +16,23 @@ from . import CHAT_CARRIERS
 from .payloads import ROLES, Located, LocatedPart, Node, Object, joined, schemas
 from .rules.exchanges import FUNCTION_ID, OpenAIExchanges, ResultsRightAfter, UniqueCallIds
 from .rules.messages import AtLeastOne, CallListNotEmpty, ContentGiven, KnownRoles
-from .wire import KINDS, LABEL, Glance, ObjectWire, Taken, unread, whole
+from .wire import BY_TYPE, LABEL, Glance, ObjectWire, ReadFields, read_fields, unread
 
 _REASONING = ("reasoning_content", "reasoning")
-_PARTS: Mapping[str, Taken] = {
-    "text": whole("text"),
-    "refusal": whole("refusal"),
+_PARTS: Mapping[str, ReadFields] = {
+    "text": read_fields("text"),
+    "refusal": read_fields("refusal"),
     "image_url": {},
     "input_audio": {},
     "file": {},
 }
 """Types of parts that are read, and the fields of their text."""
-_CALLED = whole("name arguments")
-_RESULT: Taken = {"role": None, "content": {KINDS: _PARTS}}
-_READ: Taken = {
+_CALLED = read_fields("name arguments")
+_RESULT: ReadFields = {"role": None, "content": {BY_TYPE: _PARTS}}
+_READ: ReadFields = {
     **_RESULT,
-    **whole("refusal reasoning_content reasoning"),
-    "tool_calls": {"function": _CALLED, "custom": whole("name input")},
+    **read_fields("refusal reasoning_content reasoning"),
+    "tool_calls": {"function": _CALLED, "custom": read_fields("name input")},
     "function_call": _CALLED,
 }
 

@@ -35,7 +35,7 @@ from holdfast.formats.rules.exchanges import (
     paired,
 )
 from holdfast.formats.rules.messages import AtLeastOne, KnownRoles
-from holdfast.formats.wire import KINDS, ObjectWire, Taken, whole
+from holdfast.formats.wire import BY_TYPE, ObjectWire, ReadFields, read_fields
 from holdfast.kernel.integrity import Problems, Rule
 from holdfast.kernel.messages import (
     Media,
@@ -52,23 +52,23 @@ from holdfast.kernel.messages import (
 from holdfast.result import listed
 
 _CONTINUES = ("previous_response_id", "conversation")
-_PARTS: Mapping[str, Taken] = {
-    "input_text": whole("text"),
-    "output_text": whole("text annotations logprobs"),
-    "text": whole("text"),
-    "refusal": whole("refusal"),
+_PARTS: Mapping[str, ReadFields] = {
+    "input_text": read_fields("text"),
+    "output_text": read_fields("text annotations logprobs"),
+    "text": read_fields("text"),
+    "refusal": read_fields("refusal"),
     "input_image": {},
     "input_file": {},
     "input_audio": {},
 }
 """Types of parts that are read, and the fields of their text."""
-_MESSAGE: Taken = {"role": None, "content": {KINDS: _PARTS}}
-_TAKEN: Taken = {
-    KINDS: {
+_MESSAGE: ReadFields = {"role": None, "content": {BY_TYPE: _PARTS}}
+_READ_FIELDS: ReadFields = {
+    BY_TYPE: {
         **dict.fromkeys(("message", str(None)), _MESSAGE),
-        **{kind: whole(f"name {field}") for kind, field in ITEM_CALLS.items()},
-        **dict.fromkeys(ITEM_OUTPUTS, whole("output")),
-        "reasoning": whole("summary content"),
+        **{kind: read_fields(f"name {field}") for kind, field in ITEM_CALLS.items()},
+        **dict.fromkeys(ITEM_OUTPUTS, read_fields("output")),
+        "reasoning": read_fields("summary content"),
     }
 }
 """Types of items that are read, and the fields of their texts; a message may omit its type."""
@@ -283,7 +283,7 @@ class OpenAIResponses(ObjectWire):
     name = "openai_responses"
     field = "input"
     enveloped = frozenset({"input", "tools", "instructions"})
-    taken = _TAKEN
+    fields_read = _READ_FIELDS
     rules = (
         AtLeastOne(),
         KnownRoles("system", "developer", "user", "assistant"),

@@ -48,9 +48,9 @@ from .payloads import (
 )
 from .rules.exchanges import BlockExchanges, UniqueCallIds
 from .rules.messages import AtLeastOne
-from .wire import KINDS, BlockWire, FrameworkWire, Taken
+from .wire import BY_TYPE, BlockWire, FrameworkWire, ReadFields
 
-_MESSAGE: Taken = {KINDS: {}}
+_MESSAGE: ReadFields = {BY_TYPE: {}}
 """The fields that are no parts are the framework's own, and not counted."""
 _KINDS: Mapping[str, Role] = {"request": "user", "response": "assistant"}
 _SYSTEM, _USER, _TEXT = "system-prompt", "user-prompt", "text"
@@ -79,7 +79,7 @@ class PydanticAI(FrameworkWire, BlockWire):
 
     name = "pydantic_ai"
     content = "parts"
-    taken = _MESSAGE
+    fields_read = _MESSAGE
     rules = (AtLeastOne(), SystemPartsStay(), BlockExchanges(), UniqueCallIds(everywhere=False))
 
     fields = staticmethod(pydantic_ai_fields)
@@ -119,8 +119,8 @@ class PydanticAI(FrameworkWire, BlockWire):
                 advice="give requests and responses of Pydantic AI, or leave the format out",
             )
         role = _KINDS[fields["kind"]]
-        whole = 0 < len(fields["parts"]) == len(_system_parts(fields))
-        return "system" if whole else role
+        only_system = 0 < len(fields["parts"]) == len(_system_parts(fields))
+        return "system" if only_system else role
 
     def system_parts(self, message: Object) -> Sequence[int]:
         """The positions of the system prompts in a request."""
