@@ -13,19 +13,18 @@ from typing import Annotated
 from holdfast import __version__
 from holdfast.agent.tools import ANSWER, KEPT_IN_MIND, found_again
 from holdfast.files import as_input_errors, read_whole
-from holdfast.kernel.errors import HoldfastError, InputError, MissingExtraError, NotFoundError
+from holdfast.kernel.errors import HoldfastError, InputError, NotFoundError
 from holdfast.kernel.ports import KeyValueStore
+from holdfast.kernel.registry import needed_by
 from holdfast.recovery import recalled
 from holdfast.session import Session
 from holdfast.single_text import shrink
 from holdfast.stores import open_store
 
-try:
+with needed_by("the MCP server", "mcp"):
     from mcp.server import MCPServer
     from mcp.server.mcpserver.exceptions import ToolError
     from pydantic import Field
-except ImportError as missing:
-    raise MissingExtraError("the MCP server", "mcp") from missing
 
 _INSTRUCTIONS = (
     "A shortened text ends with a line such as [original: KEY (log, 12,410 tokens)]; recall gives "

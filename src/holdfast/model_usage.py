@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
+from holdfast.kernel.typed import attributes
+
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
@@ -105,11 +107,10 @@ class ModelUsage:
 
     def totals(self) -> dict[str, float]:
         """The sums over all calls, without a cost that is not known."""
-        found: dict[str, float | None] = {name: getattr(self, name) for name in _TOTALS}
+        found = attributes(self, "requests failures cached input_tokens output_tokens seconds cost")
         return {name: value for name, value in found.items() if value is not None}
 
 
-_TOTALS = ("requests", "failures", "cached", "input_tokens", "output_tokens", "seconds", "cost")
 NO_CALLS = ModelUsage()
 
 

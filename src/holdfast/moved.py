@@ -8,66 +8,45 @@ from types import ModuleType
 from warnings import warn
 
 _MOVED = """
-    agent.functions agent.tools
-    agent.loop agent
-    cache calls.cache
-    cache.compression_cache calls.cache
-    cache.lru calls.cache
-    calling.embedding calls.caller
-    compressors.arguments compressors.tool_outputs
-    compressors.blocks compressors.digest
-    compressors.cuts kernel.transcript
-    compressors.dedupe.leaders compressors.dedupe
-    compressors.describing kernel.compressor
-    compressors.knobs kernel.compressor
-    compressors.message_summaries compressors.writer
-    compressors.prompting compressors.writer
-    compressors.prose_rules compressors.rules
-    compressors.rank.condensing compressors.rank
-    compressors.rank.scores compressors.rank
-    compressors.rules.examples compressors.rules
-    compressors.rules.fillers compressors.rules
-    compressors.rules.phrases compressors.rules
-    compressors.rules.prose compressors.rules
-    compressors.rules.repeats compressors.rules
-    compressors.rules.verbose compressors.rules
-    compressors.size_classes designs.llm4s
-    compressors.structured_info compressors.digest
-    compressors.summarize.envelope compressors.summary_memory
-    compressors.summarize.memory compressors.summary_memory
-    compressors.summarize.retention compressors.summarize
-    compressors.summarize.sections compressors.summary_memory
-    compressors.summarize.telling compressors.summarize
-    compressors.summary_keys compressors.summaries
-    compressors.summary_text compressors.summary_memory
-    compressors.verification compressors.writer
-    compressors.writing compressors.writer
-    content.llm4s_outputs designs.llm4s
-    content.prose content.lossy
-    content.structured.cleaned designs.llm4s
-    content.structured.keys_once content.structured
-    content.structured.shapes content.structured
-    conversation result
-    designs.tunacode designs
-    fitting engine
-    kernel.flow kernel.compressor
-    memory.by_model session.forms
-    memory.candidates memory.relevance
-    memory.changing memory.tiers
-    memory.condensing memory.forms
-    memory.packing memory.excerpts
-    memory.segments memory.tiers
-    metrics result
-    session.session session
-    stores.artifacts.store stores.artifacts
-    stores.capabilities stores.protocols
-    text.scoring text.importance
-    tracing trace
-    waiting calls.event_loop
+    agent agent.loop
+    agent.tools agent.functions
+    calls.cache cache cache.compression_cache cache.lru
+    calls.caller calling.embedding
+    calls.event_loop waiting
+    compressors.dedupe compressors.dedupe.leaders
+    compressors.digest compressors.blocks compressors.structured_info
+    compressors.rank compressors.rank.condensing compressors.rank.scores
+    compressors.rules compressors.prose_rules compressors.rules.examples compressors.rules.fillers
+    compressors.rules compressors.rules.phrases compressors.rules.prose compressors.rules.repeats
+    compressors.rules compressors.rules.verbose
+    compressors.summaries compressors.summary_keys
+    compressors.summarize compressors.summarize.retention compressors.summarize.telling
+    compressors.summary_memory compressors.summarize.envelope compressors.summarize.memory
+    compressors.summary_memory compressors.summarize.sections compressors.summary_text
+    compressors.tool_outputs compressors.arguments
+    compressors.writer compressors.message_summaries compressors.prompting compressors.verification
+    compressors.writer compressors.writing
+    content.lossy content.prose
+    content.structured content.structured.keys_once content.structured.shapes
+    designs designs.tunacode
+    designs.llm4s compressors.size_classes content.llm4s_outputs content.structured.cleaned
+    engine fitting
+    kernel.compressor compressors.describing compressors.knobs kernel.flow
+    kernel.transcript compressors.cuts
+    memory.excerpts memory.packing
+    memory.forms memory.condensing
+    memory.relevance memory.candidates
+    memory.tiers memory.changing memory.segments
+    result conversation metrics
+    session session.session
+    session.forms memory.by_model
+    stores.artifacts stores.artifacts.store
+    stores.protocols stores.capabilities
+    text.importance text.scoring
+    trace tracing
 """
-# two words a line
-_PAIRS = [line.split() for line in _MOVED.strip().splitlines()]
-MOVED = {pair[0]: pair[1] for pair in _PAIRS}
+_ROWS = [line.split() for line in _MOVED.strip().splitlines()]
+MOVED = {old: new for new, *olds in _ROWS for old in olds}
 """Old name -> new name, both relative to ``holdfast``."""
 
 

@@ -19,7 +19,7 @@ from holdfast.kernel.edits import Drop, Edit, Insert, Offload, Replace
 from holdfast.kernel.errors import BudgetError, ConfigError, InputError
 from holdfast.kernel.ports import Accuracy
 from holdfast.kernel.registry import imported
-from holdfast.kernel.typed import Only, check_type, typed
+from holdfast.kernel.typed import Only, attributes, check_type, typed
 from holdfast.model_usage import NO_CALLS, ModelUsage
 from holdfast.names import ReportForm
 
@@ -86,16 +86,13 @@ class CompressionMetrics:
 
     def to_dict(self) -> dict[str, float | bool]:
         """All figures, derived ones included; an infinite factor is left out."""
-        derived = (
-            "compression_ratio",
-            "token_reduction_percent",
-            "reduction_percent",
-            "message_reduction_percent",
-            "was_compressed",
-            "tokens_saved",
+        derived = attributes(
+            self,
+            "compression_ratio token_reduction_percent reduction_percent message_reduction_percent"
+            " was_compressed tokens_saved",
         )
         factor = {"compression_factor": self.compression_factor} if self.tokens_after else {}
-        return asdict(self) | {name: getattr(self, name) for name in derived} | factor
+        return asdict(self) | derived | factor
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> CompressionMetrics:
@@ -218,7 +215,7 @@ class Step:
     def to_dict(self) -> dict[str, object]:
         """The step as JSON has it, without ``messages``, which the edits give back."""
         return {
-            **{name: getattr(self, name) for name in _STEP},
+            **attributes(self, "name before after status reason detail"),
             "applied": self.applied,
             "edits": [{"edit": type(edit).__name__.lower(), **asdict(edit)} for edit in self.edits],
             "taken": {str(i): original for i, original in self.taken.items()},
@@ -234,10 +231,6 @@ class Step:
         }
         found: Step = typed({**data, **now}, cls)
         return found
-
-
-_STEP = ("name", "before", "after", "status", "reason", "detail")
-"""The fields of a step that JSON holds as they are."""
 
 
 _FORMS: Mapping[str, ReportForm] = {".html": "html", ".htm": "html", ".txt": "text"}
@@ -483,9 +476,8 @@ class CompressionResult(Generic[M]):
 def facts(result: CompressionResult[Any]) -> dict[str, object]:
     """Status and sizes of a result as JSON has them."""
     net = result.net
-    names = ("status", "reason", "detail", "budget_met", "smallest", "degraded", "format")
     return {
-        **{name: getattr(result, name) for name in names},
+        **attributes(result, "status reason detail budget_met smallest degraded format"),
         "masked": list(result.masked),
         "redacted": dict(result.redacted),
         "accuracy": asdict(result.accuracy),

@@ -14,6 +14,7 @@ from time import perf_counter
 from typing import cast
 
 from holdfast.kernel.registry import imported
+from holdfast.kernel.typed import attributes
 from holdfast.model_usage import ModelCall, ModelUsage
 from holdfast.result import CompressionResult, Net
 
@@ -37,7 +38,7 @@ def traced(operation: str) -> Generator[list[CompressionResult], None, None]:
                 "steps": ", ".join(step.name for step in result.steps if step.applied),
                 **asdict(result.metrics),
                 "reduction_percent": round(result.metrics.reduction_percent, 2),
-                **{name: getattr(result, name) for name in _OUTCOME},
+                **attributes(result, "status reason budget_met degraded"),
                 **(_net(result.net) if result.net else {}),
                 **_calls(result.model_usage),
                 "seconds": perf_counter() - started,
@@ -56,9 +57,6 @@ def told_gain(net: Net) -> None:
     with _telemetry("span", "fit_session") as annotate:
         annotate(_net(net))
         log.info("view made again", extra={"holdfast": _net(net)})
-
-
-_OUTCOME = ("status", "reason", "budget_met", "degraded")
 
 
 def _net(net: Net) -> Facts:

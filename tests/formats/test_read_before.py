@@ -72,6 +72,6 @@ def test_what_is_not_json_is_read_each_time():
 def test_few_conversations_are_kept_and_no_large_one():
     for _ in range(20):
         read(talk(), "openai")
-    assert len(ObjectWire._lately) == 4
+    assert len(ObjectWire._recent) == 4
     large = [*talk(), {"role": "user", "content": "x" * 2_000_000}]
     assert shared(large, large) == 0

@@ -78,7 +78,7 @@ class Source:
 
     def records(self) -> Iterator[Record]:
         """The inputs in order, without empty lines."""
-        with _at_hand(self) as file:
+        with _local_copy(self) as file:
             if _is_parquet(self.name):
                 for number, row in enumerate(imported(_TABLES).rows(file), 1):
                     yield Record(f"{self.name}: row {number}", json.dumps(row, default=str))
@@ -103,7 +103,7 @@ def sources_of(names: Iterable[str]) -> list[Source]:
         if name.startswith(_BUCKETS):
             some = [Source(url, f"{url} {version}") for url, version in _buckets().matching(name)]
         else:
-            some = list(_here(name))
+            some = list(_local_sources(name))
         if not some:
             raise InputError("there is no such file", place=name, advice="check the path")
         found += some
@@ -112,7 +112,7 @@ def sources_of(names: Iterable[str]) -> list[Source]:
     return found
 
 
-def _here(name: str) -> Iterator[Source]:
+def _local_sources(name: str) -> Iterator[Source]:
     # unlike Path.glob, this accepts absolute patterns
     paths = sorted(glob(name, recursive=True)) if has_magic(name) else [name]  # noqa: PTH207
     for file in map(Path, paths):
@@ -122,7 +122,7 @@ def _here(name: str) -> Iterator[Source]:
 
 
 @contextmanager
-def _at_hand(source: Source) -> Generator[Path]:
+def _local_copy(source: Source) -> Generator[Path]:
     """The file of a source; one in a bucket is fetched into a temporary folder."""
     if source.file is not None:
         yield source.file

@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from holdfast.kernel.errors import InputError, MissingExtraError
+from holdfast.kernel.errors import InputError
+from holdfast.kernel.registry import needed_by
 from holdfast.stores.objects import problem_line
 
-try:
+with needed_by("a file in a bucket", "objects"):
     import obstore
     from obstore.exceptions import BaseError
     from obstore.store import from_url
-except ImportError as missing:
-    raise MissingExtraError("a file in a bucket", "objects") from missing
 
 _objects: Any = obstore  # it may return tables of Arrow, for which it has no types
 

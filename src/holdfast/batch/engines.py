@@ -203,7 +203,7 @@ def _end_with(lifeline: Connection) -> None:
     os._exit(1)
 
 
-_Begun = tuple[int, Callable[[Any], Future[Any]], type[Exception]]
+_Connected = tuple[int, Callable[[Any], Future[Any]], type[Exception]]
 
 
 class _Cluster:
@@ -233,7 +233,7 @@ class _Cluster:
         """Yield each piece with its result, in any order; None if its worker died each time."""
         waiting = iter(pieces)
         with ExitStack() as opened:
-            room, submit, died = self._begun(work, opened)
+            room, submit, died = self._connect(work, opened)
             at_work = {submit(piece): piece for piece in islice(waiting, room)}
             while at_work:
                 for future in wait(at_work, return_when=FIRST_COMPLETED).done:
@@ -244,7 +244,7 @@ class _Cluster:
                     at_work |= {submit(piece): piece for piece in islice(waiting, 1)}
 
     @abstractmethod
-    def _begun(self, work: Callable[[Any], Any], opened: ExitStack) -> _Begun:
+    def _connect(self, work: Callable[[Any], Any], opened: ExitStack) -> _Connected:
         """Reach the cluster until ``opened`` is closed.
 
         Returns how many pieces are at work at once, a function that submits one, and the error of a
@@ -257,7 +257,7 @@ class Dask(_Cluster):
 
     _extra, _package = "dask", "dask.distributed"
 
-    def _begun(self, work: Callable[[Any], Any], opened: ExitStack) -> _Begun:
+    def _connect(self, work: Callable[[Any], Any], opened: ExitStack) -> _Connected:
         address = self._address.replace("dask://", "tcp://")
         local = {"threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1"}
         try:
@@ -280,7 +280,7 @@ class Ray(_Cluster):
 
     _extra, _package = "ray", "ray"
 
-    def _begun(self, work: Callable[[Any], Any], opened: ExitStack) -> _Begun:
+    def _connect(self, work: Callable[[Any], Any], opened: ExitStack) -> _Connected:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no usage reports
         local = {
             "num_cpus": self._workers,

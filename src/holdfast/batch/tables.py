@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.formats.payloads import is_list, is_object
-from holdfast.kernel.errors import InputError, MissingExtraError
+from holdfast.kernel.errors import InputError
+from holdfast.kernel.registry import needed_by
 
-try:
+with needed_by("a file of Parquet", "parquet"):
     # not plain imports: the package has no types for the checkers
     _arrow: Any = import_module("pyarrow")
     _parquet: Any = import_module("pyarrow.parquet")
-except ImportError as missing:
-    raise MissingExtraError("a file of Parquet", "parquet") from missing
 
 _ROWS = 500  # rows in memory at once: conversations of 100 kB take 50 MB
 _COLUMN = "messages"

@@ -13,10 +13,10 @@ import click
 from holdfast import __version__
 from holdfast.cli.terminal import let_go, note
 from holdfast.kernel.errors import BudgetError, ConfigError, HoldfastError, InputError
-from holdfast.kernel.registry import Registry, nearest, rows
+from holdfast.kernel.registry import Registry, nearest
 from holdfast.text.visible import visible
 
-_TABLE = rows("""
+_TABLE = """
     compress compress:compress_command Fit a conversation to a budget of tokens.
     count conversation:count_command Count the tokens of a conversation, message by message.
     explain compress:explain Show what compress would do, and change nothing.
@@ -35,14 +35,12 @@ _TABLE = rows("""
     mcp serve:mcp Offer recall, search and shortening to agents over MCP.
     prices settings:prices List the prices of models, with their source and date.
     eval eval:command Measure what a compaction kept, by kind.
-""")
+"""
+_ROWS = [line.split(maxsplit=2) for line in _TABLE.strip().splitlines()]
 """Each command, where it is in this package, and its line in the help, which imports none."""
 
-_PARTS = {name: row.partition(" ") for name, row in _TABLE.items()}
-_ABOUT = {name: about for name, (_, _, about) in _PARTS.items()}
-
 COMMANDS = Registry(
-    "command", "commands", {name: f"holdfast.cli.{place}" for name, (place, _, _) in _PARTS.items()}
+    "command", "commands", {name: f"holdfast.cli.{place}" for name, place, _ in _ROWS}
 )
 
 # 2 is click's for wrong usage, 70 is EX_SOFTWARE of sysexits.h, and 130 and 141 are 128 + SIGINT
@@ -63,8 +61,8 @@ class _Commands(click.Group):
     """The commands of the registry, each imported when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names in the order of the registry, those of other packages last."""
-        return [*COMMANDS.table, *COMMANDS.added()]
+        """The names in the order of the table."""
+        return list(COMMANDS.table)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         """Import the command. Raises ConfigError, listing the known ones, for an unknown name."""
@@ -72,11 +70,9 @@ class _Commands(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write a line for each command; only commands of other packages are imported for it."""
-        others = {name: self.get_command(ctx, name) for name in COMMANDS.added()}
-        about = _ABOUT | {name: each.get_short_help_str() for name, each in others.items()}
+        """Write a line for each command, without importing any."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(about.items()))
+            formatter.write_dl([(name, about) for name, _, about in _ROWS])
 
 
 class Group(click.Group):

@@ -25,7 +25,7 @@ from holdfast.cli.options import (
 from holdfast.cli.terminal import note, progress, write_json
 
 
-@click.command(short_help="Fit many conversations, from files to a file.")
+@click.command()
 @click.argument("sources", nargs=-1, required=True, metavar="IN...")
 @click.argument("target", metavar="OUT")
 @having(*LIMITS)

@@ -82,7 +82,9 @@ def _account(result: CompressionResult, given: Mapping[str, Any]) -> Account:
     return account(result, model=given["model"], counter=given["counter"])
 
 
-_REPORT = option("--report told", "FILE", "Write what was done to each message: .html or .txt.")
+_REPORT = option(
+    "--report report_file", "FILE", "Write what was done to each message: .html or .txt."
+)
 _request_options = having(
     click.argument("file", metavar="FILE|-"),
     *LIMITS,
@@ -112,8 +114,8 @@ _request_options = having(
 @having(OUTPUT, RESULT, _REPORT, JSON, QUIET)
 def compress_command(
     output: str | None,
-    kept: str | None,
-    told: str | None,
+    result_file: str | None,
+    report_file: str | None,
     *,
     as_json: bool,
     quiet: bool,
@@ -131,29 +133,37 @@ def compress_command(
     holdfast restore all.json -o chat.json
     """
     check_output(output, as_json=as_json)
-    form = report_form(told, "--report")
+    form = report_form(report_file, "--report")
     file: str = given["file"]
-    check_targets({"-o": output, "--result": kept, "--report": told}, file, onto_source="-o")
+    check_targets(
+        {"-o": output, "--result": result_file, "--report": report_file}, file, onto_source="-o"
+    )
     document, result = _fitted(given)
     if not (given["soft"] or result.budget_met):
         if as_json:
             write_json(summary(result))
         raise too_large(result)
-    reports = {} if told is None else {told: text_bytes(written(_account(result, given), form))}
-    write_result(document, result, output, kept, reports, to_pipe=not as_json)
+    reports: dict[str, bytes] = {}
+    if report_file is not None:
+        reports[report_file] = text_bytes(written(_account(result, given), form))
+    write_result(document, result, output, result_file, reports, to_pipe=not as_json)
     if not quiet:
-        told_last = [
+        ends = [
             *calls_line(result.model_usage),
-            *_whereabouts(result, file, output, kept, told),
+            *_whereabouts(result, file, output, result_file, report_file),
         ]
-        report("\n".join([*overview(result), "", *told_last, ""]), sys.stderr)
+        report("\n".join([*overview(result), "", *ends, ""]), sys.stderr)
         note_unknown(given["model"], given["counter"])
     if as_json:
         write_json(summary(result))
 
 
 def _whereabouts(
-    result: CompressionResult, source: str, output: str | None, kept: str | None, told: str | None
+    result: CompressionResult,
+    source: str,
+    output: str | None,
+    result_file: str | None,
+    report_file: str | None,
 ) -> Iterator[str]:
     """The files of the messages, of what was removed, and of the report."""
     if output is not None and output != STDOUT:
@@ -162,20 +172,21 @@ def _whereabouts(
         yield "The messages are not written: give -o FILE."
     if not result.edits:
         yield "Nothing was removed."
-    elif kept is not None:
-        yield f"What was removed is in {kept}: `holdfast restore {kept}` prints the original."
+    elif result_file is not None:
+        how = f"`holdfast restore {result_file}` prints the original"
+        yield f"What was removed is in {result_file}: {how}."
     elif source in (STDIN, output):
         yield "What was removed is not kept: give --result FILE to be able to restore it."
     else:
         yield f"The original is still in {source}."
-    if told is not None:
-        yield f"The report is in {told}."
+    if report_file is not None:
+        yield f"The report is in {report_file}."
 
 
 @click.command("explain")
 @_request_options
 @having(_REPORT, JSON)
-def explain(told: str | None, *, as_json: bool, **given: Any) -> None:
+def explain(report_file: str | None, *, as_json: bool, **given: Any) -> None:
     """Show what `holdfast compress` would do to FILE, without writing anything.
 
     Lists for each message whether it is kept, changed, offloaded, dropped or inserted, by which
@@ -185,16 +196,16 @@ def explain(told: str | None, *, as_json: bool, **given: Any) -> None:
     holdfast explain chat.json --budget 8000
     holdfast explain chat.json --budget 8000 --report why.html
     """
-    form = report_form(told, "--report")
-    check_targets({"--report": told}, given["file"])
+    form = report_form(report_file, "--report")
+    check_targets({"--report": report_file}, given["file"])
     _, result = _fitted(given, rehearsal=True)
     found = _account(result, given)
-    if told is not None:
-        write_all({told: text_bytes(written(found, form))})
-        note(f"The report is in {told}.\n")
+    if report_file is not None:
+        write_all({report_file: text_bytes(written(found, form))})
+        note(f"The report is in {report_file}.\n")
     if as_json:
         write_json(summary(result) | {"messages": [fate(entry) for entry in found.entries]})
-    elif told is None:
+    elif report_file is None:
         width = get_terminal_size((WIDTH, 0)).columns
         report(text_report(found, width), sys.stdout)
     note_unknown(given["model"], given["counter"])

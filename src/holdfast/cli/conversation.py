@@ -120,15 +120,15 @@ def sample_command(output: str | None) -> None:
     f"Whose rules apply ({', '.join(FORMATS.table)}).  [default: detected]",
     callback=known(FORMATS.load),
 )
-@flag("--repair mend", "Repair it with as few changes as possible.")
+@flag("--repair repairs", "Repair it with as few changes as possible.")
 @having(OUTPUT, RESULT, JSON)
 def validate_command(
     file: str,
     provider: ProviderName | None,
     output: str | None,
-    kept: str | None,
+    result_file: str | None,
     *,
-    mend: bool,
+    repairs: bool,
     as_json: bool,
 ) -> int:
     """Say what the provider would refuse in the conversation in FILE (- is standard input).
@@ -140,20 +140,22 @@ def validate_command(
     holdfast validate chat.json --provider anthropic
     holdfast validate chat.json --repair -o chat.json --result before.json
     """
-    if (output or kept) and not mend:
-        raise ConfigError("nothing is written without --repair", place="--result" if kept else "-o")
+    if (output or result_file) and not repairs:
+        raise ConfigError(
+            "nothing is written without --repair", place="--result" if result_file else "-o"
+        )
     check_output(output, as_json=as_json)
-    check_targets({"-o": output, "--result": kept}, file, onto_source="-o")
+    check_targets({"-o": output, "--result": result_file}, file, onto_source="-o")
     document = read_conversation(file)
     with within(file):
         name = detect(document.payload, provider).name
         left = validate(document.payload, provider)
         facts: dict[str, object] = {"provider": name}
-        if mend:
+        if repairs:
             result = repair(document.payload, provider)
             left = validate(result.messages, provider)
             facts["repaired"] = steps_of(result)
-            write_result(document, result, output, kept, to_pipe=not as_json)
+            write_result(document, result, output, result_file, to_pipe=not as_json)
             report("".join(f"{line}\n" for line in steps(result)), sys.stderr)
     if as_json:
         write_json(
@@ -166,5 +168,5 @@ def validate_command(
             told += f"{document.name}: {place}{each.problem} ({each.rule})\n"
         told += f"The conversation is {'not ' if left else ''}valid for {name}"
         told += f": {amount(len(left), 'violation')}.\n" if left else ".\n"
-        report(told, sys.stderr if mend else sys.stdout)
+        report(told, sys.stderr if repairs else sys.stdout)
     return UNMET if left else DONE

@@ -144,7 +144,7 @@ JSON = flag("--json as_json", "Print the facts as JSON.")
 QUIET = flag("-q --quiet", "No summary on standard error.")
 YES = flag("--yes", "Do not ask.")
 OUTPUT = option("-o --output", "FILE|-", "The file for the output.  [default: standard output]")
-RESULT = option("--result kept", "FILE", "Keep what was removed, for `holdfast restore`.")
+RESULT = option("--result result_file", "FILE", "Keep what was removed, for `holdfast restore`.")
 QUERY = option("--query", "Q", "The question to answer.  [default: the newest user message]")
 PROFILE = option(
     "--profile",

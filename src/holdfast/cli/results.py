@@ -9,6 +9,7 @@ from holdfast.cli.files import STDOUT, Document, like, object_in, text_bytes, wi
 from holdfast.cli.terminal import write
 from holdfast.files import write_all
 from holdfast.kernel.errors import InputError
+from holdfast.kernel.typed import attributes
 from holdfast.model_usage import ModelUsage
 from holdfast.reports import MessageAccount
 from holdfast.reports.text import edits_by_kind
@@ -20,12 +21,12 @@ def write_result(
     document: Document,
     result: CompressionResult,
     output: str | None,
-    kept: str | None,
+    result_file: str | None,
     more: Mapping[str, bytes] | None = None,
     *,
     to_pipe: bool,
 ) -> None:
-    """Write the messages to ``output``, the result to ``kept``, and more files: all or none.
+    """Write the messages to ``output``, the result to ``result_file``, and more files: all or none.
 
     Without ``output`` the messages go to standard output if that is a pipe and ``to_pipe``.
     """
@@ -34,8 +35,8 @@ def write_result(
     files = dict(more or {})
     if output is not None and output != STDOUT:
         files[output] = messages
-    if kept is not None:
-        files[kept] = text_bytes(f"{result.to_json()}\n")
+    if result_file is not None:
+        files[result_file] = text_bytes(f"{result.to_json()}\n")
     write_all(files)
     if output == STDOUT or (output is None and to_pipe and not sys.stdout.isatty()):
         write(messages)
@@ -55,19 +56,15 @@ def summary(result: CompressionResult) -> dict[str, object]:
 
 def steps_of(result: CompressionResult) -> list[dict[str, object]]:
     """The steps, with the numbers of messages that each dropped, changed and inserted."""
-    names = ("name", "before", "after", "applied", "status", "reason", "detail")
-    return [
-        {"edits": edits_by_kind(step), **{name: getattr(step, name) for name in names}}
-        for step in result.steps
-    ]
+    names = "name before after applied status reason detail"
+    return [{"edits": edits_by_kind(step), **attributes(step, names)} for step in result.steps]
 
 
 def fate(entry: MessageAccount) -> dict[str, object]:
     """What became of a message, and why; a position is null where the message does not exist."""
-    names = ("before", "after", "role", "state", "tokens_before", "tokens_after", "covers")
     decided = entry.decided
     return {
-        **{name: getattr(entry, name) for name in names},
+        **attributes(entry, "before after role state tokens_before tokens_after covers"),
         "step": decided.step if decided else None,
         "reason": decided.reason if decided else None,
         "key": (decided.key or None) if decided else None,

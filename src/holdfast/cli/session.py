@@ -54,7 +54,7 @@ from holdfast.cli.results import steps_of
 from holdfast.cli.terminal import confirm, note, write, write_json, write_to
 from holdfast.files import write_all
 from holdfast.kernel.errors import ConfigError
-from holdfast.kernel.typed import is_list
+from holdfast.kernel.typed import attributes, is_list
 from holdfast.memory.excerpts import best_place
 from holdfast.memory.times import day_name
 from holdfast.reports.text import WIDTH
@@ -107,7 +107,7 @@ def on_thread(command: Callable[..., object]) -> Callable[..., object]:
     """Pass an existing session as the first argument, and add the options that name it."""
 
     def asked(store: str, thread: str, **given: Any) -> object:
-        targets = {"-o": given.get("output"), "--report": given.get("told")}
+        targets = {"-o": given.get("output"), "--report": given.get("report_file")}
         check_targets(targets, url_of(store).removeprefix(FILE_URL))
         said = {name: given.get(name) for name in ("model", "counter")}
         with existing(thread, store, said) as session:
@@ -130,7 +130,7 @@ def _numbered(event: Event) -> None:
     write(f"{event.number}\n")
 
 
-@command.command("append", short_help="Add messages to the end of the thread.")
+@command.command("append")
 @click.argument("file", default=STDIN)
 @thread_options
 @click.option(
@@ -151,9 +151,10 @@ def _numbered(event: Event) -> None:
 def append(
     file: str, store: str, thread: str, ids: Sequence[str], at: datetime | None, **said: Any
 ) -> None:
-    """Store the messages in FILE (- is standard input): one, a list, or one a line.
+    """Add messages to the end of the thread.
 
-    They are on the disk when the command ends. Prints their positions as JSON.
+    FILE (- is standard input) has one message, a list of them, or one a line. They are on the disk
+    when the command ends. Prints their positions as JSON.
 
     \b
     holdfast session append chat.json --store agent.db --thread t1
@@ -179,16 +180,16 @@ def append(
     note_unknown(said["model"], said["counter"])
 
 
-@command.command("fit", short_help="Print the messages for the next model call.")
+@command.command("fit")
 @thread_options
 @having(*LIMITS, SOFT, PROFILE, QUERY, REDACT)
 @counting_options
 @having(OUTPUT, JSON, QUIET)
 def fit(output: str | None, *, soft: bool, as_json: bool, quiet: bool, **asked: Any) -> None:
-    """Write the messages for the next model call: notes on the past, and the recent turns.
+    """Write the messages for the next model call.
 
-    The budget is hard: if it cannot be met, nothing is written and the exit code is 1, unless
-    --soft is given.
+    They are notes on the past, and the recent turns. The budget is hard: if it cannot be met,
+    nothing is written and the exit code is 1, unless --soft is given.
 
     \b
     holdfast session fit --store agent.db --thread t1 --budget 8000 -o view.json
@@ -227,8 +228,7 @@ def _facts(session: Session, view: View) -> Iterator[tuple[str, object]]:
     yield "usage", TokenUsage(view.tokens, view.limit).to_dict()
     messages = {"appended": session.appended, "in_view": len(view.messages), "since": view.since}
     yield "messages", messages
-    recalled = ("position", "score", "why")
-    yield "recalled", [{name: getattr(each, name) for name in recalled} for each in view.recalled]
+    yield "recalled", [attributes(each, "position score why") for each in view.recalled]
     yield "steps", steps_of(view.result) if view.result else []
 
 
@@ -240,7 +240,7 @@ def _summary(view: View) -> str:
     return f"{size}; {'everything fits' if view.reason == 'everything_fits' else past}"
 
 
-@command.command("search", short_help="Find the messages that answer a question.")
+@command.command("search")
 @click.argument("query")
 @on_thread
 @click.option(
@@ -252,7 +252,9 @@ def _summary(view: View) -> str:
 )
 @JSON
 def search(session: Session, query: str, limit: int, *, as_json: bool) -> None:
-    """Print the messages that answer QUERY, best first: position, score, role, day, and text.
+    """Print the messages that answer QUERY, best first.
+
+    A line has the position, the score, the role and the day of a message, and its best place.
 
     \b
     holdfast session search "which retries did we agree on?" --store agent.db --thread t1
@@ -277,12 +279,12 @@ def _moment(said: float | None) -> str | None:
         return None
 
 
-@command.command("recall", short_help="Print an original, whole or in part.")
+@command.command("recall")
 @click.argument("key")
 @on_thread
 @excerpt_options
 def recall(session: Session, key: str, **part: Any) -> None:
-    """Print an original.
+    """Print an original, whole or in part.
 
     KEY is the text after "original:" in a shortened text, or the position or the id of a
     message. Write a position from the end, such as -1, last, after two dashes.
@@ -297,23 +299,30 @@ def recall(session: Session, key: str, **part: Any) -> None:
     write(found)
 
 
-@command.command("stats", short_help="Print sizes and history.")
+@command.command("stats")
 @on_thread
 @having(*COUNTER)
-@option("--report told", "FILE", "Write the history: .html or .txt.")
+@option("--report report_file", "FILE", "Write the history: .html or .txt.")
 @JSON
 def stats(
-    session: Session, model: str | None, counter: str | None, told: str | None, *, as_json: bool
+    session: Session,
+    model: str | None,
+    counter: str | None,
+    report_file: str | None,
+    *,
+    as_json: bool,
 ) -> None:
-    """Print the size of the thread and its tiers, and its compactions and recalls with reasons.
+    """Print the size of the thread and its tiers, and its history.
+
+    The history has its compactions and recalls, with their reasons.
 
     \b
     holdfast session stats --store agent.db --thread t1 --report session.html
     """
-    form = report_form(told, "--report")
-    if told is not None:
-        write_all({told: text_bytes(session.report(form))})
-        note(f"The report is in {told}.\n")
+    form = report_form(report_file, "--report")
+    if report_file is not None:
+        write_all({report_file: text_bytes(session.report(form))})
+        note(f"The report is in {report_file}.\n")
     if as_json:
         write_json(session.stats().to_dict())
     else:
@@ -321,7 +330,7 @@ def stats(
     note_unknown(model, counter)
 
 
-@command.command("restore", short_help="Print every message that was appended.")
+@command.command("restore")
 @on_thread
 @OUTPUT
 def restore(session: Session, output: str | None) -> None:
@@ -335,30 +344,30 @@ def restore(session: Session, output: str | None) -> None:
         note(f"{fault}\n")
 
 
-@command.command("list", short_help="List the threads of a store.")
+@command.command("list")
 @STORE
 @JSON
-@option("--report told", "FILE", "Figures of each: .html or .txt.")
-def list_threads(store: str, told: str | None, *, as_json: bool) -> None:
+@option("--report report_file", "FILE", "Figures of each: .html or .txt.")
+def list_threads(store: str, report_file: str | None, *, as_json: bool) -> None:
     """Print the names of the threads in the store, one a line.
 
     \b
     holdfast session list --store agent.db
     holdfast session list --store agent.db --report store.html
     """
-    form = report_form(told, "--report")
-    check_targets({"--report": told}, store)
+    form = report_form(report_file, "--report")
+    check_targets({"--report": report_file}, store)
     with open(place_of(store, missing=FIRST)) as threads:
         names = threads.threads()
-        if told:
-            write_all({told: text_bytes(threads.report(form))})
+        if report_file:
+            write_all({report_file: text_bytes(threads.report(form))})
     if as_json:
         write_json(names)
     else:
         write("".join(f"{one_line(name, WIDTH)}\n" for name in names))
 
 
-@command.command("delete", short_help="Erase the thread.")
+@command.command("delete")
 @thread_options
 @YES
 def delete(store: str, thread: str, *, yes: bool) -> None:
@@ -375,11 +384,13 @@ def delete(store: str, thread: str, *, yes: bool) -> None:
     note(f"The thread {one_line(thread, WIDTH)} is erased.\n")
 
 
-@command.command("pin", short_help="Keep messages in every view.")
+@command.command("pin")
 @click.argument("keys", metavar="MESSAGE...", nargs=-1, required=True)
 @on_thread
 def pin(session: Session, keys: Sequence[str]) -> None:
-    """Keep each MESSAGE, a position or an id, in every view. Prints the number of the event.
+    """Keep each MESSAGE, a position or an id, in every view.
+
+    Prints the number of the event.
 
     \b
     holdfast session pin 0 12 --store agent.db --thread t1
@@ -387,7 +398,7 @@ def pin(session: Session, keys: Sequence[str]) -> None:
     _numbered(session.pin(*map(message_named, keys)))
 
 
-@command.command("remember", short_help="Keep a note in every view.")
+@command.command("remember")
 @click.argument("text")
 @on_thread
 def remember(session: Session, text: str) -> None:
@@ -399,11 +410,13 @@ def remember(session: Session, text: str) -> None:
     _numbered(session.remember(text))
 
 
-@command.command("forget", short_help="Remove a note from views.")
+@command.command("forget")
 @click.argument("note", type=int)
 @on_thread
 def forget(session: Session, note: int) -> None:
-    """Remove NOTE, the number that remember printed, from views. Prints the number of the event.
+    """Remove NOTE, the number that remember printed, from views.
+
+    Prints the number of the event.
 
     \b
     holdfast session forget 3 --store agent.db --thread t1
@@ -411,11 +424,13 @@ def forget(session: Session, note: int) -> None:
     _numbered(session.forget(note))
 
 
-@command.command("undo", short_help="Undo an edit, a pin, a deletion or a compaction.")
+@command.command("undo")
 @click.argument("event", type=int, required=False)
 @on_thread
 def undo(session: Session, event: int | None) -> None:
-    """Undo EVENT, by default the newest that can be undone. Prints the number of the new event.
+    """Undo EVENT, by default the newest that can be undone.
+
+    It is an edit, a pin, a deletion or a compaction. Prints the number of the new event.
 
     \b
     holdfast session undo --store agent.db --thread t1
@@ -425,7 +440,7 @@ def undo(session: Session, event: int | None) -> None:
     _numbered(done)
 
 
-@command.command("fork", short_help="Copy the thread.")
+@command.command("fork")
 @click.argument("name")
 @on_thread
 def fork(session: Session, name: str) -> None:
@@ -442,11 +457,13 @@ def fork(session: Session, name: str) -> None:
         note(f"{amount(made.appended, 'message')} copied to the thread {name}.\n")
 
 
-@command.command("facts", short_help="List the facts that were stated.")
+@command.command("facts")
 @on_thread
 @JSON
 def facts(session: Session, *, as_json: bool) -> None:
-    """Print the facts that people and the model stated: position, day, fact.
+    """Print the facts that people and the model stated.
+
+    A line has the position and the day of a message, and the fact.
 
     \b
     holdfast session facts --store agent.db --thread t1

@@ -30,15 +30,15 @@ config_command = group(
 )
 
 
-@config_command.command("show", short_help="Print the options in force and their sources.")
+@config_command.command("show")
 @CONFIG
 @JSON
 def show(*, as_json: bool) -> None:
-    """Print every key that is set, its value, and the file and line or the variable that sets it.
+    """Print every key that is set, its value and its source.
 
-    The configuration is the file of --config or of HOLDFAST_CONFIG, else holdfast.toml,
-    holdfast.yaml or [tool.holdfast] of a pyproject.toml here or above, with the variables
-    HOLDFAST_* over it and the profile that it extends under it.
+    A source is a file and line, or a variable. The configuration is the file of --config or of
+    HOLDFAST_CONFIG, else holdfast.toml, holdfast.yaml or [tool.holdfast] of a pyproject.toml here
+    or above, with the variables HOLDFAST_* over it and the profile that it extends under it.
 
     \b
     holdfast config show

@@ -41,11 +41,11 @@ def _opened(url: str, key: str | None = None, *, reading: bool = True) -> Genera
             store.close()
 
 
-@command.command("check", short_help="Read everything and list what is damaged.")
+@command.command("check")
 @click.argument("store")
 @STORE_KEY
 def check(store: str, store_key: str | None) -> int:
-    """Read every artifact and line, and list what is damaged or at risk."""
+    """Read everything, and list what is damaged or at risk."""
     with _opened(store, store_key) as opened:
         found = upkeep.check(opened, _progress("read"))
     for line in found:
@@ -55,16 +55,16 @@ def check(store: str, store_key: str | None) -> int:
     return 1 if found else 0
 
 
-@command.command("migrate", short_help="Update the schema to this version.")
+@command.command("migrate")
 @click.argument("store")
 def migrate(store: str) -> None:
-    """Update the schema of the store to this version, in one transaction."""
+    """Update the schema to this version, in one transaction."""
     with _opened(store, reading=False) as opened:
         steps = opened.migrate() if isinstance(opened, Migrates) else 0
     note(f"The schema is up to date; {steps} steps were taken.\n")
 
 
-@command.command("compact", short_help="Merge the index and free space.")
+@command.command("compact")
 @click.argument("store")
 def compact(store: str) -> None:
     """Merge the search index, and free the space of what was deleted."""
@@ -78,7 +78,7 @@ def compact(store: str) -> None:
         opened.compact()
 
 
-@command.command("copy", short_help="Copy everything to another store.")
+@command.command("copy")
 @click.argument("source")
 @click.argument("target")
 @having(
@@ -86,17 +86,17 @@ def compact(store: str) -> None:
     option("--target-key", "FILE", "The key of an encrypted TARGET."),
 )
 def copy(source: str, target: str, source_key: str | None, target_key: str | None) -> None:
-    """Copy all keys, artifacts and logs; those that TARGET already has are skipped."""
+    """Copy all keys, artifacts and logs. Those that TARGET already has are skipped."""
     with _opened(source, source_key) as one, _opened(target, target_key, reading=False) as other:
         _note_moved(upkeep.copy(one, other, _progress("copied")))
 
 
-@command.command("export", short_help="Write everything to a file.")
+@command.command("export")
 @click.argument("store")
 @click.argument("file", default=STDOUT)
 @STORE_KEY
 def export(store: str, file: str, store_key: str | None) -> None:
-    """Write everything in the store to FILE as JSON lines (- is standard output)."""
+    """Write everything in the store to FILE, as JSON lines. By default to standard output."""
     with _opened(store, store_key) as opened:
         lines = upkeep.exported(opened, _progress("written"))
         if file == STDOUT:
@@ -111,19 +111,19 @@ def export(store: str, file: str, store_key: str | None) -> None:
             write_lines(target, lines)
 
 
-@command.command("import", short_help="Read everything from a file.")
+@command.command("import")
 @click.argument("store")
 @click.argument("file")
 @STORE_KEY
 def import_(store: str, file: str, store_key: str | None) -> None:
-    """Put everything in FILE into the store; what the store already has is skipped."""
+    """Put everything in FILE into the store. What it already has is skipped."""
     with _opened(store, store_key, reading=False) as opened:
         reading = as_input_errors(file, "read", "check it")
         with reading, Path(file).open(encoding="utf-8") as lines, within(file):
             _note_moved(upkeep.imported(lines, opened, _progress("read")))
 
 
-@command.command("erase", short_help="Erase a thread or a tenant.")
+@command.command("erase")
 @click.argument("store")
 @option("--thread", "NAME", "Everything of this thread.")
 @option("--tenant", "NAME", "Everything of this tenant.")

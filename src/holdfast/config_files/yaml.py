@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any, cast
 
-from holdfast.kernel.errors import ConfigError, MissingExtraError
+from holdfast.kernel.errors import ConfigError
+from holdfast.kernel.registry import needed_by
 
-try:
+with needed_by("a YAML file", "yaml"):
     import yaml
-except ImportError as missing:
-    raise MissingExtraError("a YAML file", "yaml") from missing
 
 
 class _Loader(yaml.SafeLoader):

@@ -21,7 +21,6 @@ from holdfast.kernel.messages import (
     Part,
     Reasoning,
     Role,
-    Text,
     ToolCall,
     ToolResult,
 )
@@ -56,20 +55,20 @@ from .rules.messages import (
     RolesAlternate,
 )
 from .rules.published import AsPublished, CacheControls
-from .wire import KINDS, BlockWire, Taken, unread, whole
+from .wire import BY_TYPE, BlockWire, ReadFields, read_fields, unread
 
-_TAKEN: dict[str, Taken] = {
-    "text": whole("type text"),
+_READ_FIELDS: dict[str, ReadFields] = {
+    "text": read_fields("type text"),
     "image": {},  # the shown fields of its source are not text
-    "document": whole("source"),
-    "thinking": whole("thinking"),
-    "redacted_thinking": whole("data"),
-    "tool_use": whole("name input"),
+    "document": read_fields("source"),
+    "thinking": read_fields("thinking"),
+    "redacted_thinking": read_fields("data"),
+    "tool_use": read_fields("name input"),
 }
 """The fields of each type that are read."""
-_BLOCKS: Taken = {KINDS: _TAKEN}
-_TAKEN["tool_result"] = {"content": _BLOCKS}
-_MESSAGE: Taken = {"role": None, "content": _BLOCKS}
+_BLOCKS: ReadFields = {BY_TYPE: _READ_FIELDS}
+_READ_FIELDS["tool_result"] = {"content": _BLOCKS}
+_MESSAGE: ReadFields = {"role": None, "content": _BLOCKS}
 
 
 class Anthropic(BlockWire):
@@ -77,7 +76,7 @@ class Anthropic(BlockWire):
 
     name = "anthropic"
     carriers = FOREIGN_TO_ANTHROPIC
-    taken = _MESSAGE
+    fields_read = _MESSAGE
     enveloped = BlockWire.enveloped | {"system"}
     rules: tuple[Rule, ...] = (
         AtLeastOne(),
@@ -128,7 +127,7 @@ class Anthropic(BlockWire):
     def block(self, part: Part, name: str = "") -> Object:
         """A new block."""
         if isinstance(part, ToolCall):
-            given = dict(parsed_object(part.arguments))
+            given = parsed_object(part.arguments)
             return {"type": "tool_use", "id": part.id, "name": part.name, "input": given}
         if isinstance(part, ToolResult):
             content: str | list[Object] = part.text
@@ -156,10 +155,9 @@ def _block(block: Node) -> LocatedPart:
     value = block.value
     kind = value.get("type")
     if kind == "text":
-        return Text(block.text("text")), block.at("text")
+        return block.spoken("text")
     if kind == "tool_use":
-        call = ToolCall(_id(block, "id"), block.text("name"), block.arguments("input"))
-        return call, block.at("input")
+        return block.called(_id(block, "id"), "input")
     if kind == "tool_result":
         text, media = joined(block.content("content", _block))
         failed = bool(value.get("is_error"))
@@ -171,7 +169,7 @@ def _block(block: Node) -> LocatedPart:
     if kind in ("image", "document"):
         source = block.object("source")
         if kind == "document" and source.value.get("type") == "text":
-            return Text(source.text("data")), source.at("data")
+            return source.spoken("data")
         if kind == "document" and source.value.get("type") == "content":
             return Opaque(source.json()), block.path
         field = next((name for name in ("data", "url", "file_id") if name in source.value), "data")

@@ -39,15 +39,15 @@ from .payloads import (
 )
 from .rules.exchanges import BlockExchanges, ResultsInNextMessage, SpelledCallIds, UniqueCallIds
 from .rules.messages import AtLeastOne, FirstIsUser, KnownRoles, NotEmpty, RolesAlternate
-from .wire import SPOKEN, BlockWire, Taken, whole
+from .wire import SPOKEN, BlockWire, ReadFields, read_fields
 
-_BLOCKS: dict[str, Taken | None] = {
-    **whole("text reasoningContent cachePoint guardContent citationsContent searchResult"),
-    **dict.fromkeys(CONVERSE_MEDIA, whole("source format")),
-    "toolUse": whole("name input"),
+_BLOCKS: dict[str, ReadFields | None] = {
+    **read_fields("text reasoningContent cachePoint guardContent citationsContent searchResult"),
+    **dict.fromkeys(CONVERSE_MEDIA, read_fields("source format")),
+    "toolUse": read_fields("name input"),
     "toolResult": SPOKEN,
 }
-_MESSAGE: Taken = {"role": None, "content": _BLOCKS}
+_MESSAGE: ReadFields = {"role": None, "content": _BLOCKS}
 
 
 class Converse(BlockWire):
@@ -55,7 +55,7 @@ class Converse(BlockWire):
 
     name = "converse"
     enveloped = frozenset({"messages", "system", "toolConfig"})
-    taken = _MESSAGE
+    fields_read = _MESSAGE
     rules = (
         AtLeastOne(),
         KnownRoles("user", "assistant", "system"),
@@ -86,7 +86,7 @@ class Converse(BlockWire):
     def block(self, part: Part, name: str = "") -> Object:
         """A new block."""
         if isinstance(part, ToolCall):
-            given = dict(parsed_object(part.arguments))
+            given = parsed_object(part.arguments)
             return {"toolUse": {"toolUseId": part.id, "name": part.name, "input": given}}
         if isinstance(part, ToolResult):
             content = [{"text": part.text}, *(_medium(media) for media in part.media)]
@@ -109,10 +109,10 @@ class Converse(BlockWire):
 def _block(block: Node) -> LocatedPart:
     value = block.value
     if "text" in value:
-        return Text(block.text("text")), block.at("text")
+        return block.spoken("text")
     if "toolUse" in value:
         call = block.object("toolUse")
-        return ToolCall(_id(call), call.text("name"), call.arguments("input")), call.at("input")
+        return call.called(_id(call), "input")
     if "toolResult" in value:
         result = block.object("toolResult")
         text, media = joined(map(_inner, result.objects("content")))
@@ -129,7 +129,7 @@ def _block(block: Node) -> LocatedPart:
             held = block.object(kind)
             source = held.value.get("source")
             if is_object(source) and "text" in source:
-                return Text(held.object("source").text("text")), held.at("source", "text")
+                return held.object("source").spoken("text")
             if is_object(source) and "content" in source:
                 return Opaque(held.json("source")), block.path
             return _media(held.value, kind), block.path

@@ -29,7 +29,7 @@ from .payloads import (
 )
 from .rules.exchanges import BlockExchanges, ResultsInNextMessage
 from .rules.messages import AtLeastOne, CallsFollowUsers, KnownRoles, NotEmpty
-from .wire import BlockWire, Taken, whole
+from .wire import BlockWire, ReadFields, read_fields
 
 _SNAKE = {
     "functionCall": "function_call",
@@ -47,12 +47,12 @@ _SAID = ("result", "output", "error", "content", "text")
 """Fields whose text is the whole response, if it has no other field."""
 
 
-_PARTS: dict[str, Taken | None] = {
-    **whole("text inlineData fileData"),
-    "functionCall": whole("name args"),
-    "functionResponse": whole("response parts"),
+_PARTS: dict[str, ReadFields | None] = {
+    **read_fields("text inlineData fileData"),
+    "functionCall": read_fields("name args"),
+    "functionResponse": read_fields("response parts"),
 }
-_MESSAGE: Taken = {
+_MESSAGE: ReadFields = {
     "role": None,
     "parts": _PARTS | {_SNAKE.get(name, name): inner for name, inner in _PARTS.items()},
 }
@@ -70,7 +70,7 @@ class Gemini(BlockWire):
     field = "contents"
     content = "parts"
     assistant = "model"
-    taken = _MESSAGE
+    fields_read = _MESSAGE
     enveloped = frozenset({"contents", "tools", "systemInstruction", "system_instruction"})
     rules = (
         AtLeastOne(),
@@ -113,7 +113,7 @@ class Gemini(BlockWire):
         """A new part."""
         if isinstance(part, ToolCall):
             called = _called(part.id, part.name)
-            return {"functionCall": {**called, "args": dict(parsed_object(part.arguments))}}
+            return {"functionCall": {**called, "args": parsed_object(part.arguments)}}
         if isinstance(part, ToolResult):
             said = {"error" if part.is_error else "result": part.text}
             shown = [_medium(media) for media in part.media]
@@ -141,7 +141,7 @@ def _part(part: Node, calls: Counter[str], results: Counter[str]) -> LocatedPart
     if (field := _field(value, "functionCall")) in value:
         call = part.object(field)
         name = call.text("name")
-        return ToolCall(_id(call, name, calls), name, call.arguments("args")), call.at("args")
+        return call.called(_id(call, name, calls), "args")
     if (field := _field(value, "functionResponse")) in value:
         answer = part.object(field)
         name = answer.text("name")

@@ -16,23 +16,23 @@ from . import CHAT_CARRIERS
 from .payloads import ROLES, Located, LocatedPart, Node, Object, joined, schemas
 from .rules.exchanges import FUNCTION_ID, OpenAIExchanges, ResultsRightAfter, UniqueCallIds
 from .rules.messages import AtLeastOne, CallListNotEmpty, ContentGiven, KnownRoles
-from .wire import KINDS, LABEL, Glance, ObjectWire, Taken, unread, whole
+from .wire import BY_TYPE, LABEL, Glance, ObjectWire, ReadFields, read_fields, unread
 
 _REASONING = ("reasoning_content", "reasoning")
-_PARTS: Mapping[str, Taken] = {
-    "text": whole("text"),
-    "refusal": whole("refusal"),
+_PARTS: Mapping[str, ReadFields] = {
+    "text": read_fields("text"),
+    "refusal": read_fields("refusal"),
     "image_url": {},
     "input_audio": {},
     "file": {},
 }
 """Types of parts that are read, and the fields of their text."""
-_CALLED = whole("name arguments")
-_RESULT: Taken = {"role": None, "content": {KINDS: _PARTS}}
-_READ: Taken = {
+_CALLED = read_fields("name arguments")
+_RESULT: ReadFields = {"role": None, "content": {BY_TYPE: _PARTS}}
+_READ: ReadFields = {
     **_RESULT,
-    **whole("refusal reasoning_content reasoning"),
-    "tool_calls": {"function": _CALLED, "custom": whole("name input")},
+    **read_fields("refusal reasoning_content reasoning"),
+    "tool_calls": {"function": _CALLED, "custom": read_fields("name input")},
     "function_call": _CALLED,
 }
 
@@ -69,7 +69,7 @@ class OpenAIChat(ObjectWire):
                 break
         yield from _content(node)
         if message.get("refusal"):
-            yield Text(node.text("refusal")), ("refusal",)
+            yield node.spoken("refusal")
         if message.get("audio"):
             yield Media("audio", source=node.object("audio").text("id")), ("audio",)
         if message.get("function_call"):
@@ -134,7 +134,7 @@ def _content(message: Node) -> Located:
 def _part(item: Node) -> LocatedPart:
     kind = str(item.value.get("type"))
     if kind in ("text", "refusal"):
-        return Text(item.text(kind)), item.at(kind)
+        return item.spoken(kind)
     if kind == "image_url" and isinstance(item.value.get(kind), str):
         return Media("image", source=item.value[kind]), item.path
     if kind not in _PARTS:

@@ -25,7 +25,7 @@ from holdfast.formats.payloads import (
     parsed_object,
     refuse,
 )
-from holdfast.formats.rules import RewritingRule, original, without_field
+from holdfast.formats.rules import RewritingRule, between, original, without_field
 from holdfast.formats.rules.exchanges import (
     NO_NAME,
     NO_RESULT,
@@ -35,8 +35,8 @@ from holdfast.formats.rules.exchanges import (
     paired,
 )
 from holdfast.formats.rules.messages import AtLeastOne, KnownRoles
-from holdfast.formats.wire import KINDS, ObjectWire, Taken, whole
-from holdfast.kernel.integrity import Rule, Violation, Violations
+from holdfast.formats.wire import BY_TYPE, ObjectWire, ReadFields, read_fields
+from holdfast.kernel.integrity import Problems, Rule
 from holdfast.kernel.messages import (
     Media,
     Message,
@@ -52,23 +52,23 @@ from holdfast.kernel.messages import (
 from holdfast.result import listed
 
 _CONTINUES = ("previous_response_id", "conversation")
-_PARTS: Mapping[str, Taken] = {
-    "input_text": whole("text"),
-    "output_text": whole("text annotations logprobs"),
-    "text": whole("text"),
-    "refusal": whole("refusal"),
+_PARTS: Mapping[str, ReadFields] = {
+    "input_text": read_fields("text"),
+    "output_text": read_fields("text annotations logprobs"),
+    "text": read_fields("text"),
+    "refusal": read_fields("refusal"),
     "input_image": {},
     "input_file": {},
     "input_audio": {},
 }
 """Types of parts that are read, and the fields of their text."""
-_MESSAGE: Taken = {"role": None, "content": {KINDS: _PARTS}}
-_TAKEN: Taken = {
-    KINDS: {
+_MESSAGE: ReadFields = {"role": None, "content": {BY_TYPE: _PARTS}}
+_READ_FIELDS: ReadFields = {
+    BY_TYPE: {
         **dict.fromkeys(("message", str(None)), _MESSAGE),
-        **{kind: whole(f"name {field}") for kind, field in ITEM_CALLS.items()},
-        **dict.fromkeys(ITEM_OUTPUTS, whole("output")),
-        "reasoning": whole("summary content"),
+        **{kind: read_fields(f"name {field}") for kind, field in ITEM_CALLS.items()},
+        **dict.fromkeys(ITEM_OUTPUTS, read_fields("output")),
+        "reasoning": read_fields("summary content"),
     }
 }
 """Types of items that are read, and the fields of their texts; a message may omit its type."""
@@ -102,7 +102,7 @@ class ItemExchanges(ResultsBehindCalls):
 
     name = "tool_exchange_whole"
 
-    def violations(self, messages: Messages) -> Violations:
+    def problems(self, messages: Messages) -> Problems:
         """Outputs without an earlier call, and calls without an output."""
         pairs = paired(messages)
         refers = _refers(messages)
@@ -112,16 +112,15 @@ class ItemExchanges(ResultsBehindCalls):
             is_fine = pairs[item][0] < i if item in pairs else refers
             for result in message.results:
                 if not is_fine:
-                    problem = f"the output of {result.call_id!r} has no call before it"
-                    yield Violation(self.name, i, problem)
+                    yield i, f"the output of {result.call_id!r} has no call before it"
             for call in message.calls:
                 if item not in answered:
-                    yield Violation(self.name, i, f"tool call {call.id!r} has no output")
+                    yield i, f"tool call {call.id!r} has no output"
 
     def welds(self, messages: Messages) -> Iterable[int]:
         """Every position from a call to its output, and between calls made together."""
         ends = ((call[0], result[0]) for result, call in paired(messages).items())
-        return _between(map(sorted, ends))
+        return between(map(sorted, ends))
 
     def stays(self, result: int, call: int) -> bool:
         """Whether the output is after its call, however far."""
@@ -146,7 +145,7 @@ class UnreadExchanges(RewritingRule):
 
     name = "unread_exchange_whole"
 
-    def violations(self, messages: Messages) -> Violations:
+    def problems(self, messages: Messages) -> Problems:
         """Outputs without a call before them, and calls without an output, by no reference."""
         tied = list(_sharing(messages, _ties))
         answered, answers = {first for first, _ in tied}, {later for _, later in tied}
@@ -155,11 +154,11 @@ class UnreadExchanges(RewritingRule):
             kind = kind_of(original(message))
             paired_so = answers if kind.endswith(_ANSWERS) else answered
             if any(_ties(message)) and kind.endswith(_HALVES) and not (refers or i in paired_so):
-                yield Violation(self.name, i, f"the {kind} has no other half")
+                yield i, f"the {kind} has no other half"
 
     def welds(self, messages: Messages) -> Iterable[int]:
         """Every position from a call to its output."""
-        return _between(_sharing(messages, _ties))
+        return between(_sharing(messages, _ties))
 
     def mended(self, message: Message) -> None:
         """None: the item is dropped, since only the vendor and its tools could make the other."""
@@ -173,14 +172,14 @@ class ReasoningLeadsOn(RewritingRule):
 
     name = "reasoning_with_its_items"
 
-    def violations(self, messages: Messages) -> Violations:
+    def problems(self, messages: Messages) -> Problems:
         """Reasoning that no item of the assistant follows."""
         is_followed = False
         for i in reversed(range(len(messages))):
             if not _reasons(messages[i]):
                 is_followed = messages[i].role == "assistant"
             elif not is_followed:
-                yield Violation(self.name, i, "no item of the assistant follows its reasoning")
+                yield i, "no item of the assistant follows its reasoning"
 
     def welds(self, messages: Messages) -> Iterable[int]:
         """Every position from reasoning through the items that follow it."""
@@ -204,10 +203,10 @@ class UniqueItems(RewritingRule):
 
     name = "item_ids_unique"
 
-    def violations(self, messages: Messages) -> Violations:
+    def problems(self, messages: Messages) -> Problems:
         """An item whose id an earlier one has."""
         for i in _repeated(messages):
-            yield Violation(self.name, i, f"an item before it has the id {_id(messages[i])!r}")
+            yield i, f"an item before it has the id {_id(messages[i])!r}"
 
     def rewritten(self, messages: Messages) -> Iterable[Message]:
         """The items without repetitions; different items with one id lose the later id."""
@@ -231,11 +230,6 @@ class CompactionStays(Rule):
 
 def _refers(messages: Messages) -> bool:
     return any(kind_of(original(message)) == _REFERENCE for message in messages)
-
-
-def _between(spans: Iterable[Sequence[int]]) -> set[int]:
-    """The positions after the first of each span, up to its last."""
-    return {position for first, last in spans for position in range(first + 1, last + 1)}
 
 
 def _is_kept(message: Message) -> bool:
@@ -289,7 +283,7 @@ class OpenAIResponses(ObjectWire):
     name = "openai_responses"
     field = "input"
     enveloped = frozenset({"input", "tools", "instructions"})
-    taken = _TAKEN
+    fields_read = _READ_FIELDS
     rules = (
         AtLeastOne(),
         KnownRoles("system", "developer", "user", "assistant"),
@@ -405,5 +399,4 @@ def _part(part: Node) -> LocatedPart:
     if kind == "input_file":
         sources = (part.text(field) for field in ("file_data", "file_url", "file_id"))
         return Media("document", source=next(filter(None, sources), "")), part.path
-    field = "refusal" if kind == "refusal" else "text"
-    return Text(part.text(field)), part.at(field)
+    return part.spoken("refusal" if kind == "refusal" else "text")

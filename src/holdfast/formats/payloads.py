@@ -14,7 +14,7 @@ from operator import is_
 from typing import Any, NoReturn
 
 from holdfast.kernel.errors import FormatError
-from holdfast.kernel.messages import Media, MediaKind, Opaque, Part, Parts, Role, Text
+from holdfast.kernel.messages import Media, MediaKind, Opaque, Part, Parts, Role, Text, ToolCall
 from holdfast.kernel.registry import imported
 from holdfast.kernel.typed import is_list as is_list  # noqa: PLC0414 - part of this module
 from holdfast.kernel.typed import is_object as is_object  # noqa: PLC0414
@@ -210,6 +210,15 @@ class Node:
             refuse(content, self.place(field), advice)
         yield from map(read, self.objects(field))
 
+    def spoken(self, field: str) -> LocatedPart:
+        """The text in this field as a part."""
+        return Text(self.text(field)), self.at(field)
+
+    def called(self, call_id: str, arguments: str, name: str = "name") -> LocatedPart:
+        """The object as a call, whose name and arguments are in these fields."""
+        call = ToolCall(call_id, self.text(name), self.arguments(arguments))
+        return call, self.at(arguments)
+
     def json(self, *steps: str) -> str:
         """The JSON of the object, or of the value in a field."""
         try:
@@ -317,7 +326,7 @@ def _encoder(otherwise: Callable[[object], object]) -> json.JSONEncoder:
     return json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=otherwise)
 
 
-def parsed_object(text: str) -> Object:
+def parsed_object(text: str) -> dict[str, Any]:
     """The JSON object in the text, or ``{"text": text}`` if there is none."""
     found = object_of(text)
     return {"text": text} if found is None else found

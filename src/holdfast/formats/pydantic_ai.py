@@ -48,9 +48,9 @@ from .payloads import (
 )
 from .rules.exchanges import BlockExchanges, UniqueCallIds
 from .rules.messages import AtLeastOne
-from .wire import KINDS, BlockWire, FrameworkWire, Taken
+from .wire import BY_TYPE, BlockWire, FrameworkWire, ReadFields
 
-_MESSAGE: Taken = {KINDS: {}}
+_MESSAGE: ReadFields = {BY_TYPE: {}}
 """The fields that are no parts are the framework's own, and not counted."""
 _KINDS: Mapping[str, Role] = {"request": "user", "response": "assistant"}
 _SYSTEM, _USER, _TEXT = "system-prompt", "user-prompt", "text"
@@ -79,7 +79,7 @@ class PydanticAI(FrameworkWire, BlockWire):
 
     name = "pydantic_ai"
     content = "parts"
-    taken = _MESSAGE
+    fields_read = _MESSAGE
     rules = (AtLeastOne(), SystemPartsStay(), BlockExchanges(), UniqueCallIds(everywhere=False))
 
     fields = staticmethod(pydantic_ai_fields)
@@ -119,8 +119,8 @@ class PydanticAI(FrameworkWire, BlockWire):
                 advice="give requests and responses of Pydantic AI, or leave the format out",
             )
         role = _KINDS[fields["kind"]]
-        whole = 0 < len(fields["parts"]) == len(_system_parts(fields))
-        return "system" if whole else role
+        only_system = 0 < len(fields["parts"]) == len(_system_parts(fields))
+        return "system" if only_system else role
 
     def system_parts(self, message: Object) -> Sequence[int]:
         """The positions of the system prompts in a request."""
@@ -157,7 +157,7 @@ class PydanticAI(FrameworkWire, BlockWire):
     def block(self, part: Part, name: str = "") -> Object:
         """A new part."""
         if isinstance(part, ToolCall):
-            given = dict(parsed_object(part.arguments))
+            given = parsed_object(part.arguments)
             called = {"tool_name": part.name, "args": given, "tool_call_id": part.id}
             return {**called, "part_kind": "tool-call"}
         if isinstance(part, ToolResult):
@@ -194,13 +194,13 @@ def _part(part: Node) -> LocatedPart:
     fields, path = part.value, part.path
     kind, content = fields.get("part_kind"), fields.get("content")
     if kind in (_SYSTEM, _TEXT):
-        return Text(part.text("content")), part.at("content")
+        return part.spoken("content")
     if kind == _USER:
         return _said(content, part.place("content")), part.at("content")
     if kind == "thinking":
         return Reasoning(part.text("content"), bool(fields.get("signature"))), path
     if kind == "tool-call":
-        return ToolCall(_id(part), part.text("tool_name"), part.arguments("args")), part.at("args")
+        return part.called(_id(part), "args", "tool_name")
     if kind == "tool-return" or (kind == "retry-prompt" and fields.get("tool_name")):
         failed = kind == "retry-prompt" or fields.get("outcome", "success") != "success"
         items = content if is_list(content) else [content]

@@ -63,28 +63,29 @@ def said(value: object, field: str = "") -> Iterator[str]:
             yield from said(item, field)
 
 
-Taken = Mapping[str, Any]
-"""The fields of an object that are read: each with None, or with what is read of the objects in it.
+ReadFields = Mapping[str, Any]
+"""The fields of an object whose texts are in parts; the texts of other fields are counted beside.
 
-Under ``KINDS`` is what is read of objects by their ``type``; those of other types are read whole.
+Each has None, or such fields of the objects in it. Under ``BY_TYPE`` are those of objects by their
+``type``; an object of another type is a part itself.
 """
-KINDS = "by type"
+BY_TYPE = "by type"
 
 
-def whole(fields: str) -> Taken:
-    """These fields, which are read whole."""
+def read_fields(fields: str) -> ReadFields:
+    """These fields, each of which is in a part whole."""
     return dict.fromkeys(fields.split())
 
 
-def unread(value: object, taken: Taken) -> Sequence[str]:
-    """The texts of an object, or of those in a list, outside of what is read.
+def unread(value: object, read: ReadFields) -> Sequence[str]:
+    """The texts of an object, or of those in a list, that are in no part.
 
     Most messages have none: lists are made faster here than generators.
     """
     if not is_object(value):
         holders = value if is_list(value) else ()
-        return [text for holder in holders for text in unread(holder, taken)]
-    fields = taken[KINDS].get(str(value.get("type"))) if KINDS in taken else taken
+        return [text for holder in holders for text in unread(holder, read)]
+    fields = read[BY_TYPE].get(str(value.get("type"))) if BY_TYPE in read else read
     if fields is None:
         return ()
     found: list[str] = []
@@ -102,7 +103,7 @@ def unread(value: object, taken: Taken) -> Sequence[str]:
     return found
 
 
-SPOKEN = whole("role content")
+SPOKEN = read_fields("role content")
 _NAMES = frozenset({"role", "name"})
 _SCHEMAS = (
     "response_format",
@@ -116,7 +117,7 @@ Glance = tuple[Parts, str]
 """What a glance at a message shows: its parts, and the texts beside them, each after a newline."""
 
 
-class _Known(NamedTuple):
+class _RecentRead(NamedTuple):
     """A conversation that was read; its messages hold the caller's objects."""
 
     wire: ObjectWire
@@ -125,8 +126,8 @@ class _Known(NamedTuple):
     content: bytes
     """What the objects held then, since they may change."""
 
-    def begins(self, wire: ObjectWire, originals: Sequence[object], content: bytes) -> bool:
-        """Whether this is the beginning of another conversation, or that of this."""
+    def overlaps(self, wire: ObjectWire, originals: Sequence[object], content: bytes) -> bool:
+        """Whether the shorter of the two conversations is the beginning of the longer one."""
         is_same = self.wire is wire and all(map(is_, self.originals, originals))
         shorter, longer = sorted((self.content, content), key=len)
         return is_same and longer.startswith(shorter)
@@ -154,18 +155,18 @@ class ObjectWire(ABC):
     ``field`` is the field of a body with the messages, ``content`` that of a message with its
     content. ``carriers`` are further fields with parts: a message without them whose content is one
     text needs no further reading. ``enveloped`` are the fields of a body that ``read`` itself
-    counts. ``taken`` are the fields of a message that are read. ``rules`` are those of every API
-    that uses the format.
+    counts. ``fields_read`` are the fields of a message whose texts are in its parts. ``rules`` are
+    those of every API that uses the format.
     """
 
     name: str
     field: ClassVar[str] = MESSAGES
     content: ClassVar[str] = "content"
-    taken: ClassVar[Taken] = SPOKEN
+    fields_read: ClassVar[ReadFields] = SPOKEN
     rules: tuple[Rule, ...] = ()
     carriers: ClassVar[frozenset[str]] = frozenset()
     enveloped: ClassVar[frozenset[str]] = frozenset({MESSAGES, "tools"})
-    _lately: ClassVar[Sequence[_Known]] = ()
+    _recent: ClassVar[Sequence[_RecentRead]] = ()
     """The conversations that were read last; most come again with a few messages more."""
 
     @abstractmethod
@@ -185,7 +186,7 @@ class ObjectWire(ABC):
 
     def extra_texts(self, message: Object) -> Iterable[str]:
         """The texts of the message that are in no part."""
-        return unread(message, self.taken)
+        return unread(message, self.fields_read)
 
     def published(self, payload: object) -> tuple[Rule, ...]:
         """Fields and limits of the vendor's own API; other servers may accept more."""
@@ -193,7 +194,10 @@ class ObjectWire(ABC):
         return cast("tuple[Rule, ...]", load(self.name, body_of(payload)))
 
     def aside(self, original: object) -> str:
-        """Those texts, one on each line. Raises FormatError for a message nested too deeply."""
+        """The texts that are in no part, each after a line break.
+
+        Raises FormatError for a message nested too deeply.
+        """
         message = self.view(original)
         try:
             return "".join([f"\n{text}" for text in self.extra_texts(message)])
@@ -279,12 +283,13 @@ class ObjectWire(ABC):
         content = _content(originals) if len(originals) >= _FEW else b""
         if not content:
             return tuple(self._read(originals, 0))
-        lately = ObjectWire._lately
-        before = next((known for known in lately if known.begins(self, originals, content)), None)
+        recent = ObjectWire._recent
+        before = next((known for known in recent if known.overlaps(self, originals, content)), None)
         begun = before.messages[: len(originals)] if before else ()
         messages = (*begun, *self._read(originals, len(begun)))
-        others = [known for known in lately if known is not before]
-        ObjectWire._lately = [_Known(self, messages, tuple(originals), content), *others][:_KEPT]
+        others = [known for known in recent if known is not before]
+        now = _RecentRead(self, messages, tuple(originals), content)
+        ObjectWire._recent = [now, *others][:_KEPT]
         return messages
 
     def _read(self, originals: Sequence[Any], start: int) -> list[Message]:

@@ -23,7 +23,8 @@ class Violation:
     problem: str
 
 
-Violations = Iterator[Violation]
+Problems = Iterator[tuple[int, str]]
+"""The index of each message that breaks a rule, and what is wrong with it."""
 
 
 class Rule(Protocol):
@@ -35,9 +36,14 @@ class Rule(Protocol):
     name: ClassVar[str]
     alone: bool = False
 
-    def violations(self, messages: Messages) -> Violations:
-        """Every violation of the rule; none for a rule that only limits what may be dropped."""
+    def problems(self, messages: Messages) -> Problems:
+        """What breaks the rule; nothing for a rule that only limits what may be dropped."""
         return iter(())
+
+    def violations(self, messages: Messages) -> Iterator[Violation]:
+        """The problems, each with the name of the rule."""
+        for index, problem in self.problems(messages):
+            yield Violation(self.name, index, problem)
 
     def welds(self, messages: Messages) -> Iterable[int]:
         """Positions before which no cut is allowed: ``i`` ties message i to message i - 1."""
@@ -64,10 +70,9 @@ class ToolExchanges(Rule):
 
     name = "tool_exchange_whole"
 
-    def violations(self, messages: Messages) -> Violations:
+    def problems(self, messages: Messages) -> Problems:
         """Results without an open call, and calls still open when their exchange ends."""
-        for index, problem in _matched(messages)[1]:
-            yield Violation(self.name, index, problem)
+        return iter(_matched(messages)[1])
 
     def welds(self, messages: Messages) -> Iterable[int]:
         """Every position from a call to its last result."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache, wraps
 from importlib import import_module
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 from warnings import warn
 
-from .errors import ConfigError
+from .errors import ConfigError, MissingExtraError
 
 
 def rows(listed: str) -> dict[str, str]:
@@ -100,6 +101,15 @@ def imported(target: str) -> Any:
     name, _, attribute = target.partition(":")
     module = import_module(name)
     return getattr(module, attribute) if attribute else module
+
+
+@contextmanager
+def needed_by(need: str, extra: str = "") -> Generator[None]:
+    """Turn a failed import inside the block into MissingExtraError."""
+    try:
+        yield
+    except ImportError as missing:
+        raise MissingExtraError(need, extra) from missing
 
 
 def similar(name: str, known: Collection[str], least: float = 0.6) -> str:

@@ -188,6 +188,11 @@ def _is(value: object, kind: Any, inner: Sequence[object]) -> bool:
     return kind is Any or isinstance(kind, TypeVar) or isinstance(value, kind)
 
 
+def attributes(of: object, names: str) -> dict[str, Any]:
+    """The attributes with these names, which are separated by spaces, as JSON has them."""
+    return {name: getattr(of, name) for name in names.split()}
+
+
 def object_of(text: str | bytes) -> dict[str, Any] | None:
     """The JSON object in the text; None if it holds something else."""
     # not by ``kept_as``, which checks and copies value by value

@@ -167,11 +167,6 @@ def glimpsed(text: str) -> str:
     return sampled(text, *PLACES)
 
 
-def _said(text: str) -> str:
-    """The text without who says it, and with its escaped line breaks and quotes as such."""
-    return HEAD.sub("", text.replace("\\n", "\n").replace('\\"', '"'))
-
-
 def exact(text: str) -> frozenset[str]:
     """The identifiers of the text, without bare numbers."""
     return _read(text).exact
@@ -230,14 +225,15 @@ class _Read:
         return [
             Entity(" ".join(pair), "phrase", often)
             for pair, often in pairs.most_common()
-            if often > 1 and all(map(_is_telling, pair))
+            if often > 1 and all(word.islower() and word not in _COMMON for word in pair)
         ]
 
 
 @Memo
 def _read(text: str) -> _Read:
     """Cached, since segments are scored again in every run, and their texts stay the same."""
-    said = _said(text)
+    # without who says it, and with its escaped line breaks and quotes as such
+    said = HEAD.sub("", text.replace("\\n", "\n").replace('\\"', '"'))
     told = sentences(said)
     named, found = _names(said, told), find(said)
     whole = frozenset(one.text for one in found if not one.text.isdigit())
@@ -266,10 +262,6 @@ def _places(named: Sequence[Placed], found: Sequence[Identifier]) -> tuple[Place
     ends = [0, *(start + len(name) for start, name in named)]
     outside = [one for one in found if one.start >= ends[bisect_right(starts, one.start)]]
     return tuple(sorted([*named, *((one.start, one.text) for one in outside)]))
-
-
-def _is_telling(word: str) -> bool:
-    return word.islower() and word not in _COMMON
 
 
 def named_in(text: str) -> dict[str, str]:

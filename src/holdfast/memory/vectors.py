@@ -8,15 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from mmap import mmap
 from typing import Protocol
 
-from holdfast.kernel.errors import MissingExtraError
+from holdfast.kernel.registry import needed_by
 from holdfast.text.words import STOP_WORDS, stem, words
 
 from .messages import Remembered
 
-try:
+with needed_by("a search by meaning", "local"):
     import numpy as np
-except ImportError as missing:
-    raise MissingExtraError("a search by meaning", "local") from missing
 
 _ALIGNED = 8  # bytes; the rows begin at a multiple of it, so that their float32 are aligned
 

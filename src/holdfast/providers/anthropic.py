@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 
-from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.ports import Reply
+from holdfast.kernel.registry import needed_by
 from holdfast.providers.vendor import TIMEOUT, Access, VendorModel, key_of, shared, translated
 
-try:
+with needed_by("a model of Anthropic", "anthropic"):
     import anthropic
-except ImportError as missing:
-    raise MissingExtraError("a model of Anthropic", "anthropic") from missing
 
 _VENDOR = "Anthropic"
 

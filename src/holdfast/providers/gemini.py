@@ -7,8 +7,8 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
-from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.ports import Reply
+from holdfast.kernel.registry import needed_by
 from holdfast.providers.vendor import (
     TIMEOUT,
     Access,
@@ -20,13 +20,11 @@ from holdfast.providers.vendor import (
     shared,
 )
 
-try:
+with needed_by("a model of Google", "gemini"):
     import httpx
     import httpx2
     from google import genai
     from google.genai import errors, types
-except ImportError as missing:
-    raise MissingExtraError("a model of Google", "gemini") from missing
 
 _BROKEN = (httpx.TransportError, httpx2.TransportError)
 """The package uses httpx before its version 3 and httpx2 since then; it installs both."""

@@ -14,16 +14,15 @@ from typing import Any
 
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.forks import brief_lock
+from holdfast.kernel.registry import needed_by
 from holdfast.text.visible import encodable
 
 _NEED, _EXTRA = "local embeddings", "local"
 
-try:
+with needed_by(_NEED, _EXTRA):
     import numpy as np
     import numpy.typing as npt
     from tokenizers import Tokenizer
-except ImportError as missing:
-    raise MissingExtraError(_NEED, _EXTRA) from missing
 
 _PACKAGE = "wordllama"
 _WEIGHTS = Path("weights", "l2_supercat_256.safetensors")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.ports import Reply
+from holdfast.kernel.registry import needed_by
 from holdfast.providers.vendor import (
     TIMEOUT,
     Access,
@@ -17,11 +17,9 @@ from holdfast.providers.vendor import (
     translated,
 )
 
-try:
+with needed_by("a model of OpenAI", "openai"):
     import openai
     from openai.types.chat import ChatCompletionMessageParam
-except ImportError as missing:
-    raise MissingExtraError("a model of OpenAI", "openai") from missing
 
 _VENDOR = "OpenAI"
 _MOST = 8_000  # characters of a text that are embedded: its models accept 8,191 tokens

@@ -24,7 +24,7 @@ from holdfast.kernel.errors import (
     StoreError,
 )
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.kernel.registry import imported
+from holdfast.kernel.registry import imported, needed_by
 from holdfast.kernel.typed import typed
 from holdfast.stores.excerpts import TextExcerpt, excerpt
 from holdfast.stores.protocols import (
@@ -185,10 +185,8 @@ def _unpacked(header: Header, payload: bytes) -> bytes:
 
 
 def _zstandard() -> Any:
-    try:
+    with needed_by("an artifact compressed with zstandard"):
         return imported("zstandard")
-    except ImportError as missing:
-        raise MissingExtraError("an artifact compressed with zstandard") from missing
 
 
 CONTENT = "content_"

@@ -15,9 +15,9 @@ from functools import partial
 from secrets import token_bytes
 from typing import cast
 
-from holdfast.kernel.errors import ConfigError, MissingExtraError, StoreError
+from holdfast.kernel.errors import ConfigError, StoreError
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.kernel.registry import imported
+from holdfast.kernel.registry import imported, needed_by
 from holdfast.stores.protocols import (
     Line,
     MessageLog,
@@ -31,14 +31,12 @@ from holdfast.stores.wrappers import MappedStore
 from holdfast.text.keyed import decimal
 from holdfast.text.words import STOP_WORDS, stem, words
 
-try:
+with needed_by("an encrypted store", "encrypt"):
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESSIV
     from cryptography.hazmat.primitives.hashes import SHA512
     from cryptography.hazmat.primitives.kdf.hkdf import HKDF
     from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
-except ImportError as missing:
-    raise MissingExtraError("an encrypted store", "encrypt") from missing
 
 LOCK = "holdfast_encryption"
 """The only readable entry: the salt and the encrypted keys, which reveal a wrong key."""

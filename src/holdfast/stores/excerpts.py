@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import Any
 
-from holdfast.kernel.errors import ConfigError, InputError, MissingExtraError
-from holdfast.kernel.registry import imported
+from holdfast.kernel.errors import ConfigError, InputError
+from holdfast.kernel.registry import imported, needed_by
 from holdfast.text.visible import LISTED
 
 STEP = re.compile(r'\.?([^.\[\]"]+)|\[(-?\d+)\]|\[("(?:[^"\\]|\\.)*")\]')
@@ -195,11 +195,9 @@ def _compiled(pattern: str) -> Any:
 
     Raises ConfigError, with the problem, for a malformed one.
     """
-    try:
+    with needed_by("a pattern that is more than plain text"):
         # not a plain import: the package has no types for the checkers
         re2: Any = imported("re2")
-    except ImportError as missing:
-        raise MissingExtraError("a pattern that is more than plain text") from missing
     options = re2.Options()
     options.log_errors = False
     try:

@@ -35,7 +35,7 @@ class InProcessLog:
 
     def length(self) -> int:
         """The number of lines."""
-        self._look()
+        self._refresh()
         return len(self._lines)
 
     def append(
@@ -50,20 +50,20 @@ class InProcessLog:
 
     def read(self, positions: Sequence[int]) -> dict[int, Line]:
         """The existing lines at these positions, in order."""
-        self._look()
+        self._refresh()
         with self._lock:
             end = len(self._lines)
             return {place: self._lines[place] for place in sorted(positions) if 0 <= place < end}
 
     def find(self, ids: Sequence[str]) -> dict[str, int]:
         """The positions of the known ones among the ids."""
-        self._look()
+        self._refresh()
         with self._lock:
             return {name: self._places[name] for name in ids if name in self._places}
 
     def between(self, first: float, last: float, most: int) -> list[int]:
         """The positions of the lines in this period, the earliest first."""
-        self._look()
+        self._refresh()
         with self._lock:
             start = bisect_left(self._moments, (first, 0))
             end = bisect_right(self._moments, (last, len(self._lines)))
@@ -71,11 +71,11 @@ class InProcessLog:
 
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
         """BM25 scores by position, best first."""
-        self._look()
+        self._refresh()
         with self._lock:
             return dict(self._words.best_of(terms, most))
 
-    def _look(self) -> None:
+    def _refresh(self) -> None:
         """Take in what is kept elsewhere, before anything is read."""
 
     def _place(self, line: Line) -> int:

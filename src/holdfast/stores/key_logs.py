@@ -56,20 +56,20 @@ def _entry(key: str) -> tuple[str, str] | None:
 class KeyLog(InProcessLog):
     """One log: its entries in the store, and a copy in memory that is searched.
 
-    ``ends``: what stands before and after the position in its keys. ``names``: the log in which
+    ``affixes``: what stands before and after the position in its keys. ``names``: the log in which
     its name is noted when it gets its first line.
     """
 
     def __init__(
-        self, store: KeyValueStore, ends: tuple[str, str], name: str, names: KeyLog | None
+        self, store: KeyValueStore, affixes: tuple[str, str], name: str, names: KeyLog | None
     ) -> None:
         super().__init__()
-        self._store, self._ends, self._name, self._names = store, ends, name, names
+        self._store, self._affixes, self._name, self._names = store, affixes, name, names
         self._turn = RLock()
         _TURNS.watch(self._turn)
         self._starts: list[int] = []
 
-    def _look(self) -> None:
+    def _refresh(self) -> None:
         """Read the lines that others appended."""
         with self._turn:
             while text := settled(self._store.get(key := self._key(len(self._lines)))):
@@ -104,7 +104,7 @@ class KeyLog(InProcessLog):
         """
         with self._turn:
             with suppress(CorruptError):
-                self._look()
+                self._refresh()
             starts, self._starts = {*listed, *self._starts, len(self._lines)}, []
             self.clear()
             for start in sorted(starts, reverse=True):
@@ -115,7 +115,7 @@ class KeyLog(InProcessLog):
         return super().append(lines)
 
     def _key(self, start: int) -> str:
-        return str(start).join(self._ends)
+        return str(start).join(self._affixes)
 
 
 class LogsOverKeys(MappedStore):

@@ -15,20 +15,19 @@ from pathlib import Path
 from typing import Any, Literal, cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from holdfast.kernel.errors import ConfigError, MissingExtraError, StoreError
+from holdfast.kernel.errors import ConfigError, StoreError
 from holdfast.kernel.forks import cached_property
+from holdfast.kernel.registry import needed_by
 from holdfast.stores.entries import BytesStore
 from holdfast.stores.protocols import shown, to_bytes, to_text
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.stores.wrappers import RoutedStore
 from holdfast.text.visible import fault_line
 
-try:
+with needed_by("a store of objects", "objects"):
     import obstore
     from obstore.exceptions import AlreadyExistsError, BaseError
     from obstore.store import LocalStore, from_url
-except ImportError as missing:
-    raise MissingExtraError("a store of objects", "objects") from missing
 
 _PLAIN = re.compile(rb"[^a-z0-9_.-]|^\.")
 _WRITTEN = re.compile(r"=([0-9a-f]{2})")

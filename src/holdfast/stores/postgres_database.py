@@ -12,16 +12,15 @@ from time import monotonic, sleep
 from typing import Any, TypeVar
 from weakref import finalize
 
-from holdfast.kernel.errors import MissingExtraError, StoreError
+from holdfast.kernel.errors import StoreError
 from holdfast.kernel.forks import brief_lock
+from holdfast.kernel.registry import needed_by
 from holdfast.stores.protocols import shown
 
-try:
+with needed_by("a PostgreSQL store", "postgres"):
     from psycopg import Connection, Cursor, Error, InterfaceError, OperationalError, connect
     from psycopg.errors import InsufficientPrivilege
     from psycopg.pq import TransactionStatus
-except ImportError as missing:
-    raise MissingExtraError("a PostgreSQL store", "postgres") from missing
 
 __all__ = ["Connection", "Database", "Row"]
 

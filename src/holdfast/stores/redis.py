@@ -21,18 +21,17 @@ from uuid import uuid4
 
 from msgspec import msgpack
 
-from holdfast.kernel.errors import ConfigError, MissingExtraError, StoreError
+from holdfast.kernel.errors import ConfigError, StoreError
 from holdfast.kernel.forks import cached_property
+from holdfast.kernel.registry import needed_by
 from holdfast.stores.entries import EntryStore, texts
 from holdfast.stores.postings import Tallied, counted, scores
 from holdfast.stores.protocols import Line, shown, to_bytes, to_text
 
-try:
+with needed_by("a Redis store", "redis"):
     import redis
     from redis.backoff import ExponentialBackoff, NoBackoff
     from redis.retry import Retry
-except ImportError as missing:
-    raise MissingExtraError("a Redis store", "redis") from missing
 
 _PREFIX = "holdfast:"
 # attempts after a lost connection, and most seconds between them: about half a minute together, as

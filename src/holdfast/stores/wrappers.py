@@ -79,17 +79,17 @@ class MappedStore:
 
     def get(self, key: str) -> Answer[str | None]:
         """The value, or None."""
-        return after(self._of(key).get(self._name(key)), partial(self._opened_text, key))
+        return after(self._store_of(key).get(self._name(key)), partial(self._opened_text, key))
 
     def set(self, key: str, value: str) -> Answer[object]:
         """Store the value, replacing an earlier one."""
-        return self._of(key).set(self._name(key), self._seal_text(key, value))
+        return self._store_of(key).set(self._name(key), self._seal_text(key, value))
 
     def delete(self, key: str) -> Answer[object]:
         """Delete the key; an unknown key is not an error."""
-        return self._of(key).delete(self._name(key))
+        return self._store_of(key).delete(self._name(key))
 
-    def _of(self, _key: str, /) -> _Complete:
+    def _store_of(self, _key: str, /) -> _Complete:
         """The store in which this key is."""
         return self._inner
 
@@ -123,13 +123,13 @@ class MappedStore:
     def _get_bytes(self, key: str) -> Answer[bytes | None]:
         """The value as bytes, or None; text is encoded as UTF-8."""
         return after(
-            self._of(key).get_bytes(self._name(key)),
+            self._store_of(key).get_bytes(self._name(key)),
             lambda sealed: None if sealed is None else self._open(key, sealed),
         )
 
     def _set_bytes(self, key: str, value: bytes) -> Answer[object]:
         """Store the bytes, replacing an earlier value."""
-        return self._of(key).set_bytes(self._name(key), self._seal(key, value))
+        return self._store_of(key).set_bytes(self._name(key), self._seal(key, value))
 
     def _keys(self, prefix: str = "") -> Answer[list[str]]:
         return after(self._inner.keys(self._stem(prefix)), partial(self._read_names, prefix))
@@ -164,11 +164,11 @@ class MappedStore:
         return self._inner.set_for(self._name(key), self._seal_text(key, value), seconds)
 
     def _put_if_absent(self, key: str, value: str) -> Answer[bool]:
-        return self._of(key).put_if_absent(self._name(key), self._seal_text(key, value))
+        return self._store_of(key).put_if_absent(self._name(key), self._seal_text(key, value))
 
     def _put_bytes_if_absent(self, key: str, value: bytes) -> Answer[bool]:
         """Store the bytes if the key is free; whether it was."""
-        return self._of(key).put_bytes_if_absent(self._name(key), self._seal(key, value))
+        return self._store_of(key).put_bytes_if_absent(self._name(key), self._seal(key, value))
 
 
 class ShieldedStore:
@@ -319,7 +319,7 @@ class RoutedStore(OverBytes):
         self._artifacts = cast("_Complete", artifacts)
         super().__init__(store)
 
-    def _of(self, key: str) -> _Complete:
+    def _store_of(self, key: str) -> _Complete:
         return self._artifacts if is_content(key) else self._inner
 
     def _keys(self, prefix: str = "") -> list[str]:

@@ -11,13 +11,11 @@ from functools import cache
 from importlib import import_module
 from typing import cast
 
-from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.ports import Accuracy
+from holdfast.kernel.registry import needed_by
 
-try:
+with needed_by("a count with Claude's own vocabulary", "claude"):
     _count = cast("Callable[[str, str], int]", import_module("ctok").token_count)
-except ImportError as missing:
-    raise MissingExtraError("a count with Claude's own vocabulary", "claude") from missing
 
 # of 962,054 recorded counts one was wrong; the counts of separate texts add up to slightly more
 _NEAR = Accuracy("approximate", 0.02)

@@ -55,8 +55,8 @@ class Estimate:
         signs = _SIGNS.findall(text)
         tokens += (_SIGN - _FURTHER_SIGN) * len(signs) + _FURTHER_SIGN * sum(map(len, signs))
         if not text.isascii():
-            characters = Counter(_FOREIGN.findall(text))
-            tokens += sum(times * _weight(character) for character, times in characters.items())
+            for character, times in Counter(_FOREIGN.findall(text)).items():
+                tokens += times * _SCRIPTS[bisect_right(_STARTS, ord(character)) - 1][1]
         return max(1, round(tokens))
 
 
@@ -68,10 +68,6 @@ def _words(text: str) -> float:
         else:
             tokens += times * (_SHORT if length <= 3 else _MIDDLE)
     return tokens
-
-
-def _weight(character: str) -> float:
-    return _SCRIPTS[bisect_right(_STARTS, ord(character)) - 1][1]
 
 
 ESTIMATE = Estimate()

@@ -10,7 +10,7 @@ from typing import Any, cast
 from holdfast.formats.payloads import Object
 from holdfast.formats.wire import BlockWire
 from holdfast.kernel.edits import Drop, Edit, Insert
-from holdfast.kernel.integrity import Rule, Violation, Violations
+from holdfast.kernel.integrity import Problems, Rule
 from holdfast.kernel.messages import Message, Messages, Part, Role, Text, Wire
 
 Block = Object
@@ -21,7 +21,7 @@ class RewritingRule(Rule):
 
     def rewritten(self, messages: Messages) -> Iterable[Message]:
         """The messages after the repair; by default each broken message is repaired by itself."""
-        broken = {violation.index for violation in self.violations(messages)}
+        broken = {index for index, _ in self.problems(messages)}
         for i, message in enumerate(messages):
             now = self.mended(message) if i in broken else message
             if now is not None:
@@ -45,11 +45,11 @@ class MessageByMessage(RewritingRule):
     def problem(self, message: Message) -> str:
         """The problem of the message; empty if there is none."""
 
-    def violations(self, messages: Messages) -> Violations:
+    def problems(self, messages: Messages) -> Problems:
         """One for each message with a problem."""
         for i, message in enumerate(messages):
             if problem := self.problem(message):
-                yield Violation(self.name, i, problem)
+                yield i, problem
 
 
 def original(message: Message) -> Object:
@@ -110,6 +110,11 @@ def message_of(beside: Message, role: Role, now: Sequence[Block]) -> Message:
 def wire_of(message: Message) -> BlockWire:
     """The wire of the message; the rules that need blocks are those of such formats only."""
     return cast("BlockWire", message.wire)
+
+
+def between(spans: Iterable[Sequence[int]]) -> set[int]:
+    """The positions after the first of each span, up to its last."""
+    return {position for first, last in spans for position in range(first + 1, last + 1)}
 
 
 def edits_between(before: Messages, after: Messages, reason: str) -> list[Edit]:

@@ -14,6 +14,7 @@ from holdfast.formats.rules import (
     Block,
     MessageByMessage,
     RewritingRule,
+    between,
     blocks,
     made,
     message_of,
@@ -21,7 +22,7 @@ from holdfast.formats.rules import (
     wire_of,
     with_blocks,
 )
-from holdfast.kernel.integrity import ToolExchanges, Violation, Violations
+from holdfast.kernel.integrity import Problems, ToolExchanges
 from holdfast.kernel.messages import Message, Messages, Opaque, Part, Text, ToolCall, ToolResult
 from holdfast.kernel.transcript import speaks
 
@@ -104,14 +105,13 @@ class ResultsInNextMessage(_ResultsOpenNext):
 
     name = "results_in_next_message"
 
-    def violations(self, messages: Messages) -> Violations:
+    def problems(self, messages: Messages) -> Problems:
         """Results of an open call that are further away."""
         waiting: dict[str, int] = {}
         for i, message in enumerate(messages):
             results = message.results
             if any(waiting.pop(result.call_id, i - 1) != i - 1 for result in results):
-                problem = "its tool results are not in the message right after their calls"
-                yield Violation(self.name, i, problem)
+                yield i, "its tool results are not in the message right after their calls"
             if not results:
                 waiting = {call.id: i for call in message.calls}
 
@@ -256,7 +256,7 @@ class ResultsRightAfter(_ChatResults):
 
     name = "results_right_after_call"
 
-    def violations(self, messages: Messages) -> Violations:
+    def problems(self, messages: Messages) -> Problems:
         """System messages inside an exchange; any other message would end it."""
         waiting: set[str] = set()
         for i, message in enumerate(messages):
@@ -265,7 +265,7 @@ class ResultsRightAfter(_ChatResults):
             elif message.role != "system":
                 waiting = {call.id for call in message.calls}
             elif waiting:
-                yield Violation(self.name, i, "it is between a tool call and its result")
+                yield i, "it is between a tool call and its result"
 
 
 class ServerToolExchanges(RewritingRule):
@@ -278,16 +278,16 @@ class ServerToolExchanges(RewritingRule):
 
     name = "server_tool_exchange_whole"
 
-    def violations(self, messages: Messages) -> Violations:
+    def problems(self, messages: Messages) -> Problems:
         """Results without a call, and calls without a result when the user speaks again."""
         _, broken = _pairs(messages)
         for (i, _), problem in sorted(broken.items()):
-            yield Violation(self.name, i, problem)
+            yield i, problem
 
     def welds(self, messages: Messages) -> Iterable[int]:
         """Every position from a call to its result."""
         pairs, _ = _pairs(messages)
-        return {i for call, result in pairs for i in range(call + 1, result + 1)}
+        return between(pairs)
 
     def rewritten(self, messages: Messages) -> Iterable[Message]:
         """The messages without unpaired calls and results, since only the vendor makes these."""
@@ -348,10 +348,10 @@ class _CallIdRule(RewritingRule):
     def _wrong(self, messages: Messages) -> Iterator[_WrongId]:
         """The calls whose ids are refused."""
 
-    def violations(self, messages: Messages) -> Violations:
+    def problems(self, messages: Messages) -> Problems:
         """One for each refused id."""
         for (i, _), _, problem in self._wrong(messages):
-            yield Violation(self.name, i, problem)
+            yield i, problem
 
     def rewritten(self, messages: Messages) -> Iterable[Message]:
         """The messages with new ids, in the calls and in their results."""

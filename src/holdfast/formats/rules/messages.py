@@ -21,7 +21,7 @@ from holdfast.formats.rules import (
     without_field,
 )
 from holdfast.kernel.edits import Edit, Insert
-from holdfast.kernel.integrity import Rule, Violation, Violations
+from holdfast.kernel.integrity import Problems, Rule
 from holdfast.kernel.messages import Message, Messages, Reasoning, Text, ToolCall
 from holdfast.kernel.transcript import speaks
 
@@ -33,10 +33,10 @@ class AtLeastOne(Rule):
 
     name = "at_least_one_message"
 
-    def violations(self, messages: Messages) -> Violations:
+    def problems(self, messages: Messages) -> Problems:
         """An empty list of messages."""
         if not messages:
-            yield Violation(self.name, 0, "there is no message")
+            yield 0, "there is no message"
 
     def repair(self, messages: Messages) -> Sequence[Edit]:
         """A user's message without new information."""
@@ -48,13 +48,12 @@ class FirstIsUser(Rule):
 
     name = "first_message_is_users"
 
-    def violations(self, messages: Messages) -> Violations:
+    def problems(self, messages: Messages) -> Problems:
         """A first message in another role."""
         for i, message in enumerate(messages):
             if message.role != "system":
                 if message.role != "user":
-                    problem = f"the conversation starts with a message of the {message.role}"
-                    yield Violation(self.name, i, problem)
+                    yield i, f"the conversation starts with a message of the {message.role}"
                 return
 
     def may_follow(self, before: Message | None, message: Message) -> bool:
@@ -63,7 +62,7 @@ class FirstIsUser(Rule):
 
     def repair(self, messages: Messages) -> Sequence[Edit]:
         """A user's message before it."""
-        return [Insert(v.index, "user", CONTINUES, self.name) for v in self.violations(messages)]
+        return [Insert(i, "user", CONTINUES, self.name) for i, _ in self.problems(messages)]
 
 
 class _Following(RewritingRule):
@@ -71,11 +70,11 @@ class _Following(RewritingRule):
 
     told: ClassVar[str]
 
-    def violations(self, messages: Messages) -> Violations:
+    def problems(self, messages: Messages) -> Problems:
         """The messages that may not follow the one before them."""
         for i, message in enumerate(messages):
             if not self.may_follow(messages[i - 1] if i else None, message):
-                yield Violation(self.name, i, self.told.format(role=message.role))
+                yield i, self.told.format(role=message.role)
 
 
 class RolesAlternate(_Following):
@@ -200,13 +199,12 @@ class NotEmpty(MessageByMessage):
         self._blank = blank
         self.alone = blank != "all"  # where it matters which message is the last one
 
-    def violations(self, messages: Messages) -> Violations:
+    def problems(self, messages: Messages) -> Problems:
         """An empty message, or one with an empty text."""
         ends = self._blank == "all" and bool(messages) and messages[-1].role == "assistant"
-        for violation in super().violations(messages):
-            is_last = violation.index == len(messages) - 1
-            if not (ends and is_last and violation.problem == _EMPTY):
-                yield violation
+        for i, problem in super().problems(messages):
+            if not (ends and i == len(messages) - 1 and problem == _EMPTY):
+                yield i, problem
 
     def problem(self, message: Message) -> str:
         """The empty part."""
@@ -232,11 +230,10 @@ class FinalTextTrimmed(RewritingRule):
 
     name = "final_text_trimmed"
 
-    def violations(self, messages: Messages) -> Violations:
+    def problems(self, messages: Messages) -> Problems:
         """White space or thinking at the end of the last message."""
         if messages and _trails(messages[-1]):
-            problem = "the assistant's last message ends in white space or thinking"
-            yield Violation(self.name, len(messages) - 1, problem)
+            yield len(messages) - 1, "the assistant's last message ends in white space or thinking"
 
     def rewritten(self, messages: Messages) -> Iterable[Message]:
         """The messages without that end, and without a message that is then empty."""
@@ -311,12 +308,11 @@ class ThinkingStays(RewritingRule):
 
     name = "thinking_stays_with_its_loop"
 
-    def violations(self, messages: Messages) -> Violations:
+    def problems(self, messages: Messages) -> Problems:
         """A loop whose first message does not start with its thinking."""
         loop, led = _loop(messages)
         if led and loop[0] < led[0]:
-            problem = "the tool loop has thinking, and does not start with it"
-            yield Violation(self.name, loop[0], problem)
+            yield loop[0], "the tool loop has thinking, and does not start with it"
 
     def welds(self, messages: Messages) -> Iterable[int]:
         """Every position from a message that starts with thinking to the next that does."""

@@ -15,14 +15,14 @@ from typing import Any
 
 from holdfast.formats.payloads import Object, compact, is_list, is_object, named, parsed_object
 from holdfast.formats.rules import MessageByMessage, RewritingRule, made, original
-from holdfast.kernel.integrity import Rule, Violation, Violations
+from holdfast.kernel.integrity import Problems, Rule
 from holdfast.kernel.messages import Message, Messages
 
 from .exchanges import ShortCallIds
 
 Schema = Object
-Problem = tuple[str, str]
-"""The place in the value, and the problem."""
+Flaw = tuple[str, str]
+"""The place in the value, and what is wrong there."""
 
 _KINDS: Mapping[str, type | tuple[type, ...]] = {
     "string": str,
@@ -65,8 +65,8 @@ class WireSchema:
         self._nulls: bool = data.get("nulls", True)
         self._definitions: Mapping[str, Schema] = data["definitions"]
 
-    def problems(self, value: object, schema: Schema, place: str) -> Iterator[Problem]:
-        """The problems of the value; null counts as absent if the vendor's package allows it."""
+    def flaws(self, value: object, schema: Schema, place: str) -> Iterator[Flaw]:
+        """What is wrong with the value; null counts as absent if the vendor's package allows it."""
         if not schema:
             return
         branch, problem = self._branch(value, schema)
@@ -83,11 +83,11 @@ class WireSchema:
                 told = f"{len(value)} of them, and {most} are the most"
                 yield place, told if value else "the list is empty"
             for k, item in enumerate(value):
-                yield from self.problems(item, branch.get("items", {}), f"{place}[{k}]")
+                yield from self.flaws(item, branch.get("items", {}), f"{place}[{k}]")
         elif is_object(value):
             yield from self._of_object(value, branch, place)
 
-    def _of_object(self, value: Object, branch: Schema, place: str) -> Iterator[Problem]:
+    def _of_object(self, value: Object, branch: Schema, place: str) -> Iterator[Flaw]:
         fields = branch.get("properties", {})
         told = [name for name, inner in value.items() if inner is not None]
         if len(told) < branch.get("minProperties", 0):
@@ -100,11 +100,11 @@ class WireSchema:
         for name, inner in value.items():
             if name in fields:
                 if not (inner is None and (self._nulls or name in branch.get("required", ()))):
-                    yield from self.problems(inner, fields[name], f"{place}.{name}")
+                    yield from self.flaws(inner, fields[name], f"{place}.{name}")
             elif _is_closed(branch):
                 yield f"{place}.{name}", "there is no such field"
-        if "if" in branch and not any(self.problems(value, branch["if"], place)):
-            yield from self.problems(value, branch["then"], place)
+        if "if" in branch and not any(self.flaws(value, branch["if"], place)):
+            yield from self.flaws(value, branch["then"], place)
 
     def mended(self, value: Any, schema: Schema) -> Any:
         """The value with the smallest repair; what only a person can know stays wrong.
@@ -121,7 +121,7 @@ class WireSchema:
             if not value and branch.get("minItems") and self._accepts("string", schema):
                 return ""
             inner, nothing = branch.get("items", {}), {(".text", _EMPTY), ("", _BARE)}
-            told = [item for item in value if nothing.isdisjoint(self.problems(item, inner, ""))]
+            told = [item for item in value if nothing.isdisjoint(self.flaws(item, inner, ""))]
             return [self.mended(item, inner) for item in told]
         if not is_object(value):
             return value
@@ -240,18 +240,18 @@ class AsPublished(MessageByMessage):
     def __init__(self, wire: str, body: Object) -> None:
         self._published, self._body = published(wire), body
 
-    def violations(self, messages: Messages) -> Violations:
+    def problems(self, messages: Messages) -> Problems:
         """One for each field beside the messages and each message, with all its problems."""
         for field, schema in self._published.beside.items():
             value = self._body.get(field)
-            told = () if value is None else self._published.problems(value, schema, field)
+            told = () if value is None else self._published.flaws(value, schema, field)
             if problem := _described(told):
-                yield Violation(self.name, REQUEST, problem)
-        yield from super().violations(messages)
+                yield REQUEST, problem
+        yield from super().problems(messages)
 
     def problem(self, message: Message) -> str:
         """The differences from the schema."""
-        return _described(self._published.problems(original(message), self._schema_of(message), ""))
+        return _described(self._published.flaws(original(message), self._schema_of(message), ""))
 
     def mended(self, message: Message) -> Message:
         """The message with every unambiguous repair made."""
@@ -266,7 +266,7 @@ class AsPublished(MessageByMessage):
         return roles.get(kind, roles.get("other", {}))
 
 
-def _described(problems: Iterable[Problem]) -> str:
+def _described(problems: Iterable[Flaw]) -> str:
     """The problems on one line, each once."""
     told = (": ".join(filter(None, (place.lstrip("."), why))) for place, why in problems)
     return "; ".join(dict.fromkeys(told))
@@ -284,14 +284,13 @@ class CacheControls(RewritingRule):
         self._most = published("anthropic").limits[_CACHED]
         self._left = self._most - sum(map(_marks, beside))
 
-    def violations(self, messages: Messages) -> Violations:
+    def problems(self, messages: Messages) -> Problems:
         """The message with the first mark above the limit."""
         marks = 0
         for i, message in enumerate(messages):
             marks += _marks(original(message))
             if marks > self._left:
-                problem = f"more than {self._most} blocks of the request have {_CACHED}"
-                yield Violation(self.name, i, problem)
+                yield i, f"more than {self._most} blocks of the request have {_CACHED}"
                 return
 
     def rewritten(self, messages: Messages) -> Iterable[Message]:
