@@ -399,8 +399,9 @@ def valued(
     ``under`` is the index of the piece that gives the context of each, or -1. ``share`` is the
     value of the best answer; an answer to the caller's question is worth more than one to a guessed
     question. ``kinds`` scales the value of an event's kind: in a conversation kinds compete with
-    names that were used. ``alone``: the pieces are from one text, so that failures count in full,
-    and being near an answer counts.
+    names that were used, and all that a piece is known by, as a record by its fields, has one
+    value. ``alone``: the pieces are from one text, so that each counts, failures count in full, and
+    being near an answer counts.
     """
     weights = table()
     failure = weights.failure * (1.0 if alone else kinds)
@@ -412,8 +413,10 @@ def valued(
     bad = {number: alarm(pieces[number].text) for number in set(first.values())}
     worth: dict[str, float] = {}
     for thing, number in first.items():
-        usual = weights.named if pieces[number].labels else weights.pattern
-        worth[thing] = max(kinds * usual, failure * bad[number])
+        labels = len(pieces[number].labels)
+        usual = weights.named if labels else weights.pattern
+        parts = 1 if alone else labels
+        worth[thing] = max(kinds * usual, failure * bad[number]) / parts
     answers = _answers(question, pieces, under, alone)
     holders = Counter(term for terms in answers for term in terms)
     few = max(_FEW, _RARE * len(pieces))

@@ -437,6 +437,57 @@ def test_what_a_user_types_is_told_before_a_long_text_that_they_pass_on():
     assert all(order in said for order in orders)
 
 
+@pytest.mark.parametrize("budget", [500, 700])
+def test_a_decision_on_what_all_is_about_is_told_before_the_rows_that_tools_returned(budget):
+    chance = Random(7)
+    jobs = [a + b.lower() for a in ("import", "settle", "mail", "close") for b in TOWNS]
+    messages = [{"role": "user", "content": "Find out why settleporto is slow at night."}]
+    order = (
+        "At night importporto waits for mailporto, and settleporto waits for importporto. "
+        "It is slow."
+    )
+    for night in range(8):
+        rows = [
+            {"job": job, **{f"night{n}": chance.randint(99, 999) / 10 for n in range(12)}}
+            for job in jobs
+        ]
+        messages += exchange(night, json.dumps(rows))
+        found = "At night settleporto waits for importporto and is slow."
+        messages.append({"role": "assistant", "content": found})
+        if night == 1:
+            messages.append({"role": "user", "content": order})
+    said, _ = told(messages, budget)
+    assert order in said
+
+
+def test_the_question_below_passages_that_a_program_pastes_is_told():
+    towns = ("Porto", "Braga", "Faro", "Lagos", "Tavira", "Evora")
+    messages = []
+    for town in towns:
+        manual = "\n".join(
+            f"[{n}] {town.lower()}.md\nThe ledger of {town} keeps account {n * 37} for a year,\n"
+            f"and page {n} of it names who may close it.\n```"
+            for n in range(9)
+        )
+        asked = f"Question: who closes the ledger of {town} when its owner is away?"
+        messages += [
+            {"role": "user", "content": f"Context:\n{manual}\n{asked}"},
+            {"role": "assistant", "content": f"The deputy in {town}."},
+        ]
+    said, done = told(messages, 1_100)
+    assert all(f"who closes the ledger of {town}" in said for town in towns[1:-1])
+    assert all(f"The deputy in {town}." in done for town in towns[:-2])
+
+
+def test_what_an_agent_says_again_and_again_is_told_once():
+    messages = native("")
+    again = "I changed only what was needed for it, and the rest is as before."
+    for place in range(len(messages) - 1, 0, -2):
+        messages.insert(place, {"role": "assistant", "content": again})
+    result = holdfast.compress(messages, 700)
+    assert str(result.messages).count(again) == 1
+
+
 @pytest.mark.parametrize(("share", "unchanged"), [(0.98, 0.8), (0.9, 0.7), (0.75, 0.4)])
 def test_a_conversation_just_over_its_budget_changes_little(share, unchanged):
     messages = native("")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.text.words import STOP_WORDS, stem, terms, words
+from holdfast.text.words import STOP_WORDS, passages_of, stem, terms, words
 
 
 @pytest.mark.parametrize(
@@ -70,3 +70,16 @@ def test_stop_words_of_several_languages_are_known(word):
 def test_the_quick_ways_find_the_same_words_as_the_thorough_one(text):
     assert words(text) == words(f"{text} é")[:-1]
     assert words(text) == words(f"{text} 了")[:-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "material"),
+    [
+        ("Look:\n```\ntotal = 3\n```\nIs it right?", "```\ntotal = 3\n```"),
+        ("The rest of a block:\n```\nIs it right?", ""),
+        ("The rest:\n```\nNow this:\n```py\ntotal = 3\n```\nRight?", "```py\ntotal = 3\n```"),
+        ("It breaks off here:\n```py\nThis is left of it", "```py\nThis is left of it"),
+    ],
+)
+def test_a_mark_whose_block_was_cut_off_fences_nothing(text, material):
+    assert "".join(passage for is_material, passage in passages_of(text) if is_material) == material

@@ -52,7 +52,7 @@ HEADING = "Notes on the conversation so far (… marks what is left out):"
 class Telling(NamedTuple):
     """The pieces of an event (``reading``); ``numbers`` are those that may be chosen, ascending.
 
-    Of these, ``tells`` are the things in each, ``forms`` its form, ``costs`` its characters, as
+    Of these, ``tells`` are the names in each, ``forms`` its form, ``costs`` its characters, as
     ``Piece.cost`` counts them, and ``under`` the place of the one that gives its context, or -1.
     ``names`` counts the pieces that have each name, ``ids`` are those that are no plain words, and
     ``crowd`` is the number of all things.
@@ -107,7 +107,7 @@ def _telling(key: tuple[str, str, str, Closely]) -> Telling:
     return Telling(
         reading,
         numbers,
-        tuple([(*mine, *piece.labels) for mine, piece in zip(named, pieces, strict=True)]),
+        tuple(map(tuple, named)),
         tuple([_form(how, *each) for each in zip(named, pieces, strict=True)]),
         tuple([piece.cost for piece in pieces]),
         tuple(places_in(numbers, [piece.under for piece in pieces])),
@@ -201,6 +201,12 @@ REACH = 2
 # first times the room, which is enough for most conversations; with double as much, choosing takes
 # a third longer
 NEARER = 1.25
+# rarity that a user's words have at least; with 0.6 less was kept of recorded runs, and with 0.4
+# decisions on what all names are about were left out
+_USERS = 0.5
+_ENDS = (
+    2  # pieces at either end of a long message that its sender typed; half and double kept as much
+)
 _NEARLY_ALL = 0.8  # share of the tokens of all candidates that are of one text; 0.9 kept as much
 
 
@@ -384,34 +390,46 @@ class Candidates:
         """The value of each piece by its speaker, times the mean rarity of the things in it.
 
         Findings, decisions and instructions have rare words; announcements of the next step have
-        the common words of the work. A user who says more than anybody types passes on a text: its
-        pieces share the value of a typed message.
+        the common words of the work. So may a user's decision on it. A user who says more than
+        anybody types passes on a text: between its first and last pieces, all share the value of a
+        typed message.
         """
         weights = table()
         rarity = {thing: 1 / use.events for thing, use in uses.items()}.get
         said: list[float] = []
+        typed, before, alike = Counter[int](), dict[int, int](), Counter[Form]()
+        for number, event in enumerate(self.events):
+            if event.is_users_words:
+                before[number] = typed[event.message]
+                typed[event.message] += len(self.tellings[number].reading.pieces)
+                alike.update(self.tellings[number].forms)
         for number in numbers:
             event, telling = self.events[number], self.tellings[number]
             is_said = event.function == "words"
             by = f"{event.by} words" if is_said else event.function
             worth = weights.said.get(by, 0.0)
-            if event.is_users_words:
-                worth *= min(1.0, weights.typed / max(1, len(telling.reading.pieces)))
-            for told in telling.tells:
-                rare = fsum(map(rarity, told, repeat(0.0))) if worth else 0.0
-                said.append(worth * rare / max(1, len(told)))
+            last = typed[event.message] - 1
+            rows = zip(telling.numbers, telling.tells, telling.forms, strict=True)
+            for at, told, looks in rows:
+                rare = fsum(map(rarity, told, repeat(0.0))) / max(1, len(told)) if worth else 0.0
+                if event.is_users_words:
+                    rare = max(rare, _USERS / alike[looks])
+                    place = before[number] + at
+                    if min(place, last - place) >= _ENDS:
+                        rare *= min(1.0, weights.typed / last)
+                said.append(worth * rare)
         return said
 
 
 def _said_again(events: Sequence[StreamEvent]) -> set[int]:
-    """The numbers of users' words that later ones repeat, as a program that prompts an agent does.
+    """The numbers of words that later ones repeat, as a program that prompts an agent does.
 
     The newest ones are enough.
     """
     said = {
-        number: event.text
+        number: (event.by, event.text)
         for number, event in enumerate(events)
-        if event.is_users_words or event.by == UNCLEAR
+        if event.function == "words"
     }
     newest = {text: number for number, text in said.items()}
     return said.keys() - newest.values()

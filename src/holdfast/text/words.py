@@ -290,16 +290,14 @@ def _lines(text: str) -> Iterator[tuple[bool, str]]:
     """
     lines = text.split("\n")
     marks = [False] * len(lines)
-    fenced = False
+    for block in _blocks(lines):
+        marks[block] = [True] * (block.stop - block.start)
     runs = defaultdict[tuple[str, int], list[int]](list)
     sentences = openings = 0
     before = ""
     for number, line in enumerate(lines):
         bare = line.lstrip()
-        opens = bare.startswith(FENCES)
-        if fenced or opens:
-            marks[number] = True
-            fenced = fenced != opens
+        if marks[number]:
             continue
         if bare.startswith(">"):
             marks[number] = True
@@ -317,6 +315,27 @@ def _lines(text: str) -> Iterator[tuple[bool, str]]:
         marks[number] = True
     _mark_between(pasted, lines, marks)
     return zip(marks, lines, strict=True)
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[slice]:
+    """The lines of each fenced block.
+
+    A mark with the name of a language begins one. A mark alone ends one: a block whose beginning
+    was cut off, if none is open and no other ends it.
+    """
+    opened, is_named = -1, False
+    for number, line in enumerate(lines):
+        mark = line.strip()
+        if not mark.startswith(FENCES):
+            continue
+        names = mark not in FENCES
+        if opened >= 0 and not names:
+            yield slice(opened, number + 1)
+            opened = -1
+        elif not (opened >= 0 and is_named):
+            opened, is_named = number, names
+    if opened >= 0 and is_named:
+        yield slice(opened, len(lines))
 
 
 def _mark_between(pasted: Sequence[int], lines: Sequence[str], marks: list[bool]) -> None:
