@@ -25,7 +25,7 @@ from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.messages import Message, Role
 from holdfast.kernel.transcript import Transcript
 from holdfast.kernel.typed import check_fields
-from holdfast.text.sentences import sentences
+from holdfast.text.sentences import ITEM, sentences
 from holdfast.text.visible import GLANCE
 from holdfast.text.words import FENCES
 
@@ -168,7 +168,6 @@ def _is_precise(text: str) -> bool:
     return _reports(text)
 
 
-_ITEM = re.compile(r"[ \t]*+(?:[-*+•]|#{1,6}|\(?(?:\d{1,3}|[a-z])[.)])[ \t]")
 _TIMES = re.compile(r"\[×\d{1,9}\]\s?")
 _EDGES = ".!?…,;: \t\r\n"
 _FEWEST_WORDS = 2  # a sentence of one word, such as "Yes.", may be repeated
@@ -225,7 +224,7 @@ def _parted(piece: str, whole: set[str]) -> Iterator[str]:
 
 def _key(piece: str) -> str:
     """The normalised sentence for comparison; empty for a piece that is left alone."""
-    if _ITEM.match(piece):
+    if ITEM.match(piece):
         return ""
     words = _TIMES.sub("", piece).casefold().strip(_EDGES).split()
     return " ".join(words) if len(words) >= _FEWEST_WORDS else ""

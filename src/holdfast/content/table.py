@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import Piece, Reading, clauses, passages
+from holdfast.text.sentences import GUTTER
 
 from .lossy import FEWEST, MOSTLY, SAMPLE, LossyKind, mostly, rows
 from .structured import facts
@@ -38,7 +39,6 @@ _BARS = re.compile(r"[|│┃]")
 _FOOT = re.compile(
     r"\(?\d{1,12} rows?(?: (?:in set|returned|affected|selected))?(?: \([\d.]{1,9} sec\))?[).]?"
 )
-_GUTTER = re.compile(r"\s{2}")
 _YEAR = re.compile(r"(?:19|20)\d\d(?:[-/ ]?[QqHh]?\d{1,2})?")
 _NUMBER = re.compile(r"[-+]?[$€£]?\d[\d.,]{0,20}%?")
 
@@ -251,7 +251,7 @@ def _aligned(lines: Sequence[str]) -> Grid | None:
     first = list(islice(told, SAMPLE))
     if len(first) <= FEWEST or first[0].lstrip()[0].isdigit():  # not column names
         return None
-    if not mostly(first, lambda line: _GUTTER.search(line.expandtabs().strip()), _MOSTLY):
+    if not mostly(first, lambda line: GUTTER.search(line.strip()), _MOSTLY):
         return None
     lines = [line.expandtabs().rstrip() for line in (*first, *told)]
     cuts = _cuts(lines[:SAMPLE])

@@ -47,9 +47,10 @@ _WORD = re.compile(r"[^\s(\[{\"'“‘«]*$")
 # real texts alike
 _LONGEST_WORD = 24
 _INITIAL = re.compile(r"[^\W\d_](?:\.[^\W\d_])*")
-_ITEM = re.compile(
+ITEM = re.compile(
     r"[ \t]{0,12}(?:[-*+•‣▪–—][ \t]|\(?(?:\d{1,3}|[a-z])[.)][ \t]|#{1,6}[ \t]|[>|\r\n])"
 )
+"""How an item of a list, a heading, a quotation, a row of a table or a blank line begins."""
 _INDENT = "    "
 # characters from which a line may have been wrapped; shorter ones are of lists. Of 309 facts in
 # real texts, half kept one less, and double two more
@@ -85,7 +86,7 @@ def _split(text: str) -> list[str]:
 
 
 def _line_ends(text: str, line: int, end: int) -> bool:
-    if end - line < _WRAPPED or text[end - 1] in ":|" or _ITEM.match(text, end + 1):
+    if end - line < _WRAPPED or text[end - 1] in ":|" or ITEM.match(text, end + 1):
         return True
     return text.startswith(_INDENT, end + 1) and not text.startswith(_INDENT, line)
 
@@ -132,7 +133,8 @@ _FEWEST_WORDS = 4
 # characters of the next word at most; longer ones are often paths. Double kept one fact fewer of
 # real texts, and half as many
 _NEXT_WORD = 12
-_GUTTER = re.compile(r"\S(?: {2,}|\t)\S")  # a gap between columns
+GUTTER = re.compile(r"\S(?: {2,}|\t)\S")
+"""A gap between columns."""
 
 
 def is_of_lines(text: str) -> bool:
@@ -141,7 +143,7 @@ def is_of_lines(text: str) -> bool:
     said = [line for line in lines if line]
     if len(said) < _FEWEST:
         return False
-    if 2 * sum(_GUTTER.search(line.lstrip()) is not None for line in said) >= len(said):
+    if 2 * sum(GUTTER.search(line.lstrip()) is not None for line in said) >= len(said):
         return True
     closed = sum(line.endswith(_ENDS) for line in said)
     return closed < _CLOSED * len(said) and not _is_wrapped(lines)
