@@ -65,7 +65,12 @@ def planned(
     compressor: Any, messages: Any, budget: int | holdfast.Budget = 100, **settings: Any
 ) -> Plan:
     """The plan of a strategy that asks nothing, made without the pipeline around it."""
-    return compressor.plan(*settled(messages, budget, **settings))
+    plan = compressor.plan(*settled(messages, budget, **settings))
+    return plan if isinstance(plan, Plan) else run(plan, _unexpected)
+
+
+def _unexpected(request: object) -> None:
+    raise AssertionError(f"{request} was asked for")
 
 
 def dropped(plan: Plan) -> set[int]:

@@ -96,10 +96,7 @@ class Prune(Configured):
             problem = f"{total:,} tokens could go, {minimum:,} are the least worth clearing"
             return Plan.skip("below_minimum", problem)
         going.reverse()
-        if allowance.stored or (self.summary_tokens and allowance.writer):
-            return _Clearing(self, allowance).plan(going)
-        edits = tuple([output.replaced(text) for output, text in going])
-        return Plan(edits, reason="outputs_cleared")
+        return _Clearing(self, allowance).plan(going)
 
     def _going(self, transcript: Transcript, allowance: Allowance) -> list[tuple[Output, str]]:
         """Outputs before the zone that become smaller, newest first, each with its new text."""
@@ -149,7 +146,7 @@ class Prune(Configured):
 
 
 class _Clearing:
-    """One run with a store, or a model until it fails.
+    """One run, with a store, a model, both or neither; a model is asked until it fails.
 
     A summary does not depend on the question, so that it stays the same from call to call.
     """
