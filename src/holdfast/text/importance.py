@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
-from holdfast.text.words import AnyScript, is_whole, places
+from holdfast.text.words import AnyScript, places
 
 
 class _Sayings:
@@ -103,7 +103,7 @@ _FAULT_NAME = re.compile(r"(?<=[A-Za-z0-9])(?:Error|Exception|Failure)(?![A-Za-z
 _NAME_BEFORE = re.compile(r"(?:[\w$]|[^\W_][-+./\\]|--)\Z")
 _NAME_AFTER = re.compile(r"[\w(]|[-+./\\][^\W_]")
 _ABSENT_BEFORE = re.compile(
-    r"(?<![\w.])(?:no|0|zero|without|never|not|any)(?:[ \t]\w{1,12})?[ \t]$"
+    r"(?:(?<![\w.])(?:no|0|zero|without|never|not|any|less|hardly)|n['’]t)(?:[ \t]\w{1,12})?[ \t]$"
 )
 _ABSENT_AFTER = re.compile(
     r"[\"']?\s?[:=]{1,2}\s?(?:[\"']?(?:0|null|none|nil|false)(?![\w.])|\"\"|''|\[\]|\{\})|[ "
@@ -167,7 +167,10 @@ _PLANS = _Sayings(
 )
 
 
-_SAYINGS = (*_ALARMS.values(), _CONSTRAINTS, _CONCLUSIONS, _REASONS, _PLANS)
+_MARKERS = _Sayings("important critical crucial key essential remember note significant vital")
+"""Words that mark something as important, from the SelectiveCompression design (V.12)."""
+
+_SAYINGS = (*_ALARMS.values(), _CONSTRAINTS, _CONCLUSIONS, _REASONS, _PLANS, _MARKERS)
 _TELLING = _REPLY_WORDS.union(*(sayings.telling for sayings in _SAYINGS))
 """All words that are looked up."""
 
@@ -253,16 +256,6 @@ def _absent(low: str, start: int, end: int) -> bool:
     return _ABSENT_AFTER.match(low, end, end + _NEAR) is not None
 
 
-_MARKERS = frozenset(
-    "important critical crucial key essential remember note significant vital".split()
-)
-"""Words that mark something as important, from the SelectiveCompression design."""
-
-_DENIED = re.compile(
-    r"(?:\b(?:not|no|never|less|hardly)|n['’]t)(?: (?:so|very|that|really|the|a|an|all that))?\s*$"
-)
-
-
 @dataclass(frozen=True, slots=True)
 class Weights:
     """The weights of factors, each from 0 to 1, in the importance of a text.
@@ -305,10 +298,6 @@ PRESETS: Mapping[str, Weights] = {"mofa": MOFA, "selective": SELECTIVE}
 
 
 def has_importance_marker(text: str) -> bool:
-    """Whether a whole word of the text, not negated, marks it as important."""
+    """Whether a word of the text marks it as important."""
     low = text.lower()
-    return any(
-        is_whole(low, at, at + len(word)) and not _DENIED.search(low[max(0, at - _NEAR) : at])
-        for word in _MARKERS
-        for at in places(low, word)
-    )
+    return _MARKERS.reported(low, _spoken(low))
