@@ -318,10 +318,7 @@ class Candidates:
         """Choose ``first`` as far as it fits, then the beginning of the order that fits.
 
         If much room is left then, the next pieces that fit have it, of those that cost at least
-        ``least`` tokens together.
-
-        ``tokens`` counts a choice exactly. One piece with a higher value than the whole beginning
-        replaces it: otherwise trifles would fill a small room (Khuller, Moss and Naor 1999).
+        ``least`` tokens together. ``tokens`` counts a choice exactly.
         """
         # in a small room the best of the newest output fits, though its estimate does not
         firm = filled((), 0, first, self.costs, tokens, room, room, REACH)
@@ -340,15 +337,7 @@ class Candidates:
                 break  # there are no more
         following = rest[rest.index(chosen[-1]) + 1 :] if chosen else ()
         chosen = filled(chosen, taken, following, self.costs, cost, room, room * (1 - IDLE))
-        best = sorted(rest, key=self._value, reverse=True)[:1]
-        outweighs = sum(map(self._value, best)) > sum(map(self._value, chosen))
-        if outweighs and cost(best) <= room:
-            chosen = best
         return [*firm, *chosen]
-
-    def _value(self, number: int) -> float:
-        """The value of a candidate by itself."""
-        return fsum(map(self._worth.__getitem__, self._tells[number])) + self._bonus[number]
 
     def by_event(self, chosen: Iterable[int]) -> dict[int, list[int]]:
         """The numbers of the chosen candidates within each event, all ascending."""
