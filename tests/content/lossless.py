@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
-from holdfast.content import logs, structured
+from holdfast.content import structured
 from holdfast.content.structured import Many, Same
 from holdfast.text.json_values import DEEPEST, dump, parse
 
@@ -28,27 +26,6 @@ def _of_table(compacted: str) -> str:
     widths = [max(map(len, column)) for column in zip(*words, strict=True)]
     padded = ((cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in words)
     return "\n".join("   ".join(row).rstrip() for row in padded)
-
-
-def _of_log(short: str) -> str:
-    heading, _, body = short.partition("\n")
-    if heading != logs._SHORT_FORM:
-        return short
-    return "\n".join(_repeated(body.split("\n")))
-
-
-def _repeated(lines: Sequence[str]) -> Iterator[str]:
-    previous = ""
-    for line in lines:
-        if line.startswith("×"):
-            yield from [previous] * int(line[1:])
-            continue
-        if line.startswith("″"):
-            shared, _, rest = line[1:].partition(" ")
-            previous = " ".join([*previous.split(" ")[: int(shared)], rest])
-        else:
-            previous = line
-        yield previous
 
 
 def _of_json(text: str) -> str:
@@ -114,5 +91,4 @@ def _record(value, kind, absent):
 _EXPANDED = {
     "json": _of_json,
     "table": _of_table,
-    "log": _of_log,
 }

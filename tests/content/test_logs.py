@@ -10,7 +10,6 @@ import pytest
 from holdfast.content.logs import Log
 from holdfast.designs.llm4s import llm4s_log
 from holdfast.kernel.ports import Room
-from tests.content.lossless import expanded
 from tests.contracts.content_contract import ContentContract
 
 
@@ -200,20 +199,6 @@ def test_a_log_stays_a_log_whatever_happened_to_it(spoil):
     told = Log().shrink(text, Room(300, lambda piece: len(piece) // 3 + 1)).text
     assert "×50" in told
     assert not any(ord(character) < 32 and character != "\n" for character in told)
-
-
-def test_what_lines_share_is_written_once_and_comes_back():
-    lines = [f"Mar  1 10:00:00 web1 sshd[1234]: try number {n}" for n in range(30)]
-    text = "\n".join([*lines, lines[-1], lines[-1], ""])
-    compacted = Log().compact(text)
-    assert compacted is not None
-    assert "″8 7" in compacted
-    assert "×2" in compacted
-    assert expanded("log", compacted) == text
-
-
-def test_a_text_with_the_marks_of_the_lossless_form_has_none():
-    assert Log().compact("×3\n" * 100) is None
 
 
 def test_the_llm4s_preset_keeps_eighty_and_forty_lines():

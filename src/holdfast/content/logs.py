@@ -12,7 +12,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import groupby, islice
+from itertools import islice
 from os.path import commonprefix
 from typing import NamedTuple
 
@@ -390,19 +390,6 @@ class Log(LossyKind):
         least = 0.6 if "time" in layout.columns else 0.8
         return begun / len(told) if begun > least * own else 0.0
 
-    def compact(self, text: str) -> str | None:
-        """The lines without the words that they share with the line above, and without repeats.
-
-        ``″5 rest`` is a line whose first five words are those of the line above; ``×3`` stands for
-        three repetitions of the line above. Words end at single spaces, so every line is restored
-        exactly. None if that saves little or a line looks like one of the marks.
-        """
-        lines = text.split("\n")
-        if any(line.startswith((_DITTO, _TIMES, _SHORT_FORM)) for line in lines):
-            return None
-        short = "\n".join([_SHORT_FORM, *_shortened(lines)])
-        return short if len(short) <= (1 - _LEAST_SAVING) * len(text) else None
-
     def read(self, text: str) -> Reading:
         """Each kind of event with its count, by component, and under it the lines.
 
@@ -445,25 +432,3 @@ def _pieces(lines: Sequence[str], events: Sequence[KindSummary], usual: str) -> 
         for part in clauses(line):
             yield Piece(part, row, 0, told)
             told = ()  # the rest of a long line does not tell its event
-
-
-_SHORT_FORM = "[log: ″n stands for the first n words of the line above, ×n for n more of that line]"
-_DITTO, _TIMES = "″", "×"
-# share of the text that the short form must save: it is harder to read; half and double read real
-# logs alike
-_LEAST_SAVING = 0.1
-
-
-def _shortened(lines: Sequence[str]) -> Iterator[str]:
-    above: list[str] = []
-    for line, same in groupby(lines):
-        words = line.split(" ")
-        shared = len(commonprefix([above, words]))  # noqa: RUF071 - of words
-        rest = words[shared:]
-        yield f"{_DITTO}{shared} {' '.join(rest)}" if shared > 1 and rest else line
-        above = words
-        repeats = len(list(same)) - 1
-        if not line:  # a mark would be no shorter
-            yield from [""] * repeats
-        elif repeats:
-            yield f"{_TIMES}{repeats}"
