@@ -70,7 +70,7 @@ class Telling(NamedTuple):
     quoted: frozenset[str]
 
 
-class Closely(NamedTuple):
+class Shortlist(NamedTuple):
     """How many characters of a long text are ranked, and what else decides which."""
 
     most: float = inf
@@ -79,28 +79,28 @@ class Closely(NamedTuple):
     """Names that occur elsewhere in the conversation."""
 
 
-_WHOLE = Closely()
+_WHOLE = Shortlist()
 
 
-def telling_of(event: StreamEvent, closely: Closely = _WHOLE) -> Telling:
-    """The pieces of the event; ``closely`` says which of a longer text are ranked."""
+def telling_of(event: StreamEvent, limits: Shortlist = _WHOLE) -> Telling:
+    """The pieces of the event; ``limits`` says which of a longer text are ranked."""
     if event.function == "act":
-        return _telling(("act", event.by, event.text, closely))
+        return _telling(("act", event.by, event.text, limits))
     if event.function in ("outcome", "material"):
-        return _telling(("returned", "", event.content, closely))
-    return _telling(("said", "", event.content, closely))
+        return _telling(("returned", "", event.content, limits))
+    return _telling(("said", "", event.content, limits))
 
 
 @Memo
-def _telling(key: tuple[str, str, str, Closely]) -> Telling:
-    how, name, text, closely = key
+def _telling(key: tuple[str, str, str, Shortlist]) -> Telling:
+    how, name, text, limits = key
     if how == "act":
         reading = Reading(tuple(pieces_of_act(name, text)), 1)
     elif how == "returned":
         reading = taken_apart(text) or passages(text)
     else:
         reading = passages(text)
-    numbers = shortlist(reading.pieces, *closely)
+    numbers = shortlist(reading.pieces, *limits)
     pieces = [reading.pieces[number] for number in numbers]
     named = [things(piece.names) for piece in pieces]
     names = Counter(chain.from_iterable(named))
@@ -429,8 +429,8 @@ def _tellings(events: Sequence[StreamEvent], most: float, question: str) -> list
     short = {n: telling_of(event) for n, event in enumerate(events) if len(event.text) <= most}
     if len(short) == len(events):
         return list(short.values())
-    closely = Closely(most, question, frozenset().union(*(each.names for each in short.values())))
-    return [short.get(n) or telling_of(event, closely) for n, event in enumerate(events)]
+    limits = Shortlist(most, question, frozenset().union(*(each.names for each in short.values())))
+    return [short.get(n) or telling_of(event, limits) for n, event in enumerate(events)]
 
 
 def rates(messages: Sequence[Message], meter: Meter) -> Rate:

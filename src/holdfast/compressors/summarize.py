@@ -138,18 +138,22 @@ class Summarize(Configured):
         start = self._start_of_recent(history)
         known = yield from memory.look(start)
 
-        def telling(upto: int) -> _Telling | None:
+        def rolled(upto: int) -> _RollingSummary | None:
             leaving = history.leaving(upto)
             gone = sorted({*leaving, *history.summaries})
             place = placed(history.transcript, gone, role) if leaving else None
             new = [i for i in history.places if known.upto < i <= upto]
-            return _Telling(self, history, memory, known, upto, new, gone, place) if place else None
+            return (
+                _RollingSummary(self, history, memory, known, upto, new, gone, place)
+                if place
+                else None
+            )
 
-        kept = None if known.upto in history.summaries else telling(known.upto)
+        kept = None if known.upto in history.summaries else rolled(known.upto)
         if kept and not history.exact and kept.fits():
             return kept.reused(kept.most)
         ends = history.ends(start - 1, known.upto)
-        longer = next(filter(None, map(telling, ends)), None)
+        longer = next(filter(None, map(rolled, ends)), None)
         if longer is None or not longer.is_worth_it():
             if kept:
                 return kept.reused(kept.cap)
@@ -210,8 +214,8 @@ def _is_safe(messages: Messages, cut: int) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Telling:
-    """The summary of everything up to some position."""
+class _RollingSummary:
+    """The summary of everything up to some position: reused, extended, or extended by rule."""
 
     form: Summarize
     history: History
