@@ -49,6 +49,13 @@ def test_aligned_columns_are_cut_where_all_lines_have_a_gap():
     assert found.rows[1] == ["web-6d4b9c7f5-9qz4m", "1/1", "Running", "2 (5h ago)", "12d"]
 
 
+def test_a_command_above_columns_is_no_heading():
+    sizes = "\n".join(
+        f"   32{n:02}  2024-09-{n:02}  eu/T-118/02914{n:03}.json" for n in range(1, 9)
+    )
+    assert grid(f"$ python -m archive ls T-118\n{sizes}") is None
+
+
 def test_csv_is_read_as_it_is_quoted():
     found = grid('id,name,note\n1,"a, b","says ""hi"""\n2,c,"two\nlines"\n3,d,\n')
     assert found is not None
