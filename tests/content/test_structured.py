@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import date
 
 import pytest
 
@@ -72,6 +73,22 @@ def bookings(number: int = 60) -> list[dict[str, object]]:
 
 
 @pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ([(7, "a kiln", None), (8, 'it\'s "large"', True)], ["7, a kiln", "8, "]),
+        ({"kiln": {"lit": date(2023, 5, 15), "walls": ("brick",)}}, ["datetime.date(2023, 5, 15)"]),
+        ("{'kiln': 7}\n{'kiln': 8}", ["kiln 7", "kiln 8"]),
+    ],
+)
+def test_what_python_prints_is_read_as_records(value, told):
+    text = str(value)
+    assert Json().recognises(text)
+    assert Json().compact(text) is None
+    pieces = " | ".join(piece.text for piece in Json().read(text).pieces)
+    assert all(each in pieces for each in told), pieces
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "",
@@ -79,7 +96,8 @@ def bookings(number: int = 60) -> list[dict[str, object]]:
         '"text"',
         "null",
         "{",
-        "{'a': 1}",
+        "{a: 1}",
+        "(see below)",
         "[1, 2] and more",
         "[" * 100_000 + "]" * 100_000,
         "[INFO] 10:00 started",

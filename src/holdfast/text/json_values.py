@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from ast import literal_eval
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
@@ -17,6 +18,11 @@ _BRACKET = re.compile(rf'(?:{_STRING}|[^"\[\]{{}}]++)*+([\[\]{{}}])', re.DOTALL)
 _COMMA_AHEAD = re.compile(rf'(?:{_STRING}|[^",]++)*+,', re.DOTALL)
 _START = re.compile(r"^[ \t]*[\[{]|\{\s*\"|\[\s*[\[{]", re.MULTILINE)
 """Where a value may begin inside other text."""
+
+_PRINTED = re.compile(
+    r"""'(?:[^'\\\n]|\\.)*+'|"(?:[^"\\\n]|\\.)*+"|[A-Za-z_][\w.]*+(?:\([^()\n]*+\))?|,?\s*\)|\("""
+)
+_CONSTANTS = {"None": "null", "True": "true", "False": "false", "(": "["}
 
 _REACH = 1_000  # characters of a value that are read first; then four times as many, and so on
 _LONGEST = 16  # the words and escapes of JSON (RFC 8259) are shorter: a cut one is near the end
@@ -104,12 +110,40 @@ def values_in(text: str) -> Iterator[tuple[str, list[Value]]]:
 
 @Memo  # since a text is recognised before it is read
 def sources(text: str) -> Sequence[tuple[str, str]]:
-    """The parts of a text, each with its objects and arrays as valid JSON, or nothing."""
+    """The parts of a text, each with its objects and arrays as valid JSON, or nothing.
+
+    Values that Python printed are read too, if the text has nothing else.
+    """
+    for source in (text, _from_python(text)):
+        try:
+            parse(source, CHECKER)
+        except ValueError:
+            continue
+        return ((text, source),)
+    return tuple(_sources(text))
+
+
+def _from_python(text: str) -> str:
+    """A text that may consist of Python's lists, tuples and dictionaries, as JSON; else nothing."""
+    bare = text.strip()
+    if not bare.startswith(("[", "(", "{")) or not bare.endswith(("]", ")", "}")):
+        return ""
     try:
-        parse(text, CHECKER)
-    except ValueError:
-        return tuple(_sources(text))
-    return ((text, text),)
+        return _PRINTED.sub(_in_json, bare)
+    except SyntaxError:  # an escape that Python does not know
+        return ""
+
+
+def _in_json(found: re.Match[str]) -> str:
+    """A string, a word, a parenthesis or a call that Python printed, in JSON."""
+    printed = found[0]
+    if printed in _CONSTANTS:
+        return _CONSTANTS[printed]
+    if printed.endswith(")"):  # the end of a tuple, or a call
+        return "]" if printed.strip(", )") == "" else quote(printed)
+    if printed[0] not in "\"'":
+        return printed
+    return quote(literal_eval(printed) if "\\" in printed else printed[1:-1])
 
 
 def _sources(text: str) -> Iterator[tuple[str, str]]:
