@@ -120,11 +120,10 @@ _FAR = 12.0
 # share of the room up to which the user's newest input is kept whole; in recorded runs half and
 # double kept as much
 _INPUT = 0.125
+# messages that the last part dropped are tried again up to so many times the room, or to so many
+# tokens. Half and double, and twice the tokens, kept as much of recorded runs fitted before every
+# reply; without a least number of tokens, .877 instead of .910 of the values of airline sessions
 _LOOKED_AT, _CHEAP = 2, 4_000
-"""Messages that the last part dropped are tried again up to so many times the room, or to so many
-tokens. Half and double, and twice the tokens, kept as much of recorded runs fitted before every
-reply; without a least number of tokens, .877 instead of .910 of the values of airline sessions.
-"""
 # share of words in the characters of the newest messages that makes them a talk; half and more
 # kept as much of recorded runs
 _TALK = 0.65
