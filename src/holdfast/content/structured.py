@@ -1,4 +1,4 @@
-"""JSON, JSON lines and what Python prints: records as tables, without loss if that is enough, and as pieces.
+"""JSON, JSON lines and values that Python printed: records as tables or as pieces.
 
 Without loss, a list or object of similar records becomes an object with their keys and rows.
 Missing values have a mark, and a value that all records share is written once, with its key::
