@@ -4,6 +4,7 @@ it belongs to.
 
 import json
 import re
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -18,6 +19,7 @@ from holdfast.stream import StreamEvent
 from tests.doors import talks
 from tests.session.talks import call as exchange
 
+TEXTS = Path(__file__).parents[1] / "content" / "texts"
 ORDER = "From now on always send the totals to ledger-7731@example.org."
 TOWNS = ("Porto", "Braga", "Faro")
 SAID = "What the user said:"
@@ -458,6 +460,29 @@ def test_a_decision_on_what_all_is_about_is_told_before_the_rows_that_tools_retu
             messages.append({"role": "user", "content": order})
     said, _ = told(messages, budget)
     assert order in said
+
+
+DECIDED = (
+    "Keep the parser as it is, only the writer changes, and tell Dana before the release.",
+    "Use the second option: roll back the index first, then drop the column on Sunday.",
+    "The limit is 40 requests a minute for this customer, not 60. They signed that in May.",
+    "No, do not restart the service now. Wait until the export to Lyon has finished.",
+    "We decided for the smaller instance, because finance refused the other one.",
+)
+
+
+@pytest.mark.parametrize("kind", sorted(path.name for path in TEXTS.iterdir() if path.is_dir()))
+def test_decisions_are_told_whatever_kind_of_text_tools_return(kind):
+    messages = [{"role": "user", "content": "Find out why the export fails, and mend it."}]
+    paths = sorted(path for path in (TEXTS / kind).iterdir() if path.is_file())[:8]
+    for number, path in enumerate(paths):
+        messages += exchange(number, path.read_text("utf-8", errors="replace")[:9_000])
+        if number < len(DECIDED):
+            messages.append({"role": "assistant", "content": f"I have read {path.name}, and now?"})
+            messages.append({"role": "user", "content": DECIDED[number]})
+    budget = int(0.15 * holdfast.count(messages).total)
+    view = str(holdfast.compress(messages, budget).messages)
+    assert all(decision in view for decision in DECIDED[: len(paths)])
 
 
 def test_the_question_below_passages_that_a_program_pastes_is_told():
