@@ -430,7 +430,7 @@ def test_outputs_are_known_by_what_they_end_with():
     assert [each.content for each in outputs] == [
         f"{each}\n(folder: /srv/totals)" for each in answers
     ]
-    assert outputs[0].edges == ("", "\nshell>")
+    assert outputs[0].text.endswith("\nshell>")
 
 
 def test_an_answer_without_the_form_of_others_is_an_output_too_if_nobody_types_it():

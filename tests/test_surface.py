@@ -69,7 +69,9 @@ def test_a_report_is_written_as_its_file_is_named(result, tmp_path):
 
 @pytest.mark.parametrize("name", ["report.pdf", "report"])
 def test_a_report_is_not_written_into_a_file_of_an_unknown_form(result, tmp_path, name):
-    with pytest.raises(holdfast.ConfigError, match=f"{name}: the form of the report is not clear"):
+    with pytest.raises(
+        holdfast.ConfigError, match=f"{name}: its name does not say the form of the report"
+    ):
         result.report(tmp_path / name)
     assert not list(tmp_path.iterdir())
     assert result.report(tmp_path / name, form="text") == (tmp_path / name).read_text("utf-8")

@@ -30,7 +30,7 @@ def compress(
 ) -> CompressionResult[M]:
     """Fit a conversation to a budget of tokens and return a ``CompressionResult``.
 
-    ``messages`` is a list of messages or a whole request body, whose system prompt and tools are
+    ``messages`` is a list of messages or a request body, whose system prompt and tools are
     counted too. The result has the same type; messages that are not changed are the same objects.
     Objects of a vendor's package come back as dictionaries. A ``Conversation`` is accepted too; its
     id is the default for ``thread``.

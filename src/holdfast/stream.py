@@ -76,11 +76,6 @@ class StreamEvent(NamedTuple):
         return self.text[self.opening : len(self.text) - self.closing]
 
     @property
-    def edges(self) -> tuple[str, str]:
-        """What outcomes begin and end with."""
-        return self.text[: self.opening], self.text[len(self.text) - self.closing :]
-
-    @property
     def is_users_words(self) -> bool:
         """Whether these are a user's own words."""
         return self.by == "user" and self.function == "words"
@@ -171,12 +166,13 @@ def _of_text(
     if not is_outcome:
         yield from _said(text, UNCLEAR, at, number, *told)
         return
-    rests = [text.rpartition(closing[::-1])[2] for closing in protocol.closings]
-    below = min(rests, key=len, default=text)  # a person may write below the end of an output
-    output = text.removesuffix(below) or text
-    closing = protocol.closing(output)
-    yield StreamEvent("outcome", "tool", output, at, number, *told, closing)
-    yield from _said(below.strip() if below != text else "", role, at, number)
+    parted = [text.rpartition(closing[::-1]) for closing in protocol.closings]
+    output, closing, below = min(parted, key=lambda part: len(part[2]), default=("", "", text))
+    if not closing:
+        output, below = text, ""
+    yield StreamEvent("outcome", "tool", output + closing, at, number, *told, len(closing))
+    # a person may write below the end of an output
+    yield from _said(below.strip(), role, at, number)
 
 
 def _said(
@@ -309,10 +305,6 @@ class Protocol(NamedTuple):
         ):
             return 0
         return len(text) - len(bare) + signed.end()
-
-    def closing(self, text: str) -> int:
-        """The characters of the last line that outputs have in common, 0 if there is none."""
-        return max([len(each) for each in self.closings if text.endswith(each[::-1])], default=0)
 
     def parted(self, text: str) -> tuple[str, str, str]:
         """Split a message into the act and the words before and behind it; each may be empty."""

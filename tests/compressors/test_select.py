@@ -504,6 +504,32 @@ def test_the_question_below_passages_that_a_program_pastes_is_told():
     assert all(f"The deputy in {town}." in done for town in towns[:-2])
 
 
+def test_of_a_plan_that_is_written_anew_after_each_step_the_newest_is_told():
+    steps = [
+        f"Compare the {rows} of the ledger with those of {town}"
+        for town in TOWNS
+        for rows in ("credits", "debits")
+    ]
+    messages = [{"role": "user", "content": "Read the ledger and tell me what is due."}]
+    for done in range(len(steps)):
+        plan = [
+            {"step": step, "status": "done" if place < done else "open"}
+            for place, step in enumerate(steps)
+        ]
+        function = {"name": "write_plan", "arguments": json.dumps({"plan": plan})}
+        call = {"id": f"plan-{done}", "type": "function", "function": function}
+        messages += [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"plan-{done}", "content": "The plan was kept."},
+            *exchange(done, filler(done)),
+            {"role": "assistant", "content": f"Step {done} is done."},
+        ]
+    messages += exchange(99, "ok")
+    _, done = told(messages, 900)
+    assert done.count("write_plan") == 1
+    assert done.count("status: done") == len(steps) - 1
+
+
 def test_what_an_agent_says_again_and_again_is_told_once():
     messages = native("")
     again = "I changed only what was needed for it, and the rest is as before."

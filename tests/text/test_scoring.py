@@ -60,7 +60,3 @@ def test_a_marker_is_a_word_of_its_own(text):
 )
 def test_part_of_a_word_and_what_is_denied_are_no_markers(text):
     assert not has_importance_marker(text)
-
-
-def test_it_describes_what_counts():
-    assert MOFA.describe() == {"recency": 0.4, "role": 0.3, "density": 0.3}

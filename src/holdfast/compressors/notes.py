@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import chain, repeat
 from math import fsum, inf
 from typing import NamedTuple
@@ -207,6 +208,8 @@ _USERS = 0.5
 _ENDS = (
     2  # pieces at either end of a long message that its sender typed; half and double kept as much
 )
+_PLAN = 8  # names; half and double kept as much
+_AGAIN = 0.9  # share of the names of an act; 0.8 kept as much
 _NEARLY_ALL = 0.8  # share of the tokens of all candidates that are of one text; 0.9 kept as much
 
 
@@ -252,7 +255,7 @@ class Candidates:
         self._tells: list[tuple[str, ...]] = []
         self._forms: list[Form] = []
         self.costs: list[float] = []
-        numbers = sorted(set(among) - _said_again(events))
+        numbers = sorted(set(among) - _superseded(events, self.tellings))
         for number in numbers:
             telling, tokens = self.tellings[number], rate(events[number])
             self.found += [PieceOfEvent(number, at) for at in telling.numbers]
@@ -394,8 +397,7 @@ class Candidates:
                 alike.update(self.tellings[number].forms)
         for number in numbers:
             event, telling = self.events[number], self.tellings[number]
-            is_said = event.function == "words"
-            by = f"{event.by} words" if is_said else event.function
+            by = f"{event.by} words" if event.function == "words" else event.function
             worth = weights.said.get(by, 0.0)
             last = typed[event.message] - 1
             rows = zip(telling.numbers, telling.tells, telling.forms, strict=True)
@@ -410,18 +412,29 @@ class Candidates:
         return said
 
 
-def _said_again(events: Sequence[StreamEvent]) -> set[int]:
-    """The numbers of words that later ones repeat, as a program that prompts an agent does.
+def _superseded(events: Sequence[StreamEvent], tellings: Sequence[Telling]) -> set[int]:
+    """The numbers of events that later ones say again: the newest are enough.
 
-    The newest ones are enough.
+    These are equal words, as a program that prompts an agent repeats them, and acts nearly all of
+    whose names the next one of the tool has, such as a plan that is written anew after each
+    step. An act stays whose outcome tells more than that it succeeded.
     """
-    said = {
-        number: (event.by, event.text)
-        for number, event in enumerate(events)
-        if event.function == "words"
-    }
-    newest = {text: number for number, text in said.items()}
-    return said.keys() - newest.values()
+    newest = {event[:3]: n for n, event in enumerate(events)}  # by function, speaker and text
+    found = {n for n, event in enumerate(events) if event.function == "words"}
+    found -= {*newest.values()}
+    outcomes = {event.act: n for n, event in enumerate(events) if event.function == "outcome"}
+    later = defaultdict[str, AbstractSet[str]](frozenset)
+    for number, event in reversed([*enumerate(events)]):
+        names, outcome = tellings[number].names.keys(), outcomes.get(number)
+        if event.function != "act" or len(names) < _PLAN:
+            continue
+        if outcome and len(tellings[outcome].numbers) > 1:
+            continue
+        if len(names & later[event.by]) >= _AGAIN * len(names):
+            found |= {number, outcome or number}
+        else:
+            later[event.by] = names
+    return found
 
 
 def _tellings(events: Sequence[StreamEvent], most: float, question: str) -> list[Telling]:

@@ -545,11 +545,10 @@ class Draft(NamedTuple):
         for number, pieces in found.items():
             if number in in_place:
                 reading = candidates.tellings[number].reading
-                is_whole = len(pieces) == len(reading.pieces)
-                event = candidates.events[number]
-                opening, closing = event.edges
-                shown = f"{opening}{writer(reading)(pieces)}{closing}"
-                texts[number] = event.text if is_whole else shown
+                event, shown = candidates.events[number], writer(reading)(pieces)
+                if len(pieces) == len(reading.pieces):
+                    shown = event.content
+                texts[number] = event.text.replace(event.content, shown, 1)
         notes = written(told, self.selection.heading, self.tail) if told or self.tail else ""
         return notes, texts
 

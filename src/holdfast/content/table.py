@@ -251,9 +251,10 @@ def _aligned(lines: Sequence[str]) -> Grid | None:
     first = list(islice(told, SAMPLE))
     if len(first) <= FEWEST or first[0].lstrip()[0].isdigit():  # not column names
         return None
-    if not GUTTER.search(first[0].strip()):  # a command, and no line with columns
-        return None
-    if not mostly(first, lambda line: GUTTER.search(line.strip()), _MOSTLY):
+    # a line without a gap above columns is a command
+    if not GUTTER.search(first[0].strip()) or not mostly(
+        first, lambda line: GUTTER.search(line.strip()), _MOSTLY
+    ):
         return None
     lines = [line.expandtabs().rstrip() for line in (*first, *told)]
     cuts = _cuts(lines[:SAMPLE])

@@ -71,7 +71,7 @@ def model_of(payload: object) -> str | None:
 def messages_of(payload: object, field: str = MESSAGES) -> Sequence[Any]:
     """The messages of a list or of a request body. Raises FormatError if there are none."""
     if is_object(payload) and payload.get(field) is None:
-        advice = "give a list of messages, or a whole request body"
+        advice = "give a list of messages, or a request body"
         raise FormatError(f'an object without "{field}" is not a conversation', advice=advice)
     found: object = payload[field] if is_object(payload) else payload
     if is_list(found):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from holdfast.text.words import AnyScript, places
@@ -278,14 +278,6 @@ class Weights:
         """The weighted sum of the factors, limited to 0 to 1."""
         total: float = sum(getattr(self, name) * value for name, value in factors.items())
         return max(0.0, min(1.0, total * self.marker if marked else total))
-
-    def describe(self) -> Mapping[str, object]:
-        """The weights that are not 0."""
-        return {
-            f.name: getattr(self, f.name)
-            for f in fields(self)
-            if getattr(self, f.name) != f.default
-        }
 
 
 MOFA = Weights(recency=0.4, role=0.3, density=0.3)

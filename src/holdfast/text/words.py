@@ -332,7 +332,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[slice]:
         if opened >= 0 and not names:
             yield slice(opened, number + 1)
             opened = -1
-        elif not (opened >= 0 and is_named):
+        elif opened < 0 or not is_named:
             opened, is_named = number, names
     if opened >= 0 and is_named:
         yield slice(opened, len(lines))
