@@ -4,8 +4,9 @@ from itertools import pairwise
 
 import pytest
 
-from holdfast import validate
+from holdfast import count, validate
 from holdfast.session import Session, View
+from tests.compressors.test_select import DECIDED, TEXTS
 from tests.session.talks import call
 
 BUDGET = 8_000
@@ -63,3 +64,19 @@ def test_a_view_that_is_made_anew_has_room_to_grow(views):
 def test_every_view_is_valid_and_within_its_budget(views):
     assert all(view.tokens <= BUDGET for view in views)
     assert not any(validate(view.messages, "openai") for view in views)
+
+
+@pytest.mark.parametrize("kind", ["diff", "log", "prose"])
+def test_what_users_decided_stays_in_views_when_what_tools_returned_goes(kind):
+    paths = sorted(path for path in (TEXTS / kind).iterdir() if path.is_file())[:8]
+    outputs = [path.read_text("utf-8", errors="replace")[:9_000] for path in paths]
+    budget = count([{"role": "user", "content": text} for text in outputs]).total // 12
+    with Session("t", budget=budget) as session:
+        session.append({"role": "user", "content": "Find out why the export fails, and mend it."})
+        for number, output in enumerate(outputs):
+            session.append(*call(number, output))
+            if number < len(DECIDED):
+                session.append({"role": "assistant", "content": f"I have read {number}, and now?"})
+                session.append({"role": "user", "content": DECIDED[number]})
+            view = str(session.fit().messages)
+    assert all(decision in view for decision in DECIDED)

@@ -344,9 +344,9 @@ class Selection:
         """The candidates that come before the others, and the ends of outputs that have none.
 
         They are the best of each shortened output of the newest exchange, what the user answers
-        included, the user's newest request, and the best of the notes. In a small room each has an
-        equal share, so that all say something. An output without a candidate that fits its share
-        says its beginning and its end.
+        included, and the best of the notes. In a small room each has an equal share, so that all
+        say something. An output without a candidate that fits its share says its beginning and its
+        end.
         """
         costs, count, events = self.candidates.costs, self._meter.text, self.stays.events
         floors: list[Iterable[int]] = []
@@ -370,7 +370,7 @@ class Selection:
 
     @cached_property
     def _best(self) -> list[tuple[int | None, Sequence[int]]]:
-        """The candidates of shortened new outputs, of the newest request, and of the notes (None).
+        """The candidates of shortened new outputs, and of the notes (None).
 
         The newest output comes first, and of each the best candidate. What an output tells counts
         in full although older messages tell it too: the newest state is worth more than an older
@@ -390,22 +390,8 @@ class Selection:
             mine = by_event.get(event, [])
             first = self.candidates.best_of(sorted(mine), self.stays.due_to(events[event]))
             floors.append((event, list(dict.fromkeys([*first, *mine]))))
-        asked = self._asked_last()
-        request = [n for n in order if found[n].event == asked]
-        if request:
-            floors.append((asked, request))
-        others = self.in_place | {asked}
-        floors.append((None, [n for n in ranked if found[n].event not in others]))
+        floors.append((None, [n for n in ranked if found[n].event not in self.in_place]))
         return floors
-
-    def _asked_last(self) -> int | None:
-        """The number of the user's newest words, if they are among the older messages.
-
-        They ask for what is being done; the first ones may ask for what is long finished.
-        """
-        events = self.stays.events
-        asked = [number for number, event in enumerate(events) if event.is_users_words]
-        return asked[-1] if asked and events[asked[-1]].message in self.stays.going else None
 
     def _longer_in_place(self, chosen: Sequence[int], room: int, draft: Draft) -> list[int]:
         """The chosen candidates, and others of what stays in place, if they fit the room."""
