@@ -205,9 +205,8 @@ NEARER = 1.25
 # rarity that a user's words have at least; with 0.6 less was kept of recorded runs, and with 0.4
 # decisions on what all names are about were left out
 _USERS = 0.5
-_ENDS = (
-    2  # pieces at either end of a long message that its sender typed; half and double kept as much
-)
+# pieces at either end of a long message, which its sender typed; half and double kept as much
+_ENDS = 2
 _PLAN = 8  # names; half and double kept as much
 _AGAIN = 0.9  # share of the names of an act; 0.8 kept as much
 _NEARLY_ALL = 0.8  # share of the tokens of all candidates that are of one text; 0.9 kept as much
@@ -382,9 +381,9 @@ class Candidates:
         """The value of each piece by its speaker, times the mean rarity of the things in it.
 
         Findings, decisions and instructions have rare words; announcements of the next step have
-        the common words of the work. So may a user's decision on it. A user who says more than
-        anybody types passes on a text: between its first and last pieces, all share the value of a
-        typed message.
+        the common words of the work. A user's decisions may have them too. A user who says more
+        than anybody types passes on a text: the pieces between its ends share the value of a typed
+        message.
         """
         weights = table()
         rarity = {thing: 1 / use.events for thing, use in uses.items()}.get

@@ -181,9 +181,9 @@ class RecentTurns:
     def scope(self, last: Part | None) -> Made:
         """The messages for the next part: those that the last part had or noted, and newer ones.
 
-        The newest of the messages that it dropped are tried again if there is room. Of too many,
-        all go but a user's, the oldest first. Without a last part, or if there are still too many,
-        these are the newest messages of the thread.
+        The newest of the messages that it dropped are tried again if there is room. If there are
+        too many, the oldest go that are not a user's. Without a last part, or if there are still
+        too many, these are the newest messages of the thread.
         """
         thread, made, far = self.thread, self.thread.state.made, self._far()
         newest = self.since(far, far, is_talk=self._is_talk())
@@ -195,7 +195,7 @@ class RecentTurns:
         tokens += self.tokens(thread.read(range(made.end, newest.end)).values())
         for place in sorted(told):
             message = before[place].message
-            if tokens <= self.room * _FAR and not message.results:
+            if tokens <= self.room * _FAR and not message.results:  # these go with their calls
                 break
             if message.role != "user" or message.results:
                 told.remove(place)

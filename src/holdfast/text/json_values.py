@@ -139,8 +139,8 @@ def _in_json(found: re.Match[str]) -> str:
     printed = found[0]
     if printed in _CONSTANTS:
         return _CONSTANTS[printed]
-    if printed.endswith(")"):  # the end of a tuple, or a call
-        return "]" if printed.strip(", )") == "" else quote(printed)
+    if printed.endswith(")"):  # of a call or of a tuple
+        return quote(printed) if printed[0].isidentifier() else "]"
     if printed[0] not in "\"'":
         return printed
     return quote(literal_eval(printed) if "\\" in printed else printed[1:-1])
