@@ -530,6 +530,27 @@ def test_of_a_plan_that_is_written_anew_after_each_step_the_newest_is_told():
     assert done.count("status: done") == len(steps) - 1
 
 
+def test_acts_that_differ_in_whom_they_are_for_are_all_told():
+    messages = [{"role": "user", "content": "Tell every branch when the ledger is closed."}]
+    for number in range(6):
+        sent = {
+            "to": f"branch-{number * 37 + 11}",
+            "text": "The ledger is closed on Friday at noon, please send all that is open before.",
+        }
+        function = {"name": "send", "arguments": json.dumps(sent)}
+        messages += [
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [{"id": f"sent-{number}", "type": "function", "function": function}],
+            },
+            {"role": "tool", "tool_call_id": f"sent-{number}", "content": "It was sent."},
+            *exchange(number, filler(number)),
+        ]
+    view = str(holdfast.compress(messages, 500).messages)
+    assert all(f"branch-{number * 37 + 11}" in view for number in range(6))
+
+
 def test_what_an_agent_says_again_and_again_is_told_once():
     messages = native("")
     again = "I changed only what was needed for it, and the rest is as before."

@@ -415,8 +415,8 @@ def _superseded(events: Sequence[StreamEvent], tellings: Sequence[Telling]) -> s
     """The numbers of events that later ones say again: the newest are enough.
 
     These are equal words, as a program that prompts an agent repeats them, and acts nearly all of
-    whose names the next one of the tool has, such as a plan that is written anew after each
-    step. An act stays whose outcome tells more than that it succeeded.
+    whose words and all of whose ids the next one of the tool has, such as a plan that is written
+    anew after each step. An act stays whose outcome tells more than that it succeeded.
     """
     newest = {event[:3]: n for n, event in enumerate(events)}  # by function, speaker and text
     found = {n for n, event in enumerate(events) if event.function == "words"}
@@ -429,7 +429,8 @@ def _superseded(events: Sequence[StreamEvent], tellings: Sequence[Telling]) -> s
             continue
         if outcome and len(tellings[outcome].numbers) > 1:
             continue
-        if len(names & later[event.by]) >= _AGAIN * len(names):
+        has_ids = tellings[number].ids <= later[event.by]
+        if has_ids and len(names & later[event.by]) >= _AGAIN * len(names):
             found |= {number, outcome or number}
         else:
             later[event.by] = names
