@@ -108,7 +108,7 @@ def _telling(key: tuple[str, str, str, Shortlist]) -> Telling:
     return Telling(
         reading,
         numbers,
-        tuple(map(tuple, named)),
+        tuple(named),
         tuple([_form(how, *each) for each in zip(named, pieces, strict=True)]),
         tuple([piece.cost for piece in pieces]),
         tuple(places_in(numbers, [piece.under for piece in pieces])),

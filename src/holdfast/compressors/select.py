@@ -531,9 +531,8 @@ class Draft(NamedTuple):
         for number, pieces in found.items():
             if number in in_place:
                 reading = candidates.tellings[number].reading
-                event, shown = candidates.events[number], writer(reading)(pieces)
-                if len(pieces) == len(reading.pieces):
-                    shown = event.content
+                event, is_whole = candidates.events[number], len(pieces) == len(reading.pieces)
+                shown = event.content if is_whole else writer(reading)(pieces)
                 texts[number] = event.text.replace(event.content, shown, 1)
         notes = written(told, self.selection.heading, self.tail) if told or self.tail else ""
         return notes, texts

@@ -116,6 +116,14 @@ class Proxy:
             self.figures.end(row, status, exchange.usage)
 
 
+def _text(value: bytes) -> str:
+    """The value of a header, which is sent as UTF-8 again; what is none is read as Latin-1."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
+
+
 class _Exchange:
     """One request and its answer."""
 
@@ -253,7 +261,7 @@ class _Exchange:
         if not isinstance(body, bytes | None):
             left.remove(b"content-length")
         headers = [
-            (name.decode("latin-1"), value.decode("utf-8", "replace"))  # aiohttp sends UTF-8
+            (name.decode("latin-1"), _text(value))
             for name, value in self.client.scope["headers"]
             if name not in left and not name.startswith(_OWN)
         ]

@@ -114,7 +114,8 @@ def sources(text: str) -> Sequence[tuple[str, str]]:
 
     Values that Python printed are read too, if the text has nothing else.
     """
-    for source in (text, _from_python(text)):
+    for written in (str, _from_python):
+        source = written(text)
         try:
             parse(source, CHECKER)
         except ValueError:
