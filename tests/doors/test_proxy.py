@@ -72,9 +72,18 @@ def test_a_refusal_for_length_is_answered_once_on_every_wire(provider, address, 
 
 def test_what_fits_goes_through_byte_for_byte_with_its_headers(provider, address):
     raw = json.dumps(chat(1), indent=3).encode()
-    answer = post(address + CHAT, raw, **{"anthropic-beta": "one,two", "x-title": "Café".encode()})
+    answer = post(
+        address + CHAT,
+        raw,
+        **{
+            "anthropic-beta": "one,two",
+            "x-title": "Café".encode(),
+            "x-place": "Café".encode("latin-1"),
+        },
+    )
     sent = provider.asked[0]
     assert sent.headers["x-title"].encode("latin-1").decode() == "Café"
+    assert sent.headers["x-place"].encode("latin-1").decode() == "Café"
     assert sent.raw == raw
     assert sent.headers["anthropic-beta"] == "one,two"
     assert sent.headers["authorization"] == "Bearer k"
