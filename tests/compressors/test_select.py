@@ -4,8 +4,8 @@ it belongs to.
 
 import json
 import re
-from pathlib import Path
 from random import Random
+from zlib import crc32
 
 import pytest
 
@@ -17,9 +17,9 @@ from holdfast.formats.convert import convert
 from holdfast.stores.in_process import InProcessStore
 from holdfast.stream import StreamEvent
 from tests.doors import talks
+from tests.session.talks import DECIDED, TEXTS, outputs
 from tests.session.talks import call as exchange
 
-TEXTS = Path(__file__).parents[1] / "content" / "texts"
 ORDER = "From now on always send the totals to ledger-7731@example.org."
 TOWNS = ("Porto", "Braga", "Faro")
 SAID = "What the user said:"
@@ -31,6 +31,20 @@ def filler(number):
         f"Row {number}: account {number * 37} was read, its balance is {number * 113}.25 "
         f"and nothing is due. " * 4
     )
+
+
+def called(name, arguments, output):
+    """A call, and its output."""
+    call = {"name": name, "arguments": json.dumps(arguments)}
+    key = f"{name}-{crc32(call['arguments'].encode())}"
+    return [
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": key, "type": "function", "function": call}],
+        },
+        {"role": "tool", "tool_call_id": key, "content": json.dumps(output)},
+    ]
 
 
 def native(text):
@@ -462,27 +476,18 @@ def test_a_decision_on_what_all_is_about_is_told_before_the_rows_that_tools_retu
     assert order in said
 
 
-DECIDED = (
-    "Keep the parser as it is, only the writer changes, and tell Dana before the release.",
-    "Use the second option: roll back the index first, then drop the column on Sunday.",
-    "The limit is 40 requests a minute for this customer, not 60. They signed that in May.",
-    "No, do not restart the service now. Wait until the export to Lyon has finished.",
-    "We decided for the smaller instance, because finance refused the other one.",
-)
-
-
 @pytest.mark.parametrize("kind", sorted(path.name for path in TEXTS.iterdir() if path.is_dir()))
 def test_decisions_are_told_whatever_kind_of_text_tools_return(kind):
     messages = [{"role": "user", "content": "Find out why the export fails, and mend it."}]
-    paths = sorted(path for path in (TEXTS / kind).iterdir() if path.is_file())[:8]
-    for number, path in enumerate(paths):
-        messages += exchange(number, path.read_text("utf-8", errors="replace")[:9_000])
+    texts = outputs(kind)
+    for number, text in enumerate(texts):
+        messages += exchange(number, text)
         if number < len(DECIDED):
-            messages.append({"role": "assistant", "content": f"I have read {path.name}, and now?"})
+            messages.append({"role": "assistant", "content": f"I have read {number}, and now?"})
             messages.append({"role": "user", "content": DECIDED[number]})
     budget = int(0.15 * holdfast.count(messages).total)
     view = str(holdfast.compress(messages, budget).messages)
-    assert all(decision in view for decision in DECIDED[: len(paths)])
+    assert all(decision in view for decision in DECIDED[: len(texts)])
 
 
 def test_the_question_below_passages_that_a_program_pastes_is_told():
@@ -516,11 +521,8 @@ def test_of_a_plan_that_is_written_anew_after_each_step_the_newest_is_told():
             {"step": step, "status": "done" if place < done else "open"}
             for place, step in enumerate(steps)
         ]
-        function = {"name": "write_plan", "arguments": json.dumps({"plan": plan})}
-        call = {"id": f"plan-{done}", "type": "function", "function": function}
         messages += [
-            {"role": "assistant", "content": None, "tool_calls": [call]},
-            {"role": "tool", "tool_call_id": f"plan-{done}", "content": "The plan was kept."},
+            *called("write_plan", {"plan": plan}, "The plan was kept."),
             *exchange(done, filler(done)),
             {"role": "assistant", "content": f"Step {done} is done."},
         ]
@@ -537,14 +539,8 @@ def test_acts_that_differ_in_whom_they_are_for_are_all_told():
             "to": f"branch-{number * 37 + 11}",
             "text": "The ledger is closed on Friday at noon, please send all that is open before.",
         }
-        function = {"name": "send", "arguments": json.dumps(sent)}
         messages += [
-            {
-                "role": "assistant",
-                "content": None,
-                "tool_calls": [{"id": f"sent-{number}", "type": "function", "function": function}],
-            },
-            {"role": "tool", "tool_call_id": f"sent-{number}", "content": "It was sent."},
+            *called("send", sent, "It was sent."),
             *exchange(number, filler(number)),
         ]
     view = str(holdfast.compress(messages, 500).messages)
@@ -659,28 +655,16 @@ def test_the_rest_of_a_list_that_the_agent_works_through_is_kept(budget):
     machines = [{"machine": code(), "room": f"hall {n}"} for n in range(9)]
     messages = [
         {"role": "user", "content": "Go through the complaints and write a summary of them."},
-        *called("overview", "week 21", {"machines": machines, "complaints": complaints}),
+        *called("overview", {"about": "week 21"}, {"machines": machines, "complaints": complaints}),
     ]
     for complaint in complaints[:4]:
         entries = [{"entry": code(), "amount": rng.randrange(10_000)} for _ in range(18)]
-        messages += called("show", complaint, {"complaint": complaint, "entries": entries})
+        messages += called(
+            "show", {"about": complaint}, {"complaint": complaint, "entries": entries}
+        )
 
     told = str(holdfast.compress(messages, budget).messages)
     assert [each for each in complaints[4:] if each not in told] == []
-
-
-def called(name, about, output):
-    """A call with one argument, and its output."""
-    call = {"name": name, "arguments": json.dumps({"about": about})}
-    key = f"{name} {about}".replace(" ", "_")
-    return [
-        {
-            "role": "assistant",
-            "content": None,
-            "tool_calls": [{"id": key, "type": "function", "function": call}],
-        },
-        {"role": "tool", "tool_call_id": key, "content": json.dumps(output)},
-    ]
 
 
 def test_what_a_call_without_name_and_arguments_returned_stands_under_nothing():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 TOPICS = [
@@ -12,6 +13,24 @@ TOPICS = [
     "The nightly backup of ledger-db runs at 02:30 and takes forty minutes.",
     "Priya keeps two parrots, Miso and Tofu, and a very old tortoise.",
 ]
+
+DECIDED = (
+    "Keep the parser as it is, only the writer changes, and tell Dana before the release.",
+    "Use the second option: roll back the index first, then drop the column on Sunday.",
+    "The limit is 40 requests a minute for this customer, not 60. They signed that in May.",
+    "No, do not restart the service now. Wait until the export to Lyon has finished.",
+    "We decided for the smaller instance, because finance refused the other one.",
+)
+"""What a user decides between outputs of tools."""
+
+TEXTS = Path(__file__).parents[1] / "content" / "texts"
+"""Outputs of tools, in a folder for each kind."""
+
+
+def outputs(kind: str) -> list[str]:
+    """The first eight outputs of this kind."""
+    paths = sorted(path for path in (TEXTS / kind).iterdir() if path.is_file())[:8]
+    return [path.read_text("utf-8", errors="replace")[:9_000] for path in paths]
 
 
 def chatter(count: int, start: int = 0) -> list[dict[str, Any]]:

@@ -6,8 +6,7 @@ import pytest
 
 from holdfast import count, validate
 from holdfast.session import Session, View
-from tests.compressors.test_select import DECIDED, TEXTS
-from tests.session.talks import call
+from tests.session.talks import DECIDED, call, outputs
 
 BUDGET = 8_000
 
@@ -68,12 +67,11 @@ def test_every_view_is_valid_and_within_its_budget(views):
 
 @pytest.mark.parametrize("kind", ["diff", "log", "prose"])
 def test_what_users_decided_stays_in_views_when_what_tools_returned_goes(kind):
-    paths = sorted(path for path in (TEXTS / kind).iterdir() if path.is_file())[:8]
-    outputs = [path.read_text("utf-8", errors="replace")[:9_000] for path in paths]
-    budget = count([{"role": "user", "content": text} for text in outputs]).total // 12
+    texts = outputs(kind)
+    budget = count([{"role": "user", "content": text} for text in texts]).total // 12
     with Session("t", budget=budget) as session:
         session.append({"role": "user", "content": "Find out why the export fails, and mend it."})
-        for number, output in enumerate(outputs):
+        for number, output in enumerate(texts):
             session.append(*call(number, output))
             if number < len(DECIDED):
                 session.append({"role": "assistant", "content": f"I have read {number}, and now?"})

@@ -32,7 +32,6 @@ from holdfast.stream import StreamEvent
 from holdfast.text.acts import called
 from holdfast.text.importance import concludes
 from holdfast.text.memo import Memo
-from holdfast.text.pieces import things
 
 from .log import LINES, NEWEST, Kept, Thread
 from .state import REWORDING, Span, State, holds, span_of
@@ -223,7 +222,7 @@ def _notes(text: str, level: int, count: Count) -> str:
     places = [(n, at) for n, telling in enumerate(tellings) for at in telling.numbers]
     pieces, under = in_context(events, tellings, range(len(events)))
     texts = [piece.text for piece in pieces]
-    tells = [things(piece.names) for piece in pieces]
+    tells = list(chain.from_iterable(telling.tells for telling in tellings))
     # what a kind names is worth a pattern: with half, .49 of the templates of real logs are kept in
     # cold forms instead of .64, and with double .64, but fewer of their failures
     said, label = table().said, table().pattern
