@@ -57,7 +57,7 @@ class StreamEvent(NamedTuple):
     among the events that an outcome or an unclear reply follows, -1 if it is not known.
     ``failed``: the outcome reports that the act did not succeed. ``opening`` and ``closing`` count
     the characters at the edges of its text with which outcomes of the conversation begin and end,
-    as in ``Observation: ``; they say nothing.
+    as in ``Observation: ``; they say nothing. ``retold``: earlier notes tell it.
     """
 
     function: Function
@@ -69,6 +69,7 @@ class StreamEvent(NamedTuple):
     failed: bool = False
     opening: int = 0
     closing: int = 0
+    retold: bool = False
 
     @property
     def content(self) -> str:
@@ -82,9 +83,11 @@ class StreamEvent(NamedTuple):
 
 
 def events_of(
-    messages: Sequence[Message], notes: Mapping[int, str], envelope: Sequence[Part] = ()
+    messages: Sequence[Message],
+    notes: Mapping[int, Sequence[StreamEvent]],
+    envelope: Sequence[Part] = (),
 ) -> list[StreamEvent]:
-    """The events of these messages in order; ``notes`` has the bodies of earlier notes by index.
+    """The events of these messages in order; ``notes`` has those of earlier notes by index.
 
     Acts written as text are recognised by their regularity over all messages. A system prompt in
     the ``envelope`` comes first, as where it is a message.
@@ -99,7 +102,11 @@ def events_of(
     goes_on = False
     for at, message in enumerate(messages):
         if at in notes:
-            found.append(StreamEvent("notes", message.role, notes[at], at, 0))
+            base = len(found)
+            found += [
+                each._replace(message=at, act=base + each.act if each.act >= 0 else -1)
+                for each in notes[at]
+            ]
             continue
         known = protocol if last_act == len(found) - 1 >= 0 else elsewhere
         if at == first and last_act < 0:  # nothing was done before that could return it

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from holdfast.compressors.notes import HEADING, noted
+from holdfast.compressors.notes import HEADING, noted, read_again
 from holdfast.compressors.references import save_messages
 from holdfast.compressors.summaries import (
     Marks,
@@ -122,8 +122,11 @@ class Digest(Configured):
         # without the words around it, a listed secret could not be recognised and masked
         info = StructuredInfo.of(list(map(concealed, told))) if self.facts else StructuredInfo()
         read = without_facts if self.facts else str
-        bodies = {at: read(body) for at, m in enumerate(told) if (body := body_of(m)) is not None}
-        events = events_of(told, bodies)
+        bodies = ((at, m.role, body_of(m)) for at, m in enumerate(told))
+        earlier = {
+            at: read_again(read(body), role) for at, role, body in bodies if body is not None
+        }
+        events = events_of(told, earlier)
         facts = info.render("", int(room * self.facts), count)
         left = room - (count(facts) if facts else 0)
         notes = noted(events, left, count, self.heading)

@@ -5,6 +5,7 @@ Notes have a fixed order: first the user's words, then the steps, each outcome u
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -388,17 +389,19 @@ class Candidates:
         weights = table()
         rarity = {thing: 1 / use.events for thing, use in uses.items()}.get
         said: list[float] = []
-        typed, before, alike = Counter[int](), dict[int, int](), Counter[Form]()
+        # each entry of earlier notes was a message
+        message = [(event.message, event.retold and n) for n, event in enumerate(self.events)]
+        typed, before, alike = Counter[tuple[int, int]](), dict[int, int](), Counter[Form]()
         for number, event in enumerate(self.events):
             if event.is_users_words:
-                before[number] = typed[event.message]
-                typed[event.message] += len(self.tellings[number].reading.pieces)
+                before[number] = typed[message[number]]
+                typed[message[number]] += len(self.tellings[number].reading.pieces)
                 alike.update(self.tellings[number].forms)
         for number in numbers:
             event, telling = self.events[number], self.tellings[number]
             by = f"{event.by} words" if event.function == "words" else event.function
             worth = weights.said.get(by, 0.0)
-            last = typed[event.message] - 1
+            last = typed[message[number]] - 1
             rows = zip(telling.numbers, telling.tells, telling.forms, strict=True)
             for at, told, looks in rows:
                 rare = fsum(map(rarity, told, repeat(0.0))) / max(1, len(told)) if worth else 0.0
@@ -461,6 +464,10 @@ def rates(messages: Sequence[Message], meter: Meter) -> Rate:
 SAID = "What the user said:"
 DONE = "What was said and done, step by step:"
 _OURS = ("- ", "> ", SAID, DONE)
+_SECTION = re.compile(f"^({SAID}|{DONE})$", re.MULTILINE)
+_ENTRY = re.compile(r"\n(?:(> )(failed: )?|- (assistant: )?)")
+_AS_OURS = re.compile(f"^ (?={'|'.join(_OURS)})", re.MULTILINE)
+_REFERENCES = re.compile(r"\n\[original: [^\n]*\](?=\n|\Z)")
 
 
 def noted(
@@ -529,6 +536,33 @@ def written(told: Sequence[Told], heading: str, tail: Sequence[str] = ()) -> str
     return "\n".join([*lines, *tail])
 
 
+def read_again(body: str, role: str) -> list[StreamEvent]:
+    """The events of notes that are handed back, as if of message 0; a summary is one event.
+
+    What users said is theirs again, but not in a role whose words are no orders.
+    """
+    user = "assistant" if role == "assistant" else "user"
+    _, *sections = _SECTION.split(_REFERENCES.sub("", body))
+    found: list[StreamEvent] = []
+    act = -1
+    for title, entries in zip(sections[::2], sections[1::2], strict=True):
+        _, *parts = _ENTRY.split(entries)
+        for returned, failed, spoken, lines in zip(*[iter(parts)] * 4, strict=True):
+            text = _AS_OURS.sub("", lines)
+            if title == SAID or spoken:
+                by = "assistant" if spoken else user
+                event = StreamEvent("words", by, text, 0, 0)
+            elif returned:
+                event = StreamEvent("outcome", "tool", text, 0, 0, act, bool(failed))
+            else:
+                act = len(found)
+                name, space, arguments = text.partition(" ")
+                event = StreamEvent("act", space and name, arguments or name, 0, 0)
+            found.append(event._replace(retold=True))
+    rest = "".join(_REFERENCES.findall(body)) if found else body
+    return [*found, StreamEvent("notes", role, rest, 0, 0, retold=True)]
+
+
 def lines_of(pieces: Sequence[Piece], chosen: Sequence[int]) -> list[str]:
     """The chosen pieces of an event in lines, with marks for gaps; ``chosen`` is ascending."""
     reached = 0
@@ -539,13 +573,19 @@ def lines_of(pieces: Sequence[Piece], chosen: Sequence[int]) -> list[str]:
             lines[-1] += f" {piece.text}"
         else:
             if number > reached and lines:
-                lines[-1] += f" {GAP}"
+                lines[-1] = _with_gap(lines[-1])
             lines += map(_quoted, piece.text.split("\n"))
         reached = number + 1
     if reached < len(pieces):
-        lines[-1] += f" {GAP}"
-    lines[0] = f"{GAP} {lines[0].lstrip()}" if chosen[0] else lines[0].lstrip()
+        lines[-1] = _with_gap(lines[-1])
+    lines[0] = lines[0].lstrip()
+    if chosen[0] and not lines[0].startswith(GAP):
+        lines[0] = f"{GAP} {lines[0]}"
     return lines
+
+
+def _with_gap(line: str) -> str:
+    return line if line.endswith(GAP) else f"{line} {GAP}"
 
 
 def _quoted(line: str) -> str:

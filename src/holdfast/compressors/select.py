@@ -12,7 +12,15 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from holdfast.compressors.notes import HEADING, IDLE, NEARER, Candidates, rates, written
+from holdfast.compressors.notes import (
+    HEADING,
+    IDLE,
+    NEARER,
+    Candidates,
+    rates,
+    read_again,
+    written,
+)
 from holdfast.compressors.references import Place, note, save_messages
 from holdfast.compressors.summaries import Placed, WorkingStore, body_of, concealed, mark, placed
 from holdfast.compressors.tool_outputs import material_cut_first, without_loss
@@ -115,7 +123,8 @@ class Stays:
             i: body for i, m in enumerate(transcript.messages) if (body := body_of(m)) is not None
         }
         said = map(concealed, transcript.messages) if allowance.redacts else transcript.messages
-        self.events = events_of(tuple(said), self._bodies, transcript.envelope)
+        notes = {i: read_again(body_of(said[i]) or "", said[i].role) for i in self._bodies}
+        self.events = events_of(said, notes, transcript.envelope)
         self._by_message = defaultdict[int, list[StreamEvent]](list)  # empty ones have none
         for event in self.events:
             self._by_message[event.message].append(event)
@@ -269,9 +278,9 @@ class Stays:
 
     def _may_be_told_in_part(self, event: StreamEvent) -> bool:
         i = event.message
-        if i in self.firm or i in self.transcript.pinned:
+        if event.retold or i in self.firm or i in self.transcript.pinned:
             return False
-        if event.function in ("instruction", "act", "notes"):
+        if event.function in ("instruction", "act"):
             return False
         part = self.transcript.messages[i].parts[event.part]
         if isinstance(part, ToolResult):
