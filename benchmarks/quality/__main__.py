@@ -13,7 +13,18 @@ from pathlib import Path
 from benchmarks import retrieval, tiers
 from benchmarks import runs as airline_runs
 
-from . import choice, confirmations, evaluation, retold, runs, said, sessions, sweep, tasks
+from . import (
+    choice,
+    confirmations,
+    evaluation,
+    handed_back,
+    retold,
+    runs,
+    said,
+    sessions,
+    sweep,
+    tasks,
+)
 from .bench import MissingDataError, needed
 
 
@@ -39,6 +50,7 @@ PARTS: dict[str, Callable[[Path], bool]] = {
     "runs": runs.main,
     "retold": retold.main,
     "said": said.main,
+    "handed_back": handed_back.main,
     "session": sessions.main,
     "sweep": sweep.main,
     "confirmations": confirmations.main,

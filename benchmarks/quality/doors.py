@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -43,24 +44,55 @@ def session(_folder: Path, messages: Sequence[Any], budget: int) -> Fitted:
         return Fitted(list(view.messages), opened.restore() == messages, seconds)
 
 
+def handed_back(folder: Path, messages: Sequence[Any], budget: int) -> Fitted:
+    """``holdfast.compress`` by a caller that keeps only its results.
+
+    It compresses whenever its history is half as long again as the budget, and at the end.
+    """
+    count = scorer(folder).tokens
+    history: list[Any] = []
+    size = 0
+    started = perf_counter()
+    for exchange in _exchanges(messages):
+        history += exchange
+        size += count(exchange)
+        if size > 1.5 * budget:
+            history = list(holdfast.compress(history, budget, format="openai").messages)
+            size = count(history)
+    last = holdfast.compress(history, budget, format="openai")
+    seconds = perf_counter() - started
+    return Fitted(list(last.messages), holdfast.restore(last) == history, seconds)
+
+
 def newest(folder: Path, messages: Sequence[Any], budget: int) -> Fitted:
     """The system's messages and the newest others that fit; calls and their results together."""
     count = scorer(folder).tokens
     kept = [message for message in messages if message["role"] == "system"]
-    exchanges: list[list[Any]] = []
-    for message in messages:
-        if message["role"] == "tool" and exchanges:
-            exchanges[-1].append(message)
-        elif message["role"] != "system":
-            exchanges.append([message])
+    others = [message for message in messages if message["role"] != "system"]
+    exchanges = _exchanges(others)
     room = budget - count(kept)
     found: list[list[Any]] = []
     for exchange in reversed(exchanges):
         if (cost := count(exchange)) <= room:
             room -= cost
             found.append(exchange)
-    others = [message for exchange in reversed(found) for message in exchange]
-    return Fitted([*kept, *others], exact=True, seconds=0.0)
+    return Fitted([*kept, *chain.from_iterable(reversed(found))], exact=True, seconds=0.0)
 
 
-DOORS: dict[str, Door] = {"compress": compress, "session": session, "newest": newest}
+def _exchanges(messages: Sequence[Any]) -> list[list[Any]]:
+    """The messages, each with the results of its calls."""
+    found: list[list[Any]] = []
+    for message in messages:
+        if message["role"] == "tool" and found:
+            found[-1].append(message)
+        else:
+            found.append([message])
+    return found
+
+
+DOORS: dict[str, Door] = {
+    "compress": compress,
+    "handed back": handed_back,
+    "session": session,
+    "newest": newest,
+}

@@ -16,8 +16,13 @@ HEADS = (
 
 def main(folder: Path) -> bool:
     """Print the share of statements that stand, per kind and together; whether the laws held."""
+    return measured(folder, "compress")
+
+
+def measured(folder: Path, door: str) -> bool:
+    """The same through a door."""
     cases = said_cases(folder)
-    rows = list(parallel(through, [(folder, "compress", case) for case in cases]))
+    rows = list(parallel(through, [(folder, door, case) for case in cases]))
     plain = list(parallel(through, [(folder, "newest", case) for case in cases]))
     for share in SHARES:
         held = [each for each in zip(cases, rows, plain, strict=True) if each[0]["share"] == share]
@@ -25,7 +30,7 @@ def main(folder: Path) -> bool:
         for kind in [*sorted({case["kind"] for case in cases}), "together"]:
             here = [each for each in held if kind in (each[0]["kind"], "together")]
             lines.append(_line(kind, [row for _, row, _ in here], [row for *_, row in here]))
-        title = f"Planted statements through compress, {share:.0%}"
+        title = f"Planted statements through {door}, {share:.0%}"
         table(f"{title} (plain: the newest that fit)", HEADS, lines)
     return kept_laws(rows)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 TOPICS = [
     "The invoice INV-2041 was charged twice on 3 May, for 41.20 EUR each time.",
@@ -89,3 +91,17 @@ def turn(number: int) -> list[dict[str, Any]]:
 def turns(count: int, start: int = 0) -> list[dict[str, Any]]:
     """So many of them, each about another order."""
     return [message for number in range(start, start + count) for message in turn(number)]
+
+
+def called(name: str, arguments: dict[str, Any], output: Any) -> list[dict[str, Any]]:
+    """A call, and its output."""
+    call = {"name": name, "arguments": json.dumps(arguments)}
+    key = f"{name}-{crc32(call['arguments'].encode())}"
+    return [
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": key, "type": "function", "function": call}],
+        },
+        {"role": "tool", "tool_call_id": key, "content": json.dumps(output)},
+    ]

@@ -464,7 +464,7 @@ def rates(messages: Sequence[Message], meter: Meter) -> Rate:
 SAID = "What the user said:"
 DONE = "What was said and done, step by step:"
 _OURS = ("- ", "> ", SAID, DONE)
-_SECTION = re.compile(f"^({SAID}|{DONE})$", re.MULTILINE)
+_SECTION = re.compile(rf"\n({SAID}|{DONE})(?=\n)")
 _ENTRY = re.compile(r"\n(?:(> )(failed: )?|- (assistant: )?)")
 _AS_OURS = re.compile(f"^ (?={'|'.join(_OURS)})", re.MULTILINE)
 _REFERENCES = re.compile(r"\n\[original: [^\n]*\](?=\n|\Z)")

@@ -119,12 +119,15 @@ class Stays:
 
     def __init__(self, knobs: Select, transcript: Transcript, allowance: Allowance) -> None:
         self._knobs, self.transcript, self.meter = knobs, transcript, allowance.meter
-        self._bodies = {
-            i: body for i, m in enumerate(transcript.messages) if (body := body_of(m)) is not None
+        said = transcript.messages
+        if allowance.redacts:
+            said = tuple(map(concealed, said))
+        self._notes = {
+            i: read_again(body, message.role)
+            for i, message in enumerate(said)
+            if (body := body_of(message)) is not None
         }
-        said = map(concealed, transcript.messages) if allowance.redacts else transcript.messages
-        notes = {i: read_again(body_of(said[i]) or "", said[i].role) for i in self._bodies}
-        self.events = events_of(said, notes, transcript.envelope)
+        self.events = events_of(said, self._notes, transcript.envelope)
         self._by_message = defaultdict[int, list[StreamEvent]](list)  # empty ones have none
         for event in self.events:
             self._by_message[event.message].append(event)
@@ -140,7 +143,7 @@ class Stays:
     @cached_property
     def task(self) -> int | None:
         """The position of the user's first message."""
-        users = [i for i in self.transcript.user_positions if i not in self._bodies]
+        users = [i for i in self.transcript.user_positions if i not in self._notes]
         events = self._by_message[users[0]] if users else ()
         is_task = not any(event.function == "outcome" for event in events)
         return users[0] if users and is_task and "task" in self.transcript.prefers else None
@@ -167,7 +170,7 @@ class Stays:
             return range(0)
         unit = unit_of(self.transcript, newest.start - 1)
         is_agents = self.transcript.messages[unit.start].role == "assistant"
-        return unit if is_agents and self._bodies.keys().isdisjoint(unit) else range(0)
+        return unit if is_agents and self._notes.keys().isdisjoint(unit) else range(0)
 
     def may_be_shortened(self, event: StreamEvent) -> bool:
         """Whether a part that stays is too long, and is output, pasted material or an agent's text.
@@ -247,7 +250,7 @@ class Stays:
             if not staying.issuperset(unit):
                 spent += sum(self._least(i) for i in unit if i not in staying)
                 most = max(room, self.room * _NEAR) if unit.start >= asked else room
-                if spent > most or not self._bodies.keys().isdisjoint(unit):
+                if spent > most or not self._notes.keys().isdisjoint(unit):
                     break
             staying.update(unit)
         return staying
