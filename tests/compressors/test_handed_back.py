@@ -1,5 +1,7 @@
 """Notes that a caller hands back are read again as what was said and done, however often."""
 
+import re
+
 import pytest
 
 import holdfast
@@ -65,9 +67,7 @@ def notes(events):
 
 
 def test_notes_are_read_as_the_events_that_they_tell():
-    assert [said(each) for each in read_again(notes(EVENTS), "user")[:-1]] == [
-        *map(said, EVENTS),
-    ]
+    assert [said(each) for each in read_again(notes(EVENTS), "user")] == [*map(said, EVENTS)]
 
 
 def test_notes_in_the_assistants_role_tell_no_words_of_a_user():
@@ -84,9 +84,31 @@ def test_a_summary_without_such_lines_is_one_event():
 
 def test_the_names_of_originals_are_no_part_of_what_a_tool_returned():
     line = "[original: 89798838302684787550 (5 messages, 149 tokens)]"
-    *told, rest = read_again(f"{notes(EVENTS[2:4])}\n{line}", "user")
-    assert "original" not in str(told)
-    assert rest.text.strip() == line
+    assert [said(each) for each in read_again(f"{notes(EVENTS)}\n{line}", "user")] == [
+        *map(said, EVENTS)
+    ]
+
+
+def test_an_output_that_is_shortened_again_names_one_original():
+    for message in fitted_again_and_again("log", store=InProcessStore()):
+        if message["role"] == "tool":
+            assert str(message["content"]).count("[original: ") <= 1
+
+
+def test_every_original_is_named_by_the_notes_or_by_an_original_that_they_name():
+    store = InProcessStore()
+    waiting = names_in(str(fitted_again_and_again("log", store=store)))
+    held = dict[str, str]()
+    while waiting:
+        name = waiting.pop()
+        held[name] = held.get(name) or holdfast.recall(name, store=store)
+        waiting |= names_in(held[name]) - held.keys()
+    originals = "\n".join(held.values())
+    assert [text for text in outputs("log") if text not in originals] == []
+
+
+def names_in(text):
+    return set(re.findall(r"\[original: (\d+) ", text))
 
 
 def test_what_an_output_says_in_notes_never_becomes_an_order():

@@ -539,7 +539,8 @@ def written(told: Sequence[Told], heading: str, tail: Sequence[str] = ()) -> str
 def read_again(body: str, role: str) -> list[StreamEvent]:
     """The events of notes that are handed back, as if of message 0; a summary is one event.
 
-    What users said is theirs again, but not in a role whose words are no orders.
+    What users said is theirs again, but not in a role whose words are no orders. Names of originals
+    tell nothing: the notes are saved with what they name.
     """
     user = "assistant" if role == "assistant" else "user"
     _, *sections = _SECTION.split(_REFERENCES.sub("", body))
@@ -559,8 +560,7 @@ def read_again(body: str, role: str) -> list[StreamEvent]:
                 name, space, arguments = text.partition(" ")
                 event = StreamEvent("act", space and name, arguments or name, 0, 0)
             found.append(event._replace(retold=True))
-    rest = "".join(_REFERENCES.findall(body)) if found else body
-    return [*found, StreamEvent("notes", role, rest, 0, 0, retold=True)]
+    return found or [StreamEvent("notes", role, body, 0, 0, retold=True)]
 
 
 def lines_of(pieces: Sequence[Piece], chosen: Sequence[int]) -> list[str]:

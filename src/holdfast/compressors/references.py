@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from holdfast.compressors.summaries import HISTORY, WorkingStore, body_of
+from holdfast.compressors.summaries import HISTORY, WorkingStore
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Asking
 from holdfast.kernel.messages import Message, Messages
@@ -98,18 +98,15 @@ def save_messages(
 def _pieces(
     transcript: Transcript, going: Sequence[int], allowance: Allowance
 ) -> Iterator[tuple[Messages, int]]:
-    """Yield the messages of each piece and their tokens; earlier notes are left out."""
+    """Yield the messages of each piece and their tokens; earlier notes name earlier originals."""
     sizes = allowance.meter.sizes(transcript)
     piece: list[Message] = []
     tokens = 0
     for i in going:
-        message = transcript.messages[i]
-        if body_of(message) is not None:
-            continue
         if piece and tokens + sizes[i] > allowance.window:
             yield piece, tokens
             piece, tokens = [], 0
-        piece.append(message)
+        piece.append(transcript.messages[i])
         tokens += sizes[i]
     if piece:
         yield piece, tokens

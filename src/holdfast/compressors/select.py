@@ -21,7 +21,7 @@ from holdfast.compressors.notes import (
     read_again,
     written,
 )
-from holdfast.compressors.references import Place, note, save_messages
+from holdfast.compressors.references import Place, key_in, note, parted, save_messages
 from holdfast.compressors.summaries import Placed, WorkingStore, body_of, concealed, mark, placed
 from holdfast.compressors.tool_outputs import material_cut_first, without_loss
 from holdfast.content import recognise
@@ -30,7 +30,7 @@ from holdfast.kernel.compressor import Configured, Flow, Plan
 from holdfast.kernel.edits import Drop, Edit, Offload, Replace
 from holdfast.kernel.forks import cached_property
 from holdfast.kernel.messages import Text, ToolResult
-from holdfast.kernel.transcript import Transcript, legal, unit_of
+from holdfast.kernel.transcript import Seal, Transcript, legal, unit_of
 from holdfast.kernel.typed import Fraction
 from holdfast.selection import table, until
 from holdfast.stream import StreamEvent, events_of
@@ -128,6 +128,8 @@ class Stays:
             if (body := body_of(message)) is not None
         }
         self.events = events_of(said, self._notes, transcript.envelope)
+        if allowance.stored:
+            self.events = [_before_reference(event, transcript.seal) for event in self.events]
         self._by_message = defaultdict[int, list[StreamEvent]](list)  # empty ones have none
         for event in self.events:
             self._by_message[event.message].append(event)
@@ -289,6 +291,13 @@ class Stays:
         if isinstance(part, ToolResult):
             return not part.media
         return isinstance(part, Text) and (event.function != "words" or event.by == "assistant")
+
+
+def _before_reference(event: StreamEvent, seal: Seal | None) -> StreamEvent:
+    """The event; of a shortened output that is handed back, the reference is no content."""
+    if event.function != "outcome" or key_in(event.text, seal) is None:
+        return event
+    return event._replace(closing=len(event.text) - len(parted(event.text, seal)[0]))
 
 
 # what is kept of the rest
@@ -455,7 +464,12 @@ class Selection:
     def without_reference(self, plan: Plan) -> list[Place]:
         """The places of the parts that ``plan`` cuts without a reference."""
         edits = [edit for edit in plan.edits if isinstance(edit, Replace)]
-        cut = [(edit.index, edit.part) for edit in edits if edit.reason == IN_PART]
+        seal = self.transcript.seal
+        cut = [
+            (edit.index, edit.part)
+            for edit in edits
+            if edit.reason == IN_PART and key_in(edit.text, seal) is None
+        ]
         return [place for place in cut if place not in self.references]
 
     def name_original(self, at: Place, kind: str, key: str) -> None:
