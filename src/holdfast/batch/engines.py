@@ -15,7 +15,7 @@ from contextlib import ExitStack, suppress
 from functools import partial
 from importlib import import_module
 from itertools import islice
-from multiprocessing import connection, get_all_start_methods, get_context
+from multiprocessing import connection, get_all_start_methods, get_context, parent_process
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnContext
 from pickle import PicklingError
@@ -70,15 +70,14 @@ class Processes:
         at_work: dict[_Process, tuple[int, T]] = {}
         deaths, worked = Counter[int](), False
         done, lost = list[tuple[T, R | None]](), list[tuple[T, None]]()
-        lifeline, held = context.Pipe(duplex=False)
-        with ExitStack() as begun, lifeline, held:
+        with ExitStack() as begun:
             begun.callback(lambda: _close_all([*idle, *at_work]))
             while True:
                 while len(at_work) < self._number and (
                     task := next(todo, None) or (again.popleft() if again else None)
                 ):
                     try:
-                        process = idle.pop() if idle else _Process(context, work, lifeline)
+                        process = idle.pop() if idle else _Process(context, work)
                         at_work[process] = task
                         process.give(task[1])
                     except (PicklingError, AttributeError, TypeError) as fault:  # of pickling
@@ -127,13 +126,10 @@ class _Process:
     So the pipe ends where the process is killed, even amid a message, and no other process waits.
     """
 
-    def __init__(
-        self, context: SpawnContext, work: Callable[[Any], Any], lifeline: Connection
-    ) -> None:
+    def __init__(self, context: SpawnContext, work: Callable[[Any], Any]) -> None:
         self.pipe, theirs = context.Pipe()
-        arguments = (work, theirs, lifeline)
         # as a daemon it does not keep a program that ends amid a batch
-        self._process = context.Process(target=_serve, args=arguments, daemon=True)
+        self._process = context.Process(target=_serve, args=(work, theirs), daemon=True)
         with theirs:
             self._process.start()
         self.sentinel = self._process.sentinel
@@ -174,10 +170,10 @@ def _ready(processes: Collection[_Process]) -> list[_Process]:
     return [each for each in processes if each.pipe in found or each.sentinel in found]
 
 
-def _serve(work: Callable[[Any], Any], pipe: Connection, lifeline: Connection) -> None:
+def _serve(work: Callable[[Any], Any], pipe: Connection) -> None:
     """Do the work on each piece that comes, until there are no more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted too, and ends this
-    Thread(target=_end_with, args=(lifeline,), daemon=True).start()
+    Thread(target=_end_with_parent, daemon=True).start()
     with suppress(EOFError, OSError):  # the parent has gone
         while True:
             outcome = _outcome(work, pipe.recv())
@@ -197,9 +193,11 @@ def _outcome(work: Callable[[Any], Any], piece: Any) -> tuple[Any, Exception | N
         return None, fault
 
 
-def _end_with(lifeline: Connection) -> None:
-    """End this process when the parent closes its end of the pipe, or ends, even if killed."""
-    lifeline.poll(None)
+def _end_with_parent() -> None:
+    """End this process when its parent ends, even if that is killed."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
     os._exit(1)
 
 
