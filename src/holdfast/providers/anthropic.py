@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import os
-
 from holdfast.kernel.ports import Reply
 from holdfast.kernel.registry import needed_by
-from holdfast.providers.vendor import TIMEOUT, Access, VendorModel, key_of, shared, translated
+from holdfast.providers.vendor import VendorModel, shared, translated
 
 with needed_by("a model of Anthropic", "anthropic"):
     import anthropic
 
-_VENDOR = "Anthropic"
+
+@shared
+def _client(api_key: str, base_url: str | None, timeout: float) -> anthropic.Anthropic:
+    return anthropic.Anthropic(api_key=api_key, base_url=base_url, timeout=timeout, max_retries=0)
 
 
 class AnthropicModel(VendorModel):
@@ -20,19 +21,15 @@ class AnthropicModel(VendorModel):
     ``api_key`` and ``base_url`` default to ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL.
     """
 
-    provider = "anthropic"
+    vendor, provider = "Anthropic", "anthropic"
+    keys, address = ("ANTHROPIC_API_KEY",), "ANTHROPIC_BASE_URL"
+    connected = staticmethod(_client)
     example = "anthropic:claude-haiku-4-5"
     _client: anthropic.Anthropic
 
-    def _opened(self, account: Access) -> anthropic.Anthropic:
-        """A client of Anthropic's server or of that address."""
-        key = key_of(_VENDOR, account.get("api_key"), "ANTHROPIC_API_KEY")
-        address = account.get("base_url") or os.environ.get("ANTHROPIC_BASE_URL")
-        return _client(key, address, account.get("timeout", TIMEOUT))
-
     def complete(self, prompt: str, *, system: str = "", max_tokens: int = 512) -> Reply:
         """The model's reply. Raises ModelError, TransientError or ContextOverflowError."""
-        with translated(_VENDOR, anthropic, anthropic.AnthropicError):
+        with translated(self.vendor, anthropic, anthropic.AnthropicError):
             answer = self._client.messages.create(
                 model=self.name,
                 max_tokens=max_tokens + self._thought,
@@ -44,8 +41,3 @@ class AnthropicModel(VendorModel):
             cached = usage.cache_read_input_tokens or 0
             written = usage.cache_creation_input_tokens or 0
             return Reply(said, usage.input_tokens + cached + written, usage.output_tokens)
-
-
-@shared
-def _client(api_key: str, base_url: str | None, timeout: float) -> anthropic.Anthropic:
-    return anthropic.Anthropic(api_key=api_key, base_url=base_url, timeout=timeout, max_retries=0)

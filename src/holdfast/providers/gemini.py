@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any
 
 from holdfast.kernel.ports import Reply
 from holdfast.kernel.registry import needed_by
 from holdfast.providers.vendor import (
-    TIMEOUT,
     Access,
+    VendorAccount,
     VendorEmbedder,
     VendorModel,
-    key_of,
     reading,
     refusal,
     shared,
@@ -30,14 +28,21 @@ _BROKEN = (httpx.TransportError, httpx2.TransportError)
 """The package uses httpx before its version 3 and httpx2 since then; it installs both."""
 
 
-class _Gemini:
-    provider = "gcp.gemini"
+@shared
+def _client(api_key: str, base_url: str | None, timeout: float) -> genai.Client:
+    once = types.HttpRetryOptions(attempts=1)
+    options = types.HttpOptions(base_url=base_url, timeout=int(timeout * 1_000), retry_options=once)
+    return genai.Client(api_key=api_key, http_options=options)
+
+
+class _Gemini(VendorAccount):
+    vendor, provider = "Google", "gcp.gemini"
+    keys, address = ("GEMINI_API_KEY", "GOOGLE_API_KEY"), "GOOGLE_GEMINI_BASE_URL"
+    connected = staticmethod(_client)
 
     def _opened(self, account: Access) -> Any:
         """The client's models, without their types, which name packages that may be missing."""
-        key = key_of("Google", account.get("api_key"), "GEMINI_API_KEY", "GOOGLE_API_KEY")
-        address = account.get("base_url") or os.environ.get("GOOGLE_GEMINI_BASE_URL")
-        return cast("Any", _client(key, address, account.get("timeout", TIMEOUT))).models
+        return super()._opened(account).models
 
 
 class GeminiModel(_Gemini, VendorModel):
@@ -82,13 +87,6 @@ class GeminiEmbedder(_Gemini, VendorEmbedder):
                 model=self.name, contents=sent
             )
             return [row.values or [] for row in answer.embeddings or []]
-
-
-@shared
-def _client(api_key: str, base_url: str | None, timeout: float) -> genai.Client:
-    once = types.HttpRetryOptions(attempts=1)
-    options = types.HttpOptions(base_url=base_url, timeout=int(timeout * 1_000), retry_options=once)
-    return genai.Client(api_key=api_key, http_options=options)
 
 
 @contextmanager

@@ -2,41 +2,28 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 from holdfast.kernel.ports import Reply
 from holdfast.kernel.registry import needed_by
-from holdfast.providers.vendor import (
-    TIMEOUT,
-    Access,
-    VendorEmbedder,
-    VendorModel,
-    key_of,
-    shared,
-    translated,
-)
+from holdfast.providers.vendor import VendorAccount, VendorEmbedder, VendorModel, shared, translated
 
 with needed_by("a model of OpenAI", "openai"):
     import openai
     from openai.types.chat import ChatCompletionMessageParam
 
-_VENDOR = "OpenAI"
 _MOST = 8_000  # characters of a text that are embedded: its models accept 8,191 tokens
 
 
-class _OpenAI:
-    provider = "openai"
+@shared
+def _client(api_key: str, base_url: str | None, timeout: float) -> openai.OpenAI:
+    return openai.OpenAI(api_key=api_key, base_url=base_url, timeout=timeout, max_retries=0)
 
-    def _opened(self, account: Access) -> openai.OpenAI:
-        """A client of OpenAI's server, or of another that may need no key."""
-        given = account.get("api_key")
-        address = account.get("base_url") or os.environ.get("OPENAI_BASE_URL")
-        if address:
-            key = given or os.environ.get("OPENAI_API_KEY", "none")
-        else:
-            key = key_of(_VENDOR, given, "OPENAI_API_KEY")
-        return _client(key, address, account.get("timeout", TIMEOUT))
+
+class _OpenAI(VendorAccount):
+    vendor, provider = "OpenAI", "openai"
+    keys, address, key_elsewhere = ("OPENAI_API_KEY",), "OPENAI_BASE_URL", "none"
+    connected = staticmethod(_client)
 
 
 class OpenAIModel(_OpenAI, VendorModel):
@@ -58,7 +45,7 @@ class OpenAIModel(_OpenAI, VendorModel):
         messages: list[ChatCompletionMessageParam] = [{"role": "user", "content": prompt}]
         if system:
             messages.insert(0, {"role": "system", "content": system})
-        with translated(_VENDOR, openai, openai.OpenAIError):
+        with translated(self.vendor, openai, openai.OpenAIError):
             answer = self._client.chat.completions.create(
                 model=self.name,
                 messages=messages,
@@ -82,13 +69,8 @@ class OpenAIEmbedder(_OpenAI, VendorEmbedder):
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector for each text. Raises ModelError, TransientError or ContextOverflowError."""
         sent = [text[:_MOST] or " " for text in texts]
-        with translated(_VENDOR, openai, openai.OpenAIError):
+        with translated(self.vendor, openai, openai.OpenAIError):
             answer = self._client.embeddings.create(
                 model=self.name, input=sent, encoding_format="float"
             )
             return [row.embedding for row in sorted(answer.data, key=lambda row: row.index)]
-
-
-@shared
-def _client(api_key: str, base_url: str | None, timeout: float) -> openai.OpenAI:
-    return openai.OpenAI(api_key=api_key, base_url=base_url, timeout=timeout, max_retries=0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -132,19 +131,37 @@ class Access(TypedDict, total=False):
     """In seconds; by default 60."""
 
 
-def key_of(vendor: str, given: str | None, *variables: str) -> str:
-    """The given API key, or that of the environment. Raises ConfigError without one."""
-    found = given or next((value for name in variables if (value := os.environ.get(name))), None)
-    if not found:
-        raise ConfigError(
-            f"there is no key for {vendor}",
-            place="llm",
-            advice=f"set {variables[0]} or give api_key=",
-        )
-    return found
+class VendorAccount:
+    """What the models and embedders of a vendor share: its name, its variables, its clients."""
+
+    vendor: ClassVar[str]
+    keys: ClassVar[tuple[str, ...]]
+    """The variables of the environment that may hold the key."""
+
+    address: ClassVar[str]
+    """The variable with the address of another server."""
+
+    key_elsewhere: ClassVar[str] = ""
+    """The key for another server that needs none."""
+
+    connected: Callable[[str, str | None, float], Any]
+    """Returns the client of a key and an address, with a timeout in seconds."""
+
+    def _opened(self, account: Access) -> Any:
+        """The client, by this and the environment. Raises ConfigError without a key."""
+        address = account.get("base_url") or os.environ.get(self.address)
+        known = filter(None, (account.get("api_key"), *map(os.environ.get, self.keys)))
+        key = next(known, self.key_elsewhere if address else "")
+        if not key:
+            raise ConfigError(
+                f"there is no key for {self.vendor}",
+                place="llm",
+                advice=f"set {self.keys[0]} or give api_key=",
+            )
+        return self.connected(key, address, account.get("timeout", TIMEOUT))
 
 
-class VendorModel(ABC):
+class VendorModel(VendorAccount):
     """A model of a vendor; models with one address and key share a client, safe with threads.
 
     ``timeout`` is in seconds. ``window`` is the window in tokens, if the name does not tell it.
@@ -174,12 +191,8 @@ class VendorModel(ABC):
         usual = THOUGHT if name.startswith(self.thinking) else 0
         self._thought = usual if thought is None else thought
 
-    @abstractmethod
-    def _opened(self, account: Access) -> Any:
-        """The client, by this and the environment. Raises ConfigError without a key."""
 
-
-class VendorEmbedder(ABC):
+class VendorEmbedder(VendorAccount):
     """An embedding model, with the options of the vendor's model that it has."""
 
     usual: ClassVar[str]
@@ -190,10 +203,6 @@ class VendorEmbedder(ABC):
     ) -> None:
         self.name, self.price = name or self.usual, price
         self._client = self._opened(account)
-
-    @abstractmethod
-    def _opened(self, account: Access) -> Any:
-        """As of a model."""
 
 
 @contextmanager
