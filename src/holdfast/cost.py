@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import Any
 
 from holdfast.formats import read
-from holdfast.kernel.typed import check_fields
+from holdfast.kernel.compressor import Configured
 from holdfast.providers.prices import FREE, MILLION, Price, price_of
 from holdfast.result import CompressionResult, Net, bare, restore
 from holdfast.tokens import meter_for
@@ -22,7 +22,7 @@ __all__ = ["Costs", "Net", "Price", "net_of", "result_net"]
 
 
 @dataclass(frozen=True, slots=True)
-class Costs:
+class Costs(Configured):
     """Decides by cost whether a conversation between trigger and limit is compacted now.
 
     A conversation over the limit is always compacted.
@@ -42,9 +42,6 @@ class Costs:
 
     cached: int | None = None
     """Tokens in the prompt cache; by default all but the newest exchange."""
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def known(self, model: str | None) -> Costs | None:
         """Return these costs with the list price filled in; None if there is none for the model."""

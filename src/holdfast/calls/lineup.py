@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from holdfast.kernel.compressor import Configured
 from holdfast.kernel.ports import Embedder, Model
-from holdfast.kernel.typed import Positive, check_fields
+from holdfast.kernel.typed import Positive
 from holdfast.providers import (
     EmbedderSpec,
     ModelSpec,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class CallLimits:
+class CallLimits(Configured):
     """Limits of the calls of one compression; all times in seconds."""
 
     timeout: float = 60.0
@@ -54,9 +55,6 @@ class CallLimits:
     """US dollars for all requests of one conversation. A request that may exceed it, or whose price
     is not known, is not sent.
     """
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
 
 _USUAL = CallLimits()

@@ -100,7 +100,7 @@ Planner = Annotated[
 
 
 class Configured:
-    """A strategy whose fields are its knobs, which are checked when it is made."""
+    """A strategy, or other options, whose fields are checked when it is made."""
 
     __slots__ = ()
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple
 
-from holdfast.kernel.typed import Fraction, check_fields
+from holdfast.kernel.compressor import Configured
+from holdfast.kernel.typed import Fraction
 from holdfast.text.importance import has_importance_marker
 from holdfast.text.words import READ, STOP_WORDS, words
 
@@ -28,7 +29,7 @@ _HALF_LIVES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Relevance:
+class Relevance(Configured):
     """The weights of the factors and the constants of their curves (V.12 to V.17).
 
     The defaults are those of SelectiveCompression, with weights for uniqueness and open ends. Its
@@ -53,9 +54,6 @@ class Relevance:
     idle: float = 0.005
     counting: float = 0.2
     beta: Fraction = 0.5
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     @classmethod
     def selective_compression(cls) -> Relevance:

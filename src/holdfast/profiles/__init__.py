@@ -26,17 +26,17 @@ from holdfast.config_files import (
 )
 from holdfast.files import name_of
 from holdfast.kernel.budget import Share
-from holdfast.kernel.compressor import Compressor, Planner
+from holdfast.kernel.compressor import Compressor, Configured, Planner
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.registry import nearest
 from holdfast.kernel.transcript import Preference
-from holdfast.kernel.typed import Portion, check_fields, check_type, is_list, is_object
+from holdfast.kernel.typed import Portion, check_type, is_list, is_object
 
 PREFERS: tuple[Preference, ...] = ("task", "newest_user")
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(Configured):
     """A pipeline under a name."""
 
     name: str
@@ -70,9 +70,6 @@ class Profile:
 
     steps: tuple[Planner, ...] = ()
     """The strategies, in order of rising cost."""
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
 
 PROFILE_KEYS = ("extends", *(each.name for each in fields(Profile)))

@@ -96,9 +96,7 @@ def open_model(spec: ModelSpec) -> Model:
     installed.
     """
     check_model(spec)
-    if isinstance(spec, str):
-        return cast("Model", _made(MODELS, spec))
-    return spec if isinstance(spec, Model) else FunctionModel(spec)
+    return cast("Model", _opened(MODELS, spec, Model, FunctionModel))
 
 
 def open_embedder(spec: EmbedderSpec) -> Embedder:
@@ -107,9 +105,7 @@ def open_embedder(spec: EmbedderSpec) -> Embedder:
     Raises the errors of ``open_model``.
     """
     check_embedder(spec)
-    if isinstance(spec, str):
-        return cast("Embedder", _made(EMBEDDERS, spec))
-    return spec if isinstance(spec, Embedder) else FunctionEmbedder(spec)
+    return cast("Embedder", _opened(EMBEDDERS, spec, Embedder, FunctionEmbedder))
 
 
 _LOCAL = ("numpy", "tokenizers", "wordllama")
@@ -146,9 +142,11 @@ def _check(vendors: Registry, spec: object, method: str, place: str, advice: str
         raise ConfigError(f"{what} cannot be used as {place}", place=place, advice=advice)
 
 
-def _made(vendors: Registry, spec: str) -> object:
-    vendor, _, name = spec.partition(":")
-    return cast("Callable[[str], object]", vendors.load(vendor))(name)
+def _opened(vendors: Registry, spec: object, port: type, wrapper: type[_Function]) -> object:
+    if isinstance(spec, str):
+        vendor, _, name = spec.partition(":")
+        return cast("Callable[[str], object]", vendors.load(vendor))(name)
+    return spec if isinstance(spec, port) else wrapper(cast("Callable[..., Any]", spec))
 
 
 def provider_of(provider: object) -> str:
