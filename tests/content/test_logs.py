@@ -252,3 +252,12 @@ def test_the_level_that_most_lines_have_is_named_once():
     text = shrunk([*lines, "FAIL  example.org/app/pkg/db    5.1s"], 90)
     assert text.startswith("[log, 41 lines, mostly ok, ")
     assert "FAIL" in text
+
+
+def test_the_component_of_a_line_alone_has_its_own_number():
+    lines = [*service(60)]
+    lines.insert(31, "2026-03-01 00:00:31,500 ERROR [main] shop.StoreV2: shelf 7 is broken")
+    text = shrunk(lines, 220)
+
+    assert "shop.StoreV2: ERROR shelf 7 is broken" in text
+    assert "V0" not in text

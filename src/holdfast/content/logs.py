@@ -12,7 +12,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from os.path import commonprefix
 from typing import NamedTuple
 
@@ -58,6 +58,7 @@ _TIME = re.compile(
     r"|\W?(?i:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec|mon|tue|wed|thu|fri|sat"
     r"|sun)\b(?![-_/])"
 )
+_PROCESS = re.compile(r"\[\d+\]")
 _CLOCK = re.compile(r"\d:\d\d(?!\d)")
 _LEVEL = re.compile(
     r"\W*(?:(?:level|lvl|severity)=\W*)?(?:trace|debug|verbose|fine\w*|config|info\w*|notice"
@@ -120,11 +121,12 @@ def _conforms(field: str, name: str) -> bool:
 
 
 class Head(NamedTuple):
-    """The head of a line: its number of fields, its level and its component."""
+    """The head of a line: its number of fields, its level, and its component and its place."""
 
     fields: int = 0
     level: str = ""
     tag: str = ""
+    place: int = 0
 
 
 class Layout:
@@ -179,18 +181,18 @@ class Layout:
 
         If one of the columns is a time, a head has one.
         """
-        fields, level, tag = 0, "", ""
+        fields, level, tag, place = 0, "", "", 0
         for name, found in zip(self.columns, _FIELD.finditer(shape), strict=False):
             field = found.group()
             if not _conforms(field, name):
                 break
-            fields += 1
             if name == "level":
                 level = field
             elif name == "tag" and (field[0] != "[" or not tag):
-                tag = field
+                tag, place = field, fields
+            fields += 1
         least = self.columns.index("time") if "time" in self.columns else 0
-        return Head(fields, level, tag) if fields > least else Head()
+        return Head(fields, level, tag, place) if fields > least else Head()
 
 
 def _column(fields: Sequence[str], rows: int) -> str:
@@ -215,8 +217,8 @@ class EventKind(NamedTuple):
 
     words: tuple[str, ...]
     level: str
-    rows: list[tuple[int, int, str]]
-    """Each line with the number of the fields before its message, and its component."""
+    rows: list[tuple[int, Head]]
+    """Each line with its head."""
 
 
 def _kinds(layout: Layout) -> list[EventKind]:
@@ -232,7 +234,7 @@ def _kinds(layout: Layout) -> list[EventKind]:
         letter = _LETTER.fullmatch(head.level)
         level = _LETTERS.get(letter[1], "") if letter else head.level
         kind = kinds.setdefault((words, level), EventKind(words, level, []))
-        kind.rows.extend((row, head.fields, head.tag) for row in rows)
+        kind.rows.extend((row, head) for row in rows)
     families = defaultdict[tuple[object, ...], list[EventKind]](list)
     for kind in kinds.values():
         key = (len(kind.words), kind.level, alarm(" ".join(kind.words)) >= TROUBLE)
@@ -295,19 +297,17 @@ class KindSummary(NamedTuple):
     """Its level, its masked words, and how it ended: the same in every log."""
     text: str
     tag: str
-    rows: Sequence[int]
+    rows: Sequence[tuple[int, Head]]
     words: int
     """The largest number of words shown at one place, each of which makes a kind."""
 
 
 def _events(kind: EventKind, lines: Sequence[str], usual_level: str) -> Iterator[KindSummary]:
     """The events of a kind; failures that differ only in a number are separated from successes."""
-    said = [_words(lines[row][:_LONGEST], fields) for row, fields, _ in kind.rows]
+    said = [_words(lines[row][:_LONGEST], head.fields) for row, head in kind.rows]
     level = "" if kind.level == usual_level and not alarm(kind.level) else kind.level
-    # the component without its process number; the most usual ones if there are several
-    usual = Counter(tag for *_, tag in kind.rows).most_common()
-    tags = list(dict.fromkeys(tag.replace("[0]", "") for tag, _ in usual))
-    tag = "|".join([*tags[:_STATES], *([_MORE] if len(tags) > _STATES else [])])
+    usual = Counter(head.tag for _, head in kind.rows).most_common()
+    tag = "|".join(dict.fromkeys(tag.replace("[0]", "") for tag, _ in usual))
     failed = _failures(said)
     others = set(range(len(said))).difference(failed)
     for ending, part in (("failed", failed), ("", sorted(others))):
@@ -319,7 +319,7 @@ def _events(kind: EventKind, lines: Sequence[str], usual_level: str) -> Iterator
             text = re.sub(f"{_MORE}[ {_MORE}]*{_MORE}", _MORE, told)
             first = zip(words, said[part[0]], strict=True)
             more = max((word.count("|") - own.count("|") for word, own in first), default=0)
-            rows = [kind.rows[n][0] for n in part]
+            rows = [kind.rows[n] for n in part]
             name = " ".join(filter(None, (kind.level, *kind.words, ending)))
             yield KindSummary(name, text, tag, rows, max(0, more) + 1)
 
@@ -348,6 +348,16 @@ def _joint_form(values: Sequence[str]) -> str:
     start = _shared(values)
     end = _shared([value[len(start) :][::-1] for value in values])[::-1]
     return f"{start}{_MORE}{end}"
+
+
+def _components(lines: Sequence[str], events: Sequence[KindSummary]) -> str:
+    """The components of some events, without process numbers, the most usual first."""
+    usual = Counter[str]()
+    for row, head in chain.from_iterable(event.rows for event in events):
+        fields = _FIELD.finditer(lines[row]) if "0" in head.tag else ()  # its digits are alike
+        found = next(islice(fields, head.place, None), None)
+        usual[_PROCESS.sub("", found.group() if found else head.tag)] += 1
+    return _joint_form([tag for tag, _ in usual.most_common()])
 
 
 def _shared(values: Sequence[str]) -> str:
@@ -417,16 +427,17 @@ def _pieces(lines: Sequence[str], events: Sequence[KindSummary], usual: str) -> 
         by_tag[event.tag].append(event)
     at = 1
     for tag, tagged in by_tag.items():
-        under, lead = 0, f"{tag} " if tag else ""
-        if tag and len(tagged) > 1:
-            yield Piece(tag, 0, 0, under=0)
+        shown = _components(lines, tagged) if tag else ""
+        under, lead = 0, f"{shown} " if shown else ""
+        if shown and len(tagged) > 1:
+            yield Piece(shown, 0, 0, under=0)
             under, lead, at = at, " ", at + 1
         for event in tagged:
             kinds = [f"kind {word} of {event.name}" for word in range(event.words)]
             told = (*kinds, f"event {event.name}")
             yield Piece(lead + event.text, 0, len(event.rows), told, under)
             at += 1
-    event_of = {row: (f"event {event.name}",) for event in events for row in event.rows}
+    event_of = {row: (f"event {event.name}",) for event in events for row, _ in event.rows}
     for row, line in enumerate(lines):
         told = event_of.get(row, ())
         for part in clauses(line):
