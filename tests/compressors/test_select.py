@@ -217,6 +217,31 @@ def test_a_call_whose_short_result_opens_with_an_error_is_told_as_failed():
     assert "> failed: Error: part 6 of the ledger is locked by HF-5521" in notes
 
 
+TRACEBACK = "\n".join(
+    [
+        "Traceback (most recent call last):",
+        *(
+            line
+            for n in range(9)
+            for line in (
+                f'  File "/srv/ledger/stage_{n}.py", line {n * 71 + 12}, in load_{n}',
+                f"    rows = select_{n}(frame, columns=WANTED_{n}, limit={n * 900 + 17})",
+            )
+        ),
+        "KeyError: 'region'",
+    ]
+)
+
+
+def test_a_failure_is_told_with_its_reason():
+    act = StreamEvent("act", "read", '{"part": 6}', 0, 0)
+    failed = StreamEvent("outcome", "tool", TRACEBACK, 1, 0, 0, failed=True)
+    candidates = Candidates([act, failed], range(2), lambda _: 0.3)
+    best = candidates.order(1e9)[:2]
+
+    assert "KeyError: 'region'" in notes(candidates.told(candidates.by_event(best)), "Notes:")
+
+
 def test_a_failed_call_says_so_where_its_result_is_not_told():
     failed = StreamEvent("outcome", "tool", "Error: locked", 1, 0, 0, failed=True)
     candidates = Candidates(

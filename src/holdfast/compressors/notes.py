@@ -30,6 +30,7 @@ from holdfast.selection import (
 from holdfast.stream import UNCLEAR, StreamEvent
 from holdfast.text.acts import pieces_of_act
 from holdfast.text.fit import FIRST_GUESS, beginning, filled
+from holdfast.text.importance import alarm
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import (
     GAP,
@@ -489,7 +490,8 @@ def in_context(
 ) -> tuple[list[Piece], list[int]]:
     """The pieces of some events that may be chosen, and for each the place of its context, or -1.
 
-    An outcome's are under the first of its act.
+    An outcome's are under the first of its act, and those of a failed one under its reason: the
+    last piece with the worst sign of trouble.
     """
     found: list[Piece] = []
     under: list[int] = []
@@ -502,6 +504,11 @@ def in_context(
         pieces = telling.reading.pieces
         found += [pieces[at] for at in telling.numbers]
         under += [base + above if above >= 0 else act for above in telling.under]
+        if events[number].failed and telling.numbers:
+            _, reason = max((alarm(piece.text), at) for at, piece in enumerate(found[base:], base))
+            if under[reason] == act:
+                under[base:] = [reason if above == act else above for above in under[base:]]
+                under[reason] = act
     return found, under
 
 
