@@ -542,6 +542,21 @@ def test_of_a_plan_that_is_written_anew_after_each_step_the_newest_is_told():
     assert done.count("status: done") == len(steps) - 1
 
 
+def test_what_failed_and_was_tried_again_is_told_as_it_ended():
+    sent = '{"to": "petra", "text": "The ledger is closed on Friday at noon, please send all."}'
+    refused = f"Error: the text could not be sent\n{'the mail server is busy, ' * 12}"
+    accepted = f"It was sent.\n{'The queue is empty, and the number is 4471. ' * 9}"
+    events = [
+        StreamEvent("act", "send", sent, 0, 0),
+        StreamEvent("outcome", "tool", refused, 1, 0, 0, failed=True),
+        StreamEvent("act", "send", sent, 2, 0),
+        StreamEvent("outcome", "tool", accepted, 3, 0, 2),
+    ]
+    candidates = Candidates(events, range(4), lambda _: 0.3)
+
+    assert {each.event for each in candidates.found} == {2, 3}
+
+
 def test_acts_that_differ_in_whom_they_are_for_are_all_told():
     messages = [{"role": "user", "content": "Tell every branch when the ledger is closed."}]
     for number in range(6):

@@ -420,7 +420,8 @@ def _superseded(events: Sequence[StreamEvent], tellings: Sequence[Telling]) -> s
 
     These are equal words, as a program that prompts an agent repeats them, and acts nearly all of
     whose words and all of whose ids the next one of the tool has, such as a plan that is written
-    anew after each step. An act stays whose outcome tells more than that it succeeded.
+    anew after each step, or what failed and was tried again. An act stays whose outcome tells more
+    than that it succeeded or failed.
     """
     newest = {event[:3]: n for n, event in enumerate(events)}  # by function, speaker and text
     found = {n for n, event in enumerate(events) if event.function == "words"}
@@ -431,10 +432,9 @@ def _superseded(events: Sequence[StreamEvent], tellings: Sequence[Telling]) -> s
         names, outcome = tellings[number].names.keys(), outcomes.get(number)
         if event.function != "act" or len(names) < _PLAN:
             continue
-        if outcome and len(tellings[outcome].numbers) > 1:
-            continue
+        tells = outcome and len(tellings[outcome].numbers) > 1 and not events[outcome].failed
         has_ids = tellings[number].ids <= later[event.by]
-        if has_ids and len(names & later[event.by]) >= _AGAIN * len(names):
+        if not tells and has_ids and len(names & later[event.by]) >= _AGAIN * len(names):
             found |= {number, outcome or number}
         else:
             later[event.by] = names
