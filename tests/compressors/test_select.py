@@ -242,6 +242,17 @@ def test_a_failure_is_told_with_its_reason():
     assert "KeyError: 'region'" in notes(candidates.told(candidates.by_event(best)), "Notes:")
 
 
+def test_of_a_user_the_start_of_a_line_is_told_before_its_last_words():
+    line = (
+        "No, use the one gateway in Porto for all of them since the others cost too much, and keep "
+        "the number that the partners in Faro and Braga have had on the paper that they signed."
+    )
+    event = StreamEvent("words", "user", line, 0, 0)
+    candidates = Candidates([event], range(1), lambda _: 0.3)
+
+    assert candidates.order(1e9)[0] == 0
+
+
 def test_a_failed_call_says_so_where_its_result_is_not_told():
     failed = StreamEvent("outcome", "tool", "Error: locked", 1, 0, 0, failed=True)
     candidates = Candidates(

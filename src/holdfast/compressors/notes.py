@@ -385,7 +385,8 @@ class Candidates:
         Findings, decisions and instructions have rare words; announcements of the next step have
         the common words of the work. A user's decisions may have them too. A user who says more
         than anybody types passes on a text: the pieces between its ends share the value of a typed
-        message.
+        message. The parts of a long line have theirs by their length, since the last may be a word;
+        an agent's have no more than a line alone, which kept more of recorded runs.
         """
         weights = table()
         rarity = {thing: 1 / use.events for thing, use in uses.items()}.get
@@ -403,6 +404,11 @@ class Candidates:
             by = f"{event.by} words" if event.function == "words" else event.function
             worth = weights.said.get(by, 0.0)
             last = typed[message[number]] - 1
+            pieces = telling.reading.pieces
+            parts, sizes = Counter[int](), Counter[int]()
+            for piece in pieces if worth else ():
+                parts[piece.at] += 1
+                sizes[piece.at] += len(piece.text)
             rows = zip(telling.numbers, telling.tells, telling.forms, strict=True)
             for at, told, looks in rows:
                 rare = fsum(map(rarity, told, repeat(0.0))) / max(1, len(told)) if worth else 0.0
@@ -411,7 +417,9 @@ class Candidates:
                     place = before[number] + at
                     if min(place, last - place) >= _ENDS:
                         rare *= min(1.0, weights.typed / last)
-                said.append(worth * rare)
+                line = pieces[at].at
+                share = len(pieces[at].text) * parts[line] / max(1, sizes[line])
+                said.append(worth * rare * (share if event.is_users_words else min(1.0, share)))
         return said
 
 
