@@ -274,6 +274,13 @@ def test_of_an_edit_the_text_that_is_there_now_is_told():
     assert "price * 3" not in told
 
 
+def test_the_lines_of_a_program_in_a_call_stay_lines():
+    lines = [f"total_{n} = ledger.read(part={n}, kind='X')" for n in range(5)]
+    told = told_of_call("run_program", code="\n".join(lines))
+
+    assert set(lines[1:]) <= set(told.split("\n"))
+
+
 def test_of_two_long_texts_in_a_call_that_say_different_things_both_are_told():
     body = "The parcel was sent on Monday with the usual carrier, and the number is on the invoice."
     note = "She asked twice for a refund because the first parcel came back to our own warehouse."

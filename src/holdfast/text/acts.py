@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from .json_values import Value, dump, values_in
-from .pieces import GAP, Piece, of_line, passages
+from .pieces import GAP, Piece, passages
 from .words import FENCES
 
 _OPENING = re.compile(r"\s*<([A-Za-z][\w.-]*)((?:[=\s][^<>]{0,200})?)>")
@@ -138,7 +138,7 @@ def _call(name: str, fields: Sequence[tuple[str, str]]) -> Iterator[Piece]:
     if long and not any(map(str.isalpha, "".join([value for _, value in brief]))):
         short.insert(0, long.pop(0).text)
     head = ", ".join(short)
-    yield from of_line(f"{name} {head}".strip(), 0)
+    yield from passages(f"{name} {head}".strip()).pieces
     yield from long
 
 
