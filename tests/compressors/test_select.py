@@ -274,6 +274,13 @@ def test_of_an_edit_the_text_that_is_there_now_is_told():
     assert "price * 3" not in told
 
 
+def test_of_a_short_edit_the_text_that_is_there_now_is_told():
+    before = "import csv\nimport json\n"
+    told = told_of_call("edit", path="src/billing.py", old=before, new=f"{before}import math\n")
+
+    assert told == "- edit path: src/billing.py, old: …, new: import csv\nimport json\nimport math"
+
+
 def test_the_lines_of_a_program_in_a_call_stay_lines():
     lines = [f"total_{n} = ledger.read(part={n}, kind='X')" for n in range(5)]
     told = told_of_call("run_program", code="\n".join(lines))

@@ -143,14 +143,15 @@ def _call(name: str, fields: Sequence[tuple[str, str]]) -> Iterator[Piece]:
 
 
 def _without_what_is_replaced(fields: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """The arguments; a long one is left out if the next one says most of it again.
+    """The arguments; one of several lines, or a long one, is left out if the next says most of it.
 
     An edit names the old text and the new one, and the new one is what is there now.
     """
     for (key, value), (_, following) in pairwise([*fields, ("", "")]):
         words = set(value.split())
         again = words.intersection(following.split())
-        is_replaced = len(value) > _ARGUMENT and len(again) >= len(words) * _REPLACED
+        is_long = len(value) > _ARGUMENT or "\n" in value
+        is_replaced = is_long and len(again) >= len(words) * _REPLACED
         yield key, GAP if is_replaced else value
 
 
