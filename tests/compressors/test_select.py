@@ -800,3 +800,20 @@ def test_a_prompt_that_is_repeated_is_told_once():
     notes = holdfast.compress(messages, 300).messages[1]["content"]
     assert prompt not in notes
     assert notes.count("I called supplier") > 4
+
+
+def test_an_outcome_is_not_told_where_its_act_has_no_room():
+    command = json.dumps({"command": "move every order of the last quarter to the new warehouse"})
+    events = [
+        StreamEvent("words", "assistant", "Noted, thanks.", 0, 0),
+        StreamEvent("act", "run", command, 1, 0),
+        StreamEvent("outcome", "tool", "QX-55172 is closed", 2, 0, act=1),
+    ]
+    candidates = Candidates(events, range(3), lambda _: 1.0)
+
+    def cost(some):
+        return int(sum(candidates.costs[number] for number in some))
+
+    for room in range(cost([0]), cost([0, 1, 2])):
+        chosen = candidates.choose(room, cost)
+        assert 1 in chosen or 2 not in chosen

@@ -25,6 +25,7 @@ from holdfast.selection import (
     table,
     until,
     valued,
+    with_context,
     worth_of,
 )
 from holdfast.stream import UNCLEAR, StreamEvent
@@ -341,7 +342,8 @@ class Candidates:
                 break  # there are no more
         following = rest[rest.index(chosen[-1]) + 1 :] if chosen else ()
         chosen = filled(chosen, taken, following, self.costs, cost, room, room * (1 - IDLE))
-        return [*firm, *chosen]
+        known = {*firm, *chosen}  # where its context does not fit, a piece would mislead
+        return [*firm, *(n for n in chosen if known.issuperset(with_context(self._under, n)))]
 
     def by_event(self, chosen: Iterable[int]) -> dict[int, list[int]]:
         """The numbers of the chosen candidates within each event, all ascending."""
