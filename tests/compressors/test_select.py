@@ -14,7 +14,7 @@ from holdfast.compressors.notes import written as notes
 from holdfast.formats import read
 from holdfast.formats.convert import convert
 from holdfast.stores.in_process import InProcessStore
-from holdfast.stream import StreamEvent
+from holdfast.stream import StreamEvent, events_of
 from tests.doors import talks
 from tests.session.talks import DECIDED, TEXTS, called, outputs
 from tests.session.talks import call as exchange
@@ -817,3 +817,13 @@ def test_an_outcome_is_not_told_where_its_act_has_no_room():
     for room in range(cost([0]), cost([0, 1, 2])):
         chosen = candidates.choose(room, cost)
         assert 1 in chosen or 2 not in chosen
+
+
+def test_notes_name_who_wrote_a_block_of_code():
+    words = "Run this on Friday:\n```\nship --to Lyon --batch QX-551\n```"
+    for role in ("user", "assistant"):
+        _, _, transcript = read([{"role": role, "content": words}], "openai")
+        events = events_of(transcript.messages, {})
+        candidates = Candidates(events, range(len(events)), lambda _: 0.3)
+        told = notes(candidates.told(candidates.by_event(range(len(candidates.found)))), "Notes:")
+        assert f"- {role}: ```" in told

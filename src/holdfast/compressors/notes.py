@@ -616,6 +616,6 @@ def _label(told: Told, users: str) -> str:
         return ""
     if event.function == "outcome" or event.by == UNCLEAR:
         return "> failed: " if event.failed else "> "
-    if event.function == "words":
+    if event.function in ("words", "material"):
         return users if event.is_users_words else f"- {event.by}: "
     return "- failed: " if told.failed else "- "
