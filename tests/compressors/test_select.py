@@ -827,3 +827,13 @@ def test_notes_name_who_wrote_a_block_of_code():
         candidates = Candidates(events, range(len(events)), lambda _: 0.3)
         told = notes(candidates.told(candidates.by_event(range(len(candidates.found)))), "Notes:")
         assert f"- {role}: ```" in told
+
+
+@pytest.mark.parametrize("decided", DECIDED)
+def test_in_a_chat_decisions_come_before_announcements(decided):
+    events = [
+        StreamEvent("words", "user", decided, 0, 0),
+        StreamEvent("words", "assistant", "Here is a draft:", 1, 0),
+    ]
+    candidates = Candidates(events, range(2), lambda _: 1.0)
+    assert candidates.found[candidates.order(1_000)[0]].event == 0

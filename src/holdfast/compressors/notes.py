@@ -208,6 +208,9 @@ NEARER = 1.25
 # rarity that a user's words have at least; with 0.6 less was kept of recorded runs, and with 0.4
 # decisions on what all names are about were left out
 _USERS = 0.5
+# times the value of a user's words where nobody acts, since names are worth what acts use of them;
+# with 2, fewer of their messages stayed whole in long chats, and with 8 as many
+_TALK = 4
 # pieces at either end of a long message, which its sender typed; half and double kept as much
 _ENDS = 2
 _PLAN = 8  # names; half and double kept as much
@@ -385,13 +388,15 @@ class Candidates:
         """The value of each piece by its speaker, times the mean rarity of the things in it.
 
         Findings, decisions and instructions have rare words; announcements of the next step have
-        the common words of the work. A user's decisions may have them too. A user who says more
-        than anybody types passes on a text: the pieces between its ends share the value of a typed
-        message. The parts of a long line have theirs by their length, since the last may be a word;
-        an agent's have no more than a line alone, which kept more of recorded runs.
+        the common words of the work. A user's decisions may have them too, and where nobody acts,
+        they are what the work comes to. A user who says more than anybody types passes on a text:
+        the pieces between its ends share the value of a typed message. The parts of a long line
+        have theirs by their length, since the last may be a word; an agent's have no more than a
+        line alone, which kept more of recorded runs.
         """
         weights = table()
         rarity = {thing: 1 / use.events for thing, use in uses.items()}.get
+        is_talk = not any(event.function == "act" for event in self.events)
         said: list[float] = []
         # each entry of earlier notes was a message
         message = [(event.message, event.retold and n) for n, event in enumerate(self.events)]
@@ -415,7 +420,9 @@ class Candidates:
             for at, told, looks in rows:
                 rare = fsum(map(rarity, told, repeat(0.0))) / max(1, len(told)) if worth else 0.0
                 if event.is_users_words:
+                    is_typed = last < weights.typed
                     rare = max(rare, _USERS / alike[looks])
+                    rare *= _TALK if is_talk and is_typed else 1
                     place = before[number] + at
                     if min(place, last - place) >= _ENDS:
                         rare *= min(1.0, weights.typed / last)
