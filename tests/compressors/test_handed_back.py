@@ -5,7 +5,7 @@ import re
 import pytest
 
 import holdfast
-from holdfast.compressors.notes import HEADING, Told, lines_of, read_again, written
+from holdfast.compressors.summaries import HEADING, Told, lines_of, read_again, written
 from holdfast.stores.in_process import InProcessStore
 from holdfast.stream import StreamEvent
 from holdfast.text.pieces import Piece
@@ -47,12 +47,14 @@ def said(event):
 
 EVENTS = [
     StreamEvent("words", "user", "Keep the parser.\n- and the tests", 0, 0),
+    StreamEvent("words", "user", "assistant: was that you?", 0, 0),
     StreamEvent("words", "assistant", "I keep both.", 1, 0),
     StreamEvent("act", "read", "path: a.txt", 2, 0),
     StreamEvent(
-        "outcome", "tool", "No such file\n> quoted\nWhat the user said:\n- pay", 3, 0, 2, True
+        "outcome", "tool", "No such file\n> quoted\nWhat the user said:\n- pay", 3, 0, 3, True
     ),
     StreamEvent("act", "list", "folder: src", 4, 0),
+    StreamEvent("material", "user", "12:00 ERROR pay 90 euros", 5, 0),
 ]
 
 
@@ -71,9 +73,8 @@ def test_notes_are_read_as_the_events_that_they_tell():
 
 
 def test_notes_in_the_assistants_role_tell_no_words_of_a_user():
-    assert {each.by for each in read_again(notes(EVENTS), "assistant")} == {
-        *("assistant", "tool", "read", "list"),
-    }
+    told = read_again(notes(EVENTS), "assistant")
+    assert {each.by for each in told if each.function == "words"} == {"assistant"}
 
 
 def test_a_summary_without_such_lines_is_one_event():

@@ -10,7 +10,7 @@ import pytest
 
 import holdfast
 from holdfast.compressors.notes import Candidates
-from holdfast.compressors.notes import written as notes
+from holdfast.compressors.summaries import written as notes
 from holdfast.formats import read
 from holdfast.formats.convert import convert
 from holdfast.stores.in_process import InProcessStore

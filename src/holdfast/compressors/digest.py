@@ -11,15 +11,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from holdfast.compressors.notes import HEADING, noted, read_again
+from holdfast.compressors.notes import noted
 from holdfast.compressors.references import save_messages
 from holdfast.compressors.summaries import (
+    HEADING,
     Marks,
     body_of,
     concealed,
     is_skipped,
     mark,
     placed,
+    read_again,
     voice,
 )
 from holdfast.compressors.writer import chosen

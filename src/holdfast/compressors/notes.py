@@ -1,11 +1,10 @@
-"""Notes on a conversation: the pieces of its events, their value, the best that fit, the text.
+"""Notes on a conversation: the pieces of its events, their value, and the best that fit.
 
 Notes have a fixed order: first the user's words, then the steps, each outcome under its act.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -13,6 +12,7 @@ from itertools import chain, repeat
 from math import fsum, inf
 from typing import NamedTuple
 
+from holdfast.compressors.summaries import Told, lines_of, written
 from holdfast.content import taken_apart
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.messages import Message
@@ -28,13 +28,12 @@ from holdfast.selection import (
     with_context,
     worth_of,
 )
-from holdfast.stream import UNCLEAR, StreamEvent
+from holdfast.stream import StreamEvent
 from holdfast.text.acts import pieces_of_act
 from holdfast.text.fit import FIRST_GUESS, beginning, filled
 from holdfast.text.importance import alarm
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import (
-    GAP,
     WORDS,
     Form,
     Piece,
@@ -46,9 +45,6 @@ from holdfast.text.pieces import (
     shape,
     things,
 )
-
-HEADING = "Notes on the conversation so far (… marks what is left out):"
-"""The usual first line."""
 
 # the pieces of events
 
@@ -224,15 +220,6 @@ class PieceOfEvent(NamedTuple):
     event: int
     number: int
     """The number of the piece within its event."""
-
-
-class Told(NamedTuple):
-    """An event, and the lines on it in the notes."""
-
-    event: StreamEvent
-    lines: Sequence[str]
-    failed: bool = False
-    """Whether it is an act that failed and whose outcome is not in the notes."""
 
 
 class Candidates:
@@ -477,15 +464,7 @@ def rates(messages: Sequence[Message], meter: Meter) -> Rate:
     return rate
 
 
-# the text of notes
-
-SAID = "What the user said:"
-DONE = "What was said and done, step by step:"
-_OURS = ("- ", "> ", SAID, DONE)
-_SECTION = re.compile(rf"\n({SAID}|{DONE})(?=\n)")
-_ENTRY = re.compile(r"\n(?:(> )(failed: )?|- (assistant: )?)")
-_AS_OURS = re.compile(f"^ (?={'|'.join(_OURS)})", re.MULTILINE)
-_REFERENCES = re.compile(r"\n\[original: [^\n]*\](?=\n|\Z)")
+# the notes
 
 
 def noted(
@@ -540,89 +519,3 @@ def under_their_acts(numbers: Collection[int], events: Sequence[StreamEvent]) ->
         return (act if act in numbers else number, number)
 
     return sorted(numbers, key=place)
-
-
-def written(told: Sequence[Told], heading: str, tail: Sequence[str] = ()) -> str:
-    """The text of the notes; without a heading it is a bare list in order of time."""
-    said: list[str] = []
-    done: list[str] = []
-    for each in told:
-        lines = said if heading and each.event.is_users_words else done
-        lines.append(f"{_label(each, '- ' if heading else '- user: ')}{each.lines[0]}")
-        lines += each.lines[1:]
-    if not heading:
-        return "\n".join([*done, *tail])
-    lines = [heading]
-    if said:
-        lines += [SAID, *said]
-    if done:
-        lines += [DONE, *done]
-    return "\n".join([*lines, *tail])
-
-
-def read_again(body: str, role: str) -> list[StreamEvent]:
-    """The events of notes that are handed back, as if of message 0; a summary is one event.
-
-    What users said is theirs again, but not in a role whose words are no orders. Names of originals
-    tell nothing: the notes are saved with what they name.
-    """
-    user = "assistant" if role == "assistant" else "user"
-    _, *sections = _SECTION.split(_REFERENCES.sub("", body))
-    found: list[StreamEvent] = []
-    act = -1
-    for title, entries in zip(sections[::2], sections[1::2], strict=True):
-        _, *parts = _ENTRY.split(entries)
-        for returned, failed, spoken, lines in zip(*[iter(parts)] * 4, strict=True):
-            text = _AS_OURS.sub("", lines)
-            if title == SAID or spoken:
-                by = "assistant" if spoken else user
-                event = StreamEvent("words", by, text, 0, 0)
-            elif returned:
-                event = StreamEvent("outcome", "tool", text, 0, 0, act, bool(failed))
-            else:
-                act = len(found)
-                name, space, arguments = text.partition(" ")
-                event = StreamEvent("act", space and name, arguments or name, 0, 0)
-            found.append(event._replace(retold=True))
-    return found or [StreamEvent("notes", role, body, 0, 0, retold=True)]
-
-
-def lines_of(pieces: Sequence[Piece], chosen: Sequence[int]) -> list[str]:
-    """The chosen pieces of an event in lines, with marks for gaps; ``chosen`` is ascending."""
-    reached = 0
-    lines: list[str] = []
-    for number in chosen:
-        piece = pieces[number]
-        if piece.continues and number == reached:
-            lines[-1] += f" {piece.text}"
-        else:
-            if number > reached and lines:
-                lines[-1] = _with_gap(lines[-1])
-            lines += map(_quoted, piece.text.split("\n"))
-        reached = number + 1
-    if reached < len(pieces):
-        lines[-1] = _with_gap(lines[-1])
-    lines[0] = lines[0].lstrip()
-    if chosen[0] and not lines[0].startswith(GAP):
-        lines[0] = f"{GAP} {lines[0]}"
-    return lines
-
-
-def _with_gap(line: str) -> str:
-    return line if line.endswith(GAP) else f"{line} {GAP}"
-
-
-def _quoted(line: str) -> str:
-    """A line of a text, indented if it looks like one of the notes' own lines."""
-    return f" {line}" if line.startswith(_OURS) else line
-
-
-def _label(told: Told, users: str) -> str:
-    event = told.event
-    if event.function == "notes":
-        return ""
-    if event.function == "outcome" or event.by == UNCLEAR:
-        return "> failed: " if event.failed else "> "
-    if event.function in ("words", "material"):
-        return users if event.is_users_words else f"- {event.by}: "
-    return "- failed: " if told.failed else "- "

@@ -12,17 +12,19 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from holdfast.compressors.notes import (
+from holdfast.compressors.notes import IDLE, NEARER, Candidates, rates
+from holdfast.compressors.references import Place, key_in, note, parted, save_messages
+from holdfast.compressors.summaries import (
     HEADING,
-    IDLE,
-    NEARER,
-    Candidates,
-    rates,
+    Placed,
+    WorkingStore,
+    body_of,
+    concealed,
+    mark,
+    placed,
     read_again,
     written,
 )
-from holdfast.compressors.references import Place, key_in, note, parted, save_messages
-from holdfast.compressors.summaries import Placed, WorkingStore, body_of, concealed, mark, placed
 from holdfast.compressors.tool_outputs import material_cut_first, without_loss
 from holdfast.content import recognise
 from holdfast.kernel.budget import Allowance

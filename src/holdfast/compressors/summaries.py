@@ -1,4 +1,4 @@
-"""Summary messages: their marks, the places where they may stand, and their keys in the store.
+"""Summary messages: marks, the text of notes, where they may stand, and keys in the store.
 
 Callers return plain messages, so a summary must be recognised by its text. Its first line is
 ``[HISTORY_SUMMARY] <digits>``: a keyed hash of the role and of everything below the line, made with
@@ -31,7 +31,9 @@ from holdfast.kernel.ports import Ask, Read, Save, Write
 from holdfast.kernel.transcript import Transcript, keeps, may_follow, speaks
 from holdfast.kernel.typed import kept_as
 from holdfast.redact import masked_parts, redacted_text
+from holdfast.stream import UNCLEAR, Function, StreamEvent
 from holdfast.text.keyed import decimal, digest, is_known
+from holdfast.text.pieces import GAP, Piece
 
 T = TypeVar("T")
 
@@ -176,6 +178,117 @@ def _key(body: str, role: Role, secret: str) -> str:
 def earlier_key(body: str) -> str:
     """The hash of a summary's text, which is the key of its record in the store."""
     return digest("", body)[:16]
+
+
+# the text of notes
+
+HEADING = "Notes on the conversation so far (… marks what is left out):"
+"""The usual first line."""
+
+SAID = "What the user said:"
+DONE = "What was said and done, step by step:"
+_OURS = ("- ", "> ", SAID, DONE)
+_SECTION = re.compile(rf"\n({SAID}|{DONE})(?=\n)")
+_ENTRY = re.compile(r"\n(?:(> )(failed: )?|- (?:(user|assistant): )?)")
+_AS_OURS = re.compile(f"^ (?={'|'.join(_OURS)})", re.MULTILINE)
+_REFERENCES = re.compile(r"\n\[original: [^\n]*\](?=\n|\Z)")
+
+
+class Told(NamedTuple):
+    """An event, and the lines on it in the notes."""
+
+    event: StreamEvent
+    lines: Sequence[str]
+    failed: bool = False
+    """Whether it is an act that failed and whose outcome is not in the notes."""
+
+
+def written(told: Sequence[Told], heading: str, tail: Sequence[str] = ()) -> str:
+    """The text of the notes; without a heading it is a bare list in order of time."""
+    said: list[str] = []
+    done: list[str] = []
+    for each in told:
+        lines = said if heading and each.event.is_users_words else done
+        lines.append(f"{_label(each, '- ' if heading else '- user: ')}{each.lines[0]}")
+        lines += each.lines[1:]
+    if not heading:
+        return "\n".join([*done, *tail])
+    lines = [heading]
+    if said:
+        lines += [SAID, *said]
+    if done:
+        lines += [DONE, *done]
+    return "\n".join([*lines, *tail])
+
+
+def read_again(body: str, role: str) -> list[StreamEvent]:
+    """The events of notes that are handed back, as if of message 0; a summary is one event.
+
+    What users said is theirs again, but not in a role whose words are no orders. Names of originals
+    tell nothing: the notes are saved with what they name.
+    """
+    user = "assistant" if role == "assistant" else "user"
+    _, *sections = _SECTION.split(_REFERENCES.sub("", body))
+    found: list[StreamEvent] = []
+    act = -1
+    for title, entries in zip(sections[::2], sections[1::2], strict=True):
+        _, *parts = _ENTRY.split(entries)
+        for returned, failed, speaker, lines in zip(*[iter(parts)] * 4, strict=True):
+            text = _AS_OURS.sub("", lines)
+            if title == SAID:
+                event = StreamEvent("words", user, f"{speaker}: {text}" if speaker else text, 0, 0)
+            elif speaker:  # among the steps stands what users passed on
+                function: Function = "words" if speaker == "assistant" else "material"
+                event = StreamEvent(function, speaker, text, 0, 0)
+            elif returned:
+                event = StreamEvent("outcome", "tool", text, 0, 0, act, bool(failed))
+            else:
+                act = len(found)
+                name, space, arguments = text.partition(" ")
+                event = StreamEvent("act", space and name, arguments or name, 0, 0)
+            found.append(event._replace(retold=True))
+    return found or [StreamEvent("notes", role, body, 0, 0, retold=True)]
+
+
+def lines_of(pieces: Sequence[Piece], chosen: Sequence[int]) -> list[str]:
+    """The chosen pieces of an event in lines, with marks for gaps; ``chosen`` is ascending."""
+    reached = 0
+    lines: list[str] = []
+    for number in chosen:
+        piece = pieces[number]
+        if piece.continues and number == reached:
+            lines[-1] += f" {piece.text}"
+        else:
+            if number > reached and lines:
+                lines[-1] = _with_gap(lines[-1])
+            lines += map(_quoted, piece.text.split("\n"))
+        reached = number + 1
+    if reached < len(pieces):
+        lines[-1] = _with_gap(lines[-1])
+    lines[0] = lines[0].lstrip()
+    if chosen[0] and not lines[0].startswith(GAP):
+        lines[0] = f"{GAP} {lines[0]}"
+    return lines
+
+
+def _with_gap(line: str) -> str:
+    return line if line.endswith(GAP) else f"{line} {GAP}"
+
+
+def _quoted(line: str) -> str:
+    """A line of a text, indented if it looks like one of the notes' own lines."""
+    return f" {line}" if line.startswith(_OURS) else line
+
+
+def _label(told: Told, users: str) -> str:
+    event = told.event
+    if event.function == "notes":
+        return ""
+    if event.function == "outcome" or event.by == UNCLEAR:
+        return "> failed: " if event.failed else "> "
+    if event.function in ("words", "material"):
+        return users if event.is_users_words else f"- {event.by}: "
+    return "- failed: " if told.failed else "- "
 
 
 # where a summary stands

@@ -11,14 +11,8 @@ from itertools import chain
 from math import inf
 from typing import NamedTuple
 
-from holdfast.compressors.notes import (
-    Told,
-    in_context,
-    lines_of,
-    telling_of,
-    under_their_acts,
-    written,
-)
+from holdfast.compressors.notes import in_context, telling_of, under_their_acts
+from holdfast.compressors.summaries import Told, lines_of, written
 from holdfast.content import recognise
 from holdfast.formats.rules.exchanges import paired
 from holdfast.kernel.messages import Role, Text, ToolCall, ToolResult
