@@ -25,7 +25,7 @@ from holdfast.text.visible import LISTED, amount
 from holdfast.text.words import READ, has_unspaced, words
 
 from .state import DERIVED, Event, EventKind, State
-from .wires import check, check_calls, check_named, form_of, is_readable, is_settled
+from .wires import check, check_calls, check_named, form_of, is_readable, is_settled, wire_of
 
 T = TypeVar("T")
 LineKind = Literal["message", "event"]
@@ -385,7 +385,7 @@ class Thread:
     @property
     def wire(self) -> Format:
         """The format of the thread, as far as it is known."""
-        return self._named or named(self.state.format or "plain")
+        return self._named or wire_of(self.state.format or "plain")
 
     def copy_to(self, store: LogStore, name: str) -> None:
         """Copy messages and events to a thread. Raises ConfigError if it is not empty."""

@@ -17,14 +17,20 @@ _SHARED = "openai_chat"
 """The format in which a message with a list of parts is read, unless a vendor's mark is in it."""
 
 
+@cache
+def wire_of(name: str) -> Format:
+    """The format of this name; one shared object, since it has no state."""
+    return named(name)
+
+
 def form_of(originals: Sequence[object], state: State) -> Format:
     """The format of these messages, given the state of their thread; plain ones fit any."""
-    known = named(state.format or "plain")
     if is_settled(state):
-        return known
+        return wire_of(state.format)
     seen = detect(list(originals))
-    joins = seen.name != "plain" and (not state.messages or _reads_plain(seen.name))
-    return seen if joins else known
+    if state.messages and not _reads_plain(seen.name):
+        return wire_of(state.format or "plain")
+    return seen if seen.name != "plain" or not state.format else wire_of(state.format)
 
 
 def check(
@@ -50,7 +56,7 @@ def check_named(form: Format | None, state: State) -> None:
     """Raise ConfigError if the thread has calls that the named format cannot read."""
     if form is None or not state.exchanged or not state.format:
         return
-    written = named(state.format)
+    written = wire_of(state.format)
     if not isinstance(form, type(written)) and not isinstance(written, type(form)):
         raise ConfigError(
             f"the thread is written in {state.format}, not in {form.name}",
@@ -94,4 +100,4 @@ def is_settled(state: State) -> bool:
 @cache
 def _reads_plain(name: str) -> bool:
     """Whether the format can read plain messages, with which a thread may have begun."""
-    return is_readable({"role": "user", "content": "plain"}, named(name))
+    return is_readable({"role": "user", "content": "plain"}, wire_of(name))
