@@ -837,3 +837,27 @@ def test_in_a_chat_decisions_come_before_announcements(decided):
     ]
     candidates = Candidates(events, range(2), lambda _: 1.0)
     assert candidates.found[candidates.order(1_000)[0]].event == 0
+
+
+@pytest.mark.parametrize("budget", [500, 1_200, 2_000])
+@pytest.mark.parametrize("lines", [40, 160])
+def test_the_newest_request_stays_where_the_call_that_follows_it_leaves_no_room(lines, budget):
+    request = "Now write the exporter, and never touch settings.py."
+    code = "\n".join(
+        f"def export_{n}(rows):\n    return [row[{n}] for row in rows]" for n in range(lines)
+    )
+    call = {"name": "write_file", "arguments": json.dumps({"path": "a.py", "content": code})}
+    messages = [
+        *native(""),
+        {"role": "user", "content": request},
+        *exchange(90, "\n".join(f"src/module_{n}.py" for n in range(60))),
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "w", "type": "function", "function": call}],
+        },
+        {"role": "tool", "tool_call_id": "w", "content": "written"},
+    ]
+    result = holdfast.compress(messages, budget)
+    assert result.budget_met
+    assert request in str(result.messages)

@@ -114,6 +114,7 @@ _SHOWN = 0.2  # of a long one, if that room has space; half and double kept as m
 # half kept as much, and double less
 _SHORT_ANSWER = 64
 _LEAST_TASK = 0.1  # of the room for a task, if it is as long; half and double kept as much
+_LEAST_NOTES = 128  # tokens of their mark and headings, a reference and a short request
 
 
 class Stays:
@@ -234,9 +235,15 @@ class Stays:
 
     @cached_property
     def _kept(self) -> frozenset[int]:
-        """The positions that stay in any room."""
+        """The positions that stay in any room.
+
+        Where they leave no room for notes, what the profile prefers is among them: trim shortens
+        what is not, such as the arguments of calls.
+        """
         task = () if self.task is None else (self.task,)
-        return self.firm.union(self.transcript.newest, self._answered, task)
+        kept = self.firm.union(self.transcript.newest, self._answered, task)
+        least = sum(self._least(i) for i in kept - self.firm)
+        return kept if least + _LEAST_NOTES <= self.room else kept | self.transcript.preferred
 
     def _staying(self) -> set[int]:
         """The positions that stay in place: those in any room, and the newest exchanges.
