@@ -861,3 +861,19 @@ def test_the_newest_request_stays_where_the_call_that_follows_it_leaves_no_room(
     result = holdfast.compress(messages, budget)
     assert result.budget_met
     assert request in str(result.messages)
+
+
+@pytest.mark.parametrize("turns", [100, 400])
+def test_references_leave_room_for_notes_however_much_was_said(turns):
+    order = "In the office of Porto, leave the safe in peace, it is due."
+    messages = spoken(order)
+    for number in range(turns):
+        messages += exchange(number, filler(number) * 3)
+    results = [
+        holdfast.compress(messages, 1_000, store=store) for store in (None, InProcessStore())
+    ]
+    assert all(result.budget_met for result in results)
+    without, stored = (str(result.messages) for result in results)
+    assert order in without
+    assert order in stored
+    assert "[original: " in stored

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from holdfast.compressors.summaries import HISTORY, WorkingStore
@@ -73,6 +73,10 @@ def _found(text: str, seal: Seal | None) -> re.Match[str] | None:
     return found if found and (seal is None or seal.knows(found[1])) else None
 
 
+# largest share of the budget for the lines that name older messages; of 156,000 tokens in 2,000, as
+# many lines as there are pieces of that size leave no room for notes
+_NAMED = 1 / 16
+
 Place = tuple[int, int]
 """The indices of a message and of a part of it."""
 
@@ -82,13 +86,18 @@ def save_messages(
 ) -> Asking[tuple[tuple[str, ...], str]]:
     """Save the messages at ``going``; return the lines that name them, and the problem, if any.
 
-    Without a store, or if it fails, there are no lines; nor if the caller keeps the messages.
+    Without a store, or if it fails, there are no lines; nor if the caller keeps the messages. The
+    pieces that they name have at least the tokens of the budget, and more if there would be too
+    many lines: so much more that those of a growing conversation seldom change.
     """
     if allowance.logged:
         return (), ""
     references: list[str] = []
-    store = WorkingStore(allowance.stored)
-    for piece, tokens in _pieces(transcript, going, allowance) if store.works else ():
+    store, most, size = WorkingStore(allowance.stored), allowance.share(_NAMED), allowance.window
+    line = allowance.meter.text(note(HISTORY, size, "0" * 20, tool=allowance.recall_tool))
+    while len(pieces := _pieces(transcript, going, allowance, size)) * line > max(most, line):
+        size *= 2
+    for piece, tokens in pieces if store.works else ():
         key = yield from store.save(transcribed(piece), HISTORY)
         told = amount(len(piece), "message")
         references.append(note(told, tokens, key, tool=allowance.recall_tool))
@@ -96,20 +105,20 @@ def save_messages(
 
 
 def _pieces(
-    transcript: Transcript, going: Sequence[int], allowance: Allowance
-) -> Iterator[tuple[Messages, int]]:
-    """Yield the messages of each piece and their tokens; earlier notes name earlier originals."""
+    transcript: Transcript, going: Sequence[int], allowance: Allowance, most: int
+) -> list[tuple[Messages, int]]:
+    """Pieces of ``most`` tokens, or one message, and their tokens."""
     sizes = allowance.meter.sizes(transcript)
+    pieces: list[tuple[Messages, int]] = []
     piece: list[Message] = []
     tokens = 0
     for i in going:
-        if piece and tokens + sizes[i] > allowance.window:
-            yield piece, tokens
+        if piece and tokens + sizes[i] > most:
+            pieces.append((piece, tokens))
             piece, tokens = [], 0
         piece.append(transcript.messages[i])
         tokens += sizes[i]
-    if piece:
-        yield piece, tokens
+    return [*pieces, (piece, tokens)] if piece else pieces
 
 
 def transcribed(messages: Messages) -> str:
