@@ -877,3 +877,25 @@ def test_references_leave_room_for_notes_however_much_was_said(turns):
     assert order in without
     assert order in stored
     assert "[original: " in stored
+
+
+@pytest.mark.parametrize("budget", [200, 600, 1_160, 1_180])
+def test_a_short_task_is_not_cut_while_arguments_beside_reasoning_can_be(budget):
+    task = "Read the ledger of the office in Porto and tell me what is due there, please."
+    code = "\n".join(f"total_{n} = sum(rows[{n}])" for n in range(100))
+    items = [
+        {"role": "user", "content": task},
+        {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "dGhvdWdodA=="},
+        {
+            "type": "function_call",
+            "call_id": "a",
+            "name": "write",
+            "arguments": json.dumps({"code": code}),
+        },
+        {"type": "function_call_output", "call_id": "a", "output": "written"},
+        {"type": "function_call", "call_id": "b", "name": "run", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "b", "output": filler(1)},
+    ]
+    result = holdfast.compress(items, budget)
+    assert result.budget_met
+    assert result.messages[0] is items[0]

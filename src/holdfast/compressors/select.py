@@ -114,6 +114,8 @@ _SHOWN = 0.2  # of a long one, if that room has space; half and double kept as m
 # half kept as much, and double less
 _SHORT_ANSWER = 64
 _LEAST_TASK = 0.1  # of the room for a task, if it is as long; half and double kept as much
+# tokens to which a task is cut at least: where no room is left, trim cuts arguments of calls before
+_SHORT_TASK = 64
 _LEAST_NOTES = 128  # tokens of their mark and headings, a reference and a short request
 
 
@@ -454,7 +456,7 @@ class Selection:
 
         Of its longest texts the middle is left out, of pasted material first.
         """
-        task, most = self.stays.task, self.stays.task_room + max(spare, 0)
+        task, most = self.stays.task, max(self.stays.task_room + max(spare, 0), _SHORT_TASK)
         if task is None or task in self.stays.firm or task in self.transcript.newest:
             return {}
         size, count = self.stays.sizes[task], self._meter.text
