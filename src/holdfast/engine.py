@@ -456,7 +456,7 @@ def _result(job: Job, steps: tuple[Step, ...], now: Transcript) -> CompressionRe
         status=status,
         reason=reason,
         detail=_detail(job, steps, tokens, left(now) if redaction else "", met=met),
-        degraded=job.runtime.troubled or any(step.status == "failed" for step in steps),
+        degraded=job.runtime.trouble is not None or any(step.status == "failed" for step in steps),
         smallest=None if met else job.budget.limit_for(tokens),
         accuracy=job.allowance.meter.accuracy(job.transcript),
         counter=job.allowance.meter.counter.name,
@@ -495,12 +495,15 @@ def _verdict(job: Job, steps: tuple[Step, ...], *, met: bool) -> tuple[Status, s
 
 
 def _detail(job: Job, steps: tuple[Step, ...], tokens: int, secrets: str, *, met: bool) -> str:
-    """Failed steps, an unmet budget, secrets that are left and unknown roles, in sentences."""
+    """Failed steps and others, an unmet budget, secrets left and unknown roles, in sentences."""
     if job.idle and job.idle.reason != _FITS:
         return job.idle.detail
     told = [f"{step.name} failed: {step.detail}" for step in steps if step.status == "failed"]
     if len(steps) == 1 and steps[0].reason != "nothing_may_go" and not (steps[0].applied or met):
         told = told or [steps[0].detail]
+    trouble = str(job.runtime.trouble or "")
+    if trouble and not any(trouble in each for each in told):
+        told.append(trouble)
     if job.idle and job.allowance.redacts:
         told.append(job.idle.detail)
     if not met:

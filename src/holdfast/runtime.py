@@ -54,8 +54,8 @@ class Runtime:
     """Recognises own notes, by the caller's secret or that of the store."""
     caller: Caller | None = None
     ledger: CallRecords = field(default_factory=CallRecords)
-    troubled: bool = False
-    """Whether a store, a model or an embedder has failed."""
+    trouble: HoldfastError | None = None
+    """The first failure of a store, a model or an embedder."""
 
     def answer(self, request: Ask[object]) -> object:
         """The answer to one request."""
@@ -170,9 +170,9 @@ def _in_order(asked: Requests, told: Sequence[object], kept: Sequence[object]) -
         answer = next(replies if isinstance(request, ModelRequest) else found)
         if runtime.redacts:
             answer = incoming(request, answer)
-        if isinstance(answer, HoldfastError) and runtime.has(request):
-            # a prompt that is too long for the model is asked again in parts
-            runtime.troubled |= not isinstance(answer, ContextOverflowError)
+        # a prompt that is too long for the model is asked again in parts
+        if isinstance(answer, HoldfastError) and not isinstance(answer, ContextOverflowError):
+            runtime.trouble = runtime.trouble or (answer if runtime.has(request) else None)
         return answer
 
     return [reply(runtime, request) for runtime, request in asked]

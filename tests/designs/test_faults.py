@@ -93,6 +93,7 @@ def test_condensing_calls_that_all_fail_make_the_result_degraded():
     assert result.status == "compacted"
     assert "could not be condensed" in result.steps[0].detail
     assert result.degraded
+    assert result.detail.count("out of luck") == 1
 
 
 @pytest.mark.parametrize("profile", ["balanced", "four_step"])
@@ -100,6 +101,7 @@ def test_a_store_that_fails_makes_the_result_degraded(profile):
     result = holdfast.compress(TALK, 1_000, profile=profile, store=_Broken())
     assert result.budget_met
     assert result.degraded
+    assert result.detail == "the disk is gone"
 
 
 def _agent_run():
