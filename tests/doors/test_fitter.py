@@ -331,6 +331,28 @@ def test_a_refusal_for_length_is_answered_by_fitting_harder():
     assert fits.fit_harder(sent, 500, refused) is None
 
 
+def test_the_room_for_an_answer_that_is_too_long_does_not_shrink_what_others_get():
+    fits, messages = fitter(), talks.chat(30)
+    whole = fits.fit(CHAT, body_of(messages)).after
+    refused = (
+        "This model's maximum context length is 8192 tokens. However, you requested 10058 tokens "
+        "(58 in the messages, 10000 in the completion)."
+    )
+    for _ in range(3):
+        greedy = fits.fit(CHAT, body_of(messages[:1], max_tokens=10_000), owner="one")
+        fits.fit_harder(greedy, 400, refused)
+    assert fits.fit(CHAT, body_of(messages), owner="one").after == whole
+    large = fits.fit(CHAT, body_of(messages, max_tokens=4_000), owner="two")
+    told = f"maximum context length is 8000 tokens. You requested {large.after + 4_000} tokens"
+    assert 2_000 < fits.fit_harder(large, 400, told).after < 4_000
+    assert fits.fit(CHAT, body_of(messages, max_tokens=4_000), owner="two").after < 4_000
+    other = [{"role": "system", "content": "Be brief."}, *messages[1:]]
+    assert fits.fit(CHAT, body_of(other, max_tokens=4_000), owner="two").after < 4_000
+    other[0] = {"role": "system", "content": "Be kind."}
+    assert fits.fit(CHAT, body_of(other, max_tokens=1_000), owner="two").after == whole
+    assert fits.fit(CHAT, body_of(messages, max_tokens=4_000), owner="three").after == whole
+
+
 def test_what_one_model_refuses_does_not_shrink_what_another_gets():
     fits, messages = fitter(), talks.chat(30)
     large = fits.fit(CHAT, body_of(messages))

@@ -75,14 +75,18 @@ def overflow(fault: Exception) -> ContextOverflowError | None:
     return seen if isinstance(seen, ContextOverflowError) else None
 
 
-def smaller_budget(refused: ContextOverflowError, tokens: int, most: int | None) -> Budget:
+def smaller_budget(
+    refused: ContextOverflowError, tokens: int, most: int | None, answer: int = 0
+) -> Budget:
     """A smaller budget after a refusal, by the refusal's own figures if it has any.
 
-    ``tokens`` is the size of what was refused. The budget is at most ``most`` tokens.
+    ``tokens`` is the size of what was refused. The budget is at most ``most`` tokens. The figures
+    may include the ``answer``, the tokens that the request reserves for it.
     """
     share = 0.6  # if the refusal states no limit
     if refused.limit and refused.size and refused.size > refused.limit:
-        share = 0.95 * refused.limit / refused.size
+        reserved = min(answer, max(0, refused.size - tokens))
+        share = 0.95 * max(0, refused.limit - reserved) / (refused.size - reserved)
     return Budget(limit=max(1, min(int(tokens * share), most or tokens)))
 
 

@@ -53,7 +53,7 @@ class Budgets:
             window = window_of(model)
             if window is None:
                 return None
-            answer = min(_answer(body), window // 2) if budget is None else 0
+            answer = min(answer_of(body), window // 2) if budget is None else 0
             budget = Budget(limit=int(window * (budget or 1)), reserve=answer)
         if not budget.headroom and model:
             accuracy = counter_for(model).accuracy
@@ -85,7 +85,7 @@ def stated(size: Size) -> Budget | float | None:
     )
 
 
-def _answer(body: Object) -> int:
+def answer_of(body: Object) -> int:
     """Tokens that the request reserves for the answer, under any vendor's field name."""
     config: object = body.get("generationConfig")
     named = {**config, **body} if is_object(config) else body

@@ -15,7 +15,7 @@ from holdfast.agent import smaller_budget
 from holdfast.api import TokenBreakdown, compress, count
 from holdfast.formats import named
 from holdfast.formats.payloads import Object, is_list, is_object
-from holdfast.http.budgets import Budgets, Size
+from holdfast.http.budgets import Budgets, Size, answer_of
 from holdfast.http.requests import (
     Endpoint,
     endpoint_of,
@@ -113,8 +113,11 @@ class Fitter:
         self.redacts = chosen(options)[1].redact
         self.budgets, self.views = budgets, Views()
         self.options: Options = {"on_failure": "fit", **options}
-        self._learned: dict[str, int] = {}
-        """Tokens that a model accepts, known from its refusals for length."""
+        self._learned: dict[tuple[str, str], tuple[int, int]] = {}
+        """The tokens that a model accepts beside an answer, known from refusals for length.
+
+        First that room for the answer. A client knows them for a model from its own refusals.
+        """
         self._lock = Lock()
 
     def endpoint(self, path: str) -> Endpoint | None:
@@ -177,7 +180,7 @@ class Fitter:
         if model is None or self.options.get("counter"):
             return None
         model = self.options.get("model") or endpoint.model or model
-        budget = self._budget(model, {"max_tokens": MOST})
+        budget = self._budget(asked.owner, model, {"max_tokens": MOST})
         if budget is None or budget.trigger is not None:
             return None
         if len(asked.raw) > budget.tokens(MOST):  # no text has more tokens than bytes
@@ -204,10 +207,10 @@ class Fitter:
         """The request with fewer than ``sent`` tokens; the model is not sent as many again."""
         request = self._request(asked, endpoint)
         sent = sent or request.tokens.total
-        smaller = smaller_budget(fault, sent, request.budget.limit)
-        learned = smaller.tokens(MOST)
+        answer = answer_of(request.body)
+        smaller = smaller_budget(fault, sent, request.budget.limit, answer)
         with self._lock:
-            self._learned[request.model] = min(learned, self._learned.get(request.model, learned))
+            self._learned[asked.owner, request.model] = answer, smaller.tokens(MOST)
         body, found = self._view(request._replace(budget=smaller, note=""))
         if not found.changed or found.after >= sent:
             return None
@@ -229,7 +232,7 @@ class Fitter:
     def _read(self, body: Object, endpoint: Endpoint, asked: Given) -> _Request:
         """The request of a body."""
         model = self.options.get("model") or endpoint.model or str(body.get("model") or "")
-        budget = self._budget(model, body)
+        budget = self._budget(asked.owner, model, body)
         note = ""
         if endpoint.asks:
             note = "it asks about the conversation as it is"
@@ -303,10 +306,10 @@ class Fitter:
             body, fitted = self._masked(request._replace(body=body), fitted)
         return body, fitted if fitted.changed else replace(fitted, note="within the budget")
 
-    def _budget(self, model: str, body: Object) -> Budget | None:
+    def _budget(self, owner: str, model: str, body: Object) -> Budget | None:
         budget = self.budgets.of(model, body)
-        learned = self._learned.get(model)
-        if learned is None:
+        answer, learned = self._learned.get((owner, model), (MOST + 1, 0))
+        if answer_of(body) < answer:
             return budget
         if budget is None or learned < budget.tokens(learned):
             return Budget(limit=learned)
