@@ -1,10 +1,12 @@
 import json
+import re
 
 import pytest
 
 import holdfast
 from holdfast.compressors.summaries import mark
 from holdfast.compressors.trim import Trim
+from holdfast.stores.in_process import InProcessStore
 from tests.formats.rules.messages import assistant, calling, result, text, thought, tool, use, user
 from tests.talks import (
     agent_run,
@@ -415,3 +417,18 @@ def test_every_profile_meets_the_budgets_that_can_be_met_where_results_come_with
         holdfast.compress(messages, budget, **options).budget_met
         for budget in range(smallest, 500, 7)
     )
+
+
+@pytest.mark.parametrize("words", [1, 2, 3])
+def test_half_of_a_reference_is_never_left_of_notes(words):
+    store = InProcessStore()
+    messages = [{"role": "user", "content": "Read the ledger."}]
+    for number in range(12):
+        messages.append(
+            {"role": "assistant", "content": f"Account {number} owes {number}.25. " * 9}
+        )
+        messages.append({"role": "user", "content": f"And account {number + 1}? " + "now " * words})
+    for budget in range(60, 260):
+        view = holdfast.compress(messages, budget, store=store, thread="t").messages
+        for key in re.findall(r"\[original: (\w*)", str(view)):
+            assert holdfast.recall(key, store=store, thread="t")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from holdfast.compressors.references import Place, parted
+from holdfast.compressors.references import REFERENCE, Place, parted
 from holdfast.compressors.summaries import body_of, mark, preferred
 from holdfast.compressors.tool_outputs import brief, cut
 from holdfast.kernel.budget import Allowance, Share
@@ -278,19 +278,24 @@ def _clamped(message: Message, part: Part, level: int, count: Count, seal: Seal 
     """
     body, media = body_of(message), _media(part)
     if body is not None:
-        room = level - count(mark("", message.role))
-        return mark(cut(body, room, count), message.role)
+        return mark(_cut(body, level - count(mark("", message.role)), count, seal), message.role)
     if not media:
-        said, reference = parted(part.text, seal)
-        room = level - count(f"\n{reference}") if reference else 0
-        if not reference or room < level // 2:
-            return cut(said, level, count)
-        return f"{cut(said, room, count)}\n{reference}"
+        return _cut(part.text, level, count, seal)
     noun = "image" if all(medium.kind == "image" for medium in media) else "attachment"
     note = f"[… {amount(len(media), noun)} left out …]"
     room = level - count(note)
     text = cut(part.text, room - 1, count) if room > 1 else ""
     return f"{text}\n{note}".lstrip("\n") if room >= 0 else "…"
+
+
+def _cut(text: str, level: int, count: Count, seal: Seal | None) -> str:
+    said, reference = parted(text, seal)
+    room = level - count(f"\n{reference}")
+    if reference and room >= level // 2:
+        return f"{cut(said, room, count)}\n{reference}"
+    kept = cut(said, level, count)
+    whole, begun, rest = kept.rpartition(REFERENCE)  # of several, this may be half of one
+    return kept if not reference or not begun or "]" in rest else f"{whole}…"
 
 
 def _media(part: Part) -> tuple[Media, ...]:
