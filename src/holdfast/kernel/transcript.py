@@ -243,7 +243,8 @@ def legal(transcript: Transcript, going: set[int], kept: AbstractSet[int]) -> se
     After a drop, the messages on both sides of the gap must be allowed to follow each other. If
     they are not, the unit after the gap is dropped too, else the one before it, but nothing
     protected or in ``kept``. If neither may be dropped, the newest unit of the gap that helps
-    stays. The user's newest message stays if a rule would refuse the turns that it separates.
+    stays, or all of it. The user's newest message stays if a rule would refuse the turns that it
+    separates.
     """
     if not going:
         return going
@@ -301,7 +302,7 @@ def _speaker(transcript: Transcript, places: Iterable[int]) -> Message | None:
 
 
 def _bridge(transcript: Transcript, before: range | None, k: int, going: AbstractSet[int]) -> range:
-    """The newest dropped unit that can fill the gap before unit ``k``; empty if there is none.
+    """The newest dropped unit that can fill the gap before unit ``k``; all of it if none can.
 
     ``before`` is the unit on the other side of the gap.
     """
@@ -312,7 +313,7 @@ def _bridge(transcript: Transcript, before: range | None, k: int, going: Abstrac
         fits = _may_meet(transcript, before, units[j]) and _may_meet(transcript, units[j], units[k])
         if fits and units[j].start in going:
             return units[j]
-    return range(0)
+    return range(before.stop if before else 0, units[k].start)
 
 
 # what a format brings
