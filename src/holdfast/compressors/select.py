@@ -116,7 +116,6 @@ _SHORT_ANSWER = 64
 _LEAST_TASK = 0.1  # of the room for a task, if it is as long; half and double kept as much
 # tokens to which a task is cut at least: where no room is left, trim cuts arguments of calls before
 _SHORT_TASK = 64
-_LEAST_NOTES = 128  # tokens of their mark and headings, a reference and a short request
 
 
 class Stays:
@@ -239,13 +238,13 @@ class Stays:
     def _kept(self) -> frozenset[int]:
         """The positions that stay in any room.
 
-        Where they leave no room for notes, what the profile prefers is among them: trim shortens
-        what is not, such as the arguments of calls.
+        Where they do not fit, what the profile prefers is among them: trim shortens what is not,
+        such as the arguments of calls.
         """
         task = () if self.task is None else (self.task,)
         kept = self.firm.union(self.transcript.newest, self._answered, task)
         least = sum(self._least(i) for i in kept - self.firm)
-        return kept if least + _LEAST_NOTES <= self.room else kept | self.transcript.preferred
+        return kept if least <= self.room else kept | self.transcript.preferred
 
     def _staying(self) -> set[int]:
         """The positions that stay in place: those in any room, and the newest exchanges.
