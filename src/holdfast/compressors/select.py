@@ -210,8 +210,7 @@ class Stays:
         """
         staying = self.firm if self.task is None else self.firm | {self.task}
         near = max(self._recent_room(staying), self.room * _NEAR)
-        newest = chain.from_iterable(map(self._by_message.__getitem__, self.transcript.newest))
-        sizes = [self.meter.text(each.text) for each in newest if self._may_be_told_in_part(each)]
+        sizes = self._newest_outputs
         return max(self.longest, water_level(sizes, max(self.longest, int(near * _NEWEST))))
 
     @cached_property
@@ -238,13 +237,19 @@ class Stays:
     def _kept(self) -> frozenset[int]:
         """The positions that stay in any room.
 
-        Where they do not fit, what the profile prefers is among them: trim shortens what is not,
-        such as the arguments of calls.
+        Where what cannot be shortened of the newest does not fit, what the profile prefers is among
+        them: trim shortens such things as the arguments of calls.
         """
         task = () if self.task is None else (self.task,)
         kept = self.firm.union(self.transcript.newest, self._answered, task)
-        least = sum(self._least(i) for i in kept - self.firm)
-        return kept if least <= self.room else kept | self.transcript.preferred
+        rigid = self._size(self.transcript.newest) - sum(self._newest_outputs)
+        return kept if rigid <= self.room else kept | self.transcript.preferred
+
+    @cached_property
+    def _newest_outputs(self) -> list[int]:
+        """The tokens of each output of the newest exchange, and of what else may be shortened."""
+        newest = chain.from_iterable(map(self._by_message.__getitem__, self.transcript.newest))
+        return [self.meter.text(each.text) for each in newest if self._may_be_told_in_part(each)]
 
     def _staying(self) -> set[int]:
         """The positions that stay in place: those in any room, and the newest exchanges.
