@@ -899,3 +899,24 @@ def test_a_short_task_is_not_cut_while_arguments_beside_reasoning_can_be(budget)
     result = holdfast.compress(items, budget)
     assert result.budget_met
     assert result.messages[0] is items[0]
+
+
+def test_what_an_answer_after_a_long_one_says_leaves_room_for_decisions():
+    answer = " ".join(f"Row {n} of the ledger was read by Dana on day {n % 28}." for n in range(60))
+    messages = [{"role": "user", "content": "Find out why the export fails, and mend it."}]
+    for decision in DECIDED:
+        messages += [
+            {"role": "assistant", "content": answer.replace("Dana", f"Dana of {decision[:9]}")},
+            {"role": "user", "content": decision},
+        ]
+    messages += [
+        {"role": "assistant", "content": answer},
+        {
+            "role": "user",
+            "content": "Thanks, and now compare the credits of March with those of April, each by "
+            "its town and owner, and tell me which of them has no page in the ledger, nor any in "
+            "the archive of the old system.",
+        },
+    ]
+    shown = str(holdfast.compress(messages, 1_400).messages)
+    assert all(decision in shown for decision in DECIDED)

@@ -2,7 +2,9 @@
 lines.
 """
 
-from holdfast.text.pieces import LONGEST, passages, things
+import pytest
+
+from holdfast.text.pieces import LONGEST, passages, shape, things
 
 
 def test_short_lines_stand_together_and_no_word_is_lost():
@@ -61,3 +63,18 @@ def test_a_list_without_spaces_is_cut_between_its_names():
 def test_a_run_of_signs_is_no_thing_however_long():
     """Each sign may begin a thing; the run must not be read again at each of them."""
     assert things("#" * 200_000 + " a" + "." * 200_000 + " .#.# a##b") == ("a##b",)
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "words"),
+    [
+        ("注文INV-2041を確認しました。", {"INV-2041"}, {"注文", "確認"}),
+        ("请检查src/app.py中的第40行。", {"src/app.py", "app.py", "40"}, {"检查"}),
+        ("Заказ INV-2041 изменён", {"INV-2041"}, {"изменён"}),
+    ],
+)
+def test_names_and_words_of_any_script_are_told_apart(text, names, words):
+    found = things(text)
+    assert (names | words).issubset(found)
+    assert all(shape(word) == "word" for word in words)
+    assert all(shape(name) != "word" for name in names)

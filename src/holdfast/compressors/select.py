@@ -110,9 +110,9 @@ _IN_PLACE = 0.075
 _NEAR = 0.15
 _NEWEST = 0.65  # of that room, due to the newest outputs together; half and more kept as much
 _SHOWN = 0.2  # of a long one, if that room has space; half and double kept as much
-# tokens of a message that is hard to understand without the message it answers; in recorded runs
-# half kept as much, and double less
-_SHORT_ANSWER = 64
+# tokens of a message that is hard to understand without the message it answers; with 32, two of 54
+# proposals that a yes answers do not stay whole in recorded runs, and with 48 less is kept of them
+_SHORT_ANSWER = 40
 _LEAST_TASK = 0.1  # of the room for a task, if it is as long; half and double kept as much
 # tokens to which a task is cut at least: where no room is left, trim cuts arguments of calls before
 _SHORT_TASK = 64

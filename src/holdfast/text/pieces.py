@@ -12,7 +12,7 @@ from itertools import filterfalse, pairwise
 from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Literal, NamedTuple
 
-from .words import AnyScript
+from .words import AnyScript, unspaced_pairs
 
 LONGEST = 160
 """Characters of a piece, about forty tokens: shorter lines are joined up to this length, so that a
@@ -215,7 +215,6 @@ _THING = AnyScript(
     r"\u00c0-\uffff",
 )
 _QUOTED = re.compile(r"[`\"'“]([^`\"'“”\n]{2,80})[`\"'”]")
-_LETTERS = re.compile(r"[a-z\u00df-\u024f]+")
 _DIGITS = re.compile(r"[0-9]")
 STOP = frozenset(
     "a an the of in on at to for and or is was were are be been it its that this with "
@@ -239,8 +238,12 @@ names, finder = _THING.findall, _THING.finder
 
 
 def things(text: str) -> tuple[str, ...]:
-    """The distinct things in order of appearance; a path's last component is one too."""
-    found = dict.fromkeys(filterfalse(STOP.__contains__, _THING.findall(text)))
+    """The distinct things in order of appearance; a path's last component is one too.
+
+    In a script without spaces these are pairs of characters, as most of its words have two.
+    """
+    pairs, text = unspaced_pairs(text)
+    found = dict.fromkeys(filterfalse(STOP.__contains__, _THING.findall(text) + pairs))
     if "/" in text:
         for path in [thing for thing in found if "/" in thing]:
             found[path.rpartition("/")[2]] = None
@@ -256,7 +259,7 @@ def quoted(text: str) -> set[str]:
 @lru_cache(maxsize=1 << 15)
 def shape(thing: str) -> Shape:
     """The form of the thing."""
-    if _LETTERS.fullmatch(thing):
+    if thing.isalpha() and thing == thing.lower():
         return "word"
     if "/" in thing:
         return "path"
@@ -265,7 +268,7 @@ def shape(thing: str) -> Shape:
         return "small_number" if digits < _FEW_DIGITS else "number"
     if digits >= _DIGITS_OF_AN_ID * size:
         return "id"
-    if thing[0].isupper() and _LETTERS.fullmatch(thing, 1):
+    if thing[0].isupper() and thing.isalpha() and thing[1:].islower():
         return "capitalised"
     if any(mark in thing for mark in "_.:"):
         return "compound"

@@ -115,6 +115,13 @@ def words(text: str) -> list[str]:
     return [word for piece in pieces for word in _pairs(piece)] if has_unspaced(low) else pieces
 
 
+def unspaced_pairs(text: str) -> tuple[list[str], str]:
+    """The pairs of neighbouring characters in Chinese and Japanese, and the text without them."""
+    if text.isascii() or not (runs := _unspaced().findall(text)):
+        return [], text
+    return [pair for run in runs for pair in words(run)], _unspaced().sub(" ", text)
+
+
 def _pairs(piece: str) -> Iterable[str]:
     return map("".join, pairwise(piece)) if len(piece) > 1 and has_unspaced(piece[0]) else (piece,)
 
