@@ -17,7 +17,7 @@ count = counter_for("o200k_base").count
 
 def cells(text: str) -> object:
     found = grid(text)
-    return (found.header, found.rows) if found else text
+    return (found.headed, found.cells) if found else text
 
 
 class TestTable(ContentContract):
@@ -45,7 +45,7 @@ cache-0                  1/1     Running            0             40d
 def test_aligned_columns_are_cut_where_all_lines_have_a_gap():
     found = grid(PODS)
     assert found is not None
-    assert found.header == ["NAME", "READY", "STATUS", "RESTARTS", "AGE"]
+    assert found.cells[0] == ["NAME", "READY", "STATUS", "RESTARTS", "AGE"]
     assert found.rows[1] == ["web-6d4b9c7f5-9qz4m", "1/1", "Running", "2 (5h ago)", "12d"]
 
 
@@ -60,7 +60,7 @@ def test_csv_is_read_as_it_is_quoted():
     found = grid('id,name,note\n1,"a, b","says ""hi"""\n2,c,"two\nlines"\n3,d,\n')
     assert found is not None
     assert found.rows == [["1", "a, b", 'says "hi"'], ["2", "c", "two\nlines"], ["3", "d", ""]]
-    assert found.raw[1] == '2,c,"two\nlines"'
+    assert found.raw[2] == '2,c,"two\nlines"'
 
 
 @pytest.mark.parametrize(
@@ -132,13 +132,13 @@ def test_a_markdown_table_may_have_rules_of_one_dash():
     text = "|name|size|\n|-|:-|\n" + "".join(f"|file {n}|{n}|\n" for n in range(200))
     found = grid(text)
     assert found is not None
-    assert (found.header, len(found.rows)) == (["name", "size"], 200)
+    assert (found.cells[0], len(found.rows)) == (["name", "size"], 200)
 
 
 def test_a_rule_may_be_set_with_tabs():
     found = grid("name\t| price\n-\t|-\nring\t| 12\nchain\t| 7")
     assert found is not None
-    assert (found.style, found.header, found.rows) == (
+    assert (found.style, found.cells[0], found.rows) == (
         "ruled",
         ["name", "price"],
         [["ring", "12"], ["chain", "7"]],

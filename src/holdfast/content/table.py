@@ -58,9 +58,9 @@ class Table(LossyKind):
         found = grid(text)
         if found is None:
             return 0.0
-        width = len(found.header or found.rows[0])
-        share = sum(len(row) == width for row in found.rows) / len(found.rows)
-        return share if found.header else MOSTLY * share
+        width, rows = len(found.cells[0]), found.rows
+        share = sum(len(row) == width for row in rows) / len(rows)
+        return share if found.headed else MOSTLY * share
 
     def compact(self, text: str) -> str | None:
         """The table without padding; None for delimited cells, and if that saves nothing."""
@@ -70,7 +70,7 @@ class Table(LossyKind):
         between = _between(found)
         if between == _BAR and found.style == "aligned":
             return None  # a bar is one token, and so is a run of spaces
-        lines = "\n".join(between.join(row) for row in (found.header, *found.rows))
+        lines = "\n".join(map(between.join, found.cells))
         compacted = f"[{len(found.rows):,} rows, {_HEADS[between]}]\n{lines}"
         return compacted if len(compacted) < len(text) else None
 
@@ -83,15 +83,14 @@ class Table(LossyKind):
 
 
 def _pieces(found: Grid) -> Iterator[Piece]:
-    head, lines = found.head, found.raw
+    lines = found.raw
     if found.style != "delimited":
-        between = _between(found)
-        head, lines = between.join(found.header), [between.join(row) for row in found.rows]
+        lines = list(map(_between(found).join, found.cells))
     number, header = 0, -1
-    if head:
-        yield Piece(head, 0, 0)
+    if found.headed:
+        yield Piece(lines[0], 0, 0)
         number, header = 1, 0
-    for place, line in enumerate(lines):
+    for place, line in enumerate(lines[number:]):
         above = header
         for part in clauses(line):
             yield Piece(part, place, 1, facts(part, line), above)
@@ -103,20 +102,23 @@ def _between(found: Grid) -> str:
     """The shortest separator that no cell contains."""
     if found.style == "ruled":
         return _BAR
-    cells = [found.header, *found.rows]
+    cells = found.cells
     spaced = any(not row[-1] or not cell or " " in cell for row in cells for cell in row[:-1])
-    return _BAR if spaced or " " in found.header[-1] else " "
+    return _BAR if spaced or " " in cells[0][-1] else " "
 
 
 class Grid(NamedTuple):
-    """A header, empty if there is none, the rows under it, and the original line of each."""
+    """The cells of each row, of which the first may be a header, and its original line."""
 
     style: Style
-    header: list[str]
-    rows: list[list[str]]
+    cells: list[list[str]]
     raw: list[str]
-    head: str
-    """The original header line."""
+    headed: bool = True
+
+    @property
+    def rows(self) -> list[list[str]]:
+        """The rows under the header."""
+        return self.cells[1:] if self.headed else self.cells
 
 
 @Memo  # since it is recognised before it is read
@@ -153,7 +155,7 @@ def _ruled(lines: Sequence[str], sample: Sequence[str]) -> Grid | None:
     cells = [_barred(line) for line in kept]
     if len(cells) < FEWEST or not _regular(cells):
         return None
-    return Grid("ruled", cells[0], cells[1:], kept[1:], kept[0])
+    return Grid("ruled", cells, kept)
 
 
 def _barred(line: str) -> list[str]:
@@ -180,7 +182,7 @@ def _announced(lines: Sequence[str], sample: Sequence[str]) -> Grid | None:
         return None
     start = lines.index(sample[1], lines.index(sample[0]) + 1)
     found = _delimited(lines[start:], sample[1:])
-    return found._replace(head="\n".join([*lines[:start], found.head])) if found else None
+    return found and found._replace(raw=["\n".join([*lines[:start], found.raw[0]]), *found.raw[1:]])
 
 
 def _number(cell: str) -> object:
@@ -220,9 +222,9 @@ def _read(lines: Sequence[str], delimiter: str, *, headed: bool) -> Grid | None:
         raw.append("\n".join(lines[start:]))
     if len(cells) < FEWEST or not _regular(cells):
         return None
-    if not headed:  # two cells may be the number and the text of a line
-        return Grid("delimited", [], cells, raw, "") if len(cells[0]) > 2 else None
-    return Grid("delimited", cells[0], cells[1:], raw[1:], raw[0])
+    if not headed and len(cells[0]) <= 2:  # they may be the number and the text of a line
+        return None
+    return Grid("delimited", cells, raw, headed)
 
 
 def _regular(cells: Sequence[Sequence[str]]) -> bool:
@@ -268,7 +270,7 @@ def _aligned(lines: Sequence[str]) -> Grid | None:
     # what should be a heading equals a value below it
     if any(each[1:].count(each[0]) * 2 > len(each) for each in zip(*sample, strict=True)):
         return None
-    return Grid("aligned", head, cells[1:], lines[1:], lines[0])
+    return Grid("aligned", cells, lines)
 
 
 def _cuts(sample: Sequence[str]) -> list[int]:
