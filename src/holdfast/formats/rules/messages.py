@@ -66,15 +66,35 @@ class FirstIsUser(Rule):
 
 
 class _Following(RewritingRule):
-    """A rule on which message may follow which; ``told`` is the problem of one that may not."""
+    """A rule on which message may follow which.
+
+    ``told`` is the problem of one that may not. It is joined to the message before it, or comes
+    after a new user's message: where there is none before it, or one with calls that must be
+    answered first (``joins_calls`` says that they need not be).
+    """
 
     told: ClassVar[str]
+    joins_calls: ClassVar[bool] = False
 
     def problems(self, messages: Messages) -> Problems:
         """The messages that may not follow the one before them."""
         for i, message in enumerate(messages):
             if not self.may_follow(messages[i - 1] if i else None, message):
                 yield i, self.told.format(role=message.role)
+
+    def rewritten(self, messages: Messages) -> Iterable[Message]:
+        """The messages, with those that may not follow joined or put after a user's message."""
+        after: list[Message] = []
+        for message in messages:
+            last = after[-1] if after else None
+            if self.may_follow(last, message):
+                after.append(message)
+            elif last and (self.joins_calls or not last.calls):
+                after[-1] = joined(last, message)
+            else:
+                after.append(message_of(message, "user", [wire_of(message).block(Text(CONTINUES))]))
+                after.append(message)
+        return after
 
 
 class RolesAlternate(_Following):
@@ -85,20 +105,11 @@ class RolesAlternate(_Following):
 
     name = "roles_alternate"
     told = "two messages of the {role} stand in a row"
+    joins_calls = True
 
     def may_follow(self, before: Message | None, message: Message) -> bool:
         """Only another role may follow."""
         return before is None or before.role != message.role
-
-    def rewritten(self, messages: Messages) -> Iterable[Message]:
-        """The messages, with neighbours of one role joined."""
-        after: list[Message] = []
-        for message in messages:
-            if after and after[-1].role == message.role:
-                after[-1] = joined(after[-1], message)
-            else:
-                after.append(message)
-        return after
 
 
 class CallsFollowUsers(_Following):
@@ -110,20 +121,6 @@ class CallsFollowUsers(_Following):
     def may_follow(self, before: Message | None, message: Message) -> bool:
         """Whether a message without calls, or one right after a user's message or results."""
         return not message.calls or (before is not None and before.role != "assistant")
-
-    def rewritten(self, messages: Messages) -> Iterable[Message]:
-        """The messages, with calls joined to the model's text or put after a new user's message."""
-        after: list[Message] = []
-        for message in messages:
-            last = after[-1] if after else None
-            if self.may_follow(last, message):
-                after.append(message)
-            elif last and not last.calls:
-                after[-1] = joined(last, message)
-            else:
-                after.append(message_of(message, "user", [wire_of(message).block(Text(CONTINUES))]))
-                after.append(message)
-        return after
 
 
 class KnownRoles(MessageByMessage):
