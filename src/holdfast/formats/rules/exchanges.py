@@ -303,10 +303,10 @@ def _pairs(messages: Messages) -> tuple[list[tuple[int, int]], dict[Place, str]]
     pairs: list[tuple[int, int]] = []
     broken: dict[Place, str] = {}
     waiting: dict[str, Place] = {}
-    overdue: set[Place] = set()
+    spoke = 0  # where the user spoke last
     for i, message in enumerate(messages):
         if speaks(message):
-            overdue.update(waiting.values())
+            spoke = i
         for k, call_id, is_result in _server_blocks(message):
             if not is_result:
                 if call_id in waiting:
@@ -316,7 +316,7 @@ def _pairs(messages: Messages) -> tuple[list[tuple[int, int]], dict[Place, str]]
                 pairs.append((call[0], i))
             else:
                 broken[i, k] = f"the server tool result {call_id!r} has no call before it"
-    broken |= {place: _unanswered(name) for name, place in waiting.items() if place in overdue}
+    broken |= {place: _unanswered(name) for name, place in waiting.items() if place[0] < spoke}
     return pairs, broken
 
 
@@ -357,8 +357,8 @@ class _CallIdRule(RewritingRule):
         """The messages with new ids, in the calls and in their results."""
         taken = {call.id: 1 for message in messages for call in message.calls}
         names = {place: _free(wanted, taken) for place, wanted, _ in self._wrong(messages)}
-        answers = {result: call for result, call in paired(messages).items() if call in names}
-        names |= {result: names[call] for result, call in answers.items()}
+        pairs = paired(messages).items()
+        names |= {result: names[call] for result, call in pairs if call in names}
         changes: dict[int, dict[int, str]] = {}
         for (i, k), name in names.items():
             changes.setdefault(i, {})[k] = name
