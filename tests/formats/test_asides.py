@@ -79,7 +79,7 @@ def filled():
     for wire in ("openai_chat", "anthropic"):
         schema = published(wire)
         for role, message in schema.roles.items():
-            for value, paths in values(message, schema._definitions):
+            for value, paths in values(message, schema.definitions):
                 for path in paths:
                     yield pytest.param(
                         wire, {**value, "role": role}, path, id=f"{wire} {role} {path}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from holdfast.formats.payloads import Object, compact, is_list, is_object, named
 from holdfast.formats.rules import MessageByMessage, RewritingRule, made, original
 from holdfast.kernel.integrity import Problems, Rule
 from holdfast.kernel.messages import Message, Messages
+from holdfast.kernel.typed import typed
 
 from .exchanges import ShortCallIds
 
@@ -47,23 +49,26 @@ _ARTICLES = {
 @cache
 def published(name: str) -> WireSchema:
     """The published schema of this format's messages."""
-    return WireSchema(json.loads((_HERE / f"published_{name}.json").read_text("utf-8")))
+    text = (_HERE / f"published_{name}.json").read_text("utf-8")
+    schema: WireSchema = typed(json.loads(text), WireSchema)
+    return schema
 
 
+@dataclass(frozen=True)
 class WireSchema:
     """The schemas of one format.
 
     ``roles`` maps a role, or the type of an item, to the schema of its messages, and ``other`` to
     that of all others; ``beside`` has those of fields beside the messages, and ``limits`` what no
-    schema can express.
+    schema can express. ``definitions`` are what the schemas refer to. ``nulls``: the vendor's
+    package accepts null for a field that may be absent.
     """
 
-    def __init__(self, data: Object) -> None:
-        self.roles: Mapping[str, Schema] = data["roles"]
-        self.limits: Mapping[str, int] = data["limits"]
-        self.beside: Mapping[str, Schema] = data.get("beside", {})
-        self._nulls: bool = data.get("nulls", True)
-        self._definitions: Mapping[str, Schema] = data["definitions"]
+    roles: Mapping[str, Schema]
+    limits: Mapping[str, int]
+    definitions: Mapping[str, Schema]
+    beside: Mapping[str, Schema] = field(default_factory=dict[str, Schema])
+    nulls: bool = True
 
     def flaws(self, value: object, schema: Schema, place: str) -> Iterator[Flaw]:
         """What is wrong with the value; null counts as absent if the vendor's package allows it."""
@@ -99,7 +104,7 @@ class WireSchema:
                 yield place, f'"{name}" is null' if name in value else f'there is no "{name}"'
         for name, inner in value.items():
             if name in fields:
-                if not (inner is None and (self._nulls or name in branch.get("required", ()))):
+                if not (inner is None and (self.nulls or name in branch.get("required", ()))):
                     yield from self.flaws(inner, fields[name], f"{place}.{name}")
             elif _is_closed(branch):
                 yield f"{place}.{name}", "there is no such field"
@@ -131,14 +136,13 @@ class WireSchema:
             if name in fields and inner is not None
             else inner
             for name, inner in value.items()
-            if (name in fields or not _is_closed(branch)) and (inner is not None or self._nulls)
+            if (name in fields or not _is_closed(branch)) and (inner is not None or self.nulls)
         }
-        missing = [
-            name
+        constants = {
+            name: fields[name]["const"]
             for name in branch.get("required", ())
             if kept.get(name) is None and "const" in fields[name]
-        ]
-        constants = {name: fields[name]["const"] for name in missing}
+        }
         return {**constants, **kept, **constants}
 
     def _recast(self, value: Any, schema: Schema) -> Any:
@@ -149,7 +153,7 @@ class WireSchema:
             text = next((kind for kind in kinds if kind.endswith(_TEXT)), "")
             if text and is_object(value):
                 kind, told = str(value.get("type")), value.get("text")
-                if kind.endswith(_TEXT) or kind not in map(_type_of, self._definitions.values()):
+                if kind.endswith(_TEXT) or kind not in map(_type_of, self.definitions.values()):
                     return {"type": text, "text": told if isinstance(told, str) else compact(value)}
         if not is_object(value) and self._accepts("object", schema):
             return parsed_object(value if isinstance(value, str) else compact(value))
@@ -180,7 +184,7 @@ class WireSchema:
 
     def _leaves(self, schema: Schema) -> Iterator[Schema]:
         if "$ref" in schema:
-            schema = self._definitions[schema["$ref"]]
+            schema = self.definitions[schema["$ref"]]
         if "anyOf" in schema:
             for each in schema["anyOf"]:
                 yield from self._leaves(each)
@@ -242,9 +246,9 @@ class AsPublished(MessageByMessage):
 
     def problems(self, messages: Messages) -> Problems:
         """One for each field beside the messages and each message, with all its problems."""
-        for field, schema in self._published.beside.items():
-            value = self._body.get(field)
-            told = () if value is None else self._published.flaws(value, schema, field)
+        for place, schema in self._published.beside.items():
+            value = self._body.get(place)
+            told = () if value is None else self._published.flaws(value, schema, place)
             if problem := _described(told):
                 yield REQUEST, problem
         yield from super().problems(messages)
