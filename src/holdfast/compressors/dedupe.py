@@ -22,8 +22,7 @@ from holdfast.kernel.messages import Message, ToolCall
 from holdfast.kernel.ports import Embed
 from holdfast.kernel.transcript import Transcript, legal, start_of_newest
 from holdfast.kernel.typed import check_fields
-from holdfast.text.identifiers import named
-from holdfast.text.sentences import sentences
+from holdfast.text.identifiers import all_named
 from holdfast.text.similarity import Vector, unit
 from holdfast.text.words import stands, terms, words
 
@@ -168,9 +167,8 @@ _NEGATIONS = frozenset(
 
 def lacks(text: str, other: str) -> bool:
     """Whether the text lacks an exact thing that the other one names."""
-    known = frozenset(thing for sentence in sentences(text) for thing in named(sentence))
-    things = (thing for sentence in sentences(other) for thing in named(sentence))
-    return any(thing not in known and not stands(thing, text) for thing in things)
+    things = all_named(other) - all_named(text)
+    return not all(stands(thing, text) for thing in things)
 
 
 def contrasts(one: str, other: str) -> bool:

@@ -18,9 +18,8 @@ from holdfast.kernel.messages import Role
 from holdfast.kernel.transcript import Transcript, legal, newest
 from holdfast.kernel.typed import Fraction, check_fields
 from holdfast.text.fit import SENTENCE
-from holdfast.text.identifiers import named
+from holdfast.text.identifiers import all_named
 from holdfast.text.importance import PRESETS, Weights, has_importance_marker
-from holdfast.text.sentences import sentences
 from holdfast.text.visible import amount
 from holdfast.text.words import terms
 
@@ -210,7 +209,7 @@ def scores(
     of_words = weights.semantic, weights.entity, weights.uniqueness, weights.query
     read = texts if any(of_words) else [""] * len(texts)  # MoFA's weights need no words
     said = [frozenset(terms(text)) for text in read]
-    things = [frozenset[str]().union(*map(named, sentences(text))) for text in read]
+    things = list(map(all_named, read))
     lately = frozenset[str]().union(*(said[i] for i in recent))
     named_lately = frozenset[str]().union(*(things[i] for i in recent))
     times = Counter(chain.from_iterable(said))

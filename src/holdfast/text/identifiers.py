@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import Literal, NamedTuple
 
+from .sentences import sentences
 from .words import UNSPACED
 
 Kind = Literal["url", "number", "amount", "name", "quoted"]
@@ -154,3 +155,8 @@ def named(sentence: str) -> frozenset[str]:
         if word.isalpha() and any(map(str.isupper, word[:2])) and len(word) > 1
     ]
     return frozenset([*names, *(one.text for one in find(sentence))])
+
+
+def all_named(text: str) -> frozenset[str]:
+    """The identifiers and capitalised words of all sentences of a text."""
+    return frozenset[str]().union(*map(named, sentences(text)))
