@@ -124,9 +124,10 @@ class Digest(Configured):
         # without the words around it, a listed secret could not be recognised and masked
         info = StructuredInfo.of(list(map(concealed, told))) if self.facts else StructuredInfo()
         read = without_facts if self.facts else str
-        bodies = ((at, m.role, body_of(m)) for at, m in enumerate(told))
         earlier = {
-            at: read_again(read(body), role) for at, role, body in bodies if body is not None
+            at: read_again(read(body), message.role)
+            for at, message in enumerate(told)
+            if (body := body_of(message)) is not None
         }
         events = events_of(told, earlier)
         facts = info.render("", int(room * self.facts), count)

@@ -64,7 +64,7 @@ def shortened(texts: Sequence[str], room: int, count: Count) -> str:
 
     The most valuable sentences stay, and fewer of older notes.
     """
-    whole = joined(texts) if texts else ""
+    whole = joined(texts)
     if fits(whole, room, count):
         return whole
     pieces = _pieces(texts)
@@ -161,13 +161,14 @@ def composed(summary: Envelope, source: Sequence[Detail], cap: int, count: Count
     the oldest text are dropped first.
     """
     room = cap
-    told = _within(summary, source, room, count)
-    while (over := count(told.body) - cap) > 0:  # joined parts may count more than apart
+    while True:
+        told = _within(summary, source, room, count)
+        over = count(told.body) - cap  # joined parts may count more than apart
+        if over <= 0:
+            return told
         if room <= 1:
             return replace(told, details=(), body=clip(told.body, cap, count))
         room = max(1, room - over)
-        told = _within(summary, source, room, count)
-    return told
 
 
 def parsed(body: str, at: int = 0) -> Envelope:
