@@ -277,11 +277,11 @@ def _in_item(media: Media) -> Written:
     address = _address(media)
     field = "file_id"
     if address.startswith("data:"):
-        field = "image_url" if media.kind == "image" else "file_data"
+        field = "file_data"
     elif is_address(address):
-        field = "image_url" if media.kind == "image" else "file_url"
+        field = "file_url"
     if media.kind == "image":
-        return {"type": "input_image", field: address}
+        return {"type": "input_image", field if field == "file_id" else "image_url": address}
     if media.kind == "document":
         return {"type": "input_file", field: address}
     return {"type": "input_text", "text": as_text(media)}

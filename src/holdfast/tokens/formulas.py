@@ -59,7 +59,9 @@ class MessageFormula(TextFormula):
     def _beside(self, part: Part) -> int:
         if isinstance(part, ToolCall | Reasoning | Opaque):
             return self.count(part.text)
-        return _media(part)
+        if isinstance(part, Media):
+            return media_tokens(part)
+        return sum(map(media_tokens, part.media)) if isinstance(part, ToolResult) else 0
 
 
 @dataclass(frozen=True)
@@ -82,12 +84,6 @@ class Fixed:
     def count_message(self, message: Message) -> int:
         """The number."""
         return self.tokens
-
-
-def _media(part: Part) -> int:
-    if isinstance(part, Media):
-        return media_tokens(part)
-    return sum(map(media_tokens, part.media)) if isinstance(part, ToolResult) else 0
 
 
 @dataclass(frozen=True)
