@@ -28,7 +28,7 @@ from holdfast.compressors.writer import LISTED, Detail, bullets, chosen, listed,
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Asking
 from holdfast.kernel.forks import cached_property
-from holdfast.kernel.messages import Media, Message
+from holdfast.kernel.messages import Media, Message, Messages
 from holdfast.kernel.transcript import Transcript
 from holdfast.kernel.typed import kept_as
 from holdfast.redact import redacted_text
@@ -242,7 +242,7 @@ class History:
     of_system: bool = False
 
     @cached_property
-    def messages(self) -> Sequence[Message]:
+    def messages(self) -> Messages:
         """The messages as they may be repeated: with secrets masked if redaction is on."""
         messages = self.transcript.messages
         return tuple(map(concealed, messages)) if self.allowance.redacts else messages

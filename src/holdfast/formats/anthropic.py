@@ -14,7 +14,7 @@ from holdfast.formats import FOREIGN_TO_ANTHROPIC
 from holdfast.formats.openai_responses import CompactionStays
 from holdfast.formats.rules.messages import ThinkingLeads, ThinkingSigned, ThinkingStays
 from holdfast.kernel.errors import FormatError
-from holdfast.kernel.integrity import Rule
+from holdfast.kernel.integrity import Rules
 from holdfast.kernel.messages import (
     Media,
     Opaque,
@@ -78,7 +78,7 @@ class Anthropic(BlockWire):
     carriers = FOREIGN_TO_ANTHROPIC
     fields_read = _MESSAGE
     enveloped = BlockWire.enveloped | {"system"}
-    rules: tuple[Rule, ...] = (
+    rules: Rules = (
         AtLeastOne(),
         KnownRoles("user", "assistant", "system"),
         ThinkingSigned(),
@@ -104,7 +104,7 @@ class Anthropic(BlockWire):
         if texts := "\n".join(unread(body.get("system"), _BLOCKS)):
             yield Opaque(texts)
 
-    def published(self, payload: object) -> tuple[Rule, ...]:
+    def published(self, payload: object) -> Rules:
         """Fields, roles and limits, also of the system prompt; beta blocks are accepted."""
         body = body_of(payload)
         return AsPublished("anthropic", body), CacheControls(body.get("system"), body.get("tools"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from holdfast.kernel.integrity import Rule
+from holdfast.kernel.integrity import Rules
 from holdfast.kernel.messages import Media, Part, Parts, Reasoning, Text, ToolCall, ToolResult
 
 from . import CHAT_CARRIERS
@@ -43,7 +43,7 @@ class OpenAIChat(ObjectWire):
     name = "openai_chat"
     carriers = CHAT_CARRIERS
     enveloped = ObjectWire.enveloped | {"functions"}
-    rules: tuple[Rule, ...] = (
+    rules: Rules = (
         AtLeastOne(),
         KnownRoles("system", "developer", "user", "assistant", "tool", "function"),
         CallListNotEmpty(),

@@ -6,7 +6,7 @@ it; ``validate`` reports such a role, which is usually a mistake.
 
 from __future__ import annotations
 
-from holdfast.kernel.integrity import Rule
+from holdfast.kernel.integrity import Rules
 from holdfast.kernel.messages import Text
 
 from .payloads import ROLES, Located, Object, refuse
@@ -19,7 +19,7 @@ class Plain(ObjectWire):
 
     name = "plain"
 
-    def published(self, payload: object) -> tuple[Rule, ...]:
+    def published(self, payload: object) -> Rules:
         """The rule that some provider has each role."""
         return (KnownRoles(*ROLES),)
 

@@ -18,7 +18,7 @@ from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import (
     Media,
     MediaKind,
-    Message,
+    Messages,
     Opaque,
     Part,
     Reasoning,
@@ -67,7 +67,7 @@ class SystemPartsStay(Rule):
 
     name = "system_parts_stay"
 
-    def keeps(self, messages: Sequence[Message]) -> Iterable[int]:
+    def keeps(self, messages: Messages) -> Iterable[int]:
         """The positions of these requests."""
         views = list(map(original, messages))
         told = [i for i, view in enumerate(views) if view.get("instructions")]

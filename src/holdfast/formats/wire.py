@@ -17,7 +17,7 @@ from operator import getitem, is_
 from typing import Any, ClassVar, NamedTuple, cast
 
 from holdfast.kernel.errors import FormatError
-from holdfast.kernel.integrity import Rule
+from holdfast.kernel.integrity import Rules
 from holdfast.kernel.messages import Message, Opaque, Part, Parts, Role, Text, ToolCall, ToolResult
 from holdfast.kernel.registry import imported
 from holdfast.kernel.transcript import Transcript
@@ -163,7 +163,7 @@ class ObjectWire(ABC):
     field: ClassVar[str] = MESSAGES
     content: ClassVar[str] = "content"
     fields_read: ClassVar[ReadFields] = SPOKEN
-    rules: tuple[Rule, ...] = ()
+    rules: Rules = ()
     carriers: ClassVar[frozenset[str]] = frozenset()
     enveloped: ClassVar[frozenset[str]] = frozenset({MESSAGES, "tools"})
     _recent: ClassVar[Sequence[_RecentRead]] = ()
@@ -188,10 +188,10 @@ class ObjectWire(ABC):
         """The texts of the message that are in no part."""
         return unread(message, self.fields_read)
 
-    def published(self, payload: object) -> tuple[Rule, ...]:
+    def published(self, payload: object) -> Rules:
         """Fields and limits of the vendor's own API; other servers may accept more."""
         load = imported("holdfast.formats.rules.published:published_rules")
-        return cast("tuple[Rule, ...]", load(self.name, body_of(payload)))
+        return cast("Rules", load(self.name, body_of(payload)))
 
     def aside(self, original: object) -> str:
         """The texts that are in no part, each after a line break.
@@ -365,7 +365,7 @@ class FrameworkWire(ObjectWire):
     def fields(message: object) -> Object:
         """The fields of a message of this framework; none for anything else."""
 
-    def published(self, payload: object) -> tuple[Rule, ...]:
+    def published(self, payload: object) -> Rules:
         """None: the package checks the fields itself when a message is made."""
         return ()
 

@@ -62,6 +62,9 @@ class Rule(Protocol):
         return ()
 
 
+Rules = tuple[Rule, ...]
+
+
 class ToolExchanges(Rule):
     """A call and its results belong together: no result without a call, no call without a result.
 

@@ -13,8 +13,8 @@ from typing import Literal, Protocol, runtime_checkable
 
 from holdfast.kernel.forks import cached_property
 
-from .integrity import Rule, Violation
-from .messages import Message, Messages, Part, Role, Text, Wire
+from .integrity import Rule, Rules, Violation
+from .messages import Message, Messages, Parts, Role, Text, Wire
 
 Preference = Literal["task", "newest_user"]
 
@@ -42,8 +42,8 @@ class Transcript:
 
     messages: tuple[Message, ...]
     wire: Wire
-    rules: tuple[Rule, ...] = ()
-    envelope: tuple[Part, ...] = ()
+    rules: Rules = ()
+    envelope: Parts = ()
     pinned: frozenset[int] = field(default_factory=frozenset[int])
     prefers: tuple[Preference, ...] = ()
     seal: Seal | None = field(default=None, compare=False, repr=False)
@@ -324,7 +324,7 @@ class Format(Wire, Protocol):
     """The message format of a vendor, with the rules of its API."""
 
     @property
-    def rules(self) -> tuple[Rule, ...]:
+    def rules(self) -> Rules:
         """The rules that ``read`` gives to the transcript."""
         ...
 
@@ -348,7 +348,7 @@ class Format(Wire, Protocol):
 class Publishing(Protocol):
     """A format whose vendor publishes the allowed fields of a message."""
 
-    def published(self, payload: object) -> tuple[Rule, ...]:
+    def published(self, payload: object) -> Rules:
         """The rules for these fields, given what is sent beside the messages."""
         ...
 

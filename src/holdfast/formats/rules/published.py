@@ -16,7 +16,7 @@ from typing import Any
 
 from holdfast.formats.payloads import Object, compact, is_list, is_object, named, parsed_object
 from holdfast.formats.rules import MessageByMessage, RewritingRule, made, original
-from holdfast.kernel.integrity import Problems, Rule
+from holdfast.kernel.integrity import Problems, Rules
 from holdfast.kernel.messages import Message, Messages
 from holdfast.kernel.typed import typed
 
@@ -221,7 +221,7 @@ def _of_text(value: str, leaf: Schema) -> Iterator[str]:
         yield _EMPTY
 
 
-def published_rules(wire: str, body: Object) -> tuple[Rule, ...]:
+def published_rules(wire: str, body: Object) -> Rules:
     """The rules on published fields, and on the length of call ids if the vendor limits it."""
     most = published(wire).limits.get("call_id")
     return (AsPublished(wire, body), *([ShortCallIds(most)] if most else ()))
