@@ -14,7 +14,7 @@ from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Asking, Configured, Flow, Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
 from holdfast.kernel.errors import ConfigError, HoldfastError
-from holdfast.kernel.messages import Role
+from holdfast.kernel.messages import Role, Texts
 from holdfast.kernel.transcript import Transcript, legal, newest
 from holdfast.kernel.typed import Fraction, check_fields
 from holdfast.text.fit import SENTENCE
@@ -132,7 +132,7 @@ class _Ranking:
             return None
         return None if longest[1].text.startswith(MARK) else longest
 
-    def condensed(self) -> Asking[tuple[dict[int, dict[int, str]], str]]:
+    def condensed(self) -> Asking[tuple[dict[int, Texts], str]]:
         """The condensed texts by message and part, and what went wrong.
 
         They are of important units that do not fit. Each gets room for a few words at least, and
@@ -149,7 +149,7 @@ class _Ranking:
         answers = yield from together(
             [message_summary(long[i][1], room, allowance) for i in places]
         )
-        found: dict[int, dict[int, str]] = {}
+        found: dict[int, Texts] = {}
         faults: list[HoldfastError] = []
         trouble = ""
         for i, answer in zip(places, answers, strict=True):
@@ -168,7 +168,7 @@ class _Ranking:
         told = f"{number} could not be condensed: {faults[0]}" if faults else ""
         return found, "; ".join(filter(None, (told, trouble)))
 
-    def edits(self, short: Mapping[int, Mapping[int, str]]) -> tuple[Edit, ...]:
+    def edits(self, short: Mapping[int, Texts]) -> tuple[Edit, ...]:
         """The drops and condensed texts, now that the lengths are known."""
         messages = self._transcript.messages
         saved = {

@@ -8,7 +8,7 @@ beginning with a user's; media are bytes or a place in a bucket.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from holdfast.formats import CONVERSE_MEDIA
@@ -21,6 +21,7 @@ from holdfast.kernel.messages import (
     Parts,
     Reasoning,
     Text,
+    Texts,
     ToolCall,
     ToolResult,
 )
@@ -96,7 +97,7 @@ class Converse(BlockWire):
             return _medium(part)
         return {"text": part.text}
 
-    def render(self, original: object, texts: Mapping[int, str]) -> object:
+    def render(self, original: object, texts: Texts) -> object:
         """A copy with these texts; a result gets one block with its whole text."""
         parts = self.parts(original)
         wrapped = {k for k in texts if isinstance(parts[k], ToolResult)}

@@ -46,6 +46,7 @@ from holdfast.kernel.messages import (
     Reasoning,
     Role,
     Text,
+    Texts,
     ToolCall,
     ToolResult,
 )
@@ -333,7 +334,7 @@ class OpenAIResponses(ObjectWire):
         }
         return text if said and type(text) is str else None
 
-    def render(self, original: object, texts: Mapping[int, str]) -> object:
+    def render(self, original: object, texts: Texts) -> object:
         """A copy with these texts; the fields of an action and the streams of an output stay."""
         message = cast("Object", original)
         field = ITEM_CALLS.get(str(message.get("type")), "")

@@ -24,6 +24,7 @@ from holdfast.kernel.messages import (
     Reasoning,
     Role,
     Text,
+    Texts,
     ToolCall,
     ToolResult,
 )
@@ -136,7 +137,7 @@ class PydanticAI(FrameworkWire, BlockWire):
         spoken = block.get("part_kind") in (_SYSTEM, _USER, _TEXT)
         return text if spoken and type(text) is str else None
 
-    def render(self, original: object, texts: Mapping[int, str]) -> object:
+    def render(self, original: object, texts: Texts) -> object:
         """A copy with these texts; a result of any type becomes text."""
         view = self.view(original)
         parts = list(view["parts"])

@@ -18,7 +18,17 @@ from typing import Any, ClassVar, NamedTuple, cast
 
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.integrity import Rules
-from holdfast.kernel.messages import Message, Opaque, Part, Parts, Role, Text, ToolCall, ToolResult
+from holdfast.kernel.messages import (
+    Message,
+    Opaque,
+    Part,
+    Parts,
+    Role,
+    Text,
+    Texts,
+    ToolCall,
+    ToolResult,
+)
 from holdfast.kernel.registry import imported
 from holdfast.kernel.transcript import Transcript
 
@@ -247,7 +257,7 @@ class ObjectWire(ABC):
         """The parts, in the message's order."""
         return self._parts(self.view(original), "message")
 
-    def render(self, original: object, texts: Mapping[int, str]) -> object:
+    def render(self, original: object, texts: Texts) -> object:
         """A copy with these texts: JSON for a call's arguments, the whole content of a result."""
         message = self.view(original)
         places = [path for _, path in self.locate(message, "message")]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from .edits import Drop, Edit, Insert, Offload, Replace
 from .errors import IntegrityError
-from .messages import SUMMARY, Message, Text, ToolCall, ToolResult
+from .messages import SUMMARY, Message, Text, Texts, ToolCall, ToolResult
 from .transcript import Transcript, new_violation
 
 _ROUNDS = 3  # repairing one rule may break another; generated conversations need 2
@@ -132,7 +132,7 @@ def _sealed(transcript: Transcript, edit: Edit) -> Edit:
 
 def _sorted(
     transcript: Transcript, edits: Sequence[Edit]
-) -> tuple[set[int], Mapping[int, Mapping[int, str]], Mapping[int, Sequence[Insert]]]:
+) -> tuple[set[int], Mapping[int, Texts], Mapping[int, Sequence[Insert]]]:
     """The dropped positions, the new texts by position and part, and the inserts by position."""
     dropped = dropped_by(edits)
     texts: dict[int, dict[int, str]] = {}

@@ -82,6 +82,8 @@ SUMMARY = "[HISTORY_SUMMARY"
 
 Part = Text | ToolCall | ToolResult | Reasoning | Media | Opaque
 Parts = tuple[Part, ...]
+Texts = Mapping[int, str]
+"""New texts of a message, by the indices of its parts."""
 
 
 class Wire(Protocol):
@@ -96,7 +98,7 @@ class Wire(Protocol):
         """The parts of a message, in its order."""
         ...
 
-    def render(self, original: object, texts: Mapping[int, str]) -> object:
+    def render(self, original: object, texts: Texts) -> object:
         """A copy of the message with these texts in the parts at these indices.
 
         A tool result becomes its new text alone, without media.
@@ -252,7 +254,7 @@ class Message:
             elif isinstance(part, ToolResult):
                 yield "tool", part.text
 
-    def saying(self, texts: Mapping[int, str]) -> Message:
+    def saying(self, texts: Texts) -> Message:
         """A copy with other texts in the parts at these indices."""
         original = self.wire.render(self.original, texts)
         plain = None
