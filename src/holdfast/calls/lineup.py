@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.kernel.compressor import Configured
-from holdfast.kernel.ports import Embedder, Model
+from holdfast.kernel.ports import Count, Embedder, Model
 from holdfast.kernel.typed import Positive
 from holdfast.providers import (
     EmbedderSpec,
@@ -67,7 +66,7 @@ class Lineup:
     ``count`` counts the tokens of a text if the vendor does not report them.
     """
 
-    count: Callable[[str], int]
+    count: Count
     model: Model | None = None
     embedder: Embedder | None = None
     cache: CompressionCache | None = None
@@ -80,7 +79,7 @@ class Lineup:
     @classmethod
     def of(
         cls,
-        count: Callable[[str], int],
+        count: Count,
         llm: ModelSpec | None,
         embedder: EmbedderSpec | None = None,
         *,

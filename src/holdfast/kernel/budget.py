@@ -14,7 +14,7 @@ from typing import Annotated, TypeGuard, cast
 
 from .errors import ConfigError
 from .messages import Media, Message, Part, Text, ToolCall, ToolResult
-from .ports import Accuracy, Tariff, TokenCounter
+from .ports import Accuracy, Count, Tariff, TokenCounter
 from .transcript import Transcript
 from .typed import Only, Portion, check_fields, check_type
 
@@ -149,7 +149,7 @@ class Meter:
     """
 
     counter: TokenCounter
-    text: Callable[[str], int]
+    text: Count
     media: Callable[[Media], int]
     tariff: Tariff = field(default_factory=Tariff)
     whole: Callable[[Message], int] | None = None

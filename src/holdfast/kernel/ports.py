@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 T_co = TypeVar("T_co", covariant=True)
 
+Count = Callable[[str], int]
+"""Counts the tokens of a text."""
+
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
@@ -131,7 +134,7 @@ class Room:
     """The size for a shortened text, ``tokens`` by ``count``, and the question."""
 
     tokens: int
-    count: Callable[[str], int]
+    count: Count
     question: str = ""
 
 

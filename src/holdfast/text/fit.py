@@ -12,7 +12,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 
-Count = Callable[[str], int]
+from holdfast.kernel.ports import Count as Count  # noqa: PLC0414 - part of this module
+
 Render = Callable[[Sequence[int]], str]
 """Makes the text of the chosen pieces, given by ascending numbers."""
 

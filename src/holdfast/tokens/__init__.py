@@ -9,7 +9,7 @@ is used and its accuracy says so.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 from holdfast.kernel.budget import Meter, tokens_in
 from holdfast.kernel.errors import ConfigError, HoldfastError, MissingExtraError, problem_of
 from holdfast.kernel.messages import Media
-from holdfast.kernel.ports import Accuracy, MessageCounter, Priced, Tariff, TokenCounter
+from holdfast.kernel.ports import Accuracy, Count, MessageCounter, Priced, Tariff, TokenCounter
 from holdfast.kernel.registry import Registry, imported, rows
 from holdfast.kernel.typed import check_type
 from holdfast.text.memo import Memo
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from .bpe import Bpe
     from .estimate import Estimate
     from .rust import RustBpe
+
+Counter = str | TokenCounter | Count | None
+"""A counter by its name or a model's, as an object, or as a function of a text."""
 
 COUNTERS = Registry(
     noun="token counter",
@@ -59,7 +62,7 @@ _ESTIMATE_ERROR = 0.1  # relative, as ``estimate`` measured it
 _LONG = 2_000  # characters; shorter texts are counted in half a millisecond, without their lines
 
 
-def counter_for(spec: str | TokenCounter | Callable[[str], int] | None = None) -> TokenCounter:
+def counter_for(spec: Counter = None) -> TokenCounter:
     """The counter for the name of a counter or model, for a function of a text, or the one given.
 
     Any other name is taken for a model's, and the counter's ``accuracy`` says how well it fits.
@@ -133,9 +136,6 @@ def _formula(kind: str, given: object) -> TokenCounter:
     """What this class or function of ``formulas`` makes, which most counts do not need."""
     made: TokenCounter = imported(f"holdfast.tokens.formulas:{kind}")(given)
     return made
-
-
-Counter = str | TokenCounter | Callable[[str], int] | None
 
 
 def meter_for(model: str | None = None, counter: Counter = None) -> Meter:
@@ -217,7 +217,7 @@ def _known_meter(counter: Any, model: str | None) -> Meter:
     return _meter(counter, model, _memo(counter))
 
 
-def _checked(counter: TokenCounter) -> Callable[[str], int]:
+def _checked(counter: TokenCounter) -> Count:
     """Counts a text; ConfigError, naming the counter, if it fails or returns no token count."""
 
     def count(text: str) -> int:

@@ -6,12 +6,11 @@ even where the design did not, and add nothing except where said.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.kernel.messages import Media, Opaque, Reasoning, ToolCall, ToolResult
-from holdfast.kernel.ports import Accuracy, Tariff
+from holdfast.kernel.ports import Accuracy, Count, Tariff
 
 from .media import media_tokens
 
@@ -31,7 +30,7 @@ class TextFormula:
     """Counts tokens by a formula; those of a message are the sum over its texts."""
 
     name: str
-    formula: Callable[[str], int]
+    formula: Count
     accuracy: Accuracy = ROUGH
     tariff: Tariff = FREE
 
@@ -114,7 +113,7 @@ CEIL4_OVERHEAD = TextFormula("ceil4_overhead", Quarter(3), tariff=OVERHEADS)
 """llm4s's accounting: a quarter of the characters of each text, and its overheads."""
 
 
-def of_function(function: Callable[[str], int]) -> TextFormula:
+def of_function(function: Count) -> TextFormula:
     """A counter that is a function of a text, with the usual tariff."""
     name = getattr(function, "__name__", type(function).__name__)
     return TextFormula(name, function, UNKNOWN, Tariff())

@@ -22,6 +22,7 @@ from holdfast.tokens.families import first
 
 if TYPE_CHECKING:
     from holdfast.kernel.messages import Media
+    from holdfast.kernel.ports import Count
 
 _BYTES_A_PAGE = 50_000  # of a document whose pages cannot be counted: text with a font or a picture
 # tokens a second, from Gemini's guide "Understand and count tokens"; OpenAI takes 10 for sound
@@ -33,6 +34,10 @@ _DATA_URL = re.compile(r"data:([^,;]{0,200})((?:;[^,;]{0,200}){0,8}),")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-][A-Za-z0-9+/=_\s-]{43}")
 """The start of base64; file ids are shorter, and URLs have a colon or a dot."""
 _HEAD, _JPEG_HEAD = 4 << 10, 256 << 10  # bytes; in a JPEG a preview may stand before the size
+
+
+Size = tuple[int, int]
+"""Width and height in pixels."""
 
 
 class _Payload(NamedTuple):
@@ -66,9 +71,7 @@ def _payload(source: str) -> _Payload | None:
     return _Payload(source, 0, base64=True) if _BASE64.match(source) else None
 
 
-def media_tokens(
-    media: Media, model: str | None = None, count: Callable[[str], int] | None = None
-) -> int:
+def media_tokens(media: Media, model: str | None = None, count: Count | None = None) -> int:
     """Tokens of an image, document, sound or video for a model; ``count`` counts texts in it."""
     payload, vision = _payload(media.source), vision_of(model)
     if media.kind == "image":
@@ -86,7 +89,7 @@ def media_tokens(
     return _seconds(payload, media.kind) * _A_SECOND[media.kind]
 
 
-def _document_tokens(data: bytes, page: int, count: Callable[[str], int] | None) -> int:
+def _document_tokens(data: bytes, page: int, count: Count | None) -> int:
     """Tokens of a document that is no PDF: a text by ``count`` or by characters / 4.
 
     Other files count a page for each 50,000 bytes.
@@ -98,7 +101,7 @@ def _document_tokens(data: bytes, page: int, count: Callable[[str], int] | None)
     return count(text) if count else ceil(len(text) / 4)
 
 
-def _size(payload: _Payload) -> tuple[int, int] | None:
+def _size(payload: _Payload) -> Size | None:
     head = payload.head(_HEAD)
     size = image_size(head)
     if size is None and head.startswith(_JPEG):  # it may have a preview before its size
@@ -227,7 +230,7 @@ hundred objects into one, and a damaged file may claim any number.
 """
 
 
-def image_size(data: bytes) -> tuple[int, int] | None:
+def image_size(data: bytes) -> Size | None:
     """Width and height of a PNG, JPEG, GIF or WebP in pixels, or None.
 
     A JPEG may need its first 256 KB.
@@ -244,7 +247,7 @@ def image_size(data: bytes) -> tuple[int, int] | None:
     return (size[0], size[1]) if size and all(size) else None
 
 
-def _webp_size(data: bytes) -> tuple[int, int] | None:
+def _webp_size(data: bytes) -> Size | None:
     form = data[12:16]
     if form == b"VP8X":  # extended: 24 bits each, less one
         return int.from_bytes(data[24:27], "little") + 1, int.from_bytes(data[27:30], "little") + 1
@@ -257,7 +260,7 @@ def _webp_size(data: bytes) -> tuple[int, int] | None:
     return None
 
 
-def _jpeg_size(data: bytes) -> tuple[int, int] | None:
+def _jpeg_size(data: bytes) -> Size | None:
     at = 2
     while at + 9 <= len(data) and data[at] == 0xFF:
         marker = data[at + 1]
