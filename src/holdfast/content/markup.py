@@ -11,7 +11,7 @@ from itertools import count, groupby, repeat
 from typing import Literal, NamedTuple
 from urllib.parse import unquote
 
-from holdfast.text.json_values import DEEPEST, Value, record_of
+from holdfast.text.json_values import DEEPEST, Member, Value, record_of
 from holdfast.text.pieces import LONGEST, Reading, passages
 from holdfast.text.words import READ
 
@@ -146,18 +146,18 @@ class _Element:
     """Its text, and that of the elements within."""
     says: bool = False
     """Whether it has text of its own."""
-    children: list[tuple[str, Value]] = field(default_factory=list["tuple[str, Value]"])
+    children: list[Member] = field(default_factory=list[Member])
 
     def value(self) -> Value:
         """Its text if it has any, else its attributes and elements as a record."""
         text = " ".join("".join(self.texts).split()) if self.says else ""
         if not self.attributes and (text or not self.children):
             return text
-        told: list[tuple[str, Value]] = list(self.attributes.items())
+        told: list[Member] = list(self.attributes.items())
         return record_of([*told, ("text", text)] if text else [*told, *_grouped(self.children)])
 
 
-def _grouped(children: Iterable[tuple[str, Value]]) -> Iterator[tuple[str, Value]]:
+def _grouped(children: Iterable[Member]) -> Iterator[Member]:
     """The children; neighbours with one name become a list."""
     for name, group in groupby(children, lambda child: child[0]):
         values = [value for _, value in group]

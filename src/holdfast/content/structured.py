@@ -28,6 +28,7 @@ from holdfast.text.json_values import (
     DEEPEST,
     MISSING,
     Literal,
+    Member,
     Value,
     dump,
     minified,
@@ -153,7 +154,7 @@ def _dashes(records: list[Value]) -> Iterator[str]:
             yield here
 
 
-def _row(value: Value, kind: Shape | Many | Same | None, absent: str) -> str:
+def _row(value: Value, kind: Column, absent: str) -> str:
     if value is MISSING:
         return absent
     if type(kind) is dict and type(value) is dict and is_of(value, kind):
@@ -272,7 +273,7 @@ class Pieces:
             self._members(label, label, (("", value) for value in values), record, depth)
 
     def _members(
-        self, label: str, named: str, members: Iterable[tuple[str, Value]], record: int, depth: int
+        self, label: str, named: str, members: Iterable[Member], record: int, depth: int
     ) -> None:
         """Join short members up to the length of a part; each record of a list is separate."""
         held: list[str] = []
@@ -453,7 +454,7 @@ def _cells(record: Record, shape: Shape) -> Iterator[tuple[str, bool]]:
             yield _bare(value, kind), False
 
 
-def _bare(value: Value, kind: Shape | Many | Same | None) -> str:
+def _bare(value: Value, kind: Column) -> str:
     """The text of a cell; nested records show only values, since the columns have their keys."""
     if type(value) is dict:
         if type(kind) is dict and is_of(value, kind):
@@ -467,10 +468,12 @@ def _bare(value: Value, kind: Shape | Many | Same | None) -> str:
 # the shape of records
 
 Record: TypeAlias = dict[str, Value]
-Shape: TypeAlias = "dict[str, Shape | Many | Same | None]"
-"""The keys of a record in order, with their contents: a record, a list of records, a constant
-(which is left out of rows), or anything else.
+Column: TypeAlias = "Shape | Many | Same | None"
+"""The content of a key: a record, a list of records, a constant (which is left out of rows), or
+anything else.
 """
+Shape: TypeAlias = dict[str, Column]
+"""The keys of a record in order, with their contents."""
 
 # characters, one or two words, of a constant value that may stay in every row; half and double kept
 # as much of real texts
@@ -513,7 +516,7 @@ def is_of(record: Record, keys: Iterable[str]) -> bool:
     return all(key in order for key in record)
 
 
-def _column(values: Sequence[Value], depth: int) -> Shape | Many | Same | None:
+def _column(values: Sequence[Value], depth: int) -> Column:
     kinds = set(map(type, values))
     if list not in kinds and dict in kinds:
         return shape_of(values, depth) or None

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from holdfast.text.json_values import DEEPEST, Value, record_of
+from holdfast.text.json_values import DEEPEST, Member, Value, record_of
 from holdfast.text.pieces import Reading
 
 from .lossy import FEWEST, MOSTLY, LossyKind, rows, sampled
@@ -73,7 +73,7 @@ class _Open:
     level: int
     key: str = ""
     text: str = ""
-    children: list[tuple[str, Value]] = field(default_factory=list["tuple[str, Value]"])
+    children: list[Member] = field(default_factory=list[Member])
 
     def value(self) -> Value:
         """The text, or the record or list of its children."""

@@ -40,9 +40,11 @@ MISSING = Literal("-")
 """The value of a key that a record does not have: this object, since it is no JSON."""
 
 Value: TypeAlias = "Literal | str | bool | list[Value] | dict[str, Value] | None"
+Member: TypeAlias = "tuple[str, Value]"
+"""A key and its value."""
 
 
-def record_of(members: Sequence[tuple[str, Value]]) -> Value:
+def record_of(members: Sequence[Member]) -> Value:
     """One record; several in sequence if a key is empty or comes back later."""
     record = dict(members)
     if len(record) == len(members) and "" not in record:
@@ -50,7 +52,7 @@ def record_of(members: Sequence[tuple[str, Value]]) -> Value:
     return [{key: value} if key else value for key, value in members]
 
 
-def object_of(pairs: list[tuple[str, Value]]) -> Value:
+def object_of(pairs: list[Member]) -> Value:
     """The object of these members; with a repeated key it is kept as text."""
     record = dict(pairs)
     if len(record) == len(pairs):
