@@ -172,7 +172,11 @@ _CAMEL = re.compile("[A-Z]?[a-z]+(?:[A-Z][a-z]{2,})*[0-9]*")  # a name, and no p
 _LEAST_ENTROPY = 3.0
 
 
-def redact(text: str) -> tuple[str, Counter[str]]:
+Masked = tuple[str, Counter[str]]
+"""A text with its secrets masked, and their number by kind."""
+
+
+def redact(text: str) -> Masked:
     """The text with secrets masked as ``[redacted jwt]``, and their number by kind."""
     counts: Counter[str] = Counter()
     masked = _cut(_COLOUR.sub("", text), _private_keys, counts)
@@ -376,7 +380,7 @@ _BARE = re.compile(rf"{_STRING.pattern}|(\[redacted [a-z ]+\])", re.DOTALL)
 _BETWEEN = "\n\n\n\n\x00\n\n\n\n"  # no secret spans it
 
 
-def redact_any(text: str) -> tuple[str, Counter[str]]:
+def redact_any(text: str) -> Masked:
     """Like ``redact``; in JSON, strings are read without their escapes, and it stays JSON."""
     if not text.lstrip().startswith(("{", "[")) or not _is_json(text):
         return redact(text)
@@ -398,7 +402,7 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _within(text: str, *, escaped: bool = True) -> tuple[str, Counter[str]]:
+def _within(text: str, *, escaped: bool = True) -> Masked:
     """The JSON with secrets masked inside its strings; on request only in strings with escapes."""
     strings = [s for s in _STRING.findall(text) if "\\" in s or not escaped]
     said: list[str] = [json.loads(string, strict=False) for string in strings]

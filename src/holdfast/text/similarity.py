@@ -21,6 +21,9 @@ _JOINED = re.compile(r"(?<![^\W_])[^\W_]++(?:[-_./:@#][^\W_]++)+")
 _K1, _B = 1.2, 0.75
 
 
+Group = tuple[str, ...]
+"""Terms that a text must have together."""
+
 MOST_HOLDERS = 5_000
 """Postings that one search reads, which takes about 2 ms for a log of any length."""
 
@@ -40,7 +43,7 @@ def tally(text: str) -> tuple[Counter[str], int]:
 
 
 def bm25(
-    wanted: Iterable[tuple[str, ...]],
+    wanted: Iterable[Group],
     blocks: Mapping[str, bytes | bytearray],
     texts: int,
     total: int,
@@ -62,16 +65,14 @@ def bm25(
     return scores
 
 
-def together(phrase: str, known: Container[str]) -> tuple[str, ...]:
+def together(phrase: str, known: Container[str]) -> Group:
     """The terms that a text must have for the phrase: the joined name, or its words."""
     if " " in phrase and phrase in known:
         return (phrase,)
     return tuple(dict.fromkeys(terms(phrase)))
 
 
-def affordable(
-    groups: Iterable[tuple[str, ...]], holders: Mapping[str, int]
-) -> list[tuple[str, ...]]:
+def affordable(groups: Iterable[Group], holders: Mapping[str, int]) -> list[Group]:
     """The groups of terms that a search uses: the rarest ones with not too many lines together.
 
     At least one group, if any line has all its terms. ``holders`` gives the number of lines with
@@ -79,7 +80,7 @@ def affordable(
     """
     present = [group for group in groups if group and all(map(holders.get, group))]
     present.sort(key=lambda group: (min(holders[term] for term in group), group))
-    chosen: list[tuple[str, ...]] = []
+    chosen: list[Group] = []
     left, seen = MOST_HOLDERS, set[str]()
     for group in present:
         left -= sum(holders[term] for term in group if term not in seen)
@@ -90,9 +91,7 @@ def affordable(
     return chosen
 
 
-def _holders(
-    together: tuple[str, ...], blocks: Mapping[str, bytes | bytearray]
-) -> bytes | bytearray:
+def _holders(together: Group, blocks: Mapping[str, bytes | bytearray]) -> bytes | bytearray:
     """The postings of the texts that have all of these terms."""
     if len(together) == 1:
         return blocks.get(together[0], b"")
@@ -133,7 +132,7 @@ class Lexical:
         """The score, by index, of every text that shares a term with the query."""
         return self._scored((term,) for term in dict.fromkeys(terms(query)))
 
-    def _scored(self, wanted: Iterable[tuple[str, ...]]) -> dict[int, float]:
+    def _scored(self, wanted: Iterable[Group]) -> dict[int, float]:
         return bm25(wanted, self._blocks, self._texts, self._total)
 
     def best_of(self, phrases: Iterable[str], most: int) -> list[tuple[int, float]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -29,12 +29,14 @@ from holdfast.kernel.transcript import speaks
 Written = dict[str, Any]
 Place = tuple[int, int]
 """The indices of a message and of a part of it."""
+Pairs = dict[Place, Place]
+"""The places of calls by those of their results, or the reverse."""
 
 NO_RESULT = "[no result was recorded]"
 NO_NAME = "unknown_tool"
 
 
-def paired(messages: Messages) -> dict[Place, Place]:
+def paired(messages: Messages) -> Pairs:
     """The place of the call for the place of each result that has one.
 
     A result answers the first open call with its id in the nearest message before it, or else in
@@ -48,7 +50,7 @@ def paired(messages: Messages) -> dict[Place, Place]:
                 calls.setdefault(part.id, []).append((i, k))
             elif isinstance(part, ToolResult):
                 results.append((part.call_id, (i, k)))
-    pairs: dict[Place, Place] = {}
+    pairs: Pairs = {}
     for call_id, place in results:
         waiting = calls.get(call_id)
         if waiting:
@@ -57,9 +59,9 @@ def paired(messages: Messages) -> dict[Place, Place]:
     return pairs
 
 
-def answers(pairs: dict[Place, Place]) -> dict[int, dict[Place, Place]]:
+def answers(pairs: Pairs) -> dict[int, Pairs]:
     """For each message with calls, the places of its answered calls and of their results."""
-    found: dict[int, dict[Place, Place]] = {}
+    found: dict[int, Pairs] = {}
     for result, call in sorted(pairs.items()):
         found.setdefault(call[0], {})[call] = result
     return found
@@ -177,7 +179,7 @@ def _inside(message: Message) -> Iterator[tuple[int, Part, Block]]:
         yield k, part, block
 
 
-def _results(messages: Messages, i: int, answered: Mapping[Place, Place]) -> list[Block]:
+def _results(messages: Messages, i: int, answered: Pairs) -> list[Block]:
     """The results of message ``i``'s calls: the existing ones, then notes for missing ones."""
     caller = messages[i]
     results = [blocks(messages[at])[k] for at, k in answered.values()]
