@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, cast
 
-from holdfast.content.lossy import LossyKind
 from holdfast.kernel.ports import Fitting, Room, Shrunk
 from holdfast.kernel.registry import Registry, rows
 from holdfast.text.memo import Memo
+
+from .lossy import LossyKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -22,7 +22,6 @@ from itertools import chain
 from typing import NamedTuple, TypeAlias, cast
 from zlib import crc32
 
-from holdfast.content.lossy import FEWEST, LossyKind
 from holdfast.kernel.registry import moved_names
 from holdfast.text.json_values import (
     DEEPEST,
@@ -41,6 +40,8 @@ from holdfast.text.opaque import elide
 from holdfast.text.pieces import LONGEST, Piece, Reading, clauses, passages
 from holdfast.text.pieces import shape as shape_of_name
 from holdfast.text.words import reads_as_words
+
+from .lossy import FEWEST, LossyKind
 
 _LEAST = 0.8  # least share of the text that is JSON; with less, recorded runs kept less
 

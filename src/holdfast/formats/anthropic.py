@@ -10,9 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from holdfast.formats import FOREIGN_TO_ANTHROPIC
-from holdfast.formats.openai_responses import CompactionStays
-from holdfast.formats.rules.messages import ThinkingLeads, ThinkingSigned, ThinkingStays
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.integrity import Rules
 from holdfast.kernel.messages import (
@@ -25,6 +22,8 @@ from holdfast.kernel.messages import (
     ToolResult,
 )
 
+from . import FOREIGN_TO_ANTHROPIC
+from .openai_responses import CompactionStays
 from .payloads import (
     Located,
     LocatedPart,
@@ -53,6 +52,9 @@ from .rules.messages import (
     KnownRoles,
     NotEmpty,
     RolesAlternate,
+    ThinkingLeads,
+    ThinkingSigned,
+    ThinkingStays,
 )
 from .rules.published import AsPublished, CacheControls
 from .wire import BY_TYPE, BlockWire, ReadFields, read_fields, unread

@@ -11,8 +11,6 @@ from base64 import b64encode
 from collections.abc import Iterator
 from typing import Any
 
-from holdfast.formats import CONVERSE_MEDIA
-from holdfast.formats.rules.messages import ThinkingStays
 from holdfast.kernel.messages import (
     Media,
     MediaKind,
@@ -26,6 +24,7 @@ from holdfast.kernel.messages import (
     ToolResult,
 )
 
+from . import CONVERSE_MEDIA
 from .payloads import (
     Located,
     LocatedPart,
@@ -39,7 +38,14 @@ from .payloads import (
     parsed_object,
 )
 from .rules.exchanges import BlockExchanges, ResultsInNextMessage, SpelledCallIds, UniqueCallIds
-from .rules.messages import AtLeastOne, FirstIsUser, KnownRoles, NotEmpty, RolesAlternate
+from .rules.messages import (
+    AtLeastOne,
+    FirstIsUser,
+    KnownRoles,
+    NotEmpty,
+    RolesAlternate,
+    ThinkingStays,
+)
 from .wire import SPOKEN, BlockWire, ReadFields, read_fields
 
 _BLOCKS: dict[str, ReadFields | None] = {

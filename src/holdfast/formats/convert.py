@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
-from holdfast.formats.rules import original
 from holdfast.kernel.apply import repairs
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.messages import (
@@ -33,6 +32,7 @@ from holdfast.kernel.transcript import Format
 
 from . import FORMATS, named, read
 from .payloads import Object, as_text, body_of, data_of, is_address, is_object, objects_in
+from .rules import original
 from .wire import BlockWire, ObjectWire
 
 Written = dict[str, Any]

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from holdfast.formats import LANGCHAIN_ROLES, langchain_fields, langchain_type, langchain_wrap
 from holdfast.kernel.messages import Media, MediaKind, Reasoning, ToolResult
 from holdfast.kernel.registry import imported
 
+from . import LANGCHAIN_ROLES, langchain_fields, langchain_type, langchain_wrap
 from .convert import shown
 from .openai_chat import OpenAIChat
 from .payloads import Located, Node, Object, is_list, is_object, parsed_object

@@ -11,31 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from holdfast.formats import ITEM_CALLS, ITEM_OUTPUTS
-from holdfast.formats.payloads import (
-    Located,
-    LocatedPart,
-    Node,
-    Object,
-    body_of,
-    is_list,
-    is_object,
-    joined,
-    objects_in,
-    parsed_object,
-    refuse,
-)
-from holdfast.formats.rules import RewritingRule, between, original, without_field
-from holdfast.formats.rules.exchanges import (
-    NO_NAME,
-    NO_RESULT,
-    ResultsBehindCalls,
-    UniqueCallIds,
-    Written,
-    paired,
-)
-from holdfast.formats.rules.messages import AtLeastOne, KnownRoles
-from holdfast.formats.wire import BY_TYPE, ObjectWire, ReadFields, read_fields
 from holdfast.kernel.integrity import Problems, Rule
 from holdfast.kernel.messages import (
     Media,
@@ -51,6 +26,32 @@ from holdfast.kernel.messages import (
     ToolResult,
 )
 from holdfast.result import listed
+
+from . import ITEM_CALLS, ITEM_OUTPUTS
+from .payloads import (
+    Located,
+    LocatedPart,
+    Node,
+    Object,
+    body_of,
+    is_list,
+    is_object,
+    joined,
+    objects_in,
+    parsed_object,
+    refuse,
+)
+from .rules import RewritingRule, between, original, without_field
+from .rules.exchanges import (
+    NO_NAME,
+    NO_RESULT,
+    ResultsBehindCalls,
+    UniqueCallIds,
+    Written,
+    paired,
+)
+from .rules.messages import AtLeastOne, KnownRoles
+from .wire import BY_TYPE, ObjectWire, ReadFields, read_fields
 
 _CONTINUES = ("previous_response_id", "conversation")
 _PARTS: Mapping[str, ReadFields] = {

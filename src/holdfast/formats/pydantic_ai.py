@@ -11,8 +11,6 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from holdfast.formats import pydantic_ai_fields
-from holdfast.formats.rules import original
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import (
@@ -30,6 +28,7 @@ from holdfast.kernel.messages import (
 )
 from holdfast.kernel.registry import imported
 
+from . import pydantic_ai_fields
 from .payloads import (
     MESSAGES,
     Located,
@@ -47,6 +46,7 @@ from .payloads import (
     parsed_object,
     refuse,
 )
+from .rules import original
 from .rules.exchanges import BlockExchanges, UniqueCallIds
 from .rules.messages import AtLeastOne
 from .wire import BY_TYPE, BlockWire, FrameworkWire, ReadFields

@@ -11,7 +11,7 @@ from threading import RLock
 from typing import Any, Protocol, TypeVar
 from weakref import WeakSet
 
-from holdfast.kernel.imports import LATE, ImportsAtFork
+from .imports import LATE, ImportsAtFork
 
 T = TypeVar("T")
 

@@ -11,8 +11,7 @@ from itertools import accumulate
 from operator import attrgetter
 from typing import Literal, Protocol, runtime_checkable
 
-from holdfast.kernel.forks import cached_property
-
+from .forks import cached_property
 from .integrity import Rule, Rules, Violation
 from .messages import Message, Messages, Parts, Role, Text, Wire
 

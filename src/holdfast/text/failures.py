@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 
-from holdfast.text.importance import FAILURE, TROUBLE, alarm
-from holdfast.text.json_values import Value, dump, parse
-from holdfast.text.memo import Memo
+from .importance import FAILURE, TROUBLE, alarm
+from .json_values import Value, dump, parse
+from .memo import Memo
 
 # characters; a longer output says more than that the act failed. Half and double kept as much of
 # recorded runs

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from holdfast.text.words import AnyScript, places
+from .words import AnyScript, places
 
 
 class _Sayings:

@@ -10,8 +10,8 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
-from holdfast.text.memo import Memo
-from holdfast.text.words import READ, STOP_WORDS, has_unspaced, stem, words
+from .memo import Memo
+from .words import READ, STOP_WORDS, has_unspaced, stem, words
 
 MOST_TERMS = 48  # the heaviest of a long question; each costs about 40 ns a line
 

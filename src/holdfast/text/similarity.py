@@ -11,7 +11,7 @@ from math import hypot, isfinite
 from operator import mul, neg
 from struct import Struct
 
-from holdfast.text.words import terms, words
+from .words import terms, words
 
 _JOINED = re.compile(r"(?<![^\W_])[^\W_]++(?:[-_./:@#][^\W_]++)+")
 """Joined names such as pool_size, each a term beside its words."""

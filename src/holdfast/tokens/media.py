@@ -18,7 +18,7 @@ from struct import unpack_from
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from holdfast.tokens.families import first
+from .families import first
 
 if TYPE_CHECKING:
     from holdfast.kernel.messages import Media

@@ -10,7 +10,11 @@ from itertools import pairwise
 from typing import Any
 
 from holdfast.formats.payloads import Object, is_object
-from holdfast.formats.rules import (
+from holdfast.kernel.integrity import Problems, ToolExchanges
+from holdfast.kernel.messages import Message, Messages, Opaque, Part, Text, ToolCall, ToolResult
+from holdfast.kernel.transcript import speaks
+
+from . import (
     Block,
     MessageByMessage,
     RewritingRule,
@@ -22,9 +26,6 @@ from holdfast.formats.rules import (
     wire_of,
     with_blocks,
 )
-from holdfast.kernel.integrity import Problems, ToolExchanges
-from holdfast.kernel.messages import Message, Messages, Opaque, Part, Text, ToolCall, ToolResult
-from holdfast.kernel.transcript import speaks
 
 Written = dict[str, Any]
 Place = tuple[int, int]

@@ -7,7 +7,12 @@ from itertools import pairwise
 from typing import ClassVar, Literal
 
 from holdfast.formats.payloads import ROLES
-from holdfast.formats.rules import (
+from holdfast.kernel.edits import Edit, Insert
+from holdfast.kernel.integrity import Problems, Rule
+from holdfast.kernel.messages import Message, Messages, Reasoning, Text, ToolCall
+from holdfast.kernel.transcript import speaks
+
+from . import (
     MessageByMessage,
     RewritingRule,
     blocks,
@@ -20,10 +25,6 @@ from holdfast.formats.rules import (
     with_fields,
     without_field,
 )
-from holdfast.kernel.edits import Edit, Insert
-from holdfast.kernel.integrity import Problems, Rule
-from holdfast.kernel.messages import Message, Messages, Reasoning, Text, ToolCall
-from holdfast.kernel.transcript import speaks
 
 CONTINUES = "[conversation continues]"
 

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.formats.payloads import Object, compact, is_list, is_object, named, parsed_object
-from holdfast.formats.rules import MessageByMessage, RewritingRule, made, original
 from holdfast.kernel.integrity import Problems, Rules
 from holdfast.kernel.messages import Message, Messages
 from holdfast.kernel.typed import typed
 
+from . import MessageByMessage, RewritingRule, made, original
 from .exchanges import ShortCallIds
 
 Schema = Object
