@@ -13,7 +13,6 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Generic, TypeVar
 
-from holdfast.calls.event_loop import in_thread
 from holdfast.kernel.errors import HoldfastError
 from holdfast.kernel.forks import brief_lock
 from holdfast.kernel.ports import KeyValueStore
@@ -22,6 +21,8 @@ from holdfast.model_usage import CacheFigures, CacheStatistics
 from holdfast.stores import open_store
 from holdfast.stores.protocols import as_store_errors, set_all, settled
 from holdfast.text.keyed import digest
+
+from .event_loop import in_thread
 
 
 class Flights:

@@ -14,9 +14,6 @@ from random import SystemRandom
 from time import monotonic
 from typing import Any, Literal, NamedTuple, cast
 
-from holdfast.calls.cache import Flights, Vector, key_of
-from holdfast.calls.event_loop import in_thread
-from holdfast.calls.lineup import CallLimits, Lineup
 from holdfast.kernel.errors import HoldfastError, ModelError, problem_of
 from holdfast.kernel.forks import cached_property
 from holdfast.kernel.ports import Complete, Embed, Reply
@@ -26,6 +23,10 @@ from holdfast.providers.prices import price_of
 from holdfast.providers.vendor import TransientError
 from holdfast.text.visible import encodable, fault_line
 from holdfast.trace import traced_call
+
+from .cache import Flights, Vector, key_of
+from .event_loop import in_thread
+from .lineup import CallLimits, Lineup
 
 
 def checked(answer: object, texts: int, who: str) -> list[Vector]:

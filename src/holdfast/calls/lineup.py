@@ -21,7 +21,7 @@ from holdfast.providers import (
 from holdfast.tokens import window_of
 
 if TYPE_CHECKING:
-    from holdfast.calls.cache import CompressionCache
+    from .cache import CompressionCache
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from math import acos, dist, pi, sqrt
 from typing import NamedTuple, cast
 
-from holdfast.compressors.summaries import body_of, preferred
-from holdfast.compressors.tool_outputs import role_of
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Configured, Flow, Plan, ask
 from holdfast.kernel.edits import Drop
@@ -25,6 +23,9 @@ from holdfast.kernel.typed import check_fields
 from holdfast.text.identifiers import all_named
 from holdfast.text.similarity import Vector, unit
 from holdfast.text.words import stands, terms, words
+
+from .summaries import body_of, preferred
+from .tool_outputs import role_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,20 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from holdfast.compressors.notes import noted
-from holdfast.compressors.references import save_messages
-from holdfast.compressors.summaries import (
-    HEADING,
-    Marks,
-    body_of,
-    concealed,
-    is_skipped,
-    mark,
-    placed,
-    read_again,
-    voice,
-)
-from holdfast.compressors.writer import chosen
 from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Configured, Flow, Plan
 from holdfast.kernel.edits import Drop, Edit
@@ -39,6 +25,21 @@ from holdfast.text.importance import FAILURE, signals
 from holdfast.text.sentences import sentences
 from holdfast.text.visible import GLANCE
 from holdfast.text.words import READ, stands
+
+from .notes import noted
+from .references import save_messages
+from .summaries import (
+    HEADING,
+    Marks,
+    body_of,
+    concealed,
+    is_skipped,
+    mark,
+    placed,
+    read_again,
+    voice,
+)
+from .writer import chosen
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,6 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Literal
 
-from holdfast.compressors.references import note, parted
-from holdfast.compressors.summaries import WorkingStore
-from holdfast.compressors.tool_outputs import Output, is_chosen, outputs
 from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Asking, Configured, Flow, Plan
 from holdfast.kernel.edits import Edit
@@ -21,8 +18,12 @@ from holdfast.kernel.registry import imported, moved_names
 from holdfast.kernel.transcript import Transcript, unit_of
 from holdfast.text.visible import fault_line
 
+from .references import note, parted
+from .summaries import WorkingStore
+from .tool_outputs import Output, is_chosen, outputs
+
 if TYPE_CHECKING:
-    from holdfast.compressors.writer import MessageSummary
+    from .writer import MessageSummary
 
 PLACEHOLDER = "[Old tool result content cleared]"
 _CLEARED = re.compile(r"\[Old output of [^\n]* cleared: [\d,]+ lines?, [\d,]+ tokens\]")

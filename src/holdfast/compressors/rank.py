@@ -7,9 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from holdfast.compressors.summaries import WorkingStore, body_of, messages_key, preferred
-from holdfast.compressors.tool_outputs import role_of
-from holdfast.compressors.writer import Single, message_summary, together
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Asking, Configured, Flow, Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
@@ -22,6 +19,10 @@ from holdfast.text.identifiers import all_named
 from holdfast.text.importance import PRESETS, Weights, has_importance_marker
 from holdfast.text.visible import amount
 from holdfast.text.words import terms
+
+from .summaries import WorkingStore, body_of, messages_key, preferred
+from .tool_outputs import role_of
+from .writer import Single, message_summary, together
 
 MARK = "[Compressed] "
 

@@ -6,13 +6,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from holdfast.compressors.summaries import HISTORY, WorkingStore
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Asking
 from holdfast.kernel.messages import Message, Messages
 from holdfast.kernel.ports import ContentKind, Room, Shrunk
 from holdfast.kernel.transcript import Seal, Transcript
 from holdfast.text.visible import amount
+
+from .summaries import HISTORY, WorkingStore
 
 REFERENCE = "[original: "
 """The beginning of a reference."""

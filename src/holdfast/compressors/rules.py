@@ -15,9 +15,6 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
-from holdfast.compressors.pipeline import Function, Pipeline
-from holdfast.compressors.summaries import body_of
-from holdfast.compressors.tool_outputs import role_of
 from holdfast.kernel.budget import Allowance, Meter
 from holdfast.kernel.compressor import Configured, Flow, Plan, Planner
 from holdfast.kernel.edits import Drop, Edit, Replace
@@ -28,6 +25,10 @@ from holdfast.kernel.typed import check_fields
 from holdfast.text.sentences import ITEM, sentences
 from holdfast.text.visible import GLANCE
 from holdfast.text.words import FENCES
+
+from .pipeline import Function, Pipeline
+from .summaries import body_of
+from .tool_outputs import role_of
 
 Span = tuple[int, int]
 

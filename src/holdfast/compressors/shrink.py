@@ -8,9 +8,6 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Literal, get_args
 
-from holdfast.compressors.references import REFERENCE, key_in, note, referenced
-from holdfast.compressors.summaries import WorkingStore
-from holdfast.compressors.tool_outputs import SHORTER_FORM, Output, brief, is_chosen, texts
 from holdfast.content import recognise
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Asking, Configured, Flow, Plan
@@ -20,6 +17,10 @@ from holdfast.kernel.ports import Room
 from holdfast.kernel.transcript import Transcript
 from holdfast.text.fit import SENTENCE
 from holdfast.text.visible import GLANCE, amount
+
+from .references import REFERENCE, key_in, note, referenced
+from .summaries import WorkingStore
+from .tool_outputs import SHORTER_FORM, Output, brief, is_chosen, texts
 
 Rule = Literal["lossless", "repeats", "arguments", "lossy"]
 RULES: tuple[Rule, ...] = get_args(Rule)

@@ -4,15 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from holdfast.compressors.summaries import body_of, concealed, mark
-from holdfast.compressors.writer import (
-    accepted,
-    details_of,
-    quoted,
-    request,
-    together,
-    with_missing,
-)
 from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Asking, Configured, Flow, Plan, ask
 from holdfast.kernel.edits import Replace
@@ -21,6 +12,16 @@ from holdfast.kernel.messages import Role
 from holdfast.kernel.transcript import Transcript
 from holdfast.text.fit import Count
 from holdfast.text.visible import fault_line
+
+from .summaries import body_of, concealed, mark
+from .writer import (
+    accepted,
+    details_of,
+    quoted,
+    request,
+    together,
+    with_missing,
+)
 
 # tokens, a clause, that a model is asked for at least, however small the cap; with a sentence, a
 # result over its budget would change when it is compressed again

@@ -6,26 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from holdfast.compressors.summaries import Placed, mark, placed, voice
-from holdfast.compressors.summary_memory import (
-    Envelope,
-    History,
-    Known,
-    Memory,
-    chosen_words,
-    composed,
-    joined,
-    shortened,
-)
-from holdfast.compressors.writer import (
-    LISTED,
-    WritingTask,
-    details,
-    hash_of,
-    rendered,
-    wording,
-    written,
-)
 from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Asking, Configured, Flow, Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
@@ -42,6 +22,27 @@ from holdfast.kernel.transcript import (
 from holdfast.kernel.typed import check_fields
 from holdfast.text.fit import SENTENCE
 from holdfast.text.visible import fault_line
+
+from .summaries import Placed, mark, placed, voice
+from .summary_memory import (
+    Envelope,
+    History,
+    Known,
+    Memory,
+    chosen_words,
+    composed,
+    joined,
+    shortened,
+)
+from .writer import (
+    LISTED,
+    WritingTask,
+    details,
+    hash_of,
+    rendered,
+    wording,
+    written,
+)
 
 _OF_THE_MODEL = 1 - 2 * LISTED  # share of the cap that quotations and details leave
 _LEAST = 3 * SENTENCE  # of a summary: its introduction, as long as a sentence, and two more

@@ -16,15 +16,6 @@ from dataclasses import asdict, dataclass, replace
 from time import time
 from typing import NamedTuple
 
-from holdfast.compressors.summaries import (
-    WorkingStore,
-    body_of,
-    concealed,
-    earlier_key,
-    ranges_key,
-    summary_key,
-)
-from holdfast.compressors.writer import LISTED, Detail, bullets, chosen, listed, missing
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Asking
 from holdfast.kernel.forks import cached_property
@@ -37,6 +28,16 @@ from holdfast.text.fit import Count, choose, clip, fits
 from holdfast.text.importance import signals
 from holdfast.text.keyed import digest
 from holdfast.text.sentences import sentences
+
+from .summaries import (
+    WorkingStore,
+    body_of,
+    concealed,
+    earlier_key,
+    ranges_key,
+    summary_key,
+)
+from .writer import LISTED, Detail, bullets, chosen, listed, missing
 
 _HEADING = "#"
 _FENCE = "```"

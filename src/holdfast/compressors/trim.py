@@ -6,9 +6,6 @@ from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from holdfast.compressors.references import REFERENCE, Place, parted
-from holdfast.compressors.summaries import body_of, mark, preferred
-from holdfast.compressors.tool_outputs import brief, cut
 from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Configured, Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
@@ -25,6 +22,10 @@ from holdfast.kernel.transcript import (
 )
 from holdfast.text.fit import SENTENCE, Count, water_level
 from holdfast.text.visible import amount
+
+from .references import REFERENCE, Place, parted
+from .summaries import body_of, mark, preferred
+from .tool_outputs import brief, cut
 
 # Shares of the target, as divisors.
 # The middle of a longer message is cut out before anything is dropped for it: a fourth kept .511 of

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from holdfast.compressors.summaries import preferred
 from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Configured, Plan
 from holdfast.kernel.edits import Drop
@@ -18,6 +17,8 @@ from holdfast.kernel.transcript import (
     start_within,
 )
 from holdfast.kernel.typed import check_fields
+
+from .summaries import preferred
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,6 @@ from pathlib import Path
 from string import Template
 from typing import NamedTuple, TypeVar
 
-from holdfast.compressors.summaries import WorkingStore, message_key, messages_key
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Asking, ask
 from holdfast.kernel.errors import ContextOverflowError, HoldfastError, ModelError
@@ -35,6 +34,8 @@ from holdfast.text.pieces import LONGEST, SEAM, clauses
 from holdfast.text.sentences import sentences
 from holdfast.text.visible import GLANCE, encodable
 from holdfast.text.words import READ, stands, terms
+
+from .summaries import WorkingStore, message_key, messages_key
 
 _HERE = Path(__file__).parent / "prompts"
 _WORDS_A_TOKEN = 0.7  # of English; OpenAI's help says three quarters, and this leaves some room

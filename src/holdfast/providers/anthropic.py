@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from holdfast.kernel.ports import Reply
 from holdfast.kernel.registry import needed_by
-from holdfast.providers.vendor import VendorModel, shared, translated
+
+from .vendor import VendorModel, shared, translated
 
 with needed_by("a model of Anthropic", "anthropic"):
     import anthropic

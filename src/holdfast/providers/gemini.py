@@ -8,7 +8,8 @@ from typing import Any
 
 from holdfast.kernel.ports import Reply
 from holdfast.kernel.registry import needed_by
-from holdfast.providers.vendor import (
+
+from .vendor import (
     Access,
     VendorAccount,
     VendorEmbedder,

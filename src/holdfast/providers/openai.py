@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from holdfast.kernel.ports import Reply
 from holdfast.kernel.registry import needed_by
-from holdfast.providers.vendor import VendorAccount, VendorEmbedder, VendorModel, shared, translated
+
+from .vendor import VendorAccount, VendorEmbedder, VendorModel, shared, translated
 
 with needed_by("a model of OpenAI", "openai"):
     import openai

@@ -12,9 +12,10 @@ from functools import lru_cache
 from typing import Any, ClassVar, ParamSpec, TypedDict, TypeVar, Unpack, cast
 
 from holdfast.kernel.errors import ConfigError, ContextOverflowError, HoldfastError, ModelError
-from holdfast.providers.prices import Price
 from holdfast.text.visible import fault_line
 from holdfast.text.words import READ
+
+from .prices import Price
 
 
 class TransientError(ModelError):
