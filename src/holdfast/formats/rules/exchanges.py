@@ -127,10 +127,8 @@ class ResultsLead(_ResultsOpenNext, MessageByMessage):
     def problem(self, message: Message) -> str:
         """A result in the assistant's role, or after another part."""
         if message.role == "assistant":
-            misplaced = message.plain is None and any(map(_is_result, message.parts))
+            misplaced = any(map(_is_result, message.parts))
             return "a tool result is in a message of the assistant" if misplaced else ""
-        if not message.results:
-            return ""
         late = any(
             _is_result(part) and not _is_result(before) for before, part in pairwise(message.parts)
         )

@@ -276,7 +276,10 @@ class ThinkingSigned(MessageByMessage):
 
     def mended(self, message: Message) -> Message | None:
         """The message without the refused thinking."""
-        return _without_thinking(message, unsigned_only=message.role == "assistant")
+        may_think = message.role == "assistant"
+        return keeping(
+            message, lambda part: not isinstance(part, Reasoning) or (may_think and part.signed)
+        )
 
 
 class ThinkingLeads(MessageByMessage):
@@ -327,7 +330,11 @@ class ThinkingStays(RewritingRule):
         """The messages without thinking in the loop, since only the vendor could add the rest."""
         loop = set(_loop(messages)[0])
         for i, message in enumerate(messages):
-            now = _without_thinking(message) if i in loop else message
+            now = (
+                keeping(message, lambda part: not isinstance(part, Reasoning))
+                if i in loop
+                else message
+            )
             if now is not None:
                 yield now
 
@@ -346,15 +353,8 @@ def _loop(messages: Messages) -> tuple[list[int], list[int]]:
 
 def _led(message: Message) -> bool:
     """Whether the message starts with thinking."""
-    return message.plain is None and bool(message.parts) and isinstance(message.parts[0], Reasoning)
+    return bool(message.parts) and isinstance(message.parts[0], Reasoning)
 
 
 def _thinking(message: Message) -> list[Reasoning]:
     return [part for part in message.parts if isinstance(part, Reasoning)]
-
-
-def _without_thinking(message: Message, *, unsigned_only: bool = False) -> Message | None:
-    """The message without its thinking; None if it has nothing else."""
-    return keeping(
-        message, lambda part: not isinstance(part, Reasoning) or (unsigned_only and part.signed)
-    )
