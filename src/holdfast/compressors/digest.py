@@ -223,24 +223,27 @@ _OUTCOME = re.compile(
 )
 _BETWEEN = "; "
 
+Values = tuple[str, ...]
+"""Distinct texts in the order of the messages."""
+
 
 @dataclass(frozen=True, slots=True)
 class StructuredInfo:
     """The exact things in messages: each once, word for word, in the order of the messages."""
 
-    identifiers: tuple[str, ...] = ()
+    identifiers: Values = ()
     """Ids, keys, references, paths and other generated names."""
 
-    urls: tuple[str, ...] = ()
-    status_codes: tuple[str, ...] = ()
+    urls: Values = ()
+    status_codes: Values = ()
 
-    tools: tuple[str, ...] = ()
+    tools: Values = ()
     """Names of the tools that were called."""
 
-    decisions: tuple[str, ...] = ()
-    constraints: tuple[str, ...] = ()
-    errors: tuple[str, ...] = ()
-    outcomes: tuple[str, ...] = ()
+    decisions: Values = ()
+    constraints: Values = ()
+    errors: Values = ()
+    outcomes: Values = ()
 
     @classmethod
     def of(cls, messages: Iterable[Message]) -> StructuredInfo:
