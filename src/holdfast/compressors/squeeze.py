@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Asking, Configured, Flow, Plan, ask
 from holdfast.kernel.edits import Replace
-from holdfast.kernel.errors import HoldfastError, ModelError
+from holdfast.kernel.errors import HoldfastError
 from holdfast.kernel.messages import Role
 from holdfast.kernel.transcript import Transcript
 from holdfast.text.fit import Count
@@ -18,6 +18,7 @@ from .writer import (
     accepted,
     details_of,
     quoted,
+    refused,
     request,
     together,
     with_missing,
@@ -95,5 +96,5 @@ def _shorter(role: Role, whole: str, body: str, room: int, count: Count) -> Aski
     text = accepted(reply, room, count, body)
     after = mark(with_missing(text, details_of(("user", body)), room, count), role)
     if count(after) >= count(whole):
-        raise ModelError("the reply of the model was refused: it is not shorter than the summary")
+        raise refused("it is not shorter than the summary")
     return after

@@ -9,7 +9,7 @@ from typing import Literal
 from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Asking, Configured, Flow, Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
-from holdfast.kernel.errors import ConfigError, HoldfastError, ModelError
+from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.messages import Message, Messages, Role
 from holdfast.kernel.registry import moved_names
 from holdfast.kernel.transcript import (
@@ -39,6 +39,7 @@ from .writer import (
     WritingTask,
     details,
     hash_of,
+    refused,
     rendered,
     wording,
     written,
@@ -285,7 +286,7 @@ class _RollingSummary:
         texts = (shortened(earlier, cap, count), text) if earlier and not anew else (text,)
         envelope = self._envelope(texts, cap)
         if not self._is_smaller(envelope):
-            raise ModelError("the reply of the model was refused: the summary would not be smaller")
+            raise refused("the summary would not be smaller")
         return envelope
 
     def put_off(self) -> Asking[Plan | None]:

@@ -246,12 +246,12 @@ def message_summary(single: Single, tokens: int, allowance: Allowance) -> Asking
     task = WritingTask("message", aimed, allowance.writer_window, count, values)
     reply = yield from written(task, [quoted(single.text)])
     if count(reply) > tokens:
-        raise ModelError(f"the reply of the model was refused: it is longer than {tokens:,} tokens")
+        raise refused(f"it is longer than {tokens:,} tokens")
     text = with_missing(reply, details_of((single.role, single.text)), tokens, count)
     if count(text) > tokens:
         text = reply
     if count(text) >= count(single.text):
-        raise ModelError("the reply of the model was refused: it is not shorter than the text")
+        raise refused("it is not shorter than the text")
     yield from shelf.write(key, json.dumps({**proof, "text": text}, ensure_ascii=False))
     if allowance.thread:
         yield from shelf.add(messages_key(allowance.thread), [single.index])
@@ -324,6 +324,11 @@ _OWN_WORDS = 0.5
 _SPELLED_OUT = 2  # digits; up to a hundred is written in words (Chicago Manual of Style, 9.2)
 
 
+def refused(problem: str) -> ModelError:
+    """The error for a reply that cannot be used."""
+    return ModelError(f"the reply of the model was refused: {problem}")
+
+
 def accepted(reply: str, tokens: int, count: Count, source: str = "") -> str:
     """The reply as it may be used. Raises ModelError, with the reason, if it is refused.
 
@@ -335,16 +340,14 @@ def accepted(reply: str, tokens: int, count: Count, source: str = "") -> str:
     kept = [line for line in lines if not _MARK.match(line) and not _COMMAND.search(line[:2_000])]
     text = "\n".join(kept).strip()
     if not text:
-        raise ModelError("the reply of the model was refused: it is empty, or nothing but commands")
+        raise refused("it is empty, or nothing but commands")
     if len(text) <= GLANCE:  # a summary of errors is longer than an error
         if _PLACEHOLDER.fullmatch(text):
-            raise ModelError(f"the reply of the model was refused: {text!r} is a placeholder")
+            raise refused(f"{text!r} is a placeholder")
         if _EXCUSE.match(text) or _UNAVAILABLE.search(text):
-            problem = f"{text[:80]!r} is an excuse, no summary"
-            raise ModelError(f"the reply of the model was refused: {problem}")
+            raise refused(f"{text[:80]!r} is an excuse, no summary")
     if not fits(text, tokens, count) and not fits(text, count(source) - 1, count):
-        problem = f"it is longer than {tokens:,} tokens, and not shorter than the text"
-        raise ModelError(f"the reply of the model was refused: {problem}")
+        raise refused(f"it is longer than {tokens:,} tokens, and not shorter than the text")
     return text
 
 
