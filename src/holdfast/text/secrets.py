@@ -18,7 +18,7 @@ import math
 import re
 from base64 import b64decode
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 _WORD = "[A-Za-z0-9_-]"
@@ -179,15 +179,8 @@ Masked = tuple[str, Counter[str]]
 def redact(text: str) -> Masked:
     """The text with secrets masked as ``[redacted jwt]``, and their number by kind."""
     counts: Counter[str] = Counter()
-    masked = _cut(_COLOUR.sub("", text), _private_keys, counts)
-    for kind, shape in _SHAPES:
-        masked = _cut(masked, partial(_tokens, kind, shape), counts)
-    if any(command in masked for command in _COMMANDS):
-        masked = _cut(masked, partial(_proven, _COMMAND, "password", _is_password), counts)
-    masked = _cut(masked, _cookies, counts)
-    for form in _FORMS:
-        masked = _cut(masked, partial(_proven, *form), counts)
-    for search in (_headers, _values, _named):
+    masked = _COLOUR.sub("", text)
+    for search in _SEARCHES:
         masked = _cut(masked, search, counts)
     return (masked if counts else text), counts
 
@@ -234,6 +227,11 @@ def _proven(shape: re.Pattern[str], kind: str, proves: Callable[[str], bool], te
     for found in shape.finditer(text):
         if proves(found[2]):
             yield *found.span(2), kind
+
+
+def _commands(text: str) -> _Spans:
+    if any(command in text for command in _COMMANDS):
+        yield from _proven(_COMMAND, "password", _is_password, text)
 
 
 def _cookies(text: str) -> _Spans:
@@ -373,6 +371,18 @@ _FORMS = [
     )
 ]
 """Patterns whose second group is a secret of that kind, if it proves to be one."""
+
+_SEARCHES: Sequence[Callable[[str], _Spans]] = (
+    _private_keys,
+    *(partial(_tokens, kind, shape) for kind, shape in _SHAPES),
+    _commands,
+    _cookies,
+    *(partial(_proven, *form) for form in _FORMS),
+    _headers,
+    _values,
+    _named,
+)
+"""What finds secrets, in order: what one has found, the next ones see masked."""
 
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
