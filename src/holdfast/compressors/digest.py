@@ -106,8 +106,9 @@ class Digest(Configured):
     def _folded(self, transcript: Transcript, allowance: Allowance) -> tuple[list[int], int]:
         """The positions that notes replace, and the tokens of these notes."""
         sizes, total = allowance.meter.sizes(transcript), allowance.meter.total(transcript)
-        keep, going = self.keep_blocks, _foldable(transcript, self.keep_blocks)
+        keep = self.keep_blocks
         while True:
+            going = _foldable(transcript, keep)
             tokens = sum(sizes[i] for i in going)
             room, share = min(tokens_of(self.max_tokens, tokens), tokens - 1), allowance.target // 2
             # a target too small for any notes is ignored: the caller wants the history folded
@@ -116,7 +117,6 @@ class Digest(Configured):
             if not allowance.followed or keep == 0 or (going and room <= left):
                 break
             keep -= 1
-            going = _foldable(transcript, keep)
         squeezed = allowance.followed and allowance.writer  # a later step may shorten the notes
         return going, min(room, left) if left >= SENTENCE and not squeezed else room
 
