@@ -165,7 +165,7 @@ class Summarize(Configured):
                 "nothing_older", "nothing that may be removed is older than what stays"
             )
         few = longer.waits < tokens_of(self.min_new, history.allowance.target)
-        if known.is_real and few and not history.exact and memory.shelf.works:
+        if few and not history.exact:
             put_off = yield from longer.put_off()
             if put_off:
                 return put_off
@@ -258,10 +258,8 @@ class _RollingSummary:
         try:
             envelope = yield from self._written()
         except HoldfastError as fault:
-            done, detail = None, fault_line(fault)
-            if self.known.is_real and self.memory.shelf.works:
-                done = yield from self.put_off()
-            edits = done.edits if done else ()
+            done = yield from self.put_off()
+            edits, detail = done.edits if done else (), fault_line(fault)
             return Plan(edits, "failed", "summarization_failed", detail, fault=fault)
         yield from self.memory.keep(envelope)
         return self._plan(envelope, "summarized")
@@ -293,8 +291,11 @@ class _RollingSummary:
         """The plan in which the new messages wait in the store for the model.
 
         The present summary is extended by the user's words and exact details of the new messages.
-        None if that is not smaller than they are.
+        None if there is no summary or no store, or if that is not smaller than they are.
         """
+        can_wait = self.known.is_real and self.memory.shelf.works
+        if not can_wait:
+            return None
         before = self.known.envelope
         later = self._envelope(before.texts, self.cap)
         later = replace(later, waiting=(*before.waiting, *self._blocks()), waits=self.waits)
