@@ -7,6 +7,7 @@ import socket
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -57,11 +58,13 @@ def server_of(store: str | KeyValueStore, thread: str = "", root: Path | None = 
     return server
 
 
+@dataclass(frozen=True)
 class _Tools:
     """The tools of the server; their docstrings are for the model."""
 
-    def __init__(self, store: str | KeyValueStore, thread: str, root: Path) -> None:
-        self._store, self._thread, self._root = store, thread, root
+    store: str | KeyValueStore
+    thread: str
+    root: Path
 
     def recall(
         self,
@@ -79,10 +82,10 @@ class _Tools:
         """Return the original of a shortened text: all of it, or some lines, matches or a field."""
         asked = {"key": key, "lines": lines, "pattern": pattern, "field": field, "offset": offset}
         with _as_tool_errors():
-            store = open_store(self._store)
-            if not thread and self._thread:  # files are kept without a thread
+            store = open_store(self.store)
+            if not thread and self.thread:  # files are kept without a thread
                 with suppress(NotFoundError):
-                    return recalled(asked, store, self._thread)
+                    return recalled(asked, store, self.thread)
             return recalled(asked, store, thread)
 
     def search(
@@ -107,7 +110,7 @@ class _Tools:
     ) -> str:
         """Read a large file in few tokens, guided by the query; a key gives access to the rest."""
         with _as_tool_errors():
-            small = shrink(self._text(path), tokens, query, store=self._store)
+            small = shrink(self._text(path), tokens, query, store=self.store)
         head = f"[{small.kind}: {small.tokens_before:,} tokens shortened to {small.tokens_after:,}]"
         return f"{head}\n{small.text}"
 
@@ -133,11 +136,11 @@ class _Tools:
     @contextmanager
     def _session(self, thread: str, *, begins: bool = False) -> Generator[Session, None, None]:
         """The session. Raises ToolError if the store has no conversation of this name."""
-        name = thread or self._thread
+        name = thread or self.thread
         with _as_tool_errors():
             if not name:
                 raise InputError("no conversation is named", place="thread", advice="give its name")
-            with Session(name, store=self._store) as session:
+            with Session(name, store=self.store) as session:
                 if not begins and not session.appended:
                     raise InputError(
                         f"nothing is kept of {name!r}",
@@ -149,14 +152,14 @@ class _Tools:
     def _text(self, path: str) -> str:
         """The text of a file. Raises InputError if it cannot or may not be read."""
         with as_input_errors(path, "read", "check the path"):
-            file = (self._root / path).resolve()
-            inside = file.is_relative_to(self._root)
+            file = (self.root / path).resolve()
+            inside = file.is_relative_to(self.root)
             size = file.stat().st_size if inside and file.is_file() else None
         if not inside:
             raise InputError(
                 "it is outside the folder of --root",
                 place=path,
-                advice=f"give a path under {self._root}",
+                advice=f"give a path under {self.root}",
             )
         if size is None:  # a pipe might never end
             raise InputError("there is no such file", place=path, advice="check the path")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -36,11 +37,13 @@ _GUARDED = (
 _COOKIE = "holdfast_token="
 
 
+@dataclass(frozen=True)
 class Pages:
     """Answers requests to the proxy's own paths."""
 
-    def __init__(self, settings: Settings, fitter: Fitter, figures: Figures) -> None:
-        self._settings, self._fitter, self._figures = settings, fitter, figures
+    settings: Settings
+    fitter: Fitter
+    figures: Figures
 
     def has(self, path: str) -> bool:
         """Whether the path is one of the proxy's own."""
@@ -60,7 +63,7 @@ class Pages:
         elif path.startswith(_RETRIEVE):
             await self._called(client, self._original)
         elif path == "/metrics":
-            await client.answer(200, self._figures.metrics(), _TEXT)
+            await client.answer(200, self.figures.metrics(), _TEXT)
         elif path == f"{_PAGE}/events":
             await self._events(client)
         elif path.startswith(f"{_PAGE}/requests/"):
@@ -76,7 +79,7 @@ class Pages:
         The header Host is checked too, so that no other site can send requests through a local
         browser.
         """
-        token, headers = self._settings.token, client.headers
+        token, headers = self.settings.token, client.headers
         if not token:
             host = headers.get("host", "").lower()
             return (host.rpartition(":")[0] or host).strip("[]") in LOOPBACK
@@ -91,8 +94,8 @@ class Pages:
 
     async def _page(self, client: Connection) -> None:
         more = list(_GUARDED)
-        if self._settings.token and client.scope.get("query_string"):
-            cookie = f"{_COOKIE}{self._settings.token}; HttpOnly; SameSite=Strict; Path=/"
+        if self.settings.token and client.scope.get("query_string"):
+            cookie = f"{_COOKIE}{self.settings.token}; HttpOnly; SameSite=Strict; Path=/"
             more.append((b"set-cookie", cookie.encode()))
         await client.answer(200, asset("proxy", "page.html").encode(), _HTML, more)
 
@@ -103,7 +106,7 @@ class Pages:
         last = b""
         try:
             while not gone.done():
-                told = written(self._figures.for_page())
+                told = written(self.figures.for_page())
                 chunk = b"data: " + told + b"\n\n" if told != last else b": \n\n"
                 last = told
                 await client.write(chunk, more=True)
@@ -114,7 +117,7 @@ class Pages:
     async def _report(self, client: Connection) -> None:
         """Send the page of one result."""
         number = client.path.rpartition("/")[2]
-        result = self._figures.report_of(int(number)) if number.isdecimal() else None
+        result = self.figures.report_of(int(number)) if number.isdecimal() else None
         if result is None:
             line = b"holdfast: what was done to this request is not remembered any more\n"
             await client.answer(404, line, b"text/plain")
@@ -126,7 +129,7 @@ class Pages:
         self, client: Connection, work: Callable[[Connection, bytes], dict[str, Any]]
     ) -> None:
         """Send as JSON what the work makes of the request's body, or why it cannot."""
-        raw = await client.body(self._settings.most_bytes)
+        raw = await client.body(self.settings.most_bytes)
         try:
             status, told = 200, await asyncio.to_thread(work, client, raw or b"")
         except HoldfastError as fault:
@@ -142,11 +145,11 @@ class Pages:
             raise ConfigError("there are none", place="messages", advice="give a list")
         named = body.get("model")
         model = named if isinstance(named, str) else ""
-        budget = self._fitter.budgets.of(model, body)
+        budget = self.fitter.budgets.of(model, body)
         metrics = CompressionMetrics(0, 0, 0, 0)
         if budget is not None and messages:
             options: Options = {
-                **self._fitter.options,
+                **self.fitter.options,
                 "strategy": ["shrink"],
                 "model": model or None,
                 "thread": _thread(client.headers),
@@ -165,10 +168,10 @@ class Pages:
         """The original that a shortened text names, by the key in the path or the body."""
         key = client.path.removeprefix(_RETRIEVE).strip("/")
         key = key or str(read_object(raw or b"{}").get("hash") or "")
-        store = self._fitter.options.get("store")
+        store = self.fitter.options.get("store")
         if store is None:
             raise NotFoundError(key, where="a proxy without a store")
-        secret = self._fitter.options.get("secret") or ""
+        secret = self.fitter.options.get("secret") or ""
         text = recall(key, store=store, thread=_thread(client.headers), secret=secret)
         return {"hash": key, "original_content": text}
 

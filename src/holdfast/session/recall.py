@@ -403,34 +403,35 @@ def _brief(kept: Kept) -> Remembered:
     return replace(kept.remembered, text=kept.remembered.text[:GLANCE])
 
 
+@dataclass
 class FactReader:
     """The facts of one thread, without those that a user deleted."""
 
-    def __init__(self, thread: Thread, tells: Callable[[str], str]) -> None:
-        self._thread, self._tells = thread, tells
-        self._ledger: Ledger | None = None
-        self._next, self._rewordings = 0, 0
+    thread: Thread
+    tells: Callable[[str], str]
+    _ledger: Ledger | None = None
+    _next: int = 0
+    _rewordings: int = 0
 
     def ledger(self) -> Ledger:
         """The facts in the messages with edits applied.
 
         A deleted fact that is stated again counts again.
         """
-        state = self._thread.state
+        state = self.thread.state
         facts = imported("holdfast.memory.facts")  # most sessions are asked for no facts
         ledger = self._ledger
         if ledger is None or self._rewordings != state.rewordings:
             ledger, self._next, self._rewordings = facts.Ledger(), 0, state.rewordings
-        said = (kept for kept in self._thread.forwards(self._next) if not kept.message.results)
+        said = (kept for kept in self.thread.forwards(self._next) if not kept.message.results)
         for kept in said:
             seen = as_remembered(kept, state)
-            fresh = facts.facts_in(replace(seen, text=self._tells(seen.text)))
+            fresh = facts.facts_in(replace(seen, text=self.tells(seen.text)))
             ledger = ledger.adding(fact for fact in fresh if not self._forgotten(fact))
         self._ledger, self._next = ledger, state.messages
         return ledger
 
     def _forgotten(self, fact: Fact) -> bool:
         return any(
-            fact.position < at and fact.key == tuple(key)
-            for at, key in self._thread.state.forgotten
+            fact.position < at and fact.key == tuple(key) for at, key in self.thread.state.forgotten
         )

@@ -117,15 +117,15 @@ class SavedTiers:
     """The tokens of all messages at the last maintenance."""
 
 
+@dataclass
 class TierStore:
     """Reads and writes the tiers of one thread, each under its own key.
 
     Hot is written each time, and so identifies the last writer.
     """
 
-    def __init__(self, thread: Thread) -> None:
-        self._thread = thread
-        self._last: str | None = ""
+    thread: Thread
+    _last: str | None = ""
 
     def load(self) -> SavedTiers | None:
         """The saved tiers; None if they were last read or written here.
@@ -155,17 +155,17 @@ class TierStore:
             for tier in TIERS
             if tier == "hot" or now.tiers.of(tier) != before.of(tier)
         }
-        set_all(self._thread.store, changed)
+        set_all(self.thread.store, changed)
         self._last = changed[self._key("hot")]
 
     def _text(self, tier: Tier) -> str | None:
         try:
-            return settled(self._thread.store.get(self._key(tier)))
+            return settled(self.thread.store.get(self._key(tier)))
         except CorruptError:
             return "damaged"  # treated as any text that cannot be read
 
     def _key(self, tier: Tier) -> str:
-        return f"tier:{tier}:{self._thread.name}"
+        return f"tier:{tier}:{self.thread.name}"
 
 
 def _segment(data: Mapping[str, Any]) -> Segment:
@@ -198,18 +198,18 @@ class WantedForm:
         return self.id, self.level
 
 
+@dataclass
 class CondenserOrRules:
     """The caller's condenser; where it fails, rules make the form."""
 
-    def __init__(self, condenser: Condenser) -> None:
-        self._condenser = condenser
-        self.fault = ""
-        """The newest failure that nobody has recorded yet."""
+    condenser: Condenser
+    fault: str = ""
+    """The newest failure that nobody has recorded yet."""
 
     def condense(self, text: str, level: int, count: Count) -> str:
         """The form at the level."""
         try:
-            form = self._condenser.condense(text, level, count)
+            form = self.condenser.condense(text, level, count)
             check_type(form, str, "condense")
         except Exception as fault:  # noqa: BLE001 - anyone's condenser
             self.fault = problem_of(fault)

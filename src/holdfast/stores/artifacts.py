@@ -140,21 +140,21 @@ def from_armour(text: str) -> bytes:
     return to_bytes(header) + b"\n" + from_base64(payload)
 
 
+@dataclass
 class _Armoured:
     """The blobs in a store of text."""
 
-    def __init__(self, store: KeyValueStore) -> None:
-        self._store = store
+    store: KeyValueStore
 
     def get_bytes(self, key: str) -> bytes | None:
-        text = settled(self._store.get(key))
+        text = settled(self.store.get(key))
         return None if text is None else from_armour(text)
 
     def set_bytes(self, key: str, value: bytes) -> None:
-        settled(self._store.set(key, to_armour(value)))
+        settled(self.store.set(key, to_armour(value)))
 
     def put_bytes_if_absent(self, key: str, value: bytes) -> bool:
-        return put_new(self._store, key, to_armour(value))
+        return put_new(self.store, key, to_armour(value))
 
 
 def blobs_of(store: KeyValueStore) -> KeepsBytes:

@@ -9,6 +9,7 @@ knows whether it was done.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from time import time
 from typing import TypeVar, cast
 from urllib.parse import urlsplit
@@ -53,21 +54,23 @@ _MERGE = """SELECT term FROM holdfast_postings WHERE log = %s
 _MERGED = "DELETE FROM holdfast_postings WHERE log = %s AND term = %s RETURNING first, block"
 
 
+@dataclass
 class _PostgresPostings:
     """The index of one log, within a transaction."""
 
-    def __init__(self, connection: Connection[Row], log: int, lines: int, terms: int) -> None:
-        self._connection, self._log = connection, log
-        self.lines, self.terms = lines, terms
+    connection: Connection[Row]
+    log: int
+    lines: int
+    terms: int
 
     def waiting(self) -> list[Tallied]:
-        return tallied(self._connection.execute(_WAITING, (self._log,)).fetchall())
+        return tallied(self.connection.execute(_WAITING, (self.log,)).fetchall())
 
     def holders(self, keys: Sequence[bytes]) -> list[Row]:
-        return self._connection.execute(_HOLDERS, (self._log, keys)).fetchall()
+        return self.connection.execute(_HOLDERS, (self.log, keys)).fetchall()
 
     def blocks(self, keys: Sequence[bytes]) -> list[Row]:
-        return self._connection.execute(_BLOCKS, (self._log, keys)).fetchall()
+        return self.connection.execute(_BLOCKS, (self.log, keys)).fetchall()
 
 
 class PostgresLog:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from struct import Struct
 from time import time
@@ -169,29 +170,31 @@ class RedisLog:
             return scores(terms, _RedisPostings(client, self._lines, self._words), most)
 
 
+@dataclass
 class _RedisPostings:
     """The index of one log; no line waits for it."""
 
-    lines = terms = 0
-
-    def __init__(self, client: Client, lines: bytes, words: bytes) -> None:
-        self._client, self._log, self._words = client, lines, words
+    client: Client
+    log: bytes
+    words: bytes
+    lines: int = 0
+    terms: int = 0
 
     def waiting(self) -> Sequence[Tallied]:
         return ()
 
     def holders(self, keys: Sequence[bytes]) -> Iterable[tuple[bytes, int]]:
         fields = [_TEXT_COUNT, _TERM_COUNT, *(b"#" + key for key in keys)]
-        numbers = [int(row or 0) for row in self._client.hmget(self._words, fields)]
+        numbers = [int(row or 0) for row in self.client.hmget(self.words, fields)]
         self.lines, self.terms, *found = numbers
         return zip(keys, found, strict=True)
 
     def blocks(self, keys: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
         if keys:
-            last = int(self._client.hlen(self._log)) // _BLOCK
+            last = int(self.client.hlen(self.log)) // _BLOCK
             spans = [b"%08x" % block for block in range(last + 1)]
             wanted = [span + key for key in keys for span in spans]
-            rows = iter(self._client.hmget(self._words, wanted))
+            rows = iter(self.client.hmget(self.words, wanted))
             for key in keys:
                 yield key, b"".join(filter(None, islice(rows, len(spans))))
 
