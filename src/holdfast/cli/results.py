@@ -65,9 +65,9 @@ def fate(entry: MessageAccount) -> dict[str, object]:
     decided = entry.decided
     return {
         **attributes(entry, "before after role state tokens_before tokens_after covers"),
-        "step": decided.step if decided else None,
-        "reason": decided.reason if decided else None,
-        "key": (decided.key or None) if decided else None,
+        "step": decided and decided.step,
+        "reason": decided and decided.reason,
+        "key": (decided and decided.key) or None,
     }
 
 

@@ -12,6 +12,7 @@ from typing import Self
 from weakref import WeakSet
 
 from holdfast.kernel.errors import ConfigError, HoldfastError, StoreError, problem_of
+from holdfast.kernel.typed import attributes
 from holdfast.memory.forms import VERBATIM, Form
 from holdfast.memory.tiers import Segment, Tier, TierStatistics
 from holdfast.model_usage import ModelUsage
@@ -278,10 +279,7 @@ class Upkeep:
             "taken": taken,
             "refused": refused,
             "failed": len(failed),
-            "cached": usage.cached,
-            "input_tokens": usage.input_tokens,
-            "output_tokens": usage.output_tokens,
-            "cost": usage.cost,
+            **attributes(usage, "cached input_tokens output_tokens cost"),
         }
         reason = f"{taken} of {asked} forms are by {usage.calls[0].model}"
         with suppress(StoreError):

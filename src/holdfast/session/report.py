@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import Any
 
+from holdfast.kernel.typed import attributes
 from holdfast.memory.tiers import TIERS, Tier, TierStatistics
 from holdfast.model_usage import ModelUsage
 from holdfast.names import ReportForm
@@ -103,15 +104,12 @@ def stats_of(thread: Thread, tiers: ThreadTiers, faults: Sequence[str], last_fit
     """The present numbers of the thread."""
     state, usage = thread.state, ModelUsage(tuple(last_fit.calls))
     return Stats(
+        **attributes(state, "messages tokens counter since net slowest fits spared"),
         thread=thread.name,
-        messages=state.messages,
-        tokens=state.tokens,
-        counter=state.counter,
         deleted=len(state.deleted),
         edited=len(state.edits),
         pinned=len(state.pins),
         notes=len(state.notes),
-        since=state.since,
         recent_tokens=sum(
             thread.meter.message(kept.message) for kept in thread.forwards(state.since)
         ),
@@ -123,11 +121,7 @@ def stats_of(thread: Thread, tiers: ThreadTiers, faults: Sequence[str], last_fit
         model_requests=usage.requests,
         model_cost=usage.cost,
         cache_hits=usage.cached,
-        net=state.net,
-        slowest=state.slowest,
         waited=last_fit.waited,
-        fits=state.fits,
-        spared=state.spared,
         held_messages=len(thread.held),
         held_characters=thread.held_characters,
     )

@@ -23,7 +23,7 @@ from holdfast.calls.lineup import Lineup
 from holdfast.formats.payloads import compact
 from holdfast.kernel.errors import CorruptError, StoreError, problem_of
 from holdfast.kernel.ports import Embed
-from holdfast.kernel.typed import check_type
+from holdfast.kernel.typed import attributes, check_type
 from holdfast.memory.forms import FACTORS, HEAVY, VERBATIM, Condenser, Count, Form
 from holdfast.memory.relevance import Context, Relevance, importances
 from holdfast.memory.tiers import (
@@ -149,7 +149,7 @@ class TierStore:
     def save(self, before: Tiers, now: SavedTiers) -> None:
         """Save the tiers that differ from before. Raises StoreError if that fails."""
         run = token_hex(16)  # distinguishes another session's writes, even with the same hot tier
-        head = {"next": now.next, "events": now.events, "tokens": now.tokens, "run": run}
+        head = attributes(now, "next events tokens") | {"run": run}
         changed = {
             self._key(tier): compact({**head, "segments": now.tiers.of(tier)}, otherwise=fields_of)
             for tier in TIERS
