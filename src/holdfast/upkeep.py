@@ -34,8 +34,9 @@ from holdfast.stores.protocols import (
     settled,
     to_bytes,
     to_text,
+    unusable,
 )
-from holdfast.stores.wrappers import PrefixStore, is_content
+from holdfast.stores.wrappers import OURS, PrefixStore, is_content
 from holdfast.threads import erase, erase_all
 
 Progress = Callable[[int], object]
@@ -340,9 +341,5 @@ def _set_bytes(store: KeyValueStore, key: str, value: bytes) -> None:
 def _listed(store: KeyValueStore) -> Any:
     """The store with logs. Raises ConfigError if it cannot list its keys."""
     if not isinstance(store, ListsKeys):
-        raise ConfigError(
-            f"a {type(store).__name__} cannot list its keys",
-            place="store",
-            advice="give a store of holdfast.stores, or its URL",
-        )
+        raise unusable(f"a {type(store).__name__} cannot list its keys", OURS)
     return LogsOverKeys.over(store)

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any, Literal, cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from holdfast.kernel.errors import ConfigError, StoreError
+from holdfast.kernel.errors import StoreError
 from holdfast.kernel.forks import cached_property
 from holdfast.kernel.registry import needed_by
 from holdfast.stores.entries import BytesStore
-from holdfast.stores.protocols import shown, to_bytes, to_text
+from holdfast.stores.protocols import shown, to_bytes, to_text, unusable
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.stores.wrappers import RoutedStore
 from holdfast.text.visible import fault_line
@@ -68,11 +68,8 @@ class ObjectStore(BytesStore):
         """
         parts = urlsplit(url)
         if not parts.netloc:
-            raise ConfigError(
-                f"{shown(url)!r} names no bucket",
-                place="store",
-                advice=f"write '{parts.scheme}://bucket/prefix'",
-            )
+            problem = f"{shown(url)!r} names no bucket"
+            raise unusable(problem, f"write '{parts.scheme}://bucket/prefix'")
         config = dict(parse_qsl(parts.query))
         plain = parts._replace(query="").geturl()
         plainly = config.get("endpoint", "").startswith("http://")
@@ -80,9 +77,7 @@ class ObjectStore(BytesStore):
         try:
             made = from_url(plain, config=cast("Any", config), client_options=cast("Any", options))
         except (BaseError, ValueError) as fault:
-            raise ConfigError(
-                problem_line(fault), place="store", advice=f"look at {plain}"
-            ) from fault
+            raise unusable(problem_line(fault), f"look at {plain}") from fault
         return cls(lambda: made, plain)
 
     @classmethod
@@ -200,9 +195,8 @@ class FolderStore(RoutedStore):
         """The store of ``file:///absolute/folder`` or ``file://./relative/folder``."""
         parts = urlsplit(url)
         if parts.netloc not in ("", ".") or not parts.path.strip("/") or parts.query:
-            raise ConfigError(
+            raise unusable(
                 f"{url!r} names no folder",
-                place="store",
-                advice="write 'file:///var/holdfast', or 'file://./holdfast' for a relative path",
+                "write 'file:///var/holdfast', or 'file://./holdfast' for a relative path",
             )
         return cls(unquote(parts.netloc + parts.path))

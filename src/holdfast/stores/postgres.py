@@ -15,10 +15,9 @@ from typing import TypeVar, cast
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from holdfast.kernel.errors import ConfigError
 from holdfast.stores.entries import EntryStore, texts
 from holdfast.stores.postings import Tallied, blocks, scores, tallied, waiting_words
-from holdfast.stores.protocols import Line, shown, to_bytes, to_text
+from holdfast.stores.protocols import Line, shown, to_bytes, to_text, unusable
 from holdfast.text.similarity import POSTING
 
 from .postgres_database import Connection, Database, Row
@@ -225,11 +224,8 @@ class PostgresStore(EntryStore):
     def from_url(cls, url: str) -> PostgresStore:
         """The store of ``postgresql://user:password@host:port/database``, with options of libpq."""
         if not urlsplit(url).path.strip("/"):
-            raise ConfigError(
-                f"{shown(url)!r} names no database",
-                place="store",
-                advice="write 'postgresql://user@host/database'",
-            )
+            problem = f"{shown(url)!r} names no database"
+            raise unusable(problem, "write 'postgresql://user@host/database'")
         return cls(url)
 
     def get_bytes(self, key: str) -> bytes | None:

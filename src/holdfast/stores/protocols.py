@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from inspect import isawaitable
 from typing import Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
-from holdfast.kernel.errors import HoldfastError, StoreError, problem_of
+from holdfast.kernel.errors import ConfigError, HoldfastError, StoreError, problem_of
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import imported
 
@@ -232,6 +232,11 @@ class Leaves(Protocol):
     def leftovers(self) -> str:
         """What remains, and where."""
         ...
+
+
+def unusable(problem: str, advice: str) -> ConfigError:
+    """The error for a store, or its URL, that does not do."""
+    return ConfigError(problem, place="store", advice=advice)
 
 
 def to_bytes(text: str) -> bytes:

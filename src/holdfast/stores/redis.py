@@ -22,12 +22,12 @@ from uuid import uuid4
 
 from msgspec import msgpack
 
-from holdfast.kernel.errors import ConfigError, StoreError
+from holdfast.kernel.errors import StoreError
 from holdfast.kernel.forks import cached_property
 from holdfast.kernel.registry import needed_by
 from holdfast.stores.entries import EntryStore, texts
 from holdfast.stores.postings import Tallied, counted, scores
-from holdfast.stores.protocols import Line, shown, to_bytes, to_text
+from holdfast.stores.protocols import Line, shown, to_bytes, to_text, unusable
 
 with needed_by("a Redis store", "redis"):
     import redis
@@ -225,9 +225,7 @@ class RedisStore(EntryStore):
         """
         parts = urlsplit(url)
         if not parts.hostname:
-            raise ConfigError(
-                f"{shown(url)!r} names no host", place="store", advice="write 'redis://host:6379/0'"
-            )
+            raise unusable(f"{shown(url)!r} names no host", "write 'redis://host:6379/0'")
         options = dict(parse_qsl(parts.query, keep_blank_values=True))
         prefix = options.pop("prefix", _PREFIX)
         scheme = parts.scheme.lower().replace("valkey", "redis")
@@ -356,9 +354,7 @@ class Connections:
             with _from_url(self._url, retry=Retry(NoBackoff(), 0)) as first:
                 first.ping()  # raises configuration errors at once
         except ValueError as fault:
-            raise ConfigError(
-                str(fault), place="store", advice=f"look at {shown(self._url)}"
-            ) from fault
+            raise unusable(str(fault), f"look at {shown(self._url)}") from fault
         lost = [redis.ConnectionError, redis.TimeoutError, redis.BusyLoadingError]
         return _from_url(
             self._url,

@@ -21,10 +21,10 @@ from pathlib import Path
 from time import time
 from typing import Any
 
-from holdfast.kernel.errors import ConfigError, CorruptError, StoreError
+from holdfast.kernel.errors import CorruptError, StoreError
 from holdfast.stores.entries import EntryStore
 from holdfast.stores.postings import Tallied, blocks, scores, tallied, waiting_words
-from holdfast.stores.protocols import ClosedAfterUse, Line, to_bytes, to_text
+from holdfast.stores.protocols import ClosedAfterUse, Line, to_bytes, to_text, unusable
 from holdfast.stores.sqlite_file import (
     DatabaseFile,
     SchemaError,
@@ -343,7 +343,7 @@ class SqliteStore(EntryStore, ClosedAfterUse):
             problem = f"{url!r} has options, which a sqlite URL does not take"
         else:
             return cls(path)
-        raise ConfigError(problem, place="store", advice=advice)
+        raise unusable(problem, advice)
 
     def get_bytes(self, key: str) -> bytes | None:
         """The value as bytes, or None; text is encoded as UTF-8."""

@@ -14,7 +14,6 @@ from time import perf_counter
 from types import SimpleNamespace
 from typing import Any, Protocol, cast
 
-from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.forks import brief_lock
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.stores.artifacts import CONTENT
@@ -31,6 +30,7 @@ from holdfast.stores.protocols import (
     SetsMany,
     after,
     as_store_errors,
+    unusable,
 )
 
 _MAPPED = (
@@ -40,6 +40,9 @@ _MAPPED = (
 """Optional methods that a wrapper has, with keys and values converted, if the store has them."""
 
 _PASSED_ON = "close migrate compact check leftovers".split()
+
+OURS = "give a store of holdfast.stores, or its URL"
+"""Advice for a store that lacks what those of this package can do."""
 
 
 class _Complete(
@@ -248,10 +251,9 @@ class ExpiringStore(MappedStore):
     def __init__(self, inner: KeyValueStore, seconds: float) -> None:
         super().__init__(inner)
         if not isinstance(inner, Expires):
-            raise ConfigError(
+            raise unusable(
                 f"a {type(inner).__name__} forgets nothing by itself",
-                place="store",
-                advice="give one whose values can end, such as 'sqlite:///agent.db'",
+                "give one whose values can end, such as 'sqlite:///agent.db'",
             )
         self._seconds = seconds
         for name in ("set_bytes", "set_many", "put_if_absent", "put_bytes_if_absent"):
@@ -311,11 +313,7 @@ class RoutedStore(OverBytes):
     def __init__(self, store: KeyValueStore, artifacts: KeyValueStore) -> None:
         for given in (store, artifacts):
             if not isinstance(given, KeepsBytes) or not isinstance(given, ListsKeys):
-                raise ConfigError(
-                    f"a {type(given).__name__} keeps no bytes",
-                    place="store",
-                    advice="give a store of holdfast.stores, or its URL",
-                )
+                raise unusable(f"a {type(given).__name__} keeps no bytes", OURS)
         self._artifacts = cast("_Complete", artifacts)
         super().__init__(store)
 
