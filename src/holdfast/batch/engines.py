@@ -70,8 +70,7 @@ class Processes:
         at_work: dict[_Process, tuple[int, T]] = {}
         deaths, worked = Counter[int](), False
         done, lost = list[tuple[T, R | None]](), list[tuple[T, None]]()
-        with ExitStack() as begun:
-            begun.callback(lambda: _close_all([*idle, *at_work]))
+        try:
             while True:
                 while len(at_work) < self._number and (
                     task := next(todo, None) or (again.popleft() if again else None)
@@ -107,6 +106,9 @@ class Processes:
                     problem = "no process could do any work: each ended by itself"
                     raise HoldfastError(f"{problem}; see its output")
             yield from lost
+        finally:
+            for process in (*idle, *at_work):
+                process.close()
 
 
 def _number(given: str, url: str, example: str) -> int:
@@ -157,11 +159,6 @@ class _Process:
         self._process.kill()
         self._process.join()
         self._process.close()
-
-
-def _close_all(processes: Iterable[_Process]) -> None:
-    for process in processes:
-        process.close()
 
 
 def _ready(processes: Collection[_Process]) -> list[_Process]:
@@ -269,8 +266,7 @@ class Dask(_Cluster):
             ) from fault
         client.wait_for_workers(1, timeout=_WAIT)
         room = _AHEAD * len(client.scheduler_info(n_workers=-1)["workers"])
-        submit = partial(client.get_executor(pure=False).submit, work)
-        return room, submit, self._tools.KilledWorker
+        return room, partial(client.get_executor(pure=False).submit, work), self._tools.KilledWorker
 
 
 class Ray(_Cluster):
