@@ -209,16 +209,14 @@ class Thread:
         return found
 
     @property
-    def told_damage(self) -> list[str]:
+    def told_damage(self) -> Iterator[str]:
         """A sentence for each log with damaged lines, which were passed over."""
-        told: list[str] = []
         for kind, places in self.damaged.items():
             if places:
                 listed = ", ".join(map(str, sorted(places)[:LISTED]))
                 more = ", …" if len(places) > LISTED else ""
                 what = f"{amount(len(places), kind)} damaged in the store, passed over"
-                told.append(f"{what}: {listed}{more}; restore a copy")
-        return told
+                yield f"{what}: {listed}{more}; restore a copy"
 
     def record_view(self, tokens: int, net: float, seconds: float) -> None:
         """Record a view; the store learns of it with the next saved state."""

@@ -216,12 +216,11 @@ class Upkeep:
             self._run(some=True)
             return self._tiers.behind
 
-    def _run(
-        self, *, force: bool = False, some: bool = False, brief: bool = False
-    ) -> dict[Tier, TierStatistics]:
+    def _run(self, **how: bool) -> dict[Tier, TierStatistics]:
+        """Maintain the tiers as ``ThreadTiers.run`` does."""
         with self._lock:
             self._tiers.thread.refresh()
-            figures = self._tiers.run(force=force, some=some, brief=brief)
+            figures = self._tiers.run(**how)
             condenser = self._tiers.condenser
             if condenser.fault:
                 self._record_fault(condenser.fault)
