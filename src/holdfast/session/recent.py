@@ -141,7 +141,8 @@ class RecentTurns:
         query: str | None,
         tools: object,
     ) -> None:
-        self.thread, self.last_fit, self.options = thread, last_fit, options
+        self.thread, self.state = thread, thread.state
+        self.last_fit, self.options = last_fit, options
         self.query, self._request = query, thread.wire.read([], tools)
         self.limit = budget.tokens(options.window)
         self.trigger, self.target = thresholds(budget, self.limit, options.trigger)
@@ -150,7 +151,7 @@ class RecentTurns:
         """Counts the tokens of a message."""
         self.overhead = options.meter.overhead(self._request.envelope)
         """Tokens of the request besides its messages."""
-        self.fixed = thread.read(sorted({*thread.state.system, *thread.state.pins}))
+        self.fixed = thread.read(sorted({*self.state.system, *self.state.pins}))
         """The messages that are always in the view: system messages and pins."""
         self.fixed_tokens = self.overhead + self.tokens(self.fixed.values())
         self.room = self.limit - self.fixed_tokens
@@ -167,7 +168,7 @@ class RecentTurns:
         result of a call, nor with a call whose reasoning comes before it.
         """
         taken = 0
-        start = end = self.thread.state.messages
+        start = end = self.state.messages
         for kept in self.thread.backwards():
             if kept.position in self.fixed:
                 continue
@@ -185,7 +186,7 @@ class RecentTurns:
         too many, the oldest go that are not a user's. Without a last part, or if there are still
         too many, these are the newest messages of the thread.
         """
-        thread, made, far = self.thread, self.thread.state.made, self._far()
+        thread, made, far = self.thread, self.state.made, self._far()
         newest = self.since(far, far, is_talk=self._is_talk())
         if last is None or made is None:
             return newest
@@ -216,17 +217,17 @@ class RecentTurns:
 
     def since(self, start: int, far: int = 0, *, is_talk: bool) -> Made:
         """The messages from ``start`` on, for a part whose size is not known yet."""
-        state = self.thread.state
-        return Made([], start, state.messages, state.spoke, is_talk, self.limit, far=far)
+        end, spoke = self.state.messages, self.state.spoke
+        return Made([], start, end, spoke, is_talk, self.limit, far=far)
 
     def _far(self) -> int:
         """The position before which messages are far; 0 for a short thread."""
         most = int(self.room * _FAR)
-        return self.start(most) if self.thread.state.tokens > most else 0
+        return self.start(most) if self.state.tokens > most else 0
 
     def _is_talk(self) -> bool:
         """Whether the newest messages are mostly words, not calls and results."""
-        end = self.thread.state.messages
+        end = self.state.messages
         kept = self.thread.read(range(max(0, end - LINES), end))
         events = events_of([_bare(each) for each in kept.values()], {})
         said = sum(len(each.text) for each in events if each.function == "words")
@@ -238,11 +239,11 @@ class RecentTurns:
 
         If another process made the last part, it is made again from the same messages.
         """
-        last, made, wire = self.last_fit.part, self.thread.state.made, self.thread.wire
+        last, made, wire = self.last_fit.part, self.state.made, self.thread.wire
         if made is None or made.key != self._key:
             return None
         last = last or self._part_of(made)
-        new = self.thread.read(range(last.end, self.thread.state.messages))
+        new = self.thread.read(range(last.end, self.state.messages))
         fresh = self._masked([kept.message for kept in new.values()])
         beside = self.overhead - last.overhead  # the tools may have changed
         before = last.messages
@@ -254,7 +255,7 @@ class RecentTurns:
             tokens=last.tokens + beside + sum(map(self.size, fresh)),
             overhead=self.overhead,
             places=(*last.places, *new),
-            end=self.thread.state.messages,
+            end=self.state.messages,
             mentioned=(*last.mentioned, *new),
         )
         return part
@@ -269,18 +270,16 @@ class RecentTurns:
 
     def keep(self, part: Part, made: Made) -> None:
         """Let the next fit continue from this part, in this process or another."""
-        self.thread.state.record_part(replace(made, key=self._key))
+        self.state.record_part(replace(made, key=self._key))
         self.last_fit.part = part
 
     @property
     def _key(self) -> list[int]:
         """What decides the contents of the view, besides recalled messages."""
-        state = self.thread.state
-        return [state.since, state.rewordings, *self.fixed]
+        return [self.state.since, self.state.rewordings, *self.fixed]
 
     def _part_of(self, made: Made) -> Part:
-        state = self.thread.state
-        first = {*state.system} if made.is_talk else {*state.system, state.task}
+        first = {*self.state.system} if made.is_talk else {*self.state.system, self.state.task}
         looked_at = [*self._before(made)]
         looked_at += self.thread.read(range(made.start, made.end)).values()
         wanted = [each.position for each in looked_at]
@@ -331,7 +330,7 @@ class RecentTurns:
     def _before(self, made: Made) -> list[Kept]:
         """The messages before ``start`` that are included: system, pins, task, earlier ones."""
         found = dict(self.fixed) | self.thread.read(made.earlier)
-        for place in (self.thread.state.task if self.query is None else None, made.spoke):
+        for place in (self.state.task if self.query is None else None, made.spoke):
             if place is not None and place < made.start:
                 found |= self.thread.read(exchanges(self.thread, [place]))
         return [found[place] for place in sorted(found) if place < made.start]
@@ -343,7 +342,7 @@ class RecentTurns:
 
         The user's last message stays too if the target can be met with it.
         """
-        pins: set[int | None] = {None, *self.thread.state.pins}
+        pins: set[int | None] = {None, *self.state.pins}
         spoken = {
             place
             for place, message in zip(places, messages, strict=True)

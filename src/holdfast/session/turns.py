@@ -252,7 +252,7 @@ class Turns:
     """Reads the turns of one thread, or its other segments."""
 
     def __init__(self, thread: Thread, segmentation: Segmentation) -> None:
-        self._thread, self._cut = thread, CUTS[segmentation]
+        self._thread, self._state, self._cut = thread, thread.state, CUTS[segmentation]
         self._texts: Memo[tuple[str, int, str], str] = Memo(
             lambda key: self._text(self._spoken(ends(key[0])))
         )
@@ -260,7 +260,7 @@ class Turns:
 
     def start(self, first: int, most: int) -> int:
         """The position from which the newest messages have ``most`` tokens, at least ``first``."""
-        start = self._thread.state.messages
+        start = self._state.messages
         for kept in self._thread.backwards():
             if kept.position < first or most < 0:
                 break
@@ -290,7 +290,7 @@ class Turns:
             said.append(kept)
             tokens += size
         turns = self._spans(said if more and opens else said[:newest])
-        out = self._thread.state.evicted
+        out = self._state.evicted
         made = [self.segment(turn) for turn in turns if not holds(out, turn[0])]
         return list(filter(None, made)), turns[-1][1] + 1 if turns else start, more
 
@@ -300,14 +300,14 @@ class Turns:
         if not left:
             return None
         text = self._text(left)
-        pinned = not set(self._thread.state.pins).isdisjoint(range(first, last + 1))
+        pinned = not set(self._state.pins).isdisjoint(range(first, last + 1))
         tokens = self._thread.meter.text(text)
         said = left[0].remembered.said or 0.0
         return Segment(f"{first}-{last}", text, said, tokens, pinned=pinned)
 
     def evicted(self, position: int) -> Span | None:
         """The first and the last position of an evicted message's turn; None for other messages."""
-        span = span_of(self._thread.state.evicted, position)
+        span = span_of(self._state.evicted, position)
         if span is None:
             return None
         near = max(span[0], position - LINES), min(span[1], position + LINES)
@@ -324,7 +324,7 @@ class Turns:
 
     def text(self, origin: str) -> str:
         """The text of the segment with this name, from its messages with edits applied."""
-        return self._texts((origin, self._thread.state.rewordings, self._thread.state.format))
+        return self._texts((origin, self._state.rewordings, self._state.format))
 
     def before(self, segment: Segment) -> str:
         """The context before a piece of a turn; empty for a whole turn."""
@@ -336,7 +336,7 @@ class Turns:
 
     def newest(self) -> str:
         """The newest messages: the current topic."""
-        end = self._thread.state.messages
+        end = self._state.messages
         return self._text(self._spoken((max(0, end - NEWEST), end - 1)))
 
     def _spoken(self, span: Span) -> list[Kept]:
@@ -353,7 +353,7 @@ class Turns:
         handed = found and found[0].message.results  # of calls in the turn before
         calls = calls_of(self._thread, found[0].position) if handed else []
         heads = (f"{_CALL}: {_brief(call.name, call.arguments)}" for call in calls)
-        return "\n".join([*heads, *(with_authors(self._thread.state, kept) for kept in found)])
+        return "\n".join([*heads, *(with_authors(self._state, kept) for kept in found)])
 
 
 def ends(origin: str) -> Span:

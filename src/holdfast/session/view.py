@@ -124,7 +124,7 @@ class Fit:
 
     def __init__(self, recent: RecentTurns, past: Past) -> None:
         self.recent, self.past = recent, past
-        self.thread, self.last_fit = recent.thread, recent.last_fit
+        self.thread, self.state, self.last_fit = recent.thread, recent.state, recent.last_fit
         self.limit, self.room = recent.limit, recent.room
         self.notes = notes_text(self.thread, recent.options, recent.limit)
         self.messages: Sequence[Message] = ()
@@ -143,7 +143,7 @@ class Fit:
         """The whole thread, if it fits."""
         overhead = self.recent.overhead
         left = self.limit - overhead
-        if self.thread.state.tokens > left and not self.thread.state.rewordings:
+        if self.state.tokens > left and not self.state.rewordings:
             return None
         messages: list[Message] = []
         for kept in self.thread.backwards():
@@ -153,7 +153,7 @@ class Fit:
             messages.append(kept.message)
         messages.reverse()
         head = sum(1 for _ in takewhile(lambda message: message.role == "system", messages))
-        end, tokens = self.thread.state.messages, self.limit - left
+        end, tokens = self.state.messages, self.limit - left
         part = Part(messages, tokens, overhead, (), head, end, 0)
         view = self._compose(part, Recollection(), "everything_fits")
         due = view.tokens > self.recent.trigger and self._pays(view.tokens)
@@ -176,7 +176,7 @@ class Fit:
 
     def _continue_view(self) -> View:
         """The last view with newer messages; made again if it is full."""
-        state = self.thread.state
+        state = self.state
         part, past = self.recent.extend_last(), Recollection.recorded(state.recalled)
         if part is None or state.made is None:
             return self._rebuild(None, past, "compacted", "" if state.made else _OUTGREW)
@@ -219,9 +219,9 @@ class Fit:
 
     def _needs_past(self, part: Part, past: Recollection) -> bool:
         """Whether the user's newest input mentions something that the view lacks."""
-        spoke, heard = self.thread.state.spoke, self.last_fit.searched_for
+        spoke, heard = self.state.spoke, self.last_fit.searched_for
         self.last_fit.searched_for = spoke
-        if spoke in (None, heard, self.thread.state.recalled.get("for")):
+        if spoke in (None, heard, self.state.recalled.get("for")):
             return False
         beside = [
             message
@@ -236,7 +236,7 @@ class Fit:
         ``last`` is the present part, ``past`` what was recalled for it. ``reason`` is that of the
         view, ``why`` that of the compaction; it is empty if this is none.
         """
-        asked, state = of_the_newest(self.thread), self.thread.state
+        asked, state = of_the_newest(self.thread), self.state
         scope, most = self.recent.scope(last), self.recent.target
         whole = self._past_tokens(past.text)
         whole += last.tokens if last else self.recent.overhead + state.tokens
@@ -277,7 +277,7 @@ class Fit:
 
     def _room_for_past(self, room: int, scope: Made) -> int:
         """The tokens for the past: a share of the ``room`` that the newest exchange leaves."""
-        end = self.thread.state.messages
+        end = self.state.messages
         newest = self.thread.read([*self._answered(), *range(self.recent.start(0), end)])
         left = room - self.recent.tokens(newest.values())
         return int(max(0, left) * _RECALL[scope.is_talk])
@@ -285,11 +285,11 @@ class Fit:
     def _shown(self, scope: Made) -> range:
         """The messages that need no recall: in a talk the newest, else those that are not far."""
         start = self.recent.start(int(self.room * _NEWEST)) if scope.is_talk else scope.far
-        return range(start, self.thread.state.messages)
+        return range(start, self.state.messages)
 
     def _answered(self) -> range:
         """What the user's newest input answers: the message before it."""
-        spoke = self.thread.state.spoke or 0
+        spoke = self.state.spoke or 0
         return range(max(0, spoke - 1), spoke)
 
     def _only_agrees(self, asked: Inquiry) -> bool:
@@ -338,12 +338,12 @@ class Fit:
             "question": asked.brief[:GLANCE],
             "chosen": past.for_event(),
             "tokens": view.tokens,
-            "of": self.thread.state.tokens,
+            "of": self.state.tokens,
         }
         found = f"{amount(len(past.chosen), 'message')} of the past found for it"
         self.thread.record_if_current("recall", found, facts)
         if self.recent.query is None:
-            self.thread.state.recall(facts | {"text": past.text, "chosen": past.for_state()})
+            self.state.recall(facts | {"text": past.text, "chosen": past.for_state()})
         return view
 
     # the message that tells of the past
