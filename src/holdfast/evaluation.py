@@ -180,10 +180,9 @@ class Evaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """Every figure, for JSON."""
-        said = self._said
         return {
             "score": self.score,
-            "kinds": {k: {"kept": share, "said": said[k]} for k, share in self.kinds.items()},
+            "kinds": {k: {"kept": share, "said": self._said[k]} for k, share in self.kinds.items()},
             "probes": [asdict(probe) for probe in self.probes],
             "semantic": self.semantic,
             "judged": self.judged,
@@ -496,8 +495,7 @@ def _facts(
         stands = places.get(thing, ())
         if thing not in capitalised or _is_name(thing, texts, stands):
             is_number = " " in thing or _NUMBER.fullmatch(thing)
-            around = _sentences_around(texts, thing, stands)
-            kept = thing in in_whole or told.names(thing, around)
+            kept = thing in in_whole or told.names(thing, _sentences_around(texts, thing, stands))
             yield CheckedFact("numbers" if is_number else "names", thing, kept)
     outcomes = {event.act: event for event in events if event.function == "outcome"}
     for at, event in enumerate(events):

@@ -139,8 +139,7 @@ def recalled(
     asked = _object(arguments)
     part = {name: asked.get(name) for name in ("lines", "pattern", "field")}
     found = excerpt_of(asked.get("key"), store, thread, secret, **part)
-    numbered = part["lines"] or part["pattern"]
-    text = found.numbered() if numbered else found.text
+    text = found.numbered() if part["lines"] or part["pattern"] else found.text
     return _answer(text, _offset(asked.get("offset")), most)
 
 

@@ -217,8 +217,7 @@ def _put_entry(entry: KeyBytes, target: KeyValueStore) -> bool:
 
 
 def _put_lines(some: Lines, log: MessageLog, indexed: _Indexing) -> int:
-    length = log.length()
-    known = max(0, min(length - some.at, len(some.lines)))
+    known = max(0, min(log.length() - some.at, len(some.lines)))
     if known:
         held = log.read([some.at + known - 1]).get(some.at + known - 1)
         if held != replace(some.lines[known - 1], words=""):

@@ -36,8 +36,7 @@ def matching(url: str) -> list[tuple[str, str]]:
             for each in some
             if fnmatchcase(each["path"], path)
         ]
-    stem = url.partition(path)[0]
-    return sorted((stem + each["path"], _version(each)) for each in found)
+    return sorted((url.partition(path)[0] + each["path"], _version(each)) for each in found)
 
 
 def fetch(url: str, file: Path) -> None:

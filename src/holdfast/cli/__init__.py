@@ -177,21 +177,17 @@ def complaint(fault: HoldfastError | click.ClickException) -> str:
         return f"{fault}; {_UNMET}"
     if not isinstance(fault, InputError):
         return str(fault)
-    place, advice = (
-        fault.place,
-        _ARGUMENT.sub(lambda each: _OPTIONS.get(each[1], each[0]), fault.advice),
-    )
+    place = fault.place
     if isinstance(fault, ConfigError):
         place = _OPTIONS.get(place, place)
+    advice = _ARGUMENT.sub(lambda each: _OPTIONS.get(each[1], each[0]), fault.advice)
     return str(InputError(fault.problem, place=place, advice=advice))
 
 
 def _of_click(fault: click.ClickException) -> InputError:
     """An error of the argument parser, as one of ours."""
-    command = (
-        fault.ctx.command_path if isinstance(fault, click.UsageError) and fault.ctx else "holdfast"
-    )
-    advice = f"see {command} --help"
+    context = fault.ctx if isinstance(fault, click.UsageError) else None
+    advice = f"see {context.command_path if context else 'holdfast'} --help"
     if isinstance(fault, click.NoSuchOption):
         if fault.possibilities:
             advice = f"did you mean {fault.possibilities[0]}?"

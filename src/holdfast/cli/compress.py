@@ -206,8 +206,7 @@ def explain(report_file: str | None, *, as_json: bool, **given: Any) -> None:
     if as_json:
         write_json(summary(result) | {"messages": [fate(entry) for entry in found.entries]})
     elif report_file is None:
-        width = get_terminal_size((WIDTH, 0)).columns
-        report(text_report(found, width), sys.stdout)
+        report(text_report(found, get_terminal_size((WIDTH, 0)).columns), sys.stdout)
     note_unknown(given["model"], given["counter"])
     if not (given["soft"] or result.budget_met):
         raise too_large(result)

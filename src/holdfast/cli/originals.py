@@ -90,8 +90,7 @@ def restore_command(file: str, output: str | None) -> None:
     document = read_json(file)
     with within(file):
         advice = "give the file that `holdfast compress --result FILE` wrote"
-        original = restore(result_in(document, advice))
-        content = json_bytes(original, indent=2)
+        content = json_bytes(restore(result_in(document, advice)), indent=2)
     if write_to(output, content):
         note(f"The original messages are in {output}.\n")
 

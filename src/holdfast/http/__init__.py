@@ -127,10 +127,9 @@ class AsyncTransport(_Fits):
 
 def _replayed(response: Any) -> Any:
     """The response with its body already read, so that it can be read again."""
-    headers = [pair for pair in response.headers.raw if pair[0].lower() not in _BODY]
     return type(response)(
         response.status_code,
-        headers=headers,
+        headers=[pair for pair in response.headers.raw if pair[0].lower() not in _BODY],
         content=response.content,
         extensions=response.extensions,
     )

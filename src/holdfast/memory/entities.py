@@ -221,10 +221,9 @@ class _Read:
     @cached_property
     def phrases(self) -> list[Entity]:
         """Pairs of meaningful words that come more than once, the most frequent first."""
-        pairs = Counter[tuple[str, str]](_PAIR.findall(self.said))
         return [
             Entity(" ".join(pair), "phrase", often)
-            for pair, often in pairs.most_common()
+            for pair, often in Counter[tuple[str, str]](_PAIR.findall(self.said)).most_common()
             if often > 1 and all(word.islower() and word not in _COMMON for word in pair)
         ]
 
@@ -236,12 +235,11 @@ def _read(text: str) -> _Read:
     said = HEAD.sub("", text.replace("\\n", "\n").replace('\\"', '"'))
     told = sentences(said)
     named, found = _names(said, told), find(said)
-    whole = frozenset(one.text for one in found if not one.text.isdigit())
     return _Read(
         said,
         tuple(accumulate(map(len, told))),
         _entities(named, found),
-        whole,
+        frozenset(one.text for one in found if not one.text.isdigit()),
         _places(named, found),
     )
 
@@ -348,8 +346,7 @@ def add_names(
 
 def _with_context(said: str, start: int, number: str) -> str:
     """The number with the word after it, else with the words before it; empty without any."""
-    end = start + len(number)
-    behind = _BEHIND.match(said, end)
+    behind = _BEHIND.match(said, start + len(number))
     if behind and behind[1] not in STOP_WORDS:
         return said[start : behind.end()]
     before = said[max(0, start - _BEFORE) : start].rpartition("\n")[2].split(" ")[-_LEADING:]

@@ -106,8 +106,7 @@ def importances(
     bags = [_bag(segment.content) for segment in segments]
     around, asked = _bag(context.text), _bag(context.query)
     used = entities.exact(context.text[-READ:])
-    holders = Counter(chain.from_iterable(bags))
-    rarity = {word: 1 / count for word, count in holders.items()}
+    rarity = {word: 1 / count for word, count in Counter(chain.from_iterable(bags)).items()}
     found: list[Importance] = []
     for segment, bag in zip(segments, bags, strict=True):
         read, near = segment.content[:READ], entities.glimpsed(segment.content)

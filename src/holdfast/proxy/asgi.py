@@ -76,8 +76,7 @@ class Connection:
 
     async def refuse(self, status: int, line: str, vendor: Vendor = "openai") -> int:
         """Send an error in the form that the vendor's packages read; return its status."""
-        text = f"holdfast: {line}"
-        told: dict[str, Any] = {"message": text}
+        told: dict[str, Any] = {"message": f"holdfast: {line}"}
         if vendor == "google":
             told |= {"code": status, "status": "FAILED_PRECONDITION"}
         else:

@@ -186,12 +186,10 @@ class Figures:
                 {"thread": name, "before": before, "after": after}
                 for name, (before, after) in list(self._threads.items())[-20:]
             ]
-            points, totals, net = list(self.points), dict(self.totals), round(self.net)
-        rows = [asdict(row) for row in reversed(self.recent)]
-        return {
-            "totals": totals,
-            "net": net,
-            "points": points,
-            "rows": rows,
-            "threads": threads[::-1],
-        }
+            return {
+                "totals": dict(self.totals),
+                "net": round(self.net),
+                "points": list(self.points),
+                "rows": [asdict(row) for row in reversed(self.recent)],
+                "threads": threads[::-1],
+            }

@@ -30,10 +30,9 @@ def _listening(settings: Settings) -> socket.socket:
         found.listen(1_024)  # clients that connect while the caches are filled wait
     except OSError as fault:
         found.close()
-        place = f"{settings.host}:{settings.port}"
         raise ConfigError(
             f"it cannot be listened on ({fault.strerror})",
-            place=place,
+            place=f"{settings.host}:{settings.port}",
             advice="give another --port, or stop the program that listens there",
         ) from fault
     return found
@@ -71,9 +70,8 @@ def serve(settings: Settings, told: Callable[[str], object]) -> None:
         gc.freeze()  # vocabularies stay: walking them would hold requests back for some 90 ms
         told(_address(settings, listening))
 
-    server = _server(settings, ready)
     with suppress(KeyboardInterrupt):
-        server.run(sockets=[listening])
+        _server(settings, ready).run(sockets=[listening])
 
 
 @contextmanager

@@ -136,8 +136,7 @@ def journeys(result: CompressionResult) -> list[MessageAccount]:
     found = [MessageAccount(i) for i in range(result.metrics.messages_before)]
     for step in result.steps:
         _follow(step, found)
-    left = [entry for entry in found if entry.state != "dropped"]
-    for i, entry in enumerate(left):
+    for i, entry in enumerate([entry for entry in found if entry.state != "dropped"]):
         entry.after = i
     return [entry for entry in found if entry.before is not None or entry.after is not None]
 

@@ -91,7 +91,6 @@ def html_report(account: Account) -> str:
     result, entries = account.result, account.entries
     largest = max([1, *(max(entry.tokens_before, entry.tokens_after) for entry in entries)])
     sent = (_message(entry, largest) for entry in entries if entry.after is not None)
-    left = [entry for entry in entries if entry.after is None]
     return page(
         "$before to $after tokens: Holdfast report",
         asset("reports", "page", "page.html"),
@@ -116,7 +115,7 @@ def html_report(account: Account) -> str:
             for state, number in account.states.items()
         ),
         messages="\n".join(sent) or "<li>Nothing is left.</li>",
-        left=_left(left, largest),
+        left=_left([entry for entry in entries if entry.after is None], largest),
         originals=_originals(account),
     )
 

@@ -216,8 +216,7 @@ class EncryptedLog:
         found: dict[int, Line] = {}
         for position, line in self._inner.read(positions).items():
             with suppress(InvalidTag, StoreError):
-                sealed = from_base64(line.body)
-                body = self._keys.open(sealed, *self._about(line.id, line.time))
+                body = self._keys.open(from_base64(line.body), *self._about(line.id, line.time))
                 name = self._keys.named(line.id, b"id " + self._name) if line.id else ""
                 found[position] = Line(to_text("", body), name, line.time)
         return found

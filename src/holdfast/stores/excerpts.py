@@ -203,9 +203,8 @@ def _compiled(pattern: str) -> Any:
     try:
         return re2.compile(_utf8(pattern), options)
     except re2.error as fault:
-        reason = fault.args[0].decode("utf-8", "replace")
         raise ConfigError(
-            reason,
+            fault.args[0].decode("utf-8", "replace"),
             place=f"pattern {pattern!r}",
             advice="a pattern is a regular expression of RE2, "
             "without look-around and back-references",

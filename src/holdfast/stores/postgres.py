@@ -106,10 +106,9 @@ class PostgresLog:
 
     def read(self, positions: Sequence[int]) -> dict[int, Line]:
         """The existing lines at these positions, in order."""
-        rows = self._server.all(_READ, (self._name, list(positions)))
         return {
             place: Line(to_text("", body), to_text("", name or b""), moment)
-            for place, name, moment, body in rows
+            for place, name, moment, body in self._server.all(_READ, (self._name, list(positions)))
         }
 
     def find(self, ids: Sequence[str]) -> dict[str, int]:
@@ -297,11 +296,10 @@ class PostgresStore(EntryStore):
     def check(self) -> list[str]:
         """The server settings that weaken the guarantees of the store, one text for each."""
         names = ("fsync", "full_page_writes", "synchronous_commit")
-        rows = [(name, self._server.one(f"SHOW {name}", ())[0]) for name in names]
         return [
             f"the server runs with {name} = off: a crash of it may lose what was acknowledged"
-            for name, value in rows
-            if value == "off"
+            for name in names
+            if self._server.one(f"SHOW {name}", ())[0] == "off"
         ]
 
     leftovers = "bytes of rows until VACUUM FULL, and back-ups and archives of the write-ahead log"
@@ -314,8 +312,7 @@ class PostgresStore(EntryStore):
         if ends is not None:
             self._server.do(_FORGET, (self._clock(),))
         if values:
-            names = [to_bytes(key) for key in values]
-            self._server.do(_SET, (ends, names, list(values.values())))
+            self._server.do(_SET, (ends, list(map(to_bytes, values)), list(values.values())))
 
     def _names(self, question: str, prefix: str) -> list[str]:
         start = to_bytes(prefix)

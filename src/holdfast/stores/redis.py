@@ -355,11 +355,10 @@ class Connections:
                 first.ping()  # raises configuration errors at once
         except ValueError as fault:
             raise unusable(str(fault), f"look at {shown(self._url)}") from fault
-        lost = [redis.ConnectionError, redis.TimeoutError, redis.BusyLoadingError]
         return _from_url(
             self._url,
             retry=Retry(ExponentialBackoff(cap=_LONGEST_PAUSE, base=0.05), _TRIES),
-            retry_on_error=lost,
+            retry_on_error=[redis.ConnectionError, redis.TimeoutError, redis.BusyLoadingError],
             socket_timeout=10,
             socket_connect_timeout=10,
             health_check_interval=0,
