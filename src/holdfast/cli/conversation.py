@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict
+from typing import Any
 
 import click
 
@@ -45,15 +46,7 @@ from holdfast.validity import repair, validate
 @click.argument("file", metavar="FILE|-")
 @counting_options
 @JSON
-def count_command(
-    file: str,
-    model: str | None,
-    counter: str | None,
-    form: ProviderName | None,
-    tools: object,
-    *,
-    as_json: bool,
-) -> None:
+def count_command(file: str, *, as_json: bool, **given: Any) -> None:
     """Count the tokens of the conversation in FILE (- is standard input), message by message.
 
     \b
@@ -61,14 +54,14 @@ def count_command(
     """
     document = read_conversation(file)
     with waiting(len(document.text)), within(file):
-        counted = count(document.payload, model=model, counter=counter, format=form, tools=tools)
+        counted = count(document.payload, **given)
     if as_json:
         facts = asdict(counted)
         facts["messages"] = [{"index": i, **each} for i, each in enumerate(facts.pop("messages"))]
         write_json(facts)
     else:
         write(text_bytes(imported(f"{SCREEN}:breakdown")(counted, sys.stdout)))
-    note_unknown(model, counter)
+    note_unknown(given["model"], given["counter"])
 
 
 @click.command("convert")
@@ -83,7 +76,7 @@ def count_command(
 )
 @FORM
 @OUTPUT
-def convert_command(file: str, to: str, form: str | None, output: str | None) -> None:
+def convert_command(file: str, to: str, output: str | None, **given: Any) -> None:
     """Write the conversation in FILE (- is standard input) as a request of another provider.
 
     Its messages, system prompt and tools are written, as far as the other format can express them.
@@ -96,7 +89,7 @@ def convert_command(file: str, to: str, form: str | None, output: str | None) ->
     check_targets({"-o": output}, file, onto_source="-o")
     document = read_conversation(file)
     with within(file):
-        body = convert(document.payload, to, form)
+        body = convert(document.payload, to, **given)
     write_to(output, json_bytes(body, indent=2))
 
 

@@ -174,7 +174,7 @@ def _configure(ctx: click.Context, param: click.Parameter, value: str | None) ->
     config = ctx.obj = load_config(value)
     settings = config.settings
     ctx.default_map = {
-        "form" if key == "format" else key: settings[key].value
+        key: settings[key].value
         for key in _SETTINGS
         if key in settings and isinstance(settings[key].value, str | bool)
     }
@@ -202,7 +202,7 @@ COUNTER = (
     ),
 )
 FORM = option(
-    "--format form",
+    "--format",
     "F",
     f"The format of the messages ({', '.join(FORMATS.table)}).  [default: detected]",
     callback=known(FORMATS.load),
@@ -333,7 +333,6 @@ def options_of(given: Mapping[str, Any]) -> Options:
     strategy: tuple[str, ...] = given.get("strategy", ())
     named = {
         **given,
-        "format": given.get("form"),
         "strategy": strategy[0] if len(strategy) == 1 else strategy or None,
     }
     taken = Options.__annotations__.keys() - {"store", "tools"}

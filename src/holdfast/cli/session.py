@@ -164,7 +164,6 @@ def append(
     document = read_json(file)
     payload = object_in(document).get("messages", document.payload)
     given = payload if is_list(payload) else [payload]
-    said["format"] = said.pop("form")
     with within(file), opened(thread, place_of(store), said) as session:
         before = session.faults
         write(json.dumps(session.append(*given, ids=ids, at=at)) + "\n")
@@ -199,8 +198,8 @@ def fit(output: str | None, *, soft: bool, as_json: bool, quiet: bool, **asked: 
     check_output(output, as_json=as_json)
     store = asked["store"]
     check_targets({"-o": output}, url_of(store).removeprefix(FILE_URL))
-    said = {name: asked[name] for name in ("model", "counter", "profile", "redact")}
-    said |= {"budget": budget_of(asked), "format": asked["form"]}
+    said = {name: asked[name] for name in ("model", "counter", "profile", "redact", "format")}
+    said["budget"] = budget_of(asked)
     with within(store), existing(asked["thread"], store, said) as session:
         view = session.fit(asked["query"], tools=asked["tools"])
         facts = dict(_facts(session, view))
