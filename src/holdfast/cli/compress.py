@@ -153,7 +153,7 @@ def compress_command(
             *_whereabouts(result, file, output, result_file, report_file),
         ]
         report("\n".join([*overview(result), "", *ends, ""]), sys.stderr)
-        note_unknown(given["model"], given["counter"])
+        note_unknown(given)
     if as_json:
         write_json(summary(result))
 
@@ -207,6 +207,6 @@ def explain(report_file: str | None, *, as_json: bool, **given: Any) -> None:
         write_json(summary(result) | {"messages": [fate(entry) for entry in found.entries]})
     elif report_file is None:
         report(text_report(found, get_terminal_size((WIDTH, 0)).columns), sys.stdout)
-    note_unknown(given["model"], given["counter"])
+    note_unknown(given)
     if not (given["soft"] or result.budget_met):
         raise too_large(result)

@@ -61,7 +61,7 @@ def count_command(file: str, *, as_json: bool, **given: Any) -> None:
         write_json(facts)
     else:
         write(text_bytes(imported(f"{SCREEN}:breakdown")(counted, sys.stdout)))
-    note_unknown(given["model"], given["counter"])
+    note_unknown(given)
 
 
 @click.command("convert")

@@ -234,9 +234,10 @@ form_options = having(*COUNTER, FORM, CONFIG)
 counting_options = having(*COUNTER, FORM, _TOOLS, CONFIG)
 
 
-def note_unknown(model: str | None, counter: str | None) -> None:
+def note_unknown(given: Mapping[str, Any]) -> None:
     """Warn if tokens are counted for an unknown model, whose name may be misspelt."""
-    if model is None or counter is not None:
+    model: str | None = given["model"]
+    if model is None or given["counter"] is not None:
         return
     used = counter_for(model)
     if used.accuracy.kind == "unknown" and used.name != model:

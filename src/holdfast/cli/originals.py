@@ -141,7 +141,7 @@ def shrink_command(
         shrunk = shrink(text, room, store=keeper, **said)
     if verbose or sys.stderr.isatty():
         note("".join(f"{line}\n" for line in _facts(shrunk, store)))
-    note_unknown(said["model"], said["counter"])
+    note_unknown(said)
     if as_json:
         write_json(asdict(shrunk) | {"redacted": dict(shrunk.redacted)})
     else:

@@ -176,7 +176,7 @@ def append(
             f"Only the messages are stored, not the {' and '.join(beside)}: send them with each "
             "view, and leave room for them (fit --tools FILE, --reserve N).\n"
         )
-    note_unknown(said["model"], said["counter"])
+    note_unknown(said)
 
 
 @command.command("fit")
@@ -211,7 +211,7 @@ def fit(output: str | None, *, soft: bool, as_json: bool, quiet: bool, **asked: 
         write_to(output, json_bytes(view.messages))
     if not quiet:
         note(f"{_summary(view)}\n")
-        note_unknown(asked["model"], asked["counter"])
+        note_unknown(asked)
 
 
 def _facts(session: Session, view: View) -> Iterator[tuple[str, object]]:
@@ -303,14 +303,7 @@ def recall(session: Session, key: str, **part: Any) -> None:
 @having(*COUNTER)
 @option("--report report_file", "FILE", "Write the history: .html or .txt.")
 @JSON
-def stats(
-    session: Session,
-    model: str | None,
-    counter: str | None,
-    report_file: str | None,
-    *,
-    as_json: bool,
-) -> None:
+def stats(session: Session, report_file: str | None, *, as_json: bool, **given: Any) -> None:
     """Print the size of the thread and its tiers, and its history.
 
     The history has its compactions and recalls, with their reasons.
@@ -326,7 +319,7 @@ def stats(
         write_json(session.stats().to_dict())
     else:
         write(session.report())
-    note_unknown(model, counter)
+    note_unknown(given)
 
 
 @command.command("restore")
