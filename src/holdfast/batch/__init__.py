@@ -23,7 +23,7 @@ from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 from holdfast.api import compress, compress_many
 from holdfast.files import as_input_errors, write_lines
@@ -53,8 +53,7 @@ def _buckets() -> Any:
     return imported("holdfast.batch.buckets")
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """One input: the JSON of a list of messages, or of an object with ``messages``."""
 
     place: str
@@ -68,8 +67,7 @@ def _read(text: str, problem: str) -> object:
         raise InputError(f"{problem} JSON ({fault})") from fault
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """A file of conversations; ``identity`` changes when it does."""
 
     name: str

@@ -9,7 +9,7 @@ from functools import cache, partial
 from heapq import nlargest
 from itertools import islice
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from holdfast.kernel.errors import MissingExtraError, StoreError
 from holdfast.kernel.messages import Message
@@ -52,8 +52,7 @@ def _terms(text: str) -> frozenset[str]:
     return frozenset(map(stem, set(words(text)) - STOP_WORDS))
 
 
-@dataclass(frozen=True, slots=True)
-class Inquiry:
+class Inquiry(NamedTuple):
     """A question, and the text of the current work, whose words count too."""
 
     question: str

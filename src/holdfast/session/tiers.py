@@ -17,7 +17,7 @@ from itertools import islice
 from math import inf
 from operator import mul
 from secrets import token_hex
-from typing import Any
+from typing import Any, NamedTuple
 
 from holdfast.calls.lineup import Lineup
 from holdfast.formats.payloads import compact
@@ -184,8 +184,7 @@ FormKey = tuple[str, int]
 """A segment's id, and the level of the form."""
 
 
-@dataclass(frozen=True, slots=True)
-class WantedForm:
+class WantedForm(NamedTuple):
     """A segment whose form was made by rules, and for which a model may be asked."""
 
     id: str
