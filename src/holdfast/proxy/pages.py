@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs
@@ -152,7 +152,7 @@ class Pages:
                 **self.fitter.options,
                 "strategy": ["shrink"],
                 "model": model or None,
-                "thread": _thread(client.headers),
+                "thread": _thread(client),
             }
             result = compress(list(messages), budget, **options)
             messages, metrics = result.messages, result.metrics
@@ -172,11 +172,11 @@ class Pages:
         if store is None:
             raise NotFoundError(key, where="a proxy without a store")
         secret = self.fitter.options.get("secret") or ""
-        text = recall(key, store=store, thread=_thread(client.headers), secret=secret)
+        text = recall(key, store=store, thread=_thread(client), secret=secret)
         return {"hash": key, "original_content": text}
 
 
-def _thread(headers: Mapping[str, str]) -> str:
+def _thread(client: Connection) -> str:
     """The conversation that the caller names, or one for all unnamed requests."""
-    origin = origin_of(headers)
+    origin = origin_of(client.headers)
     return thread_of(origin["owner"], origin["thread"])

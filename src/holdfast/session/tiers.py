@@ -252,7 +252,7 @@ class ThreadTiers:
         self._loaded = replace(self._saved, tiers=tiers)
         self._moves += moves
 
-    def due(self, *, patient: bool = False) -> bool:
+    def due(self, *, patient: bool) -> bool:
         """Whether enough is new since the last run: half of the size of hot.
 
         Views lack nothing meanwhile, since they have the newest turns. Nothing of an agent's long
