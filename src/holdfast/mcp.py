@@ -58,7 +58,7 @@ def server_of(store: str | KeyValueStore, thread: str = "", root: Path | None = 
     return server
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class _Tools:
     """The tools of the server; their docstrings are for the model."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, MutableMapping
+from dataclasses import dataclass
 from typing import Any
 
 from holdfast.formats.payloads import Object
@@ -18,14 +19,18 @@ class Gone(Exception):  # noqa: N818 - no error, but what happened
     """The client has disconnected."""
 
 
+@dataclass
 class Connection:
     """One request of a client, and the ways to answer it; names of headers are in lower case."""
 
-    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self.scope, self.receive, self.send = scope, receive, send
-        self.path: str = scope["path"]
+    scope: Scope
+    receive: Receive
+    send: Send
+
+    def __post_init__(self) -> None:
+        self.path: str = self.scope["path"]
         self.headers: Mapping[str, str] = {
-            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
+            name.decode("latin-1"): value.decode("latin-1") for name, value in self.scope["headers"]
         }
 
     async def parts(self) -> AsyncIterator[bytes]:

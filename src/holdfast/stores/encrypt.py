@@ -11,6 +11,7 @@ import re
 from base64 import b64encode, urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from secrets import token_bytes
 from typing import cast
@@ -86,10 +87,10 @@ class Keys:
     def open(self, sealed: bytes, *about: bytes) -> bytes:
         """The inverse of ``seal``. Raises InvalidTag if it was changed."""
         nonce, rest = sealed[:NONCE_BYTES], sealed[NONCE_BYTES:]
-        for cipher in self._values[:-1]:
+        for cipher in self._values:
             with suppress(InvalidTag):
                 return cipher.decrypt(rest, [b"value", *about, nonce])[1:]
-        return self._values[-1].decrypt(rest, [b"value", *about, nonce])[1:]
+        raise InvalidTag
 
     def words(self, text: str) -> str:
         """The words of the text as digits that depend on the key; joined names stay joined."""
@@ -171,7 +172,7 @@ class EncryptedStore(MappedStore):
         return HEAD
 
     def _log(self, name: str) -> MessageLog:
-        return EncryptedLog(super()._log(name), self._keyring, name)
+        return EncryptedLog(super()._log(name), self._keyring, to_bytes(name))
 
     def _seal(self, key: str, value: bytes, /) -> bytes:
         return self._keyring.seal(value, to_bytes(key))
@@ -191,61 +192,62 @@ class EncryptedStore(MappedStore):
         return to_text(key, self._open(key, from_base64(sealed)))
 
 
+@dataclass
 class EncryptedLog:
     """A log whose lines are encrypted and bound to their log, their id and their time.
 
     A changed line is left out when it is read.
     """
 
-    def __init__(self, inner: MessageLog, keys: Keys, name: str) -> None:
-        self._inner, self._keys = inner, keys
-        self._name = to_bytes(name)
+    inner: MessageLog
+    keys: Keys
+    name: bytes
 
     def length(self) -> int:
         """The number of lines."""
-        return self._inner.length()
+        return self.inner.length()
 
     def append(
         self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True
     ) -> Sequence[int]:
         """Append all of the lines, or none; return their positions."""
-        return self._inner.append([self._sealed(line) for line in lines], at, flush=flush)
+        return self.inner.append([self._sealed(line) for line in lines], at, flush=flush)
 
     def read(self, positions: Sequence[int]) -> dict[int, Line]:
         """The existing lines at these positions, in order."""
         found: dict[int, Line] = {}
-        for position, line in self._inner.read(positions).items():
+        for position, line in self.inner.read(positions).items():
             with suppress(InvalidTag, StoreError):
-                body = self._keys.open(from_base64(line.body), *self._about(line.id, line.time))
-                name = self._keys.named(line.id, b"id " + self._name) if line.id else ""
+                body = self.keys.open(from_base64(line.body), *self._about(line.id, line.time))
+                name = self.keys.named(line.id, b"id " + self.name) if line.id else ""
                 found[position] = Line(to_text("", body), name, line.time)
         return found
 
     def find(self, ids: Sequence[str]) -> dict[str, int]:
         """The positions of the known ones among the ids."""
         names = {self._id(name): name for name in ids if name}
-        return {names[name]: place for name, place in self._inner.find(list(names)).items()}
+        return {names[name]: place for name, place in self.inner.find(list(names)).items()}
 
     def between(self, first: float, last: float, most: int) -> Sequence[int]:
         """The positions of the lines in this period, the earliest first."""
-        return self._inner.between(first, last, most)
+        return self.inner.between(first, last, most)
 
     def search(self, terms: Sequence[str], most: int) -> Mapping[int, float]:
         """BM25 scores by position, best first."""
-        wanted = [found for term in terms if (found := self._keys.term(term))]
-        return self._inner.search(wanted, most)
+        wanted = [found for term in terms if (found := self.keys.term(term))]
+        return self.inner.search(wanted, most)
 
     def _id(self, name: str) -> str:
-        return self._keys.name(name, b"id " + self._name)
+        return self.keys.name(name, b"id " + self.name)
 
     def _sealed(self, line: Line) -> Line:
         name = self._id(line.id) if line.id else ""
-        body = self._keys.seal(to_bytes(line.body), *self._about(name, line.time))
-        hidden = self._keys.words(line.words) if line.words else ""
+        body = self.keys.seal(to_bytes(line.body), *self._about(name, line.time))
+        hidden = self.keys.words(line.words) if line.words else ""
         return Line(b64encode(body).decode(), name, line.time, hidden)
 
     def _about(self, name: str, time: float) -> tuple[bytes, ...]:
-        return b"line", self._name, name.encode(), repr(float(time)).encode()
+        return b"line", self.name, name.encode(), repr(float(time)).encode()
 
 
 def _check(key: bytes | str) -> None:

@@ -72,16 +72,16 @@ class _PostgresPostings:
         return self.connection.execute(_BLOCKS, (self.log, keys)).fetchall()
 
 
+@dataclass
 class PostgresLog:
     """A log in the database of a store."""
 
-    def __init__(self, server: Database, name: str) -> None:
-        self._server = server
-        self._name = to_bytes(name)
+    server: Database
+    name: bytes
 
     def length(self) -> int:
         """The number of lines."""
-        return cast("int", self._server.one(_LENGTH, (self._name,))[0])
+        return cast("int", self.server.one(_LENGTH, (self.name,))[0])
 
     def append(
         self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True
@@ -90,7 +90,7 @@ class PostgresLog:
         if not lines:
             return []
         facts = (
-            self._name,
+            self.name,
             at,
             uuid4(),
             flush,
@@ -99,26 +99,26 @@ class PostgresLog:
             [to_bytes(line.body) for line in lines],
             [waiting_words(line.words) if line.words else None for line in lines],
         )
-        places: list[int] = self._server.one(_APPEND, facts)[0]
+        places: list[int] = self.server.one(_APPEND, facts)[0]
         if places and places[-1] // MOST_WAITING != (places[0] - 1) // MOST_WAITING:
-            self._server.ask(self._index)
+            self.server.ask(self._index)
         return places
 
     def read(self, positions: Sequence[int]) -> dict[int, Line]:
         """The existing lines at these positions, in order."""
         return {
             place: Line(to_text("", body), to_text("", name or b""), moment)
-            for place, name, moment, body in self._server.all(_READ, (self._name, list(positions)))
+            for place, name, moment, body in self.server.all(_READ, (self.name, list(positions)))
         }
 
     def find(self, ids: Sequence[str]) -> dict[str, int]:
         """The positions of the known ones among the ids."""
-        rows = self._server.all(_FIND, (self._name, [to_bytes(name) for name in ids if name]))
+        rows = self.server.all(_FIND, (self.name, [to_bytes(name) for name in ids if name]))
         return {to_text("", name): place for name, place in rows}
 
     def between(self, first: float, last: float, most: int) -> list[int]:
         """The positions of the lines in this period, the earliest first."""
-        return [place for (place,) in self._server.all(_BETWEEN, (self._name, first, last, most))]
+        return [place for (place,) in self.server.all(_BETWEEN, (self.name, first, last, most))]
 
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
         """BM25 scores by position, best first.
@@ -129,14 +129,14 @@ class PostgresLog:
         def best(connection: Connection[Row]) -> dict[int, float]:
             with connection.transaction():
                 connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-                found = connection.execute(_INDEX, (self._name,)).fetchone()
+                found = connection.execute(_INDEX, (self.name,)).fetchone()
                 return scores(terms, _PostgresPostings(connection, *found), most) if found else {}
 
-        return self._server.ask(best)
+        return self.server.ask(best)
 
     def compact(self) -> None:
         """Merge the blocks of each term into one."""
-        self._server.ask(self._merge)
+        self.server.ask(self._merge)
 
     def _index(self, connection: Connection[Row]) -> None:
         """Index the waiting words."""
@@ -159,8 +159,8 @@ class PostgresLog:
 
     def _locked(self, connection: Connection[Row]) -> int | None:
         """The number of the log, locked for the transaction; None for an empty log."""
-        connection.execute("SELECT holdfast_lock(sha256(%s))", (self._name,))
-        found = connection.execute(_INDEX, (self._name,)).fetchone()
+        connection.execute("SELECT holdfast_lock(sha256(%s))", (self.name,))
+        found = connection.execute(_INDEX, (self.name,)).fetchone()
         return cast("int", found[0]) if found else None
 
 
@@ -262,7 +262,7 @@ class PostgresStore(EntryStore):
 
     def log(self, name: str) -> PostgresLog:
         """The log of this name, which may be empty."""
-        return PostgresLog(self._server, name)
+        return PostgresLog(self._server, to_bytes(name))
 
     def glance(
         self, keys: Sequence[str], logs: Sequence[str]

@@ -6,6 +6,7 @@ import select
 from collections import deque
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from os import getpid
 from threading import BoundedSemaphore
 from time import monotonic, sleep
@@ -132,11 +133,15 @@ STEPS: tuple[str, ...] = (
 """The steps of the schema. A step that was released never changes."""
 
 
+@dataclass(repr=False)
 class Database:
     """Connections to one database, opened at the first use; a forked process opens its own."""
 
-    def __init__(self, url: str, patience: float, connections: int) -> None:
-        self._url, self._patience, self._most = url, patience, connections
+    url: str
+    patience: float
+    connections: int
+
+    def __post_init__(self) -> None:
         self._lock = brief_lock()
         self._pools: dict[int, _Pool] = {}
         self._ready = False
@@ -158,7 +163,7 @@ class Database:
 
         Raises StoreError if the server refuses, or stays away for ``patience`` seconds.
         """
-        until, pause = monotonic() + self._patience, _PAUSE
+        until, pause = monotonic() + self.patience, _PAUSE
         while True:
             try:
                 if not self._ready:
@@ -178,7 +183,7 @@ class Database:
     def migrate(self) -> int:
         """Apply the missing steps of the schema, all or none; return their number."""
         try:
-            with connect(self._url, autocommit=True, connect_timeout=10) as connection:
+            with connect(self.url, autocommit=True, connect_timeout=10) as connection:
                 taken = 0
                 if _reached(connection) < len(STEPS):
                     # until the connection closes; the transaction begins later, to see the newest
@@ -203,7 +208,7 @@ class Database:
             # connections of the parent process are not ours, and stay open
             found = self._pools.get(getpid())
             if found is None:
-                found = self._pools[getpid()] = _Pool(self._url, self._most)
+                found = self._pools[getpid()] = _Pool(self.url, self.connections)
                 finalize(self, found.close)
             return found
 
@@ -211,7 +216,7 @@ class Database:
         problem = " ".join(str(fault).split("\n")[0].split()) or type(fault).__name__
         if isinstance(fault, InsufficientPrivilege):
             problem += "; let a user who may run: holdfast store migrate"
-        return StoreError(f"postgresql store {shown(self._url)}: {problem}")
+        return StoreError(f"postgresql store {shown(self.url)}: {problem}")
 
 
 class _Pool:

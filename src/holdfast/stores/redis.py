@@ -215,7 +215,7 @@ class RedisStore(EntryStore):
         self, url: str, *, prefix: str = _PREFIX, clock: Callable[[], float] = time
     ) -> None:
         super().__init__(clock)
-        self._server = Connections(url, prefix)
+        self._server = Connections(url, to_bytes(prefix))
 
     @classmethod
     def from_url(cls, url: str) -> RedisStore:
@@ -341,22 +341,23 @@ Client = Any
 _from_url = cast("Callable[..., Client]", cast("Any", redis.Redis).from_url)
 
 
+@dataclass(repr=False)
 class Connections:
     """Connections to one database, opened at the first use."""
 
-    def __init__(self, url: str, prefix: str) -> None:
-        self._url, self._prefix = url, to_bytes(prefix)
+    url: str
+    prefix: bytes
 
     @cached_property
     def client(self) -> Client:
         """The client, whose pool serves many threads, and is renewed after a fork."""
         try:
-            with _from_url(self._url, retry=Retry(NoBackoff(), 0)) as first:
+            with _from_url(self.url, retry=Retry(NoBackoff(), 0)) as first:
                 first.ping()  # raises configuration errors at once
         except ValueError as fault:
-            raise unusable(str(fault), f"look at {shown(self._url)}") from fault
+            raise unusable(str(fault), f"look at {shown(self.url)}") from fault
         return _from_url(
-            self._url,
+            self.url,
             retry=Retry(ExponentialBackoff(cap=_LONGEST_PAUSE, base=0.05), _TRIES),
             retry_on_error=[redis.ConnectionError, redis.TimeoutError, redis.BusyLoadingError],
             socket_timeout=10,
@@ -371,18 +372,18 @@ class Connections:
             yield self.client
         except redis.RedisError as fault:
             problem = str(fault).split("\n")[0] or type(fault).__name__
-            raise StoreError(f"redis store {shown(self._url)}: {problem}") from fault
+            raise StoreError(f"redis store {shown(self.url)}: {problem}") from fault
 
     def key(self, part: bytes, name: str) -> bytes:
         """The key of one part of the entry or log with this name."""
-        return self._prefix + part + to_bytes(name)
+        return self.prefix + part + to_bytes(name)
 
     def names(self, part: bytes, prefix: str) -> list[str]:
         """The names with the prefix of everything that has this part, in order."""
         plain = _PATTERN.sub(rb"\\\g<0>", self.key(part, prefix))
         with self.asking() as client:
             found = set(client.scan_iter(match=plain + b"*", count=1_000))
-        stem = len(self._prefix + part)
+        stem = len(self.prefix + part)
         return [to_text("", name[stem:]) for name in sorted(found)]
 
     def close(self) -> None:

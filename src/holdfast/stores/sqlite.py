@@ -15,6 +15,7 @@ import sqlite3
 import struct
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from itertools import groupby, product
 from operator import itemgetter
 from pathlib import Path
@@ -84,36 +85,37 @@ _FROM = "SELECT term, block FROM postings WHERE log = ? AND part >= ? ORDER BY t
 _WITHOUT = "DELETE FROM postings WHERE log = ? AND part >= ?"
 
 
+@dataclass
 class SqliteLog:
     """A log in the file of a store, which is opened if needed."""
 
-    def __init__(self, file: DatabaseFile, name: str) -> None:
-        self._file = file
-        self._name = to_bytes(name)
+    file: DatabaseFile
+    name: bytes
 
     def length(self) -> int:
         """The number of lines."""
-        with self._file.use() as connection:
+        with self.file.use() as connection:
             return self._found(connection)[1]
 
     def append(
         self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True
     ) -> list[int]:
         """Append the lines in one transaction; return their positions."""
-        with self._file.writing(flush=flush) as connection:
+        with self.file.writing(flush=flush) as connection:
             log, length = self._found(connection)
             if at is not None and at != length:
                 return []
             if not log:
-                log, length = connection.execute(_NEW_LOG, (self._name,)).fetchone()
+                log, length = connection.execute(_NEW_LOG, (self.name,)).fetchone()
             places: list[int] = []
             end = length
             for line in lines:
-                known = _position(connection, log, line.id)
-                places.append(end if known is None else known)
-                if known is None:
-                    self._keep(connection, log * SPAN + end, line)
+                place = _position(connection, log, line.id)
+                if place is None:
+                    place = end
+                    self._keep(connection, log * SPAN + place, line)
                     end += 1
+                places.append(place)
             if end > length:
                 connection.execute(_GROW, (end, log))
             if connection.execute(_LATE, _span(log)).fetchone()[0] >= MOST_WAITING:
@@ -123,7 +125,7 @@ class SqliteLog:
 
     def read(self, positions: Sequence[int]) -> dict[int, Line]:
         """The existing lines at these positions, in order, without damaged ones."""
-        with self._file.reading() as connection:
+        with self.file.reading() as connection:
             log = self._found(connection)[0]
             wanted = sorted({place for place in positions if 0 <= place < SPAN})
             lines = {place: self._line(connection, log * SPAN + place) for place in wanted}
@@ -140,21 +142,21 @@ class SqliteLog:
         with suppress(StoreError):  # not text any more
             if row is not None:
                 name, moment, value = row
-                body = unsealed(value, self._name, number, name, moment)
+                body = unsealed(value, self.name, number, name, moment)
                 if body is not None:
                     return Line(to_text("", body), to_text("", name or b""), moment)
         return None
 
     def find(self, ids: Sequence[str]) -> dict[str, int]:
         """The positions of the known ones among the ids."""
-        with self._file.reading() as connection:
+        with self.file.reading() as connection:
             log = self._found(connection)[0]
             places = {name: _position(connection, log, name) for name in ids}
         return {name: place for name, place in places.items() if place is not None}
 
     def between(self, first: float, last: float, most: int) -> list[int]:
         """The positions of the lines in this period, the earliest first."""
-        with self._file.reading() as connection:
+        with self.file.reading() as connection:
             wanted = (self._found(connection)[0], first, last, most)
             return [number % SPAN for (number,) in connection.execute(_BETWEEN, wanted)]
 
@@ -163,7 +165,7 @@ class SqliteLog:
 
         Of many words, or of words in many lines, the rarest are used.
         """
-        with self._file.reading() as connection:
+        with self.file.reading() as connection:
             log, _ = self._found(connection)
             with _reading_words():
                 return scores(terms, _SqlitePostings(connection, log), most) if log else {}
@@ -171,13 +173,13 @@ class SqliteLog:
     def _found(self, connection: sqlite3.Connection) -> tuple[int, int]:
         """The number of the log and its length; (0, 0) if it is empty."""
         for index in (_BY_NAME, _BY_END):
-            row = connection.execute(_LOG.format(index), (self._name,)).fetchone()
+            row = connection.execute(_LOG.format(index), (self.name,)).fetchone()
             if row is not None:
                 log, length, name, last = row
                 seen = 0 if last is None else last % SPAN + 1
                 # a damaged index gives no number for a log
-                if log is None or name != self._name or not 0 <= length - seen <= _LOST:
-                    shown = to_text("", self._name)
+                if log is None or name != self.name or not 0 <= length - seen <= _LOST:
+                    shown = to_text("", self.name)
                     raise StoreError(
                         f"what the file says of log {shown!r} is damaged; restore it from a copy"
                     )
@@ -186,7 +188,7 @@ class SqliteLog:
 
     def _keep(self, connection: sqlite3.Connection, number: int, line: Line) -> None:
         name, time = to_bytes(line.id) if line.id else None, float(line.time)
-        body = sealed(to_bytes(line.body), self._name, number, name, time)
+        body = sealed(to_bytes(line.body), self.name, number, name, time)
         connection.execute(_KEEP, (number, number // SPAN, name, time, body))
         if line.words:
             connection.execute(_WAIT, (number, waiting_words(line.words)))
@@ -324,9 +326,7 @@ class SqliteStore(EntryStore, ClosedAfterUse):
         clock: Callable[[], float] = time,
         makes_folder: bool = False,
     ) -> None:
-        self._file = DatabaseFile(
-            Path(path), timeout=timeout, synchronous=synchronous, makes_folder=makes_folder
-        )
+        self._file = DatabaseFile(Path(path), timeout, synchronous, makes_folder)
         super().__init__(clock)
 
     @classmethod
@@ -374,7 +374,7 @@ class SqliteStore(EntryStore, ClosedAfterUse):
 
     def log(self, name: str) -> SqliteLog:
         """The log of this name, which may be empty."""
-        return SqliteLog(self._file, name)
+        return SqliteLog(self._file, to_bytes(name))
 
     def logs(self, prefix: str = "") -> list[str]:
         """The names of the non-empty logs that start with the prefix, in order."""

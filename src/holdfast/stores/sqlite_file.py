@@ -10,6 +10,7 @@ import os
 import sqlite3
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import RLock
@@ -202,6 +203,7 @@ _CLOSED = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 _PAUSE = 0.01  # seconds before another process may have made its change of the log mode
 
 
+@dataclass(eq=False)
 class DatabaseFile:
     """A file that is opened at the first use, with one connection. Only its owner may read it.
 
@@ -209,16 +211,15 @@ class DatabaseFile:
     missing folder is created.
     """
 
-    def __init__(
-        self, path: Path, *, timeout: float, synchronous: Synchronous, makes_folder: bool = False
-    ) -> None:
-        self._path = path
-        self._place = path.absolute()
+    path: Path
+    timeout: float
+    synchronous: Synchronous
+    makes_folder: bool
+
+    def __post_init__(self) -> None:
+        self._place = self.path.absolute()
         self._home: tuple[int, int] | None = None
         """Device and inode of the file when it was opened: it may be replaced meanwhile."""
-        self._timeout = timeout
-        self._makes_folder = makes_folder
-        self._synchronous: Synchronous = synchronous
         self._lock = RLock()
         self._connection: sqlite3.Connection | None = None
         self._closer: finalize[..., DatabaseFile] | None = None
@@ -239,7 +240,7 @@ class DatabaseFile:
                     self._connection = self._open()
                 yield self._connection
             except _FAULTS as fault:
-                raise StoreError(f"sqlite store {self._path}: {self._explained(fault)}") from fault
+                raise StoreError(f"sqlite store {self.path}: {self._explained(fault)}") from fault
 
     @contextmanager
     def reading(self) -> Generator[sqlite3.Connection]:
@@ -254,7 +255,7 @@ class DatabaseFile:
         Without ``flush`` a write survives the end of the process, but a power cut only after the
         next flushed write, which brings the whole write-ahead log to the disk.
         """
-        level = self._synchronous if flush else "normal"
+        level = self.synchronous if flush else "normal"
         with self.use() as connection:
             connection.execute(f"PRAGMA synchronous = {level}")
             with transaction(connection, "immediate"):
@@ -262,7 +263,7 @@ class DatabaseFile:
                 if self._seen() != self._home:
                     problem = "the file was moved or deleted since it was opened"
                     raise StoreError(
-                        f"sqlite store {self._path}: {problem}; nothing was written; "
+                        f"sqlite store {self.path}: {problem}; nothing was written; "
                         "put it back, or open the store again"
                     )
 
@@ -283,7 +284,7 @@ class DatabaseFile:
         self._lock.release()
 
     def _open(self) -> sqlite3.Connection:
-        if self._makes_folder:
+        if self.makes_folder:
             self._place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # SQLite would create it readable for all; the -wal and -shm files get its mode
         with suppress(FileExistsError):
@@ -301,7 +302,7 @@ class DatabaseFile:
     def _connected(self, options: str) -> sqlite3.Connection:
         connection = sqlite3.connect(
             self._place.as_uri() + options,
-            timeout=self._timeout,
+            timeout=self.timeout,
             isolation_level=None,
             check_same_thread=False,
             uri=True,
@@ -311,7 +312,7 @@ class DatabaseFile:
                 version(connection)  # before changing a file that may be another program's
             if not options:
                 self._log_ahead(connection)
-                connection.execute(f"PRAGMA synchronous = {self._synchronous}")
+                connection.execute(f"PRAGMA synchronous = {self.synchronous}")
                 self._migrate(connection)
         except BaseException:
             connection.close()
@@ -340,7 +341,7 @@ class DatabaseFile:
         If two processes open a new file at once, SQLite refuses one without waiting, to avoid a
         deadlock; then it is tried again.
         """
-        until = monotonic() + self._timeout
+        until = monotonic() + self.timeout
         while True:
             try:
                 connection.execute("PRAGMA journal_mode = WAL")
@@ -358,7 +359,7 @@ class DatabaseFile:
             return "the file is damaged: it holds names that are not text"
         code = code_of(fault)
         if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-            waited = f"another process has been writing for {self._timeout:g} s"
+            waited = f"another process has been writing for {self.timeout:g} s"
             return f"{waited}; try again, or set a longer timeout"
         return EXPLANATIONS.get(code, str(fault))
 
