@@ -181,9 +181,8 @@ class Fitter:
             return None
         model = self.options.get("model") or endpoint.model or model
         budget = self._budget(asked.owner, model, {"max_tokens": MOST})
-        if budget is None or budget.trigger is not None:
-            return None
-        if len(asked.raw) > budget.tokens(MOST):  # no text has more tokens than bytes
+        # no text has more tokens than bytes
+        if budget is None or budget.trigger is not None or len(asked.raw) > budget.tokens(MOST):
             return None
         return Fitted(asked.raw, endpoint, model, note="within the budget", asked=asked)
 

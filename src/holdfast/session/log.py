@@ -181,12 +181,12 @@ class Thread:
                     if self._named is not None and is_readable(original):
                         raise
                     self.damaged["message"].add(position)
-            self.state.read(messages=some.stop)
+            self.state.read_messages(some.stop)
             self._drop_oldest()
         for some in batches(self.state.events, happened):
             for event in self._intact("event", some, event_of).values():
                 self._fold_event(event)
-            self.state.read(events=some.stop)
+            self.state.read_events(some.stop)
         self._apply_bounds()
 
     def _glance(self, keys: Sequence[str]) -> tuple[Sequence[str | None], Sequence[int]]:

@@ -289,10 +289,9 @@ class RecentTurns:
         places[head:head] = [None] * len(notes)
         messages = [each.message for each in looked_at]
         messages[head:head] = notes
-        tokens = self.overhead + sum(map(self.size, messages))
         left: list[tuple[int | None, Any]]
         result = None
-        if tokens > made.target:
+        if self.overhead + sum(map(self.size, messages)) > made.target:
             result = self._compressed(messages, places, made)
             tokens = result.spent.tokens
             left = list(zip(sources(result), result.messages, strict=True))

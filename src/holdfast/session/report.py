@@ -212,7 +212,7 @@ def _figures(story: Story) -> Iterator[str]:
     if stats.since:
         tokens = amount(stats.recent_tokens, "token")
         yield f"  recent turns begin at message {stats.since:,}: {tokens} unchanged"
-    if story.stats.spared:
+    if stats.spared:
         views = amount(stats.fits, "view")
         worth = f"; new views saved ${stats.net:,.4f}" if stats.net else ""
         yield f"  {amount(stats.spared, 'token')} were not sent, over {views}{worth}"
@@ -324,9 +324,10 @@ def _sent(story: Story) -> str:
 def _chart(lines: Sequence[tuple[str, str, Sequence[Point]]]) -> str:
     """A step chart over the messages of the thread; a line is a class, a title and points."""
     points = [point for _, _, line in lines for point in line]
-    if len({at for at, _ in points}) < 2:
+    times = {at for at, _ in points}
+    if len(times) < 2:
         return ""
-    first, last = min(at for at, _ in points), max(at for at, _ in points)
+    first, last = min(times), max(times)
     most = max(value for _, value in points) or 1.0
     paths = "".join(
         f'<path class="{name}" d="{_path(line, first, last, most)}"><title>{title}</title></path>'

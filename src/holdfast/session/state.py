@@ -289,10 +289,13 @@ class State:
         self._pair(message, alone=alone)
         self.messages = position + 1
 
-    def read(self, *, messages: int | None = None, events: int | None = None) -> None:
-        """Record that the logs were read up to there, damaged lines included."""
-        self.messages = self.messages if messages is None else messages
-        self.events = self.events if events is None else events
+    def read_messages(self, end: int) -> None:
+        """Record that the log of messages was read up to there, damaged lines included."""
+        self.messages = end
+
+    def read_events(self, end: int) -> None:
+        """The same for the log of events."""
+        self.events = end
 
     def set_format(self, wire: str) -> None:
         """Record that the messages determine the format."""
