@@ -9,23 +9,24 @@ from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import Registry, imported, rows
 from holdfast.kernel.typed import check_type
 
+_PLACES = rows("""
+    memory in_process:InProcessStore
+    sqlite sqlite:SqliteStore
+    file objects:FolderStore
+    postgresql postgres:PostgresStore
+    postgres postgres:PostgresStore
+    redis redis:RedisStore
+    rediss redis:RedisStore
+    valkey redis:RedisStore
+    valkeys redis:RedisStore
+    s3 objects:ObjectStore
+    gs objects:ObjectStore
+    az objects:ObjectStore
+""")
 STORES = Registry(
     noun="store",
     group="stores",
-    table=rows("""
-        memory holdfast.stores.in_process:InProcessStore
-        sqlite holdfast.stores.sqlite:SqliteStore
-        file holdfast.stores.objects:FolderStore
-        postgresql holdfast.stores.postgres:PostgresStore
-        postgres holdfast.stores.postgres:PostgresStore
-        redis holdfast.stores.redis:RedisStore
-        rediss holdfast.stores.redis:RedisStore
-        valkey holdfast.stores.redis:RedisStore
-        valkeys holdfast.stores.redis:RedisStore
-        s3 holdfast.stores.objects:ObjectStore
-        gs holdfast.stores.objects:ObjectStore
-        az holdfast.stores.objects:ObjectStore
-    """),
+    table={scheme: f"holdfast.stores.{place}" for scheme, place in _PLACES.items()},
 )
 """The stores by URL scheme. A class of another package must have ``from_url`` too."""
 

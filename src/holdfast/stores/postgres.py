@@ -28,16 +28,16 @@ MOST_WAITING = 256
 """Lines whose words may wait to be indexed. A search scans this many in about 2 ms."""
 
 
-_LENGTH = """SELECT coalesce(max(position) + 1, 0) FROM holdfast_lines
-    WHERE log = holdfast_log(%s)"""
+_OF_LOG = "FROM holdfast_lines WHERE log = holdfast_log(%s)"
+_LENGTH = f"SELECT coalesce(max(position) + 1, 0) {_OF_LOG}"
 _APPEND = """SELECT holdfast_append(
     %s, %s, %s, %s, %s::bytea[], %s::float8[], %s::bytea[], %s::bytea[])"""
-_READ = """SELECT position, id, time, body FROM holdfast_lines
-    WHERE log = holdfast_log(%s) AND position = ANY(%s::bigint[]) ORDER BY position"""
+_READ = f"""SELECT position, id, time, body {_OF_LOG}
+    AND position = ANY(%s::bigint[]) ORDER BY position"""
 _FIND = """SELECT id, position FROM holdfast_lines
     WHERE log = holdfast_log(%s) AND id IS NOT NULL
     AND sha256(id) = ANY(SELECT sha256(wanted) FROM unnest(%s::bytea[]) AS wanted)"""
-_BETWEEN = """SELECT position FROM holdfast_lines WHERE log = holdfast_log(%s)
+_BETWEEN = f"""SELECT position {_OF_LOG}
     AND time >= %s AND time <= %s ORDER BY time, position LIMIT %s"""
 _INDEX = "SELECT id, indexed, terms FROM holdfast_logs WHERE hash = sha256(%s)"
 _WAITING = "SELECT position, words FROM holdfast_waiting WHERE log = %s ORDER BY position"

@@ -70,10 +70,11 @@ _BETWEEN = (
 )
 
 _WAIT = "INSERT INTO waiting VALUES (?, ?)"
-_WAITING = "SELECT number & 0xffffffff, words FROM waiting WHERE number >= ? AND number < ?"
-_LATE = "SELECT count(*) FROM waiting WHERE number >= ? AND number < ?"
+_LATE_LINES = "FROM waiting WHERE number >= ? AND number < ?"
+_WAITING = f"SELECT number & 0xffffffff, words {_LATE_LINES}"
+_LATE = f"SELECT count(*) {_LATE_LINES}"
 _ALL_LATE = "SELECT DISTINCT number >> 32 FROM waiting"
-_INDEXED = "DELETE FROM waiting WHERE number >= ? AND number < ?"
+_INDEXED = f"DELETE {_LATE_LINES}"
 _INDEX = "SELECT indexed, terms, parts FROM logs WHERE id = ?"
 _OF_TERMS = (
     "SELECT term, {} FROM postings WHERE log = ? AND part = ? AND term IN ({}) ORDER BY term, at"
