@@ -8,9 +8,8 @@ import os
 import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from holdfast.files import as_input_errors, followed, read_whole
 from holdfast.kernel.errors import ConfigError, InputError
@@ -21,8 +20,7 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _LINE_SUFFIXES = (".jsonl", ".ndjson")
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """The content of a file; ``lines`` if it is one JSON value a line."""
 
     name: str

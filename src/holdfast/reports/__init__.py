@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from holdfast import tokens
 from holdfast.formats import named
@@ -58,8 +58,7 @@ State = Literal["kept", "changed", "offloaded", "dropped", "inserted"]
 STATES: tuple[State, ...] = get_args(State)
 
 
-@dataclass(frozen=True, slots=True)
-class Touch:
+class Touch(NamedTuple):
     """An edit of a message: its step and its reason.
 
     ``key`` is the key of an offloaded original.

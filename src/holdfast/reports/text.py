@@ -5,10 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from holdfast.formats.rules import longest_rising
 from holdfast.kernel.edits import Insert
@@ -23,8 +22,7 @@ Kind = Literal["same", "gone", "new", "left_out"]
 _WORTH_SHOWING = 80
 
 
-@dataclass(frozen=True, slots=True)
-class DiffPiece:
+class DiffPiece(NamedTuple):
     """A part of a difference.
 
     ``same`` and ``gone`` together make the old text, ``same`` and ``new`` the new one. A part that

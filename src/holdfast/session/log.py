@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeVar
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from holdfast.formats import named
 from holdfast.formats.payloads import as_sent, is_object
@@ -34,8 +34,7 @@ LineKind = Literal["message", "event"]
 _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(NamedTuple):
     """A message of the thread with its edits applied.
 
     ``original`` is the message as it was appended, or last edited.

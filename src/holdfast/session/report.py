@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 from holdfast.kernel.typed import attributes
 from holdfast.memory.tiers import TIERS, Tier, TierStatistics
@@ -133,8 +133,7 @@ _NEWEST = 10  # events of a kind in the text, so that all kinds fit a screen; th
 _PREVIEW = WIDTH - len("    0.25  message 1,000: ")  # cells: with what stands before it, a line
 
 
-@dataclass(frozen=True, slots=True)
-class Story:
+class Story(NamedTuple):
     """A thread in numbers, its events, and the texts of recalled messages, without secrets."""
 
     stats: Stats
