@@ -219,8 +219,8 @@ def _put_entry(entry: KeyBytes, target: KeyValueStore) -> bool:
 def _put_lines(some: Lines, log: MessageLog, indexed: _Indexing) -> int:
     known = max(0, min(log.length() - some.at, len(some.lines)))
     if known:
-        held = log.read([some.at + known - 1]).get(some.at + known - 1)
-        if held != replace(some.lines[known - 1], words=""):
+        last = some.at + known - 1
+        if log.read([last]).get(last) != replace(some.lines[known - 1], words=""):
             raise ConfigError(
                 f"its log {some.log!r} holds something else",
                 place="the target",

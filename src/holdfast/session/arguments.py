@@ -222,10 +222,15 @@ class SessionOptions:
         """The options of ``compress`` that were given to the session."""
         asked: Options = {**self.of_compress, "costs": given.get("costs")}
         check(asked)
-        model, cache = asked.get("model"), asked.get("cache")
-        embedder, limits = asked.get("embedder"), asked.get("limits")
+        model = asked.get("model")
         self.meter = meter_for(model, asked.get("counter"))
-        self.lineup = Lineup.of(self.meter.text, llm, embedder, cache=cache, limits=limits)
+        self.lineup = Lineup.of(
+            self.meter.text,
+            llm,
+            asked.get("embedder"),
+            cache=asked.get("cache"),
+            limits=asked.get("limits"),
+        )
         """The model that writes forms of segments, and the embedder that compares segments."""
         self.window = window_of(model)
         """The context window of the model in tokens, if it is known."""
