@@ -14,7 +14,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from math import ceil
 from statistics import fmean
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -351,7 +350,7 @@ class _Told:
             whole = statement.strip()
             held = zip(self._texts, self._sets, strict=True)
             return any(wanted <= own and whole in text for text, own in held)
-        least = ceil(SHARED * len(wanted))
+        least = SHARED * len(wanted)
         return any(len(wanted & held) >= least for held in self._sets)
 
 

@@ -19,9 +19,8 @@ from holdfast.evaluation import Evaluation, Probe, evaluate, evaluation_page
 from holdfast.files import write_all
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.typed import is_list, typed
-from holdfast.stores import open_store
 from holdfast.stores.in_process import InProcessStore
-from holdfast.threads import ThreadStore
+from holdfast.threads import open  # noqa: A004 - as one opens a file
 
 Telling = Callable[..., Evaluation]
 """Evaluates a result, or a conversation before and after."""
@@ -71,7 +70,7 @@ def command(
         found = {name: _evaluated(name, after, told) for name in _files(before or "")}
     else:
         found = {}
-        with ThreadStore(open_store(place_of(store, missing=FIRST))) as threads:
+        with open(place_of(store, missing=FIRST)) as threads:
             for name in threads.threads():
                 with threads.thread(name) as kept, kept.fork(name, InProcessStore()) as session:
                     found[name] = told(session.messages(), session.fit(budget=budget).messages)

@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 from array import array
 from collections import Counter
-from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Collection, Container, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -276,7 +275,7 @@ class ThreadTiers:
             with self._changing():
                 self._readmit(sorted(out))
 
-    def wanted_forms(self, most: int, given_up: AbstractSet[FormKey]) -> list[WantedForm]:
+    def wanted_forms(self, most: int, given_up: Container[FormKey]) -> list[WantedForm]:
         """The newest segments whose form was made by rules, at most ``most``."""
         newest = sorted((*self.tiers.warm, *self.tiers.cold), key=lambda each: -each.created)
         fresh = (
