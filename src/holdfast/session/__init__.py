@@ -307,8 +307,7 @@ class Session(ClosedAfterUse):
         with self._lock:
             started = perf_counter()
             self._thread.refresh()
-            own = self._thread, self._last_fit, self._options, self._past
-            maker = ViewMaker(*own, query, tools)
+            maker = ViewMaker(self._thread, self._last_fit, self._options, self._past, query, tools)
             view = maker.view(chosen)
             if not view.budget_met:
                 view = replace(view, smallest=maker.smallest(view, chosen))

@@ -411,8 +411,10 @@ class ViewMaker:
         return least
 
     def _fit(self, budget: Budget) -> Fit:
-        own = self.thread, self.last_fit, self.options
-        return Fit(RecentTurns(*own, budget, self.query, self.tools), self.past)
+        recent = RecentTurns(
+            self.thread, self.last_fit, self.options, budget, self.query, self.tools
+        )
+        return Fit(recent, self.past)
 
     def _is_refused(self, messages: Sequence[Message]) -> bool:
         """Whether the thread's format refuses the messages of a view.
