@@ -329,7 +329,8 @@ def _chart(lines: Sequence[tuple[str, str, Sequence[Point]]]) -> str:
     first, last = min(times), max(times)
     most = max(value for _, value in points) or 1.0
     paths = "".join(
-        f'<path class="{name}" d="{_path(line, first, last, most)}"><title>{title}</title></path>'
+        f'<path class="{name}" d="{"".join(_path(line, first, last, most))}">'
+        f"<title>{title}</title></path>"
         for name, title, line in lines
     )
     key = "".join(f'<span class="{name}">{title}</span>' for name, title, _ in lines)
@@ -341,12 +342,10 @@ def _chart(lines: Sequence[tuple[str, str, Sequence[Point]]]) -> str:
     )
 
 
-def _path(line: Sequence[Point], first: float, last: float, most: float) -> str:
-    steps: list[str] = []
+def _path(line: Sequence[Point], first: float, last: float, most: float) -> Iterator[str]:
     for n, (at, value) in enumerate(line):
         x, y = _WIDTH * (at - first) / (last - first), _HEIGHT * (1 - value / most)
-        steps.append(f"M{x:.1f},{y:.1f}" if n == 0 else f"H{x:.1f}V{y:.1f}")
-    return "".join(steps)
+        yield f"M{x:.1f},{y:.1f}" if n == 0 else f"H{x:.1f}V{y:.1f}"
 
 
 def _gauges(story: Story) -> Iterator[str]:
@@ -383,11 +382,10 @@ def _compaction_table(events: Sequence[Event]) -> str:
         f"<td>{shown(event.reason)}</td></tr>"
         for event in reversed(events)
     )
-    heads = "".join(
-        f'<th scope="col">{head}</th>' for head in ("at message", "the view begins", "why")
-    )
     return (
-        f'<table class="compactions"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
+        '<table class="compactions"><thead><tr><th scope="col">at message</th>'
+        '<th scope="col">the view begins</th><th scope="col">why</th></tr></thead>'
+        f"<tbody>{rows}</tbody></table>"
     )
 
 
