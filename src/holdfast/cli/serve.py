@@ -209,15 +209,15 @@ def _arguments(command_line: Sequence[str], address: str) -> list[str]:
     first, *rest = command_line
     if PurePath(first).stem != "codex":
         return rest
-    provider = {
-        "name": '"Holdfast"',
-        "base_url": f'"{address}/v1"',
-        "env_key": '"OPENAI_API_KEY"',
-        "wire_api": '"responses"',
-    }
-    settings = [f"model_providers.holdfast.{name}={value}" for name, value in provider.items()]
-    told = [word for each in ('model_provider="holdfast"', *settings) for word in ("-c", each)]
-    return [*told, *rest]
+    provider = "model_providers.holdfast"
+    settings = (
+        'model_provider="holdfast"',
+        f'{provider}.name="Holdfast"',
+        f'{provider}.base_url="{address}/v1"',
+        f'{provider}.env_key="OPENAI_API_KEY"',
+        f'{provider}.wire_api="responses"',
+    )
+    return [*(word for each in settings for word in ("-c", each)), *rest]
 
 
 def _finished(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
