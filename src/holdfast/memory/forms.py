@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -186,14 +185,39 @@ def short_form(of: Short, text: str, level: int, count: Count) -> str:
     """
     size = count(text)
     most, listed = room_for(size, level), count(with_names("", of.named))
-    room = max(int(size / FACTORS[level][0]), min(SENTENCE, most))
-    if listed > (1 - of.share) * room:
-        room = most
+    usual = max(int(size / FACTORS[level][0]), min(SENTENCE, most))
+    room = most if listed > (1 - of.share) * usual else usual
     is_scarce = KEPT[level] * listed > (1 - of.share) * room
     rate = size / max(1, len(text))
     owed = rate * sum(len(of.said[n]) for n in of.decided)
     least = max(of.share * room, min(owed, (1 - _SAID) * room))
-    fitting = partial(_fitting, of, room, least, listed, naming=is_scarce)
+    whole = sum(map(len, of.named.values())) + 2 * len(of.named)
+
+    def fitting(rate: float) -> tuple[list[int], float]:
+        """The statements that fit, and their tokens, of which a character has ``rate``."""
+        lacking = {name: listed / whole * (len(label) + 2) for name, label in of.named.items()}
+        left, spent = float(listed), 0.0
+        chosen: list[int] = []
+        missed = 0
+        for n in of.ranked:
+            said = of.said[n]
+            cost = rate * (len(said) + SEAM)
+            told = [name for name in lacking if name in said]
+            if is_scarce and not told and n not in of.decided:
+                continue
+            saved = sum(map(lacking.__getitem__, told))
+            if spent + cost > max(least, room - left + saved):
+                missed += 1
+                if missed > MISSES:
+                    break
+                continue
+            chosen.append(n)
+            spent += cost
+            left -= saved
+            for name in told:
+                del lacking[name]
+        return chosen, spent
+
     kept, guess = fitting(rate)
     made = of.written(sorted(kept))
     if kept and not _NEARLY <= count(made) / guess <= 1 / _NEARLY:
@@ -205,38 +229,6 @@ def short_form(of: Short, text: str, level: int, count: Count) -> str:
     if count(made) > room:
         made = clip(made, room, count, mark="…")
     return add_names(made, of.named, room, count, of.first)
-
-
-def _fitting(
-    of: Short, room: int, least: float, listed: int, rate: float, *, naming: bool
-) -> tuple[list[int], float]:
-    """The statements that fit, and their tokens, of which a character has ``rate``.
-
-    With ``naming``, only those that decide or name something.
-    """
-    whole = sum(map(len, of.named.values())) + 2 * len(of.named)
-    lacking = {name: listed / whole * (len(label) + 2) for name, label in of.named.items()}
-    owed, spent = float(listed), 0.0
-    kept: list[int] = []
-    missed = 0
-    for n in of.ranked:
-        text = of.said[n]
-        cost = rate * (len(text) + SEAM)
-        told = [name for name in lacking if name in text]
-        if naming and not told and n not in of.decided:
-            continue
-        saved = sum(map(lacking.__getitem__, told))
-        if spent + cost > max(least, room - owed + saved):
-            missed += 1
-            if missed > MISSES:
-                break
-            continue
-        kept.append(n)
-        spent += cost
-        owed -= saved
-        for name in told:
-            del lacking[name]
-    return kept, spent
 
 
 def ranked_by_worth(texts: Sequence[str], question: str = "") -> list[int]:
