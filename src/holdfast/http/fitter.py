@@ -196,24 +196,16 @@ class Fitter:
         if not isinstance(fault, ContextOverflowError) or endpoint is None or asked is None:
             return None
         try:
-            return self._smaller(asked, endpoint, fault, fitted.after)
+            request = self._request(asked, endpoint)
+            sent, answer = fitted.after or request.tokens.total, answer_of(request.body)
+            smaller = smaller_budget(fault, sent, request.budget.limit, answer)
+            with self._lock:  # the model is not sent as many again
+                self._learned[asked.owner, request.model] = answer, smaller.tokens(MOST)
+            body, found = self._view(request._replace(budget=smaller, note=""))
+            has_less = found.changed and found.after < sent
+            return replace(found, body=written(body)) if has_less else None
         except Exception as broken:  # noqa: BLE001 - as above
             return self._failed(asked, endpoint, broken) if self.redacts else None
-
-    def _smaller(
-        self, asked: Given, endpoint: Endpoint, fault: ContextOverflowError, sent: int
-    ) -> Fitted | None:
-        """The request with fewer than ``sent`` tokens; the model is not sent as many again."""
-        request = self._request(asked, endpoint)
-        sent = sent or request.tokens.total
-        answer = answer_of(request.body)
-        smaller = smaller_budget(fault, sent, request.budget.limit, answer)
-        with self._lock:
-            self._learned[asked.owner, request.model] = answer, smaller.tokens(MOST)
-        body, found = self._view(request._replace(budget=smaller, note=""))
-        if not found.changed or found.after >= sent:
-            return None
-        return replace(found, body=written(body))
 
     def _failed(self, asked: Given, endpoint: Endpoint, fault: Exception) -> Fitted:
         line = " ".join(f"{fault}".split())
