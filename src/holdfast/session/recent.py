@@ -186,7 +186,8 @@ class RecentTurns:
         too many, the oldest go that are not a user's. Without a last part, or if there are still
         too many, these are the newest messages of the thread.
         """
-        thread, made, far = self.thread, self.state.made, self._far()
+        thread, made, reach = self.thread, self.state.made, int(self.room * _FAR)
+        far = self.start(reach) if self.state.tokens > reach else 0  # 0 for a short thread
         newest = self.since(far, far, is_talk=self._is_talk())
         if last is None or made is None:
             return newest
@@ -196,12 +197,12 @@ class RecentTurns:
         tokens += self.tokens(thread.read(range(made.end, newest.end)).values())
         for place in sorted(told):
             message = before[place].message
-            if tokens <= self.room * _FAR and not message.results:  # these go with their calls
+            if tokens <= reach and not message.results:  # these go with their calls
                 break
             if message.role != "user" or message.results:
                 told.remove(place)
                 tokens -= self.size(message)
-        if tokens > self.room * _FAR:
+        if tokens > reach:
             return newest
         again: list[Kept] = []
         most = max(self.room * _LOOKED_AT, _CHEAP)
@@ -219,11 +220,6 @@ class RecentTurns:
         """The messages from ``start`` on, for a part whose size is not known yet."""
         end, spoke = self.state.messages, self.state.spoke
         return Made([], start, end, spoke, is_talk, self.limit, far=far)
-
-    def _far(self) -> int:
-        """The position before which messages are far; 0 for a short thread."""
-        most = int(self.room * _FAR)
-        return self.start(most) if self.state.tokens > most else 0
 
     def _is_talk(self) -> bool:
         """Whether the newest messages are mostly words, not calls and results."""
