@@ -133,11 +133,7 @@ class Session(ClosedAfterUse):
         StoreError if they were not stored; later failures in the tiers are in ``stats``.
         """
         arguments.messages(messages)
-        names = (
-            arguments.names(ids, len(messages))
-            if ids
-            else [own_id(message) for message in messages]
-        )
+        names = arguments.names(ids, len(messages)) if ids else list(map(own_id, messages))
         said = arguments.moment(at)
         with self._lock:
             parted = self._thread.state.unpaired
