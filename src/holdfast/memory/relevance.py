@@ -141,9 +141,7 @@ def access(idle: float, count: int, relevance: Relevance) -> float:
     ``idle`` is the time since the last read in seconds.
     """
     often = 1 - math.exp(-relevance.counting * count)
-    return (
-        relevance.alpha * math.exp(-relevance.idle * max(0.0, idle)) + (1 - relevance.alpha) * often
-    )
+    return relevance.alpha * recency(idle, relevance.idle) + (1 - relevance.alpha) * often
 
 
 def _is_open(text: str) -> bool:

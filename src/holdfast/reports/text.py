@@ -185,11 +185,9 @@ def trust(accuracy: Accuracy) -> str:
         return "counted exactly"
     if accuracy.kind == "unknown":
         return "an estimate whose error is not known"
-    return (
-        "approximate"
-        if accuracy.error is None
-        else f"approximate, usually within {accuracy.error:.0%}"
-    )
+    if accuracy.error is None:
+        return "approximate"
+    return f"approximate, usually within {accuracy.error:.0%}"
 
 
 def outcome(step: Step) -> str:
