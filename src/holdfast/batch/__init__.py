@@ -155,9 +155,9 @@ class Engine(Protocol):
 
 
 ENGINES = Registry(
-    noun="engine",
-    group="engines",
-    table=rows("""
+    "engine",
+    "engines",
+    rows("""
         processes holdfast.batch.engines:Processes
         dask holdfast.batch.engines:Dask
         ray holdfast.batch.engines:Ray

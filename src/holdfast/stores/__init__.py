@@ -24,9 +24,9 @@ _PLACES = rows("""
     az objects:ObjectStore
 """)
 STORES = Registry(
-    noun="store",
-    group="stores",
-    table={scheme: f"holdfast.stores.{place}" for scheme, place in _PLACES.items()},
+    "store",
+    "stores",
+    {scheme: f"holdfast.stores.{place}" for scheme, place in _PLACES.items()},
 )
 """The stores by URL scheme. A class of another package must have ``from_url`` too."""
 
