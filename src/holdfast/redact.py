@@ -178,7 +178,7 @@ def mask_transcript(transcript: Transcript, *, brief: bool = False) -> Redaction
             messages[i] = message.saying(texts)
             edits += [Replace(i, part, text, "secrets masked") for part, text in texts.items()]
             counts.update(found)
-    return Redaction(replace(transcript, messages=tuple(messages)), tuple(edits), counts)
+    return Redaction(transcript.reworded(tuple(messages)), tuple(edits), counts)
 
 
 def left(transcript: Transcript) -> str:

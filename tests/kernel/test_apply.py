@@ -116,6 +116,12 @@ def test_pins_move_with_their_messages():
     assert after.pinned == {1, 4}
 
 
+def test_an_edit_of_texts_alone_keeps_what_is_known_of_the_shape():
+    transcript = read(agent_run())
+    units = transcript.units
+    assert apply(transcript, [Replace(3, 0, "short")]).transcript.units is units
+
+
 def refusal(transcript, *edits):
     before = originals(transcript)
     with pytest.raises(IntegrityError) as caught:

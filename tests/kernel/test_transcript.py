@@ -89,6 +89,14 @@ def test_the_head_of_a_transcript_keeps_the_pins_that_stand_in_it():
     assert (len(head), head.pinned) == (3, {1})
 
 
+def test_reworded_keeps_the_shape_that_is_known():
+    transcript = read(agent_run())
+    units, protected = transcript.units, transcript.protected
+    after = transcript.reworded(transcript.messages)
+    assert after.units is units
+    assert after.protected is protected
+
+
 def test_parts_come_in_the_order_of_the_wire():
     blocks = assistant(thought(), text("look"), use("a"), {"type": "hologram"})
     parts = named("anthropic").read([blocks]).messages[0].parts
@@ -168,6 +176,6 @@ def test_a_summary_that_another_text_replaces_may_be_the_newest_of_the_user():
     transcript = admitted(read([user("Find it."), *exchange(1), marked], prefers=("newest_user",)))
     assert transcript.preferred == {0}
     last = transcript.messages[-1]
-    others = transcript.messages[:-1]
-    after = replace(transcript, messages=(*others, last.saying({0: "[HIST …"})))
-    assert after.preferred == {3}
+    assert transcript.reworded(
+        (*transcript.messages[:-1], last.saying({0: "[HIST …"}))
+    ).preferred == {3}

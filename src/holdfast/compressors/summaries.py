@@ -112,7 +112,7 @@ class Marks:
                 speaking = speaks(message)
                 opens = ours or i in firm or speaking or is_skipped(message)
                 asked, last = asked or (speaking and not ours), messages[i]
-        transcript = replace(transcript, messages=tuple(messages))
+        transcript = transcript.reworded(tuple(messages))
         if not foreign:
             return transcript
         return replace(transcript, rules=(*transcript.rules, StaysText(self, transcript)))

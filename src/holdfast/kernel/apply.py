@@ -66,8 +66,11 @@ def mend(transcript: Transcript, edits: Sequence[Edit]) -> Applied:
         messages[place:place] = made
         origins[place:place] = [None] * len(made)
     taken = {i: before[i].original for i in sorted([*dropped, *texts])}
-    pinned = frozenset(now for now, old in enumerate(origins) if old in transcript.pinned)
-    after = replace(transcript, messages=tuple(messages), pinned=pinned)
+    if dropped or inserts:
+        pinned = frozenset(now for now, old in enumerate(origins) if old in transcript.pinned)
+        after = replace(transcript, messages=tuple(messages), pinned=pinned)
+    else:
+        after = transcript.reworded(tuple(messages))
     return Applied(transcript, after, tuple(edits), taken, tuple(origins))
 
 

@@ -15,6 +15,8 @@ from .forks import cached_property
 from .integrity import Rule, Rules, Violation
 from .messages import Message, Messages, Parts, Role, Text, Wire
 
+_SHAPE = ("units", "newest", "protected", "turns", "user_positions")
+
 Preference = Literal["task", "newest_user"]
 
 
@@ -57,6 +59,14 @@ class Transcript:
             messages=self.messages[:stop],
             pinned=frozenset(i for i in self.pinned if i < stop),
         )
+
+    def reworded(self, messages: tuple[Message, ...]) -> Transcript:
+        """The same conversation with other texts in the same positions; cached spans are kept."""
+        after = replace(self, messages=messages)
+        after.__dict__.update(
+            {name: self.__dict__[name] for name in _SHAPE if name in self.__dict__}
+        )
+        return after
 
     @cached_property
     def units(self) -> tuple[range, ...]:
