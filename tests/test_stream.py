@@ -828,3 +828,19 @@ def test_the_parts_of_a_long_argument_are_no_rows_of_a_listing():
     assert len(told.forms) > 3
     assert set(told.forms[1:]) == {()}
     assert () not in listed.forms
+
+
+@pytest.mark.parametrize(
+    "note", ["", "Comparing, as agreed with all the branches in the country, "]
+)
+def test_each_of_several_records_in_an_argument_is_told_by_itself(note):
+    steps = [
+        {"content": f"Compare the {rows} of {town}", "status": "open", "form": note + rows}
+        for town in ("Porto", "Faro")
+        for rows in ("credits", "debits")
+    ]
+    act = StreamEvent("act", "write_plan", json.dumps({"plan": steps}), 0, 0)
+    first, *rest = (piece.text for piece in telling_of(act).reading.pieces)
+
+    told = [", ".join(f"{key}: {value}" for key, value in step.items()) for step in steps]
+    assert [first, *rest] == [f"write_plan {told[0]}", *told[1:]]

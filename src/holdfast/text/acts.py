@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, starmap
 
 from .json_values import Value, dump, values_in
 from .pieces import GAP, Piece, passages
@@ -16,6 +16,12 @@ _NAMED = re.compile(r"(?:\s+name)?\s*=\s*[\"']?([^\"'\s]+)[\"']?\s*\Z")
 
 Call = tuple[str, list[tuple[str, str]]]
 """A name, and the arguments, each with its key."""
+
+
+class _Record(str):
+    """The fields of one of several objects."""
+
+    __slots__ = ()
 
 
 def calls_of(name: str, text: str) -> list[Call]:
@@ -48,6 +54,7 @@ def _fields(value: Value, key: str = "") -> Iterator[tuple[str, str]]:
     """The values inside a value that are no objects, as text, each with its key.
 
     A key that alone holds an object, ``{"click": {"index": 17}}``, is the name of what is done.
+    Each of several objects in a list is one value, unless it has a long text.
     """
     if isinstance(value, dict):
         for name, each in value.items():
@@ -59,7 +66,10 @@ def _fields(value: Value, key: str = "") -> Iterator[tuple[str, str]]:
                 above = ""
     elif isinstance(value, list) and any(isinstance(each, dict) for each in value):
         for each in value:
-            yield from _fields(each, key)
+            fields = list(_fields(each, key))
+            is_record = len(value) > 1 and all(len(text) <= _ARGUMENT for _, text in fields)
+            told = ", ".join(starmap(_labelled, fields))
+            yield from [("", _Record(told))] if is_record else fields
     else:
         yield key, str(value) if isinstance(value, str) else dump(value)
 
@@ -127,12 +137,12 @@ def pieces_of_act(name: str, text: str) -> Iterator[Piece]:
 
 def _call(name: str, fields: Sequence[tuple[str, str]]) -> Iterator[Piece]:
     fields = list(_without_what_is_replaced(fields))
-    brief = [field for field in fields if len(field[1]) <= _ARGUMENT]
+    brief = [field for field in fields if _is_brief(field[1])]
     short = [_labelled(*field) for field in brief]
     long = [
         piece if place else piece._replace(text=_labelled(key, piece.text))
         for key, value in fields
-        if len(value) > _ARGUMENT
+        if not _is_brief(value)
         for place, piece in enumerate(passages(value).pieces)
     ]
     if long and not any(map(str.isalpha, "".join([value for _, value in brief]))):
@@ -140,6 +150,10 @@ def _call(name: str, fields: Sequence[tuple[str, str]]) -> Iterator[Piece]:
     head = ", ".join(short)
     yield from passages(f"{name} {head}".strip()).pieces
     yield from long
+
+
+def _is_brief(value: str) -> bool:
+    return len(value) <= _ARGUMENT and not isinstance(value, _Record)
 
 
 def _without_what_is_replaced(fields: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -150,8 +164,8 @@ def _without_what_is_replaced(fields: Sequence[tuple[str, str]]) -> Iterator[tup
     for (key, value), (_, following) in pairwise([*fields, ("", "")]):
         words = set(value.split())
         again = words.intersection(following.split())
-        is_long = len(value) > _ARGUMENT or "\n" in value
-        is_replaced = is_long and len(again) >= len(words) * _REPLACED
+        is_text = not isinstance(value, _Record) and (len(value) > _ARGUMENT or "\n" in value)
+        is_replaced = is_text and len(again) >= len(words) * _REPLACED
         yield key, GAP if is_replaced else value
 
 
