@@ -844,3 +844,16 @@ def test_each_of_several_records_in_an_argument_is_told_by_itself(note):
 
     told = [", ".join(f"{key}: {value}" for key, value in step.items()) for step in steps]
     assert [first, *rest] == [f"write_plan {told[0]}", *told[1:]]
+
+
+def test_of_a_patch_the_lines_that_are_there_now_are_told():
+    rows = "".join(f" column_{n} = 'a column of the ledger'\n" for n in range(5))
+    patch = (
+        f"--- a/x.py\n+++ b/x.py\n@@ -1,9 +1,7 @@\n{rows}-lost = 1\n-old = 2\n+new = 3\n-gone = 4\n"
+    )
+    act = StreamEvent("act", "apply", json.dumps({"patch": patch}), 0, 0)
+    told = "\n".join(piece.text for piece in telling_of(act).reading.pieces)
+
+    assert "+++ b/x.py" in told
+    assert "…\n+new = 3\n-gone = 4" in told
+    assert "old = 2" not in told

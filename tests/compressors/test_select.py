@@ -281,6 +281,15 @@ def test_of_a_short_edit_the_text_that_is_there_now_is_told():
     assert told == "- edit path: src/billing.py, old: …, new: import csv\nimport json\nimport math"
 
 
+def test_of_an_edit_that_shortens_much_the_text_that_is_there_now_is_told():
+    before = "".join(f"    send_{n}(order, retries={n})\n" for n in range(12))
+    told = told_of_call(
+        "edit", path="a.py", old=before, new="    send_0(order, retries=0)\n    end()"
+    )
+
+    assert told == "- edit path: a.py, old: …, new:     send_0(order, retries=0)\n    end()"
+
+
 def test_the_lines_of_a_program_in_a_call_stay_lines():
     lines = [f"total_{n} = ledger.read(part={n}, kind='X')" for n in range(5)]
     told = told_of_call("run_program", code="\n".join(lines))

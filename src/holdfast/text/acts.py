@@ -118,6 +118,8 @@ _ARGUMENT = 100
 # share of the different words of an argument, if the next one has them too; half and double kept
 # as much of recorded runs
 _REPLACED = 0.5
+_REMOVED = re.compile(r"^(?:-(?!--).*\n)+(?=\+)", re.MULTILINE)
+"""The lines of a patch that the added lines below them replace."""
 
 
 def pieces_of_act(name: str, text: str) -> Iterator[Piece]:
@@ -143,7 +145,7 @@ def _call(name: str, fields: Sequence[tuple[str, str]]) -> Iterator[Piece]:
         piece if place else piece._replace(text=_labelled(key, piece.text))
         for key, value in fields
         if not _is_brief(value)
-        for place, piece in enumerate(passages(value).pieces)
+        for place, piece in enumerate(passages(_REMOVED.sub(f"{GAP}\n", value)).pieces)
     ]
     if long and not any(map(str.isalpha, "".join([value for _, value in brief]))):
         short.insert(0, long.pop(0).text)
@@ -159,14 +161,19 @@ def _is_brief(value: str) -> bool:
 def _without_what_is_replaced(fields: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """The arguments; one of several lines, or a long one, is left out if the next says most of it.
 
-    An edit names the old text and the new one, and the new one is what is there now.
+    So is one of which the next, if it is such a text too, repeats a part. An edit names the old
+    text and the new one, and the new one is what is there now.
     """
     for (key, value), (_, following) in pairwise([*fields, ("", "")]):
-        words = set(value.split())
-        again = words.intersection(following.split())
-        is_text = not isinstance(value, _Record) and (len(value) > _ARGUMENT or "\n" in value)
-        is_replaced = is_text and len(again) >= len(words) * _REPLACED
+        words, others = set(value.split()), set(following.split())
+        is_short = bool(others) and len(others) < len(words) and _is_text(following)
+        least = len(others if is_short else words)
+        is_replaced = _is_text(value) and len(words & others) >= least * _REPLACED
         yield key, GAP if is_replaced else value
+
+
+def _is_text(value: str) -> bool:
+    return not isinstance(value, _Record) and (len(value) > _ARGUMENT or "\n" in value)
 
 
 def _labelled(key: str, value: str) -> str:
