@@ -726,6 +726,20 @@ def test_the_rest_of_a_list_that_the_agent_works_through_is_kept(budget):
     assert [each for each in complaints[4:] if each not in told] == []
 
 
+@pytest.mark.parametrize("budget", range(450, 800, 50))
+def test_the_heads_of_columns_are_not_told_without_a_row(budget):
+    messages = [{"role": "user", "content": "Which worker is down?"}]
+    rows = [f"ledger-{n * 7919}   {n}/1     Running   {n * 7}        {n}d" for n in range(9)]
+    for number in range(5):
+        call, result = called("list", {"what": f"workers of {number}"}, "")
+        heads = "NAME          READY   STATUS    RESTARTS   AGE"
+        result["content"] = "\n".join([heads, *rows]) + str(number)
+        messages += [call, result, *exchange(number, filler(number))]
+    _, done = told([*messages, *exchange(99, "ok")], budget)
+
+    assert all("ledger-" in entry for entry in done.split("\n- ") if "NAME" in entry)
+
+
 def test_what_a_call_without_name_and_arguments_returned_stands_under_nothing():
     events = [
         StreamEvent("act", "", "", 0, 0),

@@ -52,10 +52,10 @@ from holdfast.text.pieces import (
 class Telling(NamedTuple):
     """The pieces of an event (``reading``); ``numbers`` are those that may be chosen, ascending.
 
-    Of these, ``tells`` are the names in each, ``forms`` its form, ``costs`` its characters, as
-    ``Piece.cost`` counts them, and ``under`` the place of the one that gives its context, or -1.
-    ``names`` counts the pieces that have each name, ``ids`` are those that are no plain words, and
-    ``crowd`` is the number of all things.
+    Of these, ``tells`` are the names in each (none in the heads of columns), ``forms`` its form,
+    ``costs`` its characters, as ``Piece.cost`` counts them, and ``under`` the place of the one that
+    gives its context, or -1. ``names`` counts the pieces that have each name, ``ids`` are those
+    that are no plain words, and ``crowd`` is the number of all things.
     """
 
     reading: Reading
@@ -104,10 +104,12 @@ def _telling(key: tuple[str, str, str, Shortlist]) -> Telling:
     pieces = [reading.pieces[number] for number in numbers]
     named = [things(piece.names) for piece in pieces]
     names = Counter(chain.from_iterable(named))
+    heads = {piece.under for piece in pieces}
+    each = zip(numbers, pieces, named, strict=True)
     return Telling(
         reading,
         numbers,
-        tuple(named),
+        tuple([() if n in heads and not piece.units else told for n, piece, told in each]),
         tuple([_form(how, *each) for each in zip(named, pieces, strict=True)]),
         tuple([piece.cost for piece in pieces]),
         tuple(places_in(numbers, [piece.under for piece in pieces])),
@@ -255,6 +257,7 @@ class Candidates:
             self._forms += telling.forms
             self.costs += [cost * tokens for cost in telling.costs]
         pieces, self._under = in_context(events, self.tellings, numbers)
+        self._headings = {above for above in self._under if above >= 0 and not self._tells[above]}
         uses, weights = uses_of(events, self.tellings), table()
         said = self._said(numbers, uses)
         alone = self._asks_of_one_text()
@@ -327,13 +330,19 @@ class Candidates:
             rest = [number for number in order if number not in known]
             chosen, taken = beginning(rest, self.costs, cost, room, room - spent, enough=1.0)
             if len(chosen) < len(rest) and taken >= room * (1 - IDLE):
-                return [*firm, *chosen]
+                return self._without_bare_headings([*firm, *chosen])
             if len(order) == len(self.found):
                 break  # there are no more
         following = rest[rest.index(chosen[-1]) + 1 :] if chosen else ()
         chosen = filled(chosen, taken, following, self.costs, cost, room, room * (1 - IDLE))
         known = {*firm, *chosen}  # where its context does not fit, a piece would mislead
-        return [*firm, *(n for n in chosen if known.issuperset(with_context(self._under, n)))]
+        chosen = [n for n in chosen if known.issuperset(with_context(self._under, n))]
+        return self._without_bare_headings([*firm, *chosen])
+
+    def _without_bare_headings(self, chosen: Sequence[int]) -> list[int]:
+        """The chosen candidates without the heads of columns of which no row is among them."""
+        bare = self._headings.difference([self._under[number] for number in chosen])
+        return [number for number in chosen if number not in bare]
 
     def by_event(self, chosen: Iterable[int]) -> dict[int, list[int]]:
         """The numbers of the chosen candidates within each event, all ascending."""
