@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 import holdfast
-from holdfast.compressors.notes import Candidates
+from holdfast.compressors.notes import Candidates, done_again, telling_of
 from holdfast.compressors.summaries import written as notes
 from holdfast.formats import read
 from holdfast.formats.convert import convert
@@ -589,6 +589,41 @@ def test_what_failed_and_was_tried_again_is_told_as_it_ended():
     candidates = Candidates(events, range(4), lambda _: 0.3)
 
     assert {each.event for each in candidates.found} == {2, 3}
+
+
+@pytest.mark.parametrize("budget", [300, 400, 500, 600, 900])
+def test_what_an_act_returned_is_told_with_what_it_returned_when_it_was_done_again(budget):
+    assertion = "AssertionError: assert 10.13 == Decimal('10.12')"
+    bad = "".join(f"FAILED tests/test_{town}.py::test_sum - {assertion}\n" for town in TOWNS)
+    dots = (
+        f"tests/test_{town}.py {'.' * 20}     [ {n * 37 + 24}%]" for n, town in enumerate(TOWNS)
+    )
+    start = ("=== test session starts ===", "platform linux -- Python 3.12.4", "rootdir: /srv/a")
+    head = "\n".join([*start, "collected 43 items", "", *dots, "", ""])
+    outputs = [f"{head}{bad}=== 3 failed, 40 passed in 2.{n}1s ===" for n in (3, 4)]
+    outputs.append(f"{head}{'=' * 60} 43 passed in 2.02s {'=' * 60}")
+    messages = [{"role": "user", "content": "Mend the tests of the ledger."}]
+    for number in range(27):
+        if number in (0, 3, 6):
+            call, result = called("run", {"command": "python -m pytest tests -q"}, "")
+            messages += [call, result | {"content": outputs[number // 3]}]
+        messages += exchange(number, filler(number))
+    _, done = told([*messages, *exchange(99, "ok")], budget)
+
+    assert "FAILED" not in done or "43 passed" in done
+
+
+def test_reads_of_different_parts_are_no_acts_that_are_done_again():
+    parts = [{"path": "src/ledger.py", "offset": 100 * n, "limit": 100} for n in range(1, 4)]
+    events = [
+        event
+        for n, part in enumerate(parts)
+        for event in (
+            StreamEvent("act", "read", json.dumps(part), 2 * n, 0),
+            StreamEvent("outcome", "tool", f"total_{n} = {n}", 2 * n + 1, 0, 2 * n),
+        )
+    ]
+    assert done_again(events, [telling_of(event) for event in events]) == {}
 
 
 def test_acts_that_differ_in_whom_they_are_for_are_all_told():

@@ -249,7 +249,8 @@ class Candidates:
         self._tells: list[tuple[str, ...]] = []
         self._forms: list[Form] = []
         self.costs: list[float] = []
-        numbers = sorted(set(among) - _superseded(events, self.tellings))
+        again = done_again(events, self.tellings)
+        numbers = sorted(set(among) - _superseded(events, self.tellings, again))
         for number in numbers:
             telling, tokens = self.tellings[number], rate(events[number])
             self.found += [PieceOfEvent(number, at) for at in telling.numbers]
@@ -258,6 +259,7 @@ class Candidates:
             self.costs += [cost * tokens for cost in telling.costs]
         pieces, self._under = in_context(events, self.tellings, numbers)
         self._headings = {above for above in self._under if above >= 0 and not self._tells[above]}
+        self._put_before(again)
         uses, weights = uses_of(events, self.tellings), table()
         said = self._said(numbers, uses)
         alone = self._asks_of_one_text()
@@ -370,6 +372,21 @@ class Candidates:
             known = self._lines[choice] = lines_of(self.tellings[event].reading.pieces, chosen)
         return known
 
+    def _put_before(self, again: Mapping[int, int]) -> None:
+        """Put acts that are done ``again`` under what is new in the newest outcome.
+
+        It is the state of now, and what they returned before is that no more.
+        """
+        outcomes, places = outcomes_of(self.events), defaultdict[int, list[int]](list)
+        for place, piece in enumerate(self.found):
+            places[piece.event].append(place)
+        for act, newest in again.items():
+            now = places.get(outcomes.get(newest, -1))
+            if now and act in places:
+                known = self.tellings[outcomes[act]].names if act in outcomes else {}
+                fresh = [(len({*self._tells[place]}.difference(known)), place) for place in now]
+                self._under[places[act][0]] = max(fresh)[1]
+
     def _asks_of_one_text(self) -> bool:
         """Whether a user spoke last and most candidates are from one text."""
         newest = self.events[-1] if self.events else None
@@ -428,30 +445,65 @@ class Candidates:
         return said
 
 
-def _superseded(events: Sequence[StreamEvent], tellings: Sequence[Telling]) -> set[int]:
+def _superseded(
+    events: Sequence[StreamEvent], tellings: Sequence[Telling], again: Mapping[int, int]
+) -> set[int]:
     """The numbers of events that later ones say again: the newest are enough.
 
-    These are equal words, as a program that prompts an agent repeats them, and acts nearly all of
-    whose words and all of whose ids the next one of the tool has, such as a plan that is written
-    anew after each step, or what failed and was tried again. An act stays whose outcome tells more
-    than that it succeeded or failed.
+    These are equal words, as a program that prompts an agent repeats them, and acts that are done
+    ``again``, or nearly all of whose words and all of whose ids the next one of the tool has, such
+    as a plan that is written anew after each step. An act stays whose outcome tells more than that
+    it succeeded or failed, and than that of the later act.
     """
     newest = {event[:3]: n for n, event in enumerate(events)}  # by function, speaker and text
     found = {n for n, event in enumerate(events) if event.function == "words"}
     found -= {*newest.values()}
-    outcomes = {event.act: n for n, event in enumerate(events) if event.function == "outcome"}
-    later = defaultdict[str, AbstractSet[str]](frozenset)
+    outcomes, names = outcomes_of(events), [telling.names.keys() for telling in tellings]
+    later: dict[str, int] = {}
     for number, event in reversed([*enumerate(events)]):
-        names, outcome = tellings[number].names.keys(), outcomes.get(number)
-        if event.function != "act" or len(names) < _PLAN:
+        if event.function != "act":
             continue
-        tells = outcome and len(tellings[outcome].numbers) > 1 and not events[outcome].failed
-        has_ids = tellings[number].ids <= later[event.by]
-        if not tells and has_ids and len(names & later[event.by]) >= _AGAIN * len(names):
+        following, outcome = again.get(number, later.get(event.by, number)), outcomes.get(number)
+        both = names[number] & names[following]
+        is_said = number in again or (
+            following != number
+            and len(names[number]) >= _PLAN
+            and tellings[number].ids <= tellings[following].ids
+            and len(both) >= _AGAIN * len(names[number])
+        )
+        if outcome and len(tellings[outcome].numbers) > 1 and not events[outcome].failed:
+            later_one = outcomes.get(following)
+            is_said &= later_one is not None and names[outcome] <= names[later_one]
+        if is_said:
             found |= {number, outcome or number}
-        else:
-            later[event.by] = names
+        elif len(names[number]) >= _PLAN:
+            later[event.by] = number
     return found
+
+
+def outcomes_of(events: Sequence[StreamEvent]) -> dict[int, int]:
+    """The number of the last outcome of each act."""
+    return {event.act: n for n, event in enumerate(events) if event.function == "outcome"}
+
+
+def done_again(events: Sequence[StreamEvent], tellings: Sequence[Telling]) -> dict[int, int]:
+    """For each act that is done again later, the newest that does the same.
+
+    It has the same ids, and nearly the same words.
+    """
+    newest: dict[tuple[str, AbstractSet[str]], int] = {}
+    again: dict[int, int] = {}
+    for number, event in reversed([*enumerate(events)]):
+        if event.function != "act":
+            continue
+        names, ids = tellings[number].names.keys(), tellings[number].ids
+        keys = (event.by, frozenset(names)), (event.by, ids)
+        for last in map(newest.get, keys):
+            others = tellings[last].names.keys() if last else frozenset[str]()
+            if last and len(names & others) >= _AGAIN * len(names | others):
+                again.setdefault(number, last)
+        newest |= dict.fromkeys(keys, again.get(number, number))
+    return again
 
 
 def _tellings(events: Sequence[StreamEvent], most: float, question: str) -> list[Telling]:
