@@ -290,6 +290,27 @@ def test_of_an_edit_that_shortens_much_the_text_that_is_there_now_is_told():
     assert told == "- edit path: a.py, old: …, new:     send_0(order, retries=0)\n    end()"
 
 
+def test_a_call_says_what_was_asked_where_others_have_the_same_short_arguments():
+    messages = [{"role": "user", "content": "Why is the ledger slow?"}]
+    for number, name in enumerate(("accounts", "credits", "debits", "owners", "towns")):
+        asked = f"SELECT id, town FROM {name} WHERE {name}_state = 'open' AND closed IS NULL "
+        query = {"host": "ledger-db.example.org", "base": "prod", "sql": f"{asked}-- {'x ' * 40}"}
+        rows = "\n".join(f"{n * 37 + number},Porto {n}" for n in range(9))
+        messages += [*called("query", query, f"id,town\n{rows}"), *exchange(number, filler(number))]
+    _, done = told([*messages, *exchange(99, "ok")], 700)
+
+    lines = [line for line in done.split("\n") if line.startswith("- query")]
+    assert lines
+    assert all("sql: SELECT id, town FROM" in line for line in lines)
+
+
+def test_a_call_whose_short_arguments_are_times_says_what_was_asked():
+    query = "sum by (service) (rate(requests_total{status='5xx', town='Porto'}[5m])) / " * 2
+    told = told_of_call("range", query=query, start="2026-05-02T09:00:00Z", step="60s")
+
+    assert told.startswith("- range query: sum by (service)")
+
+
 def test_the_lines_of_a_program_in_a_call_stay_lines():
     lines = [f"total_{n} = ledger.read(part={n}, kind='X')" for n in range(5)]
     told = told_of_call("run_program", code="\n".join(lines))

@@ -82,10 +82,13 @@ class Shortlist(NamedTuple):
 _WHOLE = Shortlist()
 
 
-def telling_of(event: StreamEvent, limits: Shortlist = _WHOLE) -> Telling:
-    """The pieces of the event; ``limits`` says which of a longer text are ranked."""
+def telling_of(event: StreamEvent, limits: Shortlist = _WHOLE, *, alike: bool = False) -> Telling:
+    """The pieces of the event; ``limits`` says which of a longer text are ranked.
+
+    ``alike``: it is an act, and the line on it is that on another act.
+    """
     if event.function == "act":
-        return _telling(("act", event.by, event.text, limits))
+        return _telling(("act like others" if alike else "act", event.by, event.text, limits))
     if event.function in ("outcome", "material"):
         return _telling(("returned", "", event.content, limits))
     return _telling(("said", "", event.content, limits))
@@ -94,8 +97,9 @@ def telling_of(event: StreamEvent, limits: Shortlist = _WHOLE) -> Telling:
 @Memo
 def _telling(key: tuple[str, str, str, Shortlist]) -> Telling:
     how, name, text, limits = key
-    if how == "act":
-        reading = Reading(tuple(pieces_of_act(name, text)), 1)
+    is_act = how.startswith("act")
+    if is_act:
+        reading = Reading(tuple(pieces_of_act(name, text, alike=how != "act")), 1)
     elif how == "returned":
         reading = taken_apart(text) or passages(text)
     else:
@@ -110,22 +114,22 @@ def _telling(key: tuple[str, str, str, Shortlist]) -> Telling:
         reading,
         numbers,
         tuple([() if n in heads and not piece.units else told for n, piece, told in each]),
-        tuple([_form(how, *each) for each in zip(named, pieces, strict=True)]),
+        tuple([_form(is_act, *each) for each in zip(named, pieces, strict=True)]),
         tuple([piece.cost for piece in pieces]),
         tuple(places_in(numbers, [piece.under for piece in pieces])),
         names,
         frozenset([name for name in names if shape(name) not in WORDS]),
         len(frozenset(names).union(*[piece.labels for piece in pieces])),
-        frozenset(quoted(text) if how != "act" else ()),
+        frozenset(() if is_act else quoted(text)),
     )
 
 
-def _form(how: str, named: Sequence[str], piece: Piece) -> Form:
+def _form(is_act: bool, named: Sequence[str], piece: Piece) -> Form:
     """The form of a piece; empty for a part of a long argument, which is no row of a listing.
 
     The agent chose each name in it.
     """
-    return () if how == "act" and piece.under >= 0 else form(named)
+    return () if is_act and piece.under >= 0 else form(named)
 
 
 def uses_of(events: Sequence[StreamEvent], tellings: Sequence[Telling]) -> dict[str, Use]:
@@ -509,10 +513,16 @@ def done_again(events: Sequence[StreamEvent], tellings: Sequence[Telling]) -> di
 def _tellings(events: Sequence[StreamEvent], most: float, question: str) -> list[Telling]:
     """The pieces of each event; of one longer than ``most`` characters, only the best."""
     short = {n: telling_of(event) for n, event in enumerate(events) if len(event.text) <= most}
-    if len(short) == len(events):
-        return list(short.values())
-    limits = Shortlist(most, question, frozenset().union(*(each.names for each in short.values())))
-    return [short.get(n) or telling_of(event, limits) for n, event in enumerate(events)]
+    names = (each.names for each in short.values())
+    known = frozenset().union(*names) if len(short) < len(events) else frozenset[str]()
+    limits = Shortlist(most, question, known)
+    told = [short.get(n) or telling_of(event, limits) for n, event in enumerate(events)]
+    acts = {event[:3]: n for n, event in enumerate(events) if event.function == "act"}
+    lines = Counter((by, told[n].reading.pieces[:1]) for (_, by, _), n in acts.items())
+    for number, event in enumerate(events):
+        if event.function == "act" and lines[event.by, told[number].reading.pieces[:1]] > 1:
+            told[number] = telling_of(event, _WHOLE if number in short else limits, alike=True)
+    return told
 
 
 def rates(messages: Sequence[Message], meter: Meter) -> Rate:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise, starmap
 
 from .json_values import Value, dump, values_in
-from .pieces import GAP, Piece, passages
+from .pieces import GAP, Piece, clauses, passages
 from .words import FENCES
 
 _OPENING = re.compile(r"\s*<([A-Za-z][\w.-]*)((?:[=\s][^<>]{0,200})?)>")
@@ -115,6 +115,7 @@ def _elements(text: str) -> list[tuple[str, str]]:
 # characters of an argument that are shown beside the name of the call; in recorded runs 200 kept
 # less, and 50 as much
 _ARGUMENT = 100
+_WORD = re.compile(r"[^\W\d_]{2}")  # times and units have single letters
 # share of the different words of an argument, if the next one has them too; half and double kept
 # as much of recorded runs
 _REPLACED = 0.5
@@ -122,7 +123,7 @@ _REMOVED = re.compile(r"^(?:-(?!--).*\n)+(?=\+)", re.MULTILINE)
 """The lines of a patch that the added lines below them replace."""
 
 
-def pieces_of_act(name: str, text: str) -> Iterator[Piece]:
+def pieces_of_act(name: str, text: str, *, alike: bool = False) -> Iterator[Piece]:
     """The pieces of each call in an act: its short arguments on one line, under it the long ones.
 
     Without a short argument of words, the first passage stands on the line: a bare name says
@@ -131,13 +132,13 @@ def pieces_of_act(name: str, text: str) -> Iterator[Piece]:
     above = 0
     for label, fields in calls_of(name, text):
         at = above
-        for piece in _call(label, fields):
+        for piece in _call(label, fields, alike):
             yield piece._replace(under=above if at > above else -1)
             at += 1
         above = at
 
 
-def _call(name: str, fields: Sequence[tuple[str, str]]) -> Iterator[Piece]:
+def _call(name: str, fields: Sequence[tuple[str, str]], alike: bool) -> Iterator[Piece]:
     fields = list(_without_what_is_replaced(fields))
     brief = [field for field in fields if _is_brief(field[1])]
     short = [_labelled(*field) for field in brief]
@@ -147,8 +148,14 @@ def _call(name: str, fields: Sequence[tuple[str, str]]) -> Iterator[Piece]:
         if not _is_brief(value)
         for place, piece in enumerate(passages(_REMOVED.sub(f"{GAP}\n", value)).pieces)
     ]
-    if long and not any(map(str.isalpha, "".join([value for _, value in brief]))):
+    if long and not any(_WORD.search(value) for _, value in brief):
         short.insert(0, long.pop(0).text)
+    elif long and alike and GAP not in [value for _, value in brief]:
+        first = long.pop(0)
+        begun = clauses(first.text, _ARGUMENT)[0]
+        short.append(begun)
+        if rest := first.text.partition(begun)[2].strip():
+            long.insert(0, first._replace(text=rest, continues=True))
     head = ", ".join(short)
     yield from passages(f"{name} {head}".strip()).pieces
     yield from long
