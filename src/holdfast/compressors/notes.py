@@ -262,8 +262,8 @@ class Candidates:
             self._forms += telling.forms
             self.costs += [cost * tokens for cost in telling.costs]
         pieces, self._under = in_context(events, self.tellings, numbers)
-        self._headings = {above for above in self._under if above >= 0 and not self._tells[above]}
         self._put_before(again)
+        self._headings = {above for above in self._under if above >= 0 and not self._tells[above]}
         uses, weights = uses_of(events, self.tellings), table()
         said = self._said(numbers, uses)
         alone = self._asks_of_one_text()
@@ -390,6 +390,7 @@ class Candidates:
                 known = self.tellings[outcomes[act]].names if act in outcomes else {}
                 fresh = [(len({*self._tells[place]}.difference(known)), place) for place in now]
                 self._under[places[act][0]] = max(fresh)[1]
+                self._tells[places[act][0]] = ()  # the newest act tells it
 
     def _asks_of_one_text(self) -> bool:
         """Whether a user spoke last and most candidates are from one text."""
