@@ -11,18 +11,6 @@ from functools import partial
 from inspect import isawaitable
 from typing import Any, Literal, Protocol
 
-from holdfast.agent.tools import (
-    FunctionTool,
-    PlainTool,
-    Tool,
-    as_text,
-    by_name,
-    checked,
-    remember_tool,
-    results,
-    search_tool,
-    tool,
-)
 from holdfast.formats.payloads import ROLES, as_sent, is_list, is_object, named
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.compressor import arun, run
@@ -35,6 +23,19 @@ from holdfast.session import Session, View
 from holdfast.session.view import copied
 from holdfast.stores.protocols import settled
 from holdfast.validity import repair, validate
+
+from .tools import (
+    FunctionTool,
+    PlainTool,
+    Tool,
+    as_text,
+    by_name,
+    checked,
+    remember_tool,
+    results,
+    search_tool,
+    tool,
+)
 
 __all__ = [
     "AgentLoop",

@@ -11,10 +11,11 @@ from typing import cast
 import click
 
 from holdfast import __version__
-from holdfast.cli.terminal import let_go, note
 from holdfast.kernel.errors import BudgetError, ConfigError, HoldfastError, InputError
 from holdfast.kernel.registry import Registry, nearest
 from holdfast.text.visible import visible
+
+from .terminal import let_go, note
 
 _TABLE = """
     compress compress:compress_command Fit a conversation to a budget of tokens.

@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from holdfast.batch import CHUNK, Summary, batch
-from holdfast.cli.options import (
+
+from .options import (
     JSON,
     LIMITS,
     PROFILE,
@@ -22,7 +23,7 @@ from holdfast.cli.options import (
     option,
     options_of,
 )
-from holdfast.cli.terminal import note, progress, write_json
+from .terminal import note, progress, write_json
 
 
 @click.command()

@@ -10,7 +10,14 @@ from typing import Any
 import click
 
 from holdfast.api import compress
-from holdfast.cli.files import (
+from holdfast.compressors import COMPRESSORS
+from holdfast.files import write_all
+from holdfast.kernel.errors import ConfigError
+from holdfast.reports import Account, account, written
+from holdfast.reports.text import WIDTH, overview, text_report
+from holdfast.result import CompressionResult, report_form, too_large
+
+from .files import (
     STDIN,
     STDOUT,
     Document,
@@ -20,7 +27,7 @@ from holdfast.cli.files import (
     text_bytes,
     within,
 )
-from holdfast.cli.options import (
+from .options import (
     JSON,
     LIMITS,
     OUTPUT,
@@ -43,14 +50,8 @@ from holdfast.cli.options import (
     share,
     store_options,
 )
-from holdfast.cli.results import calls_line, fate, summary, write_result
-from holdfast.cli.terminal import note, report, waiting, write_json
-from holdfast.compressors import COMPRESSORS
-from holdfast.files import write_all
-from holdfast.kernel.errors import ConfigError
-from holdfast.reports import Account, account, written
-from holdfast.reports.text import WIDTH, overview, text_report
-from holdfast.result import CompressionResult, report_form, too_large
+from .results import calls_line, fate, summary, write_result
+from .terminal import note, report, waiting, write_json
 
 
 def _fitted(

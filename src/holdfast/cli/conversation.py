@@ -10,7 +10,16 @@ import click
 
 from holdfast.api import count, sample
 from holdfast.cli import DONE, UNMET
-from holdfast.cli.files import (
+from holdfast.formats import FORMATS, detect
+from holdfast.formats.convert import convert
+from holdfast.kernel.errors import ConfigError
+from holdfast.kernel.registry import imported
+from holdfast.names import ProviderName
+from holdfast.reports.text import steps
+from holdfast.text.visible import amount
+from holdfast.validity import repair, validate
+
+from .files import (
     check_output,
     check_targets,
     json_bytes,
@@ -18,7 +27,7 @@ from holdfast.cli.files import (
     text_bytes,
     within,
 )
-from holdfast.cli.options import (
+from .options import (
     FORM,
     JSON,
     OUTPUT,
@@ -30,16 +39,8 @@ from holdfast.cli.options import (
     note_unknown,
     option,
 )
-from holdfast.cli.results import steps_of, write_result
-from holdfast.cli.terminal import SCREEN, report, waiting, write, write_json, write_to
-from holdfast.formats import FORMATS, detect
-from holdfast.formats.convert import convert
-from holdfast.kernel.errors import ConfigError
-from holdfast.kernel.registry import imported
-from holdfast.names import ProviderName
-from holdfast.reports.text import steps
-from holdfast.text.visible import amount
-from holdfast.validity import repair, validate
+from .results import steps_of, write_result
+from .terminal import SCREEN, report, waiting, write, write_json, write_to
 
 
 @click.command("count")

@@ -10,17 +10,18 @@ from pathlib import Path
 import click
 
 from holdfast.cli import DONE, UNMET
-from holdfast.cli.files import read_conversation, read_json, text_bytes, within
-from holdfast.cli.options import JSON, option, place_of, share
-from holdfast.cli.results import result_in
-from holdfast.cli.session import FIRST
-from holdfast.cli.terminal import note, write, write_json
 from holdfast.evaluation import Evaluation, Probe, evaluate, evaluation_page
 from holdfast.files import write_all
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.typed import is_list, typed
 from holdfast.stores.in_process import InProcessStore
 from holdfast.threads import open  # noqa: A004 - as one opens a file
+
+from .files import read_conversation, read_json, text_bytes, within
+from .options import JSON, option, place_of, share
+from .results import result_in
+from .session import FIRST
+from .terminal import note, write, write_json
 
 Telling = Callable[..., Evaluation]
 """Evaluates a result, or a conversation before and after."""

@@ -11,8 +11,6 @@ from typing import Any, TypeVar, cast
 
 import click
 
-from holdfast.cli.files import object_in, obstacle, read_json, within
-from holdfast.cli.terminal import note
 from holdfast.config import Config, load_config
 from holdfast.files import read_whole
 from holdfast.formats import FORMATS
@@ -28,6 +26,9 @@ from holdfast.providers import EMBEDDERS, MODELS, check_embedder, check_model
 from holdfast.stores import check_store, open_store
 from holdfast.text.visible import one_line
 from holdfast.tokens import COUNTERS, counter_for
+
+from .files import object_in, obstacle, read_json, within
+from .terminal import note
 
 F = TypeVar("F", bound=Callable[..., object])
 

@@ -9,8 +9,16 @@ from typing import Any
 
 import click
 
-from holdfast.cli.files import check_targets, json_bytes, read_json, read_text, within
-from holdfast.cli.options import (
+from holdfast.content import KINDS
+from holdfast.kernel.errors import ConfigError
+from holdfast.recovery import excerpt_of
+from holdfast.result import restore
+from holdfast.single_text import ShrunkText, shrink
+from holdfast.stores import open_store
+from holdfast.text.visible import amount
+
+from .files import check_targets, json_bytes, read_json, read_text, within
+from .options import (
     CONFIG,
     JSON,
     OUTPUT,
@@ -24,15 +32,8 @@ from holdfast.cli.options import (
     store_options,
     tokens,
 )
-from holdfast.cli.results import result_in
-from holdfast.cli.terminal import note, waiting, write, write_json, write_to
-from holdfast.content import KINDS
-from holdfast.kernel.errors import ConfigError
-from holdfast.recovery import excerpt_of
-from holdfast.result import restore
-from holdfast.single_text import ShrunkText, shrink
-from holdfast.stores import open_store
-from holdfast.text.visible import amount
+from .results import result_in
+from .terminal import note, waiting, write, write_json, write_to
 
 
 @click.command("recall")

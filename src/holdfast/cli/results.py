@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 
-from holdfast.cli.files import STDOUT, Document, like, object_in, text_bytes, within
-from holdfast.cli.terminal import write
 from holdfast.files import write_all
 from holdfast.kernel.errors import InputError
 from holdfast.kernel.typed import attributes
@@ -15,6 +13,9 @@ from holdfast.reports import MessageAccount
 from holdfast.reports.text import edits_by_kind
 from holdfast.result import CompressionResult, facts
 from holdfast.text.visible import amount
+
+from .files import STDOUT, Document, like, object_in, text_bytes, within
+from .terminal import write
 
 
 def write_result(

@@ -12,7 +12,14 @@ from typing import Any, cast
 
 import click
 
-from holdfast.cli.options import (
+from holdfast.http.budgets import Budgets, Size, stated
+from holdfast.http.requests import Vendor
+from holdfast.kernel.errors import ConfigError, InputError
+from holdfast.kernel.registry import imported
+from holdfast.options import Options
+from holdfast.proxy import UPSTREAMS, Settings
+
+from .options import (
     CONFIG,
     LLM,
     PROFILE,
@@ -26,13 +33,7 @@ from holdfast.cli.options import (
     options_of,
     store_options,
 )
-from holdfast.cli.terminal import note
-from holdfast.http.budgets import Budgets, Size, stated
-from holdfast.http.requests import Vendor
-from holdfast.kernel.errors import ConfigError, InputError
-from holdfast.kernel.registry import imported
-from holdfast.options import Options
-from holdfast.proxy import UPSTREAMS, Settings
+from .terminal import note
 
 _REQUESTS = frozenset({"model", "format", "thread"})
 """Options that each request states itself."""

@@ -13,7 +13,20 @@ from typing import Any, cast
 import click
 
 from holdfast.cli import group
-from holdfast.cli.files import (
+from holdfast.files import write_all
+from holdfast.kernel.errors import ConfigError
+from holdfast.kernel.typed import attributes, is_list
+from holdfast.memory.excerpts import best_place
+from holdfast.memory.times import day_name
+from holdfast.reports.text import WIDTH
+from holdfast.result import TokenUsage, report_form
+from holdfast.session import Session, View
+from holdfast.session.state import Event
+from holdfast.session.view import too_large
+from holdfast.text.visible import GLANCE, amount, one_line
+from holdfast.threads import open  # noqa: A004 - as one opens a file
+
+from .files import (
     STDIN,
     STDOUT,
     check_output,
@@ -24,7 +37,7 @@ from holdfast.cli.files import (
     text_bytes,
     within,
 )
-from holdfast.cli.options import (
+from .options import (
     CONFIG,
     COUNTER,
     FILE_URL,
@@ -50,20 +63,8 @@ from holdfast.cli.options import (
     place_of,
     url_of,
 )
-from holdfast.cli.results import steps_of
-from holdfast.cli.terminal import confirm, note, write, write_json, write_to
-from holdfast.files import write_all
-from holdfast.kernel.errors import ConfigError
-from holdfast.kernel.typed import attributes, is_list
-from holdfast.memory.excerpts import best_place
-from holdfast.memory.times import day_name
-from holdfast.reports.text import WIDTH
-from holdfast.result import TokenUsage, report_form
-from holdfast.session import Session, View
-from holdfast.session.state import Event
-from holdfast.session.view import too_large
-from holdfast.text.visible import GLANCE, amount, one_line
-from holdfast.threads import open  # noqa: A004 - as one opens a file
+from .results import steps_of
+from .terminal import confirm, note, write, write_json, write_to
 
 FIRST = "append something first"
 

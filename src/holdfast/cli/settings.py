@@ -8,13 +8,14 @@ from dataclasses import asdict, replace
 import click
 
 from holdfast.cli import group
-from holdfast.cli.options import CONFIG, JSON, configured, option
-from holdfast.cli.terminal import note, write, write_json
 from holdfast.config import Setting
 from holdfast.kernel.compressor import described
 from holdfast.kernel.errors import NotFoundError
 from holdfast.providers.prices import Price, price_list, price_of
 from holdfast.text.visible import one_line
+
+from .options import CONFIG, JSON, configured, option
+from .terminal import note, write, write_json
 
 _HIDDEN = "(hidden)"
 _PASSWORD = re.compile(r"(?<=://)([^/@:]*):[^/@]*(?=@)")

@@ -11,14 +11,15 @@ import click
 
 from holdfast import upkeep
 from holdfast.cli import group
-from holdfast.cli.files import STDOUT, obstacle, within
-from holdfast.cli.options import STORE_KEY, YES, having, kept_in, option
-from holdfast.cli.terminal import confirm, note, progress, write
 from holdfast.files import as_input_errors, write_lines
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.stores import open_store
 from holdfast.stores.protocols import Closes, Compacts, Migrates
+
+from .files import STDOUT, obstacle, within
+from .options import STORE_KEY, YES, having, kept_in, option
+from .terminal import confirm, note, progress, write
 
 command = group(
     "store",

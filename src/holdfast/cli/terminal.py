@@ -17,11 +17,12 @@ from typing import NoReturn, TextIO, cast
 
 import click
 
-from holdfast.cli.files import STDOUT, text_bytes
 from holdfast.files import write_all
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.registry import imported
 from holdfast.text.visible import visible
+
+from .files import STDOUT, text_bytes
 
 SCREEN = "holdfast.cli.screen"
 """The module that draws with rich, which takes 60 ms to import and is needed by few runs."""

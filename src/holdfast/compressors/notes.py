@@ -12,7 +12,6 @@ from itertools import chain, repeat
 from math import fsum, inf
 from typing import NamedTuple
 
-from holdfast.compressors.summaries import Told, lines_of, written
 from holdfast.content import taken_apart
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.messages import Message
@@ -45,6 +44,8 @@ from holdfast.text.pieces import (
     shape,
     things,
 )
+
+from .summaries import Told, lines_of, written
 
 # the pieces of events
 

@@ -12,20 +12,6 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from holdfast.compressors.notes import IDLE, NEARER, Candidates, rates
-from holdfast.compressors.references import Place, key_in, note, parted, save_messages
-from holdfast.compressors.summaries import (
-    HEADING,
-    Placed,
-    WorkingStore,
-    body_of,
-    concealed,
-    mark,
-    placed,
-    read_again,
-    written,
-)
-from holdfast.compressors.tool_outputs import material_cut_first, without_loss
 from holdfast.content import recognise
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Configured, Flow, Plan
@@ -38,6 +24,21 @@ from holdfast.selection import table, until
 from holdfast.stream import StreamEvent, events_of
 from holdfast.text.fit import filled, head_tail, water_level
 from holdfast.text.pieces import writer
+
+from .notes import IDLE, NEARER, Candidates, rates
+from .references import Place, key_in, note, parted, save_messages
+from .summaries import (
+    HEADING,
+    Placed,
+    WorkingStore,
+    body_of,
+    concealed,
+    mark,
+    placed,
+    read_again,
+    written,
+)
+from .tool_outputs import material_cut_first, without_loss
 
 TOLD, LEFT_OUT = "in the notes", "not in the notes"
 """The reason of a drop: notes have pieces of the message, or none of its whole exchange."""

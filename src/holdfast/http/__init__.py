@@ -14,14 +14,15 @@ from importlib.util import find_spec
 from typing import Any, Literal, Self, Unpack
 from urllib.request import getproxies
 
-from holdfast.http.budgets import Budgets, Size
-from holdfast.http.fitter import Fitted, Fitter, RequestRefusedError
-from holdfast.http.requests import HEADER, origin_of
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.registry import imported
 from holdfast.options import Options, lists_options
 from holdfast.providers.vendor import REFUSED
 from holdfast.stores.protocols import ClosedAfterUse
+
+from .budgets import Budgets, Size
+from .fitter import Fitted, Fitter, RequestRefusedError
+from .requests import HEADER, origin_of
 
 __all__ = [
     "AsyncTransport",

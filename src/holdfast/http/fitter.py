@@ -15,18 +15,6 @@ from holdfast.agent import smaller_budget
 from holdfast.api import TokenBreakdown, compress, count
 from holdfast.formats import named
 from holdfast.formats.payloads import Object, is_list, is_object
-from holdfast.http.budgets import Budgets, Size, answer_of
-from holdfast.http.requests import (
-    Endpoint,
-    endpoint_of,
-    model_of_text,
-    named_in_body,
-    plain,
-    read_object,
-    thread_of,
-    written,
-)
-from holdfast.http.views import Sent, Views, chain_of, grown, positions
 from holdfast.kernel.budget import MOST, Budget
 from holdfast.kernel.errors import ContextOverflowError, HoldfastError
 from holdfast.kernel.messages import Viewing
@@ -36,6 +24,19 @@ from holdfast.providers.vendor import refusal
 from holdfast.result import CompressionResult
 from holdfast.tokens import window_of
 from holdfast.trace import log
+
+from .budgets import Budgets, Size, answer_of
+from .requests import (
+    Endpoint,
+    endpoint_of,
+    model_of_text,
+    named_in_body,
+    plain,
+    read_object,
+    thread_of,
+    written,
+)
+from .views import Sent, Views, chain_of, grown, positions
 
 _ELSEWHERE = frozenset({"conversation", "previous_response_id"})
 """Fields of a body that continue messages which only the provider has."""

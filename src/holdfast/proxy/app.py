@@ -24,12 +24,13 @@ from holdfast.http.requests import OWN, Vendor, origin_of, plain, vendor_of, wri
 from holdfast.kernel.errors import HoldfastError
 from holdfast.providers.vendor import REFUSED
 from holdfast.proxy import Settings
-from holdfast.proxy.asgi import Connection, Gone, Receive, Scope, Send
-from holdfast.proxy.figures import Figures, Row, Usage
-from holdfast.proxy.pages import Pages
-from holdfast.proxy.recalls import Recalls
 from holdfast.text.visible import fault_line
 from holdfast.text.words import READ
+
+from .asgi import Connection, Gone, Receive, Scope, Send
+from .figures import Figures, Row, Usage
+from .pages import Pages
+from .recalls import Recalls
 
 log = logging.getLogger("holdfast.proxy")
 

@@ -16,12 +16,13 @@ from holdfast.http.requests import origin_of, plain, read_object, thread_of, wri
 from holdfast.kernel.errors import ConfigError, HoldfastError, NotFoundError
 from holdfast.options import Options
 from holdfast.proxy import LOOPBACK, Settings
-from holdfast.proxy.asgi import Connection
-from holdfast.proxy.figures import Figures
 from holdfast.recovery import recall
 from holdfast.reports import report
 from holdfast.reports.pages import asset
 from holdfast.result import CompressionMetrics
+
+from .asgi import Connection
+from .figures import Figures
 
 _PAGE = "/holdfast"
 _COMPRESS = "/v1/compress"

@@ -15,7 +15,7 @@ from holdfast.proxy import LOOPBACK, Settings
 try:
     import uvicorn
 
-    from holdfast.proxy.app import Proxy
+    from .app import Proxy
 except ModuleNotFoundError as missing:
     raise MissingExtraError("the proxy", "proxy") from missing
 

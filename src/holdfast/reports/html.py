@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from holdfast.reports import Account, MessageAccount, Touch
-from holdfast.reports.pages import PREVIEW, asset, fact_list, page, shown
-from holdfast.reports.text import (
+from holdfast.text.visible import amount, one_line, plain
+
+from .pages import PREVIEW, asset, fact_list, page, shown
+from .text import (
     DiffPiece,
     difference,
     exactness,
@@ -18,7 +20,6 @@ from holdfast.reports.text import (
     verdict,
     worth,
 )
-from holdfast.text.visible import amount, one_line, plain
 
 _HEIGHT = 26  # pixels of one bar; WCAG 2.2 asks for 24 of what a pointer must meet (2.5.8)
 _DENSE = 120  # messages; a bar of 1,000 pixels has 8 for each, of which edges would take 2

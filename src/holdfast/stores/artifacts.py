@@ -26,8 +26,11 @@ from holdfast.kernel.errors import (
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import imported, needed_by
 from holdfast.kernel.typed import typed
-from holdfast.stores.excerpts import TextExcerpt, excerpt
-from holdfast.stores.protocols import (
+from holdfast.text.keyed import KEY_DIGITS, is_known
+from holdfast.text.keyed import key_of as keyed
+
+from .excerpts import TextExcerpt, excerpt
+from .protocols import (
     KeepsBytes,
     ListsKeys,
     from_base64,
@@ -36,8 +39,6 @@ from holdfast.stores.protocols import (
     to_bytes,
     to_text,
 )
-from holdfast.text.keyed import KEY_DIGITS, is_known
-from holdfast.text.keyed import key_of as keyed
 
 VERSION = 1  # of the header
 

@@ -19,7 +19,10 @@ from typing import cast
 from holdfast.kernel.errors import ConfigError, StoreError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import imported, needed_by
-from holdfast.stores.protocols import (
+from holdfast.text.keyed import decimal
+from holdfast.text.words import STOP_WORDS, stem, words
+
+from .protocols import (
     Line,
     MessageLog,
     from_base64,
@@ -28,9 +31,7 @@ from holdfast.stores.protocols import (
     to_bytes,
     to_text,
 )
-from holdfast.stores.wrappers import MappedStore
-from holdfast.text.keyed import decimal
-from holdfast.text.words import STOP_WORDS, stem, words
+from .wrappers import MappedStore
 
 with needed_by("an encrypted store", "encrypt"):
     from cryptography.exceptions import InvalidTag

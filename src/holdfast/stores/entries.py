@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 
-from holdfast.stores.protocols import to_bytes, to_text
+from .protocols import to_bytes, to_text
 
 
 class BytesStore(ABC):

@@ -12,9 +12,10 @@ from math import inf
 from time import monotonic
 
 from holdfast.kernel.forks import brief_lock
-from holdfast.stores.entries import EntryStore
-from holdfast.stores.protocols import Line
 from holdfast.text.similarity import Lexical
+
+from .entries import EntryStore
+from .protocols import Line
 
 
 class InProcessLog:

@@ -21,10 +21,11 @@ from weakref import WeakValueDictionary
 from holdfast.kernel.errors import CorruptError
 from holdfast.kernel.forks import Forks, brief_lock
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.stores.artifacts import keeps_bytes
-from holdfast.stores.in_process import InProcessLog
-from holdfast.stores.protocols import KeepsLogs, Line, ListsKeys, LogStore, put_new, settled
-from holdfast.stores.wrappers import MappedStore, OverBytes, ShieldedStore
+
+from .artifacts import keeps_bytes
+from .in_process import InProcessLog
+from .protocols import KeepsLogs, Line, ListsKeys, LogStore, put_new, settled
+from .wrappers import MappedStore, OverBytes, ShieldedStore
 
 _LINES, _NAMES = "log:", "logs:"
 """How the keys of entries begin: of lines, and of the names of logs where keys are not listed."""

@@ -18,11 +18,12 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from holdfast.kernel.errors import StoreError
 from holdfast.kernel.forks import cached_property
 from holdfast.kernel.registry import needed_by
-from holdfast.stores.entries import BytesStore
-from holdfast.stores.protocols import shown, to_bytes, to_text, unusable
-from holdfast.stores.sqlite import SqliteStore
-from holdfast.stores.wrappers import RoutedStore
 from holdfast.text.visible import fault_line
+
+from .entries import BytesStore
+from .protocols import shown, to_bytes, to_text, unusable
+from .sqlite import SqliteStore
+from .wrappers import RoutedStore
 
 with needed_by("a store of objects", "objects"):
     import obstore

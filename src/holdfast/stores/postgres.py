@@ -15,12 +15,12 @@ from typing import TypeVar, cast
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from holdfast.stores.entries import EntryStore, texts
-from holdfast.stores.postings import Tallied, blocks, scores, tallied, waiting_words
-from holdfast.stores.protocols import Line, shown, to_bytes, to_text, unusable
 from holdfast.text.similarity import POSTING
 
+from .entries import EntryStore, texts
 from .postgres_database import Connection, Database, Row
+from .postings import Tallied, blocks, scores, tallied, waiting_words
+from .protocols import Line, shown, to_bytes, to_text, unusable
 
 T = TypeVar("T")
 

@@ -16,7 +16,8 @@ from weakref import finalize
 from holdfast.kernel.errors import StoreError
 from holdfast.kernel.forks import brief_lock
 from holdfast.kernel.registry import needed_by
-from holdfast.stores.protocols import shown
+
+from .protocols import shown
 
 with needed_by("a PostgreSQL store", "postgres"):
     from psycopg import Connection, Cursor, Error, InterfaceError, OperationalError, connect

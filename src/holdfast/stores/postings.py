@@ -14,9 +14,10 @@ from typing import Protocol
 
 from msgspec import msgpack
 
-from holdfast.stores.protocols import to_bytes, to_text
 from holdfast.text.similarity import MOST_TIMES, POSTING, affordable, best_of, bm25, tally, together
 from holdfast.text.words import terms
+
+from .protocols import to_bytes, to_text
 
 # words of a question that are searched, of a pasted page the first: among 8,000 lines so many take
 # 3 ms, half 2 and double 5, and half and double find fewer of the ten lines that all words find

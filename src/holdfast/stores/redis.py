@@ -25,9 +25,10 @@ from msgspec import msgpack
 from holdfast.kernel.errors import StoreError
 from holdfast.kernel.forks import cached_property
 from holdfast.kernel.registry import needed_by
-from holdfast.stores.entries import EntryStore, texts
-from holdfast.stores.postings import Tallied, counted, scores
-from holdfast.stores.protocols import Line, shown, to_bytes, to_text, unusable
+
+from .entries import EntryStore, texts
+from .postings import Tallied, counted, scores
+from .protocols import Line, shown, to_bytes, to_text, unusable
 
 with needed_by("a Redis store", "redis"):
     import redis

@@ -23,10 +23,12 @@ from time import time
 from typing import Any
 
 from holdfast.kernel.errors import CorruptError, StoreError
-from holdfast.stores.entries import EntryStore
-from holdfast.stores.postings import Tallied, blocks, scores, tallied, waiting_words
-from holdfast.stores.protocols import ClosedAfterUse, Line, to_bytes, to_text, unusable
-from holdfast.stores.sqlite_file import (
+from holdfast.text.similarity import POSTING
+
+from .entries import EntryStore
+from .postings import Tallied, blocks, scores, tallied, waiting_words
+from .protocols import ClosedAfterUse, Line, to_bytes, to_text, unusable
+from .sqlite_file import (
     DatabaseFile,
     SchemaError,
     Synchronous,
@@ -34,7 +36,6 @@ from holdfast.stores.sqlite_file import (
     sealed,
     unsealed,
 )
-from holdfast.text.similarity import POSTING
 
 MOST_WAITING = 64
 """Lines of a log whose words may wait. A search scans this many in about 0.5 ms."""

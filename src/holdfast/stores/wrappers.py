@@ -16,8 +16,9 @@ from typing import Any, Protocol, cast
 
 from holdfast.kernel.forks import brief_lock
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.stores.artifacts import CONTENT
-from holdfast.stores.protocols import (
+
+from .artifacts import CONTENT
+from .protocols import (
     Answer,
     ErasesLogs,
     Expires,
