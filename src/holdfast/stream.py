@@ -82,9 +82,13 @@ class StreamEvent(NamedTuple):
         return self.by == "user" and self.function == "words"
 
 
+Events = Sequence[StreamEvent]
+"""A conversation, or a part of it."""
+
+
 def events_of(
     messages: Sequence[Message],
-    notes: Mapping[int, Sequence[StreamEvent]],
+    notes: Mapping[int, Events],
     envelope: Sequence[Part] = (),
 ) -> list[StreamEvent]:
     """The events of these messages in order; ``notes`` has those of earlier notes by index.
@@ -238,6 +242,8 @@ _SIGNS_BEFORE = re.compile(r"\A\W+")
 _SIGNED = re.compile(r".*(?:[]:>)}](?:\s+|\Z)|[：】])", re.DOTALL)
 """An opening up to its last sign, without words of the content that several outputs begin with."""
 
+Said = Sequence[tuple[str, str]]
+"""The texts of a conversation, each with the role of its speaker."""
 Syntax = str
 """How an act is written: ``fence``, ``element``, ``object``, ``call``, ``command``, or the start of
 a line.
@@ -356,7 +362,7 @@ def protocol_of(messages: Sequence[Message]) -> Protocol:
     return _with_results(messages, said)
 
 
-def _with_results(messages: Sequence[Message], said: Sequence[tuple[str, str]]) -> Protocol:
+def _with_results(messages: Sequence[Message], said: Said) -> Protocol:
     """The openings of a program's form that several texts beside tool results have."""
     texts = [
         part.text
@@ -369,7 +375,7 @@ def _with_results(messages: Sequence[Message], said: Sequence[tuple[str, str]]) 
     return NATIVE._replace(openings=openings, answers_act=False)
 
 
-def _written(said: Sequence[tuple[str, str]]) -> Protocol:
+def _written(said: Said) -> Protocol:
     """The regular forms of acts that are written as text, and of their outputs."""
     ends = Counter(ending(text)[0] for role, text in said if role == "assistant")
     if ends.total() < _FEWEST:
@@ -402,7 +408,7 @@ def _end(text: str) -> str:
     return DIGITS.sub("0", text.rstrip()[-_OPENING:])[::-1]
 
 
-def _of_commands(said: Sequence[tuple[str, str]]) -> Protocol | None:
+def _of_commands(said: Said) -> Protocol | None:
     """The protocol of an agent that says nothing but commands, as at a shell or in a game.
 
     Hardly a message of it is a sentence, and most begin with a word that others begin with and go
@@ -434,7 +440,7 @@ def _may_be_command(text: str) -> bool:
     return bool(bare) and "\n\n" not in bare and not ends_like_sentence(bare)
 
 
-def _with_answers(said: Sequence[tuple[str, str]], syntaxes: frozenset[Syntax]) -> Protocol:
+def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
     """The protocol with these acts, and what the user messages after them have in common.
 
     What ends in one of these forms and only people answer, as ``Final answer:``, is no act.
@@ -462,7 +468,7 @@ def _with_answers(said: Sequence[tuple[str, str]], syntaxes: frozenset[Syntax]) 
     return protocol._replace(syntaxes=frozenset(returned))
 
 
-def _with_blocks(said: Sequence[tuple[str, str]]) -> Protocol | None:
+def _with_blocks(said: Said) -> Protocol | None:
     """The protocol with code between words as acts; None if people may answer it.
 
     Most answers begin alike, in a first line that does not read as words: ``exit code: 0 (done)``.
@@ -478,9 +484,7 @@ def _with_blocks(said: Sequence[tuple[str, str]]) -> Protocol | None:
     return protocol._replace(answers_act=True) if are_programs else None
 
 
-def _exchanges(
-    said: Sequence[tuple[str, str]], syntaxes: frozenset[Syntax]
-) -> list[tuple[Syntax, str, str]]:
+def _exchanges(said: Said, syntaxes: frozenset[Syntax]) -> list[tuple[Syntax, str, str]]:
     """The syntax of each act, its message and the user's answer; all messages if none are known."""
     found = [
         (Protocol(syntaxes).act_in(text)[0], text, answer)
@@ -496,7 +500,7 @@ def _is_command(text: str) -> bool:
 
 
 def _openings(
-    answers: Sequence[str], said: Sequence[tuple[str, str]], *, have_acts: bool
+    answers: Sequence[str], said: Said, *, have_acts: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The openings that several answers have in common, of programs and of either.
 

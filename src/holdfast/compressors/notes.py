@@ -27,7 +27,7 @@ from holdfast.selection import (
     with_context,
     worth_of,
 )
-from holdfast.stream import StreamEvent
+from holdfast.stream import Events, StreamEvent
 from holdfast.text.acts import pieces_of_act
 from holdfast.text.fit import FIRST_GUESS, beginning, filled
 from holdfast.text.importance import alarm
@@ -110,12 +110,13 @@ def _telling(key: tuple[str, str, str, Shortlist]) -> Telling:
     named = [things(piece.names) for piece in pieces]
     names = Counter(chain.from_iterable(named))
     heads = {piece.under for piece in pieces}
-    each = zip(numbers, pieces, named, strict=True)
+    each = list(zip(numbers, pieces, named, strict=True))
     return Telling(
         reading,
         numbers,
         tuple([() if n in heads and not piece.units else told for n, piece, told in each]),
-        tuple([_form(is_act, *each) for each in zip(named, pieces, strict=True)]),
+        # the parts of a long argument are no rows of a listing: the agent chose each name in them
+        tuple([() if is_act and piece.under >= 0 else form(told) for _, piece, told in each]),
         tuple([piece.cost for piece in pieces]),
         tuple(places_in(numbers, [piece.under for piece in pieces])),
         names,
@@ -125,15 +126,7 @@ def _telling(key: tuple[str, str, str, Shortlist]) -> Telling:
     )
 
 
-def _form(is_act: bool, named: Sequence[str], piece: Piece) -> Form:
-    """The form of a piece; empty for a part of a long argument, which is no row of a listing.
-
-    The agent chose each name in it.
-    """
-    return () if is_act and piece.under >= 0 else form(named)
-
-
-def uses_of(events: Sequence[StreamEvent], tellings: Sequence[Telling]) -> dict[str, Use]:
+def uses_of(events: Events, tellings: Sequence[Telling]) -> dict[str, Use]:
     """The use of each name over all events; distances are counted in events."""
     uses: dict[str, Use] = {}
     for now, (event, telling) in enumerate(zip(events, tellings, strict=True)):
@@ -161,7 +154,7 @@ def uses_of(events: Sequence[StreamEvent], tellings: Sequence[Telling]) -> dict[
 
 
 def _note_what_is_next(
-    events: Sequence[StreamEvent], tellings: Sequence[Telling], uses: Mapping[str, Use]
+    events: Events, tellings: Sequence[Telling], uses: Mapping[str, Use]
 ) -> None:
     """Set ``taken`` of the ids beside those that a later act names on its first line.
 
@@ -182,9 +175,7 @@ def _note_what_is_next(
                     use.taken = max(use.taken, taken.count(like) / (looks.count(like) - 1))
 
 
-def _opened(
-    events: Sequence[StreamEvent], tellings: Sequence[Telling], uses: Mapping[str, Use]
-) -> dict[str, int]:
+def _opened(events: Events, tellings: Sequence[Telling], uses: Mapping[str, Use]) -> dict[str, int]:
     """The ids that an act names on its first line after they appeared, and the first such act."""
     opened: dict[str, int] = {}
     for now, (event, telling) in enumerate(zip(events, tellings, strict=True)):
@@ -234,7 +225,7 @@ class Candidates:
 
     def __init__(
         self,
-        events: Sequence[StreamEvent],
+        events: Events,
         among: Collection[int],
         rate: Rate,
         question: str = "",
@@ -388,7 +379,7 @@ class Candidates:
         for act, newest in again.items():
             now = places.get(outcomes.get(newest, -1))
             if now and act in places:
-                known = self.tellings[outcomes[act]].names if act in outcomes else {}
+                known: Iterable[str] = self.tellings[outcomes[act]].names if act in outcomes else ()
                 fresh = [(len({*self._tells[place]}.difference(known)), place) for place in now]
                 self._under[places[act][0]] = max(fresh)[1]
                 self._tells[places[act][0]] = ()  # the newest act tells it
@@ -451,9 +442,7 @@ class Candidates:
         return said
 
 
-def _superseded(
-    events: Sequence[StreamEvent], tellings: Sequence[Telling], again: Mapping[int, int]
-) -> set[int]:
+def _superseded(events: Events, tellings: Sequence[Telling], again: Mapping[int, int]) -> set[int]:
     """The numbers of events that later ones say again: the newest are enough.
 
     These are equal words, as a program that prompts an agent repeats them, and acts that are done
@@ -487,12 +476,12 @@ def _superseded(
     return found
 
 
-def outcomes_of(events: Sequence[StreamEvent]) -> dict[int, int]:
+def outcomes_of(events: Events) -> dict[int, int]:
     """The number of the last outcome of each act."""
     return {event.act: n for n, event in enumerate(events) if event.function == "outcome"}
 
 
-def done_again(events: Sequence[StreamEvent], tellings: Sequence[Telling]) -> dict[int, int]:
+def done_again(events: Events, tellings: Sequence[Telling]) -> dict[int, int]:
     """For each act that is done again later, the newest that does the same.
 
     It has the same ids, and nearly the same words.
@@ -512,12 +501,11 @@ def done_again(events: Sequence[StreamEvent], tellings: Sequence[Telling]) -> di
     return again
 
 
-def _tellings(events: Sequence[StreamEvent], most: float, question: str) -> list[Telling]:
+def _tellings(events: Events, most: float, question: str) -> list[Telling]:
     """The pieces of each event; of one longer than ``most`` characters, only the best."""
     short = {n: telling_of(event) for n, event in enumerate(events) if len(event.text) <= most}
-    names = (each.names for each in short.values())
-    known = frozenset().union(*names) if len(short) < len(events) else frozenset[str]()
-    limits = Shortlist(most, question, known)
+    names = [each.names for each in short.values()] if len(short) < len(events) else []
+    limits = Shortlist(most, question, frozenset[str]().union(*names))
     told = [short.get(n) or telling_of(event, limits) for n, event in enumerate(events)]
     acts = {event[:3]: n for n, event in enumerate(events) if event.function == "act"}
     lines = Counter((by, told[n].reading.pieces[:1]) for (_, by, _), n in acts.items())
@@ -540,9 +528,7 @@ def rates(messages: Sequence[Message], meter: Meter) -> Rate:
 # the notes
 
 
-def noted(
-    events: Sequence[StreamEvent], tokens: int, count: Callable[[str], int], heading: str = ""
-) -> str:
+def noted(events: Events, tokens: int, count: Callable[[str], int], heading: str = "") -> str:
     """The best notes on some events in at most so many tokens; empty if nothing fits."""
     everything, room = range(len(events)), max(tokens, 1)
     candidates = Candidates(events, everything, lambda _: 1 / FIRST_GUESS, room=room)
@@ -555,7 +541,7 @@ def noted(
 
 
 def in_context(
-    events: Sequence[StreamEvent], tellings: Sequence[Telling], among: Iterable[int]
+    events: Events, tellings: Sequence[Telling], among: Iterable[int]
 ) -> tuple[list[Piece], list[int]]:
     """The pieces of some events that may be chosen, and for each the place of its context, or -1.
 
@@ -581,7 +567,7 @@ def in_context(
     return found, under
 
 
-def under_their_acts(numbers: Collection[int], events: Sequence[StreamEvent]) -> list[int]:
+def under_their_acts(numbers: Collection[int], events: Events) -> list[int]:
     """The numbers of events in their order, but each outcome's after its act's, if that is there.
 
     Calls may be made together, and then their outcomes come after the last of them.

@@ -21,7 +21,7 @@ from holdfast.text.importance import TROUBLE, alarm
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import Piece, Reading, clauses
 
-from .lossy import FEWEST, MOSTLY, SAMPLE, LossyKind, mostly, sampled
+from .lossy import FEWEST, MOSTLY, SAMPLE, Lines, LossyKind, mostly, sampled
 
 _COLUMNS = 12  # fields at the beginning of a line that may be columns; half and double read alike
 # least share of lines that begin a record; stack traces are longer than their heads. Half and
@@ -87,7 +87,7 @@ _NUMBER = re.compile(
 _DIGITS_ALIKE = str.maketrans("123456789", "000000000")
 
 
-def _masked(lines: Sequence[str]) -> list[str]:
+def _masked(lines: Lines) -> list[str]:
     """The lines or words with ``0`` for each number, id, address, date, and list of them.
 
     All digits look alike to the patterns, and most lines of a log are then equal.
@@ -302,7 +302,7 @@ class KindSummary(NamedTuple):
     """The largest number of words shown at one place, each of which makes a kind."""
 
 
-def _events(kind: EventKind, lines: Sequence[str], usual_level: str) -> Iterator[KindSummary]:
+def _events(kind: EventKind, lines: Lines, usual_level: str) -> Iterator[KindSummary]:
     """The events of a kind; failures that differ only in a number are separated from successes."""
     said = [_words(lines[row][:_LONGEST], head.fields) for row, head in kind.rows]
     level = "" if kind.level == usual_level and not alarm(kind.level) else kind.level
@@ -350,7 +350,7 @@ def _joint_form(values: Sequence[str]) -> str:
     return f"{start}{_MORE}{end}"
 
 
-def _components(lines: Sequence[str], events: Sequence[KindSummary]) -> str:
+def _components(lines: Lines, events: Sequence[KindSummary]) -> str:
     """The components of some events, without process numbers, the most usual first."""
     usual = Counter[str]()
     for row, head in chain.from_iterable(event.rows for event in events):
@@ -417,7 +417,7 @@ class Log(LossyKind):
         return Reading(tuple(_pieces(lines, events, usual)), len(lines), "")
 
 
-def _pieces(lines: Sequence[str], events: Sequence[KindSummary], usual: str) -> Iterator[Piece]:
+def _pieces(lines: Lines, events: Sequence[KindSummary], usual: str) -> Iterator[Piece]:
     marks = f"×n n such lines, {_MORE} differs, a|b either; then lines as they are"
     found = "1 kind" if len(events) == 1 else f"{len(events)} kinds"
     mostly = f"mostly {usual}, " if usual else ""  # which is left out of the lines below

@@ -14,7 +14,7 @@ from holdfast.text.memo import Memo
 from holdfast.text.pieces import Piece, Reading, clauses, passages
 from holdfast.text.sentences import GUTTER
 
-from .lossy import FEWEST, MOSTLY, SAMPLE, LossyKind, mostly, rows
+from .lossy import FEWEST, MOSTLY, SAMPLE, Lines, LossyKind, mostly, rows
 from .structured import facts
 
 Style: TypeAlias = Literal["delimited", "ruled", "aligned"]
@@ -145,7 +145,7 @@ def _is_rule(line: str) -> bool:
     return not _STROKES.isdisjoint(line) and _RULE.fullmatch(line) is not None
 
 
-def _ruled(lines: Sequence[str], sample: Sequence[str]) -> Grid | None:
+def _ruled(lines: Lines, sample: Lines) -> Grid | None:
     """Cells between bars; rules are not rows, and the header is above the first inner rule."""
     if not any(map(_is_rule, sample[:4])):
         return None
@@ -164,7 +164,7 @@ def _barred(line: str) -> list[str]:
     return cells[1:-1] if framed and len(cells) > 2 and not cells[-1] else cells
 
 
-def _delimited(lines: Sequence[str], sample: Sequence[str], *, headed: bool = True) -> Grid | None:
+def _delimited(lines: Lines, sample: Lines, *, headed: bool = True) -> Grid | None:
     """Cells between delimiters; without a header, a column must be of numbers."""
     for delimiter in _DELIMITERS:
         if sample[0].count(delimiter) and (likely := _plausible(sample, delimiter)) is not None:
@@ -176,7 +176,7 @@ def _delimited(lines: Sequence[str], sample: Sequence[str], *, headed: bool = Tr
     return None
 
 
-def _announced(lines: Sequence[str], sample: Sequence[str]) -> Grid | None:
+def _announced(lines: Lines, sample: Lines) -> Grid | None:
     """A table below a line that announces it; that line stays with the header."""
     if len(sample) < FEWEST or not sample[0].rstrip().endswith(":"):
         return None
@@ -189,7 +189,7 @@ def _number(cell: str) -> object:
     return _NUMBER.fullmatch(cell.strip())
 
 
-def _plausible(sample: Sequence[str], delimiter: str) -> bool | None:
+def _plausible(sample: Lines, delimiter: str) -> bool | None:
     """Whether the delimiter likely separates cells; None if it does not.
 
     A comma followed by a space is usually prose, unless a column is of numbers.
@@ -202,7 +202,7 @@ def _plausible(sample: Sequence[str], delimiter: str) -> bool | None:
     return delimiter == "\t" or usual > 2 or spaced * 2 < usual * len(sample)
 
 
-def _read(lines: Sequence[str], delimiter: str, *, headed: bool) -> Grid | None:
+def _read(lines: Lines, delimiter: str, *, headed: bool) -> Grid | None:
     cells: list[list[str]] = []
     raw: list[str] = []
     reader = csv.reader((line + "\n" for line in lines), delimiter=delimiter, strict=True)
@@ -246,7 +246,7 @@ def _is_header(cells: Sequence[str]) -> bool:
     return bool(named) and not any(name[0].isdigit() or len(name) > _SHORT for name in named)
 
 
-def _aligned(lines: Sequence[str]) -> Grid | None:
+def _aligned(lines: Lines) -> Grid | None:
     """Columns separated only by spaces, as ``ps``, ``df`` and ``docker ps`` print them."""
     fewest = FEWEST - any(map(_is_rule, lines[1:2]))  # columns
     told = (line for line in lines if line.strip() and not _is_rule(line))
@@ -273,7 +273,7 @@ def _aligned(lines: Sequence[str]) -> Grid | None:
     return Grid("aligned", cells, lines)
 
 
-def _cuts(sample: Sequence[str]) -> list[int]:
+def _cuts(sample: Lines) -> list[int]:
     """The positions where columns begin, after the gaps that all lines have in common.
 
     The last column reaches to the end of the line.
@@ -286,7 +286,7 @@ def _cuts(sample: Sequence[str]) -> list[int]:
     return [cut for cut, end in spans if cut == cuts[0] or _begins_column(sample, cut, end)]
 
 
-def _begins_column(sample: Sequence[str], cut: int, end: int | None) -> bool:
+def _begins_column(sample: Lines, cut: int, end: int | None) -> bool:
     """Whether a new heading follows the gap, not just the next word of the same heading."""
     if not sample[0][cut:end].strip():
         return False

@@ -173,8 +173,7 @@ def _without_what_is_replaced(fields: Sequence[tuple[str, str]]) -> Iterator[tup
     """
     for (key, value), (_, following) in pairwise([*fields, ("", "")]):
         words, others = set(value.split()), set(following.split())
-        is_short = bool(others) and len(others) < len(words) and _is_text(following)
-        least = len(others if is_short else words)
+        least = (_is_text(following) and min(len(words), len(others))) or len(words)
         is_replaced = _is_text(value) and len(words & others) >= least * _REPLACED
         yield key, GAP if is_replaced else value
 
