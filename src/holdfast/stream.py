@@ -82,8 +82,7 @@ class StreamEvent(NamedTuple):
         return self.by == "user" and self.function == "words"
 
 
-Events = Sequence[StreamEvent]
-"""A conversation, or a part of it."""
+Events = Sequence[StreamEvent]  # a conversation, or a part of it
 
 
 def events_of(
@@ -242,8 +241,8 @@ _SIGNS_BEFORE = re.compile(r"\A\W+")
 _SIGNED = re.compile(r".*(?:[]:>)}](?:\s+|\Z)|[：】])", re.DOTALL)
 """An opening up to its last sign, without words of the content that several outputs begin with."""
 
+# the texts of a conversation, each with the role of its speaker
 Said = Sequence[tuple[str, str]]
-"""The texts of a conversation, each with the role of its speaker."""
 Syntax = str
 """How an act is written: ``fence``, ``element``, ``object``, ``call``, ``command``, or the start of
 a line.

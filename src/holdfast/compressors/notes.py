@@ -327,20 +327,15 @@ class Candidates:
             order, known = self.order(max(room * reach, least)), set(firm)
             rest = [number for number in order if number not in known]
             chosen, taken = beginning(rest, self.costs, cost, room, room - spent, enough=1.0)
-            if len(chosen) < len(rest) and taken >= room * (1 - IDLE):
-                return self._without_bare_headings([*firm, *chosen])
-            if len(order) == len(self.found):
-                break  # there are no more
+            is_full = len(chosen) < len(rest) and taken >= room * (1 - IDLE)
+            if is_full or len(order) == len(self.found):  # or there are no more
+                break
         following = rest[rest.index(chosen[-1]) + 1 :] if chosen else ()
         chosen = filled(chosen, taken, following, self.costs, cost, room, room * (1 - IDLE))
         known = {*firm, *chosen}  # where its context does not fit, a piece would mislead
-        chosen = [n for n in chosen if known.issuperset(with_context(self._under, n))]
-        return self._without_bare_headings([*firm, *chosen])
-
-    def _without_bare_headings(self, chosen: Sequence[int]) -> list[int]:
-        """The chosen candidates without the heads of columns of which no row is among them."""
-        bare = self._headings.difference([self._under[number] for number in chosen])
-        return [number for number in chosen if number not in bare]
+        found = [*firm, *(n for n in chosen if known.issuperset(with_context(self._under, n)))]
+        bare = self._headings.difference([self._under[number] for number in found])
+        return [number for number in found if number not in bare]
 
     def by_event(self, chosen: Iterable[int]) -> dict[int, list[int]]:
         """The numbers of the chosen candidates within each event, all ascending."""

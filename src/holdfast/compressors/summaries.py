@@ -188,8 +188,7 @@ HEADING = "Notes on the conversation so far (… marks what is left out):"
 SAID = "What the user said:"
 DONE = "What was said and done, step by step:"
 _OURS = ("- ", "> ", SAID, DONE)
-_SECTION = re.compile(rf"\n({SAID}|{DONE})(?=\n)")
-_ENTRY = re.compile(r"\n(?:(> )(failed: )?|- (?:(user|assistant): )?)")
+_LINE = re.compile(rf"\n(?:({SAID}|{DONE})(?=\n|\Z)|(> )(failed: )?|- (?:(user|assistant): )?)")
 _AS_OURS = re.compile(f"^ (?={'|'.join(_OURS)})", re.MULTILINE)
 _REFERENCES = re.compile(r"\n\[original: [^\n]*\](?=\n|\Z)")
 
@@ -228,25 +227,26 @@ def read_again(body: str, role: str) -> list[StreamEvent]:
     tell nothing: the notes are saved with what they name.
     """
     user = "assistant" if role == "assistant" else "user"
-    _, *sections = _SECTION.split(_REFERENCES.sub("", body))
     found: list[StreamEvent] = []
-    act = -1
-    for title, entries in zip(sections[::2], sections[1::2], strict=True):
-        _, *parts = _ENTRY.split(entries)
-        for returned, failed, speaker, lines in zip(*[iter(parts)] * 4, strict=True):
-            text = _AS_OURS.sub("", lines)
-            if title == SAID:
-                event = StreamEvent("words", user, f"{speaker}: {text}" if speaker else text, 0, 0)
-            elif speaker:  # among the steps stands what users passed on
-                function: Function = "words" if speaker == "assistant" else "material"
-                event = StreamEvent(function, speaker, text, 0, 0)
-            elif returned:
-                event = StreamEvent("outcome", "tool", text, 0, 0, act, bool(failed))
-            else:
-                act = len(found)
-                name, space, arguments = text.partition(" ")
-                event = StreamEvent("act", space and name, arguments or name, 0, 0)
-            found.append(event._replace(retold=True))
+    section, last_act = "", -1
+    _, *parts = _LINE.split(_REFERENCES.sub("", body))
+    for title, returned, failed, speaker, lines in zip(*[iter(parts)] * 5, strict=True):
+        section = title or section
+        if title or not section:
+            continue
+        function: Function = "words"
+        by, text, act = user, _AS_OURS.sub("", lines), -1
+        if section == SAID:
+            text = f"{speaker}: {text}" if speaker else text
+        elif speaker:  # among the steps stands what users passed on
+            function, by = "words" if speaker == "assistant" else "material", speaker
+        elif returned:
+            function, by, act = "outcome", "tool", last_act
+        else:
+            function, last_act = "act", len(found)
+            name, space, arguments = text.partition(" ")
+            by, text = space and name, arguments or name
+        found.append(StreamEvent(function, by, text, 0, 0, act, bool(failed), retold=True))
     return found or [StreamEvent("notes", role, body, 0, 0, retold=True)]
 
 

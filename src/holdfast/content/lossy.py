@@ -36,7 +36,6 @@ SAMPLE = 200
 
 T = TypeVar("T")
 Lines = Sequence[str]
-"""The lines of a text."""
 
 
 def mostly(lines: Sequence[T], is_one: Callable[[T], object], share: float) -> bool:

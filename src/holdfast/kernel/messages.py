@@ -82,8 +82,8 @@ SUMMARY = "[HISTORY_SUMMARY"
 
 Part = Text | ToolCall | ToolResult | Reasoning | Media | Opaque
 Parts = tuple[Part, ...]
+# new texts of a message, by the indices of its parts
 Texts = Mapping[int, str]
-"""New texts of a message, by the indices of its parts."""
 
 
 class Wire(Protocol):

@@ -119,8 +119,8 @@ _WORD = re.compile(r"[^\W\d_]{2}")  # times and units have single letters
 # share of the different words of an argument, if the next one has them too; half and double kept
 # as much of recorded runs
 _REPLACED = 0.5
+# the lines of a patch that the added lines below them replace
 _REMOVED = re.compile(r"^(?:-(?!--).*\n)+(?=\+)", re.MULTILINE)
-"""The lines of a patch that the added lines below them replace."""
 
 
 def pieces_of_act(name: str, text: str, *, alike: bool = False) -> Iterator[Piece]:

@@ -172,8 +172,8 @@ _CAMEL = re.compile("[A-Z]?[a-z]+(?:[A-Z][a-z]{2,})*[0-9]*")  # a name, and no p
 _LEAST_ENTROPY = 3.0
 
 
+# a text with its secrets masked, and their number by kind
 Masked = tuple[str, Counter[str]]
-"""A text with its secrets masked, and their number by kind."""
 
 
 def redact(text: str) -> Masked:

@@ -30,8 +30,8 @@ from . import (
 Written = dict[str, Any]
 Place = tuple[int, int]
 """The indices of a message and of a part of it."""
+# the places of calls by those of their results, or the reverse
 Pairs = dict[Place, Place]
-"""The places of calls by those of their results, or the reverse."""
 
 NO_RESULT = "[no result was recorded]"
 NO_NAME = "unknown_tool"
