@@ -374,7 +374,7 @@ class Candidates:
         for act, newest in again.items():
             now = places.get(outcomes.get(newest, -1))
             if now and act in places:
-                known: Iterable[str] = self.tellings[outcomes[act]].names if act in outcomes else ()
+                known = self.tellings[outcomes.get(act, act)].names
                 fresh = [(len({*self._tells[place]}.difference(known)), place) for place in now]
                 self._under[places[act][0]] = max(fresh)[1]
                 self._tells[places[act][0]] = ()  # the newest act tells it
@@ -462,8 +462,7 @@ def _superseded(events: Events, tellings: Sequence[Telling], again: Mapping[int,
             and len(both) >= _AGAIN * len(names[number])
         )
         if outcome and len(tellings[outcome].numbers) > 1 and not events[outcome].failed:
-            later_one = outcomes.get(following)
-            is_said &= later_one is not None and names[outcome] <= names[later_one]
+            is_said &= names[outcome] <= names[outcomes.get(following, following)]
         if is_said:
             found |= {number, outcome or number}
         elif len(names[number]) >= _PLAN:

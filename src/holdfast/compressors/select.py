@@ -311,9 +311,10 @@ class Stays:
 
 def _before_reference(event: StreamEvent, seal: Seal | None) -> StreamEvent:
     """The event; of a shortened output that is handed back, the reference is no content."""
-    if event.function != "outcome" or key_in(event.text, seal) is None:
+    if event.function != "outcome":
         return event
-    return event._replace(closing=len(event.text) - len(parted(event.text, seal)[0]))
+    reference = len(event.text) - len(parted(event.text, seal)[0])
+    return event._replace(closing=max(event.closing, reference))
 
 
 # what is kept of the rest
