@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 from holdfast.kernel.ports import Room
 from holdfast.text import fit
+from holdfast.text.fit import Numbers, Values
 from holdfast.text.importance import alarm, signals
 from holdfast.text.pieces import (
     SEAM,
@@ -84,7 +85,7 @@ class WeightTable(NamedTuple):
 
     shapes: Mapping[str, float]
     quoted: float
-    features: Mapping[str, Sequence[float]]
+    features: Mapping[str, Values]
     again: float
     """The share of a thing's value that is left after each repetition."""
     alone: float
@@ -186,14 +187,14 @@ _LEAST = 1e-16
 
 
 def ordered(
-    under: Sequence[int],
+    under: Numbers,
     tells: Sequence[Sequence[str]],
-    costs: Sequence[float],
+    costs: Values,
     worth: Mapping[str, float],
     *,
     again: float,
     forms: Iterable[Form],
-    bonus: Sequence[float],
+    bonus: Values,
 ) -> Iterator[int]:
     """The indices of the pieces, the best first.
 
@@ -240,7 +241,7 @@ def ordered(
                 yield each
 
 
-def until(enough: float, order: Iterable[int], costs: Sequence[float]) -> Iterator[int]:
+def until(enough: float, order: Iterable[int], costs: Values) -> Iterator[int]:
     """The beginning of the order that costs ``enough``."""
     spent = 0.0
     for number in order:
@@ -254,9 +255,7 @@ _Queue = list[tuple[float, int]]
 """A heap of numbers of pieces, each after its negative gain, as it once was."""
 
 
-def _queues(
-    kinds: Sequence[int], bonus: Sequence[float], loss: Callable[[int], float]
-) -> dict[int, _Queue]:
+def _queues(kinds: Numbers, bonus: Values, loss: Callable[[int], float]) -> dict[int, _Queue]:
     """A queue for each form, under ``~kind``, and for each piece with a value besides its things.
 
     Pieces of one form lose value together and keep their order, so that only the first competes
@@ -289,7 +288,7 @@ def _first(
     return None
 
 
-def with_context(under: Sequence[int], number: int) -> list[int]:
+def with_context(under: Numbers, number: int) -> list[int]:
     """The piece, after the pieces that give its context, the outermost first."""
     way = [number]
     while (number := under[number]) >= 0:
@@ -320,7 +319,7 @@ def pattern(piece: Piece) -> str:
 
 def shortlist(
     pieces: Sequence[Piece], most: float, question: str = "", used: frozenset[str] = frozenset()
-) -> Sequence[int]:
+) -> Numbers:
     """The numbers of the pieces, ascending: all of them, or some ``most`` characters.
 
     ``used`` are names that appear elsewhere. The context of a chosen piece is chosen too.
@@ -358,7 +357,7 @@ def shortlist(
     return sorted(chosen)
 
 
-def places_in(numbers: Sequence[int], under: Iterable[int]) -> list[int]:
+def places_in(numbers: Numbers, under: Iterable[int]) -> list[int]:
     """For each piece of ``under``, its place among these numbers, -1 if it is not among them."""
     places = {number: place for place, number in enumerate(numbers)}
     return [places.get(above, -1) for above in under]
@@ -388,7 +387,7 @@ class Valued(NamedTuple):
 
 def valued(
     pieces: Sequence[Piece],
-    under: Sequence[int],
+    under: Numbers,
     question: str,
     share: float,
     kinds: float = 1.0,
@@ -435,7 +434,7 @@ def valued(
 
 
 def _answers(
-    question: str, pieces: Sequence[Piece], under: Sequence[int], alone: bool
+    question: str, pieces: Sequence[Piece], under: Numbers, alone: bool
 ) -> list[dict[str, float]]:
     """How well each piece answers the question, with its heading, for each term that it has.
 
@@ -457,7 +456,7 @@ def _answers(
 
 
 def _beside(
-    under: Sequence[int], answers: Sequence[Mapping[str, float]], holders: Mapping[str, int]
+    under: Numbers, answers: Sequence[Mapping[str, float]], holders: Mapping[str, int]
 ) -> list[float]:
     """The value of being near the few pieces that answer, most of all in the same block."""
     worth = [0.0] * len(under)
@@ -481,7 +480,7 @@ def excerpt(reading: Reading, room: Room) -> list[int]:
     order = list(until(room.tokens * _RANKED, ranked, costs))
     write = writer(reading)
 
-    def text(chosen: Sequence[int]) -> str:
+    def text(chosen: Numbers) -> str:
         return write([some[place] for place in chosen])
 
     return [some[place] for place in fit.choose(order, costs, text, room.tokens, room.count)]
@@ -489,10 +488,10 @@ def excerpt(reading: Reading, room: Room) -> list[int]:
 
 def _ordered_alone(
     pieces: Sequence[Piece],
-    under: Sequence[int],
+    under: Numbers,
     question: str,
-    costs: Sequence[float],
-    bonus: Sequence[float],
+    costs: Values,
+    bonus: Values,
 ) -> Iterator[int]:
     """The indices of the pieces of one text, the best first."""
     weights = table()
@@ -516,7 +515,7 @@ def _ordered_alone(
 def ordered_texts(
     texts: Sequence[str],
     question: str = "",
-    weights: Sequence[float] = (),
+    weights: Values = (),
     *,
     decisions: bool = True,
 ) -> list[int]:
@@ -537,7 +536,7 @@ def ordered_by_form(
     texts: Sequence[str],
     tells: Sequence[Iterable[str]],
     first: Container[int] = (),
-    bonus: Sequence[float] = (),
+    bonus: Values = (),
 ) -> list[int]:
     """The indices of the texts: the ``first``, then those worth most for their length.
 

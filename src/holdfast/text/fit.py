@@ -14,7 +14,9 @@ from itertools import accumulate
 
 from holdfast.kernel.ports import Count as Count  # noqa: PLC0414 - part of this module
 
-Render = Callable[[Sequence[int]], str]
+Numbers = Sequence[int]  # of pieces
+Values = Sequence[float]  # one of each piece
+Render = Callable[[Numbers], str]
 """Makes the text of the chosen pieces, given by ascending numbers."""
 
 FIRST_GUESS = 4.0  # characters a token of plain English, as OpenAI's help says
@@ -119,16 +121,14 @@ def water_level(lengths: Iterable[int], room: int) -> int:
     return ordered[-1] if ordered else 0
 
 
-def choose(
-    order: Sequence[int], sizes: Sequence[int], render: Render, tokens: int, count: Count
-) -> list[int]:
+def choose(order: Numbers, sizes: Numbers, render: Render, tokens: int, count: Count) -> list[int]:
     """The first pieces that fit when rendered together, and later ones that still fit.
 
     They are in ascending order, and none if not even one piece fits. ``sizes`` are the characters
     of the pieces; ``render`` makes the text of the chosen ones.
     """
 
-    def cost(some: Sequence[int]) -> int:
+    def cost(some: Numbers) -> int:
         return count(render(sorted(some)))
 
     first, spent = beginning(order, sizes, cost, tokens, tokens * FIRST_GUESS)
@@ -140,11 +140,11 @@ def choose(
 
 
 def filled(
-    first: Sequence[int],
+    first: Numbers,
     spent: float,
     following: Iterable[int],
-    sizes: Sequence[float],
-    cost: Callable[[Sequence[int]], int],
+    sizes: Values,
+    cost: Callable[[Numbers], int],
     room: int,
     enough: float,
     rate: float = 1.0,
@@ -170,7 +170,7 @@ def filled(
 
 
 def _next(
-    waiting: Sequence[int], at: int, most: int, sizes: Sequence[float], room: float, enough: float
+    waiting: Numbers, at: int, most: int, sizes: Values, room: float, enough: float
 ) -> tuple[list[int], int]:
     """The next pieces from ``at`` on that may fit together, and where those behind them begin.
 
@@ -189,13 +189,13 @@ def _next(
 
 
 def beginning(
-    order: Sequence[int],
-    sizes: Sequence[float],
-    cost: Callable[[Sequence[int]], int],
+    order: Numbers,
+    sizes: Values,
+    cost: Callable[[Numbers], int],
     room: int,
     allowed: float,
     enough: float = _CLOSE_ENOUGH,
-) -> tuple[Sequence[int], int]:
+) -> tuple[Numbers, int]:
     """The longest beginning of the order that fits, as ``longest`` finds it, and its cost.
 
     A larger room has a longer beginning, so it keeps what a smaller one keeps. First pieces that do
@@ -220,7 +220,7 @@ def beginning(
 
 
 def longest(
-    reach: Sequence[float],
+    reach: Values,
     cost: Callable[[int], int],
     room: int,
     allowed: float,
