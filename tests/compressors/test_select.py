@@ -269,7 +269,7 @@ def test_of_an_edit_the_text_that_is_there_now_is_told():
     after = before.replace("price * 3", "rebate(price, 3)")
     told = told_of_call("edit", path="src/billing.py", old=before, new=after)
 
-    assert told.startswith("- edit path: src/billing.py, old: …\nnew: total += price * 0")
+    assert told.startswith("- edit path: src/billing.py, …\nnew: total += price * 0")
     assert "rebate(price, 3)" in told
     assert "price * 3" not in told
 
@@ -278,7 +278,7 @@ def test_of_a_short_edit_the_text_that_is_there_now_is_told():
     before = "import csv\nimport json\n"
     told = told_of_call("edit", path="src/billing.py", old=before, new=f"{before}import math\n")
 
-    assert told == "- edit path: src/billing.py, old: …, new: import csv\nimport json\nimport math"
+    assert told == "- edit path: src/billing.py, …, new: import csv\nimport json\nimport math"
 
 
 def test_of_an_edit_that_shortens_much_the_text_that_is_there_now_is_told():
@@ -287,7 +287,7 @@ def test_of_an_edit_that_shortens_much_the_text_that_is_there_now_is_told():
         "edit", path="a.py", old=before, new="    send_0(order, retries=0)\n    end()"
     )
 
-    assert told == "- edit path: a.py, old: …, new:     send_0(order, retries=0)\n    end()"
+    assert told == "- edit path: a.py, …, new:     send_0(order, retries=0)\n    end()"
 
 
 def test_a_call_says_what_was_asked_where_others_have_the_same_short_arguments():

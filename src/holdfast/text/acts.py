@@ -175,7 +175,8 @@ def _without_what_is_replaced(fields: Sequence[tuple[str, str]]) -> Iterator[tup
         words, others = set(value.split()), set(following.split())
         least = (_is_text(following) and min(len(words), len(others))) or len(words)
         is_replaced = _is_text(value) and len(words & others) >= least * _REPLACED
-        yield key, GAP if is_replaced else value
+        # without its key: what follows is not it
+        yield ("", GAP) if is_replaced else (key, value)
 
 
 def _is_text(value: str) -> bool:
