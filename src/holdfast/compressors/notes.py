@@ -89,18 +89,18 @@ def telling_of(event: StreamEvent, limits: Shortlist = _WHOLE, *, alike: bool = 
     ``alike``: it is an act, and the line on it is that on another act.
     """
     if event.function == "act":
-        return _telling(("act like others" if alike else "act", event.by, event.text, limits))
+        return _telling(("act", event.by, event.text, limits, alike))
     if event.function in ("outcome", "material"):
-        return _telling(("returned", "", event.content, limits))
-    return _telling(("said", "", event.content, limits))
+        return _telling(("returned", "", event.content, limits, alike))
+    return _telling(("said", "", event.content, limits, alike))
 
 
 @Memo
-def _telling(key: tuple[str, str, str, Shortlist]) -> Telling:
-    how, name, text, limits = key
-    is_act = how.startswith("act")
+def _telling(key: tuple[str, str, str, Shortlist, bool]) -> Telling:
+    how, name, text, limits, alike = key
+    is_act = how == "act"
     if is_act:
-        reading = Reading(tuple(pieces_of_act(name, text, alike=how != "act")), 1)
+        reading = Reading(tuple(pieces_of_act(name, text, alike=alike)), 1)
     elif how == "returned":
         reading = taken_apart(text) or passages(text)
     else:

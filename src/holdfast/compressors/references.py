@@ -91,14 +91,14 @@ def save_messages(
     pieces that they name have at least the tokens of the budget, and more if there would be too
     many lines: so much more that those of a growing conversation seldom change.
     """
-    if allowance.logged:
+    if allowance.logged or not allowance.stored:
         return (), ""
     references: list[str] = []
-    store, most, size = WorkingStore(allowance.stored), allowance.share(_NAMED), allowance.window
+    store, most, size = WorkingStore(works=True), allowance.share(_NAMED), allowance.window
     line = allowance.meter.text(note(HISTORY, size, "0" * 20, tool=allowance.recall_tool))
     while len(pieces := _pieces(transcript, going, allowance, size)) * line > max(most, line):
         size *= 2
-    for piece, tokens in pieces if store.works else ():
+    for piece, tokens in pieces:
         key = yield from store.save(transcribed(piece), HISTORY)
         told = amount(len(piece), "message")
         references.append(note(told, tokens, key, tool=allowance.recall_tool))
