@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.tiers import pieces, shares
-from holdfast.compressors.notes import noted
+from holdfast.compressors.digest import noted
 from holdfast.memory.forms import HEAVY, LIGHT
 from holdfast.memory.tiers import TierSizes
 from holdfast.session import Session
@@ -72,7 +72,7 @@ def test_a_turn_with_calls_becomes_notes_of_the_promised_size(level, least, most
 
 def test_notes_name_what_was_asked_what_was_called_and_what_it_gave():
     room = COUNT(ORDERS) // 2
-    told = noted(events_in(ORDERS), room, COUNT)
+    told = noted(events_in(ORDERS), room, COUNT, "Notes:")
     assert "Which orders of mine are late" in told
     assert "C-4471" in told
     assert "A-17" in told

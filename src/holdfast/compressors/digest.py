@@ -18,15 +18,15 @@ from holdfast.kernel.messages import Message, Messages, ToolCall
 from holdfast.kernel.registry import moved_names
 from holdfast.kernel.transcript import Transcript, legal, speaks
 from holdfast.kernel.typed import Fraction
-from holdfast.stream import events_of
-from holdfast.text.fit import SENTENCE, Count
+from holdfast.stream import Events, events_of
+from holdfast.text.fit import FIRST_GUESS, SENTENCE, Count
 from holdfast.text.identifiers import find
 from holdfast.text.importance import FAILURE, signals
 from holdfast.text.sentences import sentences
 from holdfast.text.visible import GLANCE
 from holdfast.text.words import READ, stands
 
-from .notes import noted
+from .notes import Candidates
 from .references import save_messages
 from .summaries import (
     HEADING,
@@ -38,6 +38,7 @@ from .summaries import (
     placed,
     read_again,
     voice,
+    written,
 )
 from .writer import chosen
 
@@ -135,6 +136,18 @@ class Digest(Configured):
         left = room - (count(facts) if facts else 0)
         notes = noted(events, left, count, self.heading)
         return "\n".join(filter(None, (notes, info.render(notes, room - count(notes) - 1, count))))
+
+
+def noted(events: Events, tokens: int, count: Count, heading: str) -> str:
+    """The best notes on some events in at most so many tokens; empty if nothing fits."""
+    everything, room = range(len(events)), max(tokens, 1)
+    candidates = Candidates(events, everything, lambda _: 1 / FIRST_GUESS, room=room)
+
+    def text(chosen: Sequence[int]) -> str:
+        told = candidates.told(candidates.by_event(chosen))
+        return written(told, heading) if told else ""
+
+    return text(candidates.choose(tokens, lambda some: count(text(some))))
 
 
 def _foldable(transcript: Transcript, keep: int) -> list[int]:

@@ -45,7 +45,7 @@ from holdfast.text.pieces import (
     things,
 )
 
-from .summaries import Told, lines_of, written
+from .summaries import Told, lines_of, under_their_acts
 
 # the pieces of events
 
@@ -56,7 +56,8 @@ class Telling(NamedTuple):
     Of these, ``tells`` are the names in each (none in the heads of columns), ``forms`` its form,
     ``costs`` its characters, as ``Piece.cost`` counts them, and ``under`` the place of the one that
     gives its context, or -1. ``names`` counts the pieces that have each name, ``ids`` are those
-    that are no plain words, and ``crowd`` is the number of all things.
+    that are no plain words, and ``crowd`` is the number of all things. ``lines`` are those of each
+    piece, without the space around them.
     """
 
     reading: Reading
@@ -69,6 +70,7 @@ class Telling(NamedTuple):
     ids: frozenset[str]
     crowd: int
     quoted: frozenset[str]
+    lines: tuple[tuple[str, ...], ...]
 
 
 class Shortlist(NamedTuple):
@@ -123,6 +125,7 @@ def _telling(key: tuple[str, str, str, Shortlist, bool]) -> Telling:
         frozenset([name for name in names if shape(name) not in WORDS]),
         len(frozenset(names).union(*[piece.labels for piece in pieces])),
         frozenset(() if is_act else quoted(text)),
+        tuple([tuple(map(str.strip, piece.text.split("\n"))) for piece in pieces]),
     )
 
 
@@ -209,6 +212,8 @@ _TALK = 4
 _ENDS = 2
 _PLAN = 8  # names; half and double kept as much
 _AGAIN = 0.9  # share of the names of an act; 0.8 kept as much
+_MOST_LINES = 0.5  # share of the characters of lines; 0.25 and 0.75 kept as much
+_MOST_NAMES = 0.5  # share of the names; 0.25, 0.75 and 1 kept as much
 _NEARLY_ALL = 0.8  # share of the tokens of all candidates that are of one text; 0.9 kept as much
 
 
@@ -255,16 +260,22 @@ class Candidates:
             self.costs += [cost * tokens for cost in telling.costs]
         pieces, self._under = in_context(events, self.tellings, numbers)
         self._put_before(again)
-        self._headings = {above for above in self._under if above >= 0 and not self._tells[above]}
+        older = rewritten(events, self.tellings)
+        self._older = {number for number, piece in enumerate(self.found) if piece in older}
+        above = {number for number in self._under if number >= 0}
+        self._repeated = {n for n in self._older - above if older[self.found[n]]}
+        self._headings = {n for n in above if n in self._older or not self._tells[n]}
         uses, weights = uses_of(events, self.tellings), table()
         said = self._said(numbers, uses)
         alone = self._asks_of_one_text()
         best = weights.asked if alone else share
         answers = valued(pieces, self._under, question, best, weights.among_others, alone=alone)
+        self._bonus = [own + near for own, near in zip(said, answers.bonus, strict=True)]
         self._tells = [
             (*mine, *more) for mine, more in zip(self._tells, answers.tells, strict=True)
         ]
-        self._bonus = [own + near for own, near in zip(said, answers.bonus, strict=True)]
+        for number in self._older:
+            self._tells[number], self._bonus[number] = (), 0.0
         self._worth = worth_of(uses, max(len(events), 1)) | answers.worth
         elsewhere = [each for n, each in enumerate(self.tellings) if n not in among]
         known = Counter(chain.from_iterable({*chain.from_iterable(t.tells)} for t in elsewhere))
@@ -324,13 +335,14 @@ class Candidates:
 
         spent = cost(()) if firm else 0
         for reach in (NEARER, REACH):
-            order, known = self.order(max(room * reach, least)), set(firm)
+            order, known = self.order(max(room * reach, least)), {*firm, *self._repeated}
             rest = [number for number in order if number not in known]
             chosen, taken = beginning(rest, self.costs, cost, room, room - spent, enough=1.0)
             is_full = len(chosen) < len(rest) and taken >= room * (1 - IDLE)
             if is_full or len(order) == len(self.found):  # or there are no more
                 break
         following = rest[rest.index(chosen[-1]) + 1 :] if chosen else ()
+        following = [number for number in following if number not in self._older]
         chosen = filled(chosen, taken, following, self.costs, cost, room, room * (1 - IDLE))
         known = {*firm, *chosen}  # where its context does not fit, a piece would mislead
         found = [*firm, *(n for n in chosen if known.issuperset(with_context(self._under, n)))]
@@ -440,14 +452,11 @@ class Candidates:
 def _superseded(events: Events, tellings: Sequence[Telling], again: Mapping[int, int]) -> set[int]:
     """The numbers of events that later ones say again: the newest are enough.
 
-    These are equal words, as a program that prompts an agent repeats them, and acts that are done
-    ``again``, or nearly all of whose words and all of whose ids the next one of the tool has, such
-    as a plan that is written anew after each step. An act stays whose outcome tells more than that
-    it succeeded or failed, and than that of the later act.
+    These are acts that are done ``again``, or nearly all of whose words and all of whose ids the
+    next one of the tool has, such as a plan that is written anew after each step. An act stays
+    whose outcome tells more than that it succeeded or failed, and than that of the later act.
     """
-    newest = {event[:3]: n for n, event in enumerate(events)}  # by function, speaker and text
-    found = {n for n, event in enumerate(events) if event.function == "words"}
-    found -= {*newest.values()}
+    found: set[int] = set()
     outcomes, names = outcomes_of(events), [telling.names.keys() for telling in tellings]
     later: dict[str, int] = {}
     for number, event in reversed([*enumerate(events)]):
@@ -468,6 +477,40 @@ def _superseded(events: Events, tellings: Sequence[Telling], again: Mapping[int,
         elif len(names[number]) >= _PLAN:
             later[event.by] = number
     return found
+
+
+def rewritten(events: Events, tellings: Sequence[Telling]) -> dict[PieceOfEvent, bool]:
+    """The pieces of which a later version has the words (True), or others in their place (False).
+
+    The version is by the same speaker, and has most of what stands between the first and the last
+    line that both have. A piece between them is replaced if the version has most of its names: a
+    frame that is the same around every output is not enough. What stands outside may only be out of
+    view, as the lines before the next part of a file.
+    """
+    older: dict[PieceOfEvent, bool] = {}
+    spoken = defaultdict[tuple[str, str], dict[str, int]](dict)
+    for number, (event, telling) in reversed([*enumerate(zip(events, tellings, strict=True))]):
+        newer, lines = spoken[event.function, event.by], {*chain.from_iterable(telling.lines)}
+        shared = Counter[int]()
+        for line in newer.keys() & lines:
+            shared[newer[line]] += len(line)
+        newer.update(dict.fromkeys(lines, number))
+        if not shared.total():  # empty lines say nothing
+            continue
+        version = tellings[max(shared, key=lambda n: (shared[n], n))]
+        there = frozenset(chain.from_iterable(version.lines))
+        sizes = [sum(map(len, mine)) for mine in telling.lines]
+        same = [sum(len(line) for line in mine if line in there) for mine in telling.lines]
+        first, *_, last = 2 * [place for place, size in enumerate(same) if size]
+        if sum(same) < _MOST_LINES * sum(sizes[first : last + 1]):
+            continue
+        for place in range(first, last + 1):
+            told = telling.tells[place]
+            is_repeated = same[place] == sizes[place]
+            named = sum(name in version.names for name in told)
+            if is_repeated or named >= _MOST_NAMES * len(told):
+                older[PieceOfEvent(number, telling.numbers[place])] = is_repeated
+    return older
 
 
 def outcomes_of(events: Events) -> dict[int, int]:
@@ -522,18 +565,6 @@ def rates(messages: Sequence[Message], meter: Meter) -> Rate:
 # the notes
 
 
-def noted(events: Events, tokens: int, count: Callable[[str], int], heading: str = "") -> str:
-    """The best notes on some events in at most so many tokens; empty if nothing fits."""
-    everything, room = range(len(events)), max(tokens, 1)
-    candidates = Candidates(events, everything, lambda _: 1 / FIRST_GUESS, room=room)
-
-    def text(chosen: Sequence[int]) -> str:
-        told = candidates.told(candidates.by_event(chosen))
-        return written(told, heading) if told else ""
-
-    return text(candidates.choose(tokens, lambda some: count(text(some))))
-
-
 def in_context(
     events: Events, tellings: Sequence[Telling], among: Iterable[int]
 ) -> tuple[list[Piece], list[int]]:
@@ -559,16 +590,3 @@ def in_context(
                 under[base:] = [reason if above == act else above for above in under[base:]]
                 under[reason] = act
     return found, under
-
-
-def under_their_acts(numbers: Collection[int], events: Events) -> list[int]:
-    """The numbers of events in their order, but each outcome's after its act's, if that is there.
-
-    Calls may be made together, and then their outcomes come after the last of them.
-    """
-
-    def place(number: int) -> tuple[int, int]:
-        act = events[number].act
-        return (act if act in numbers else number, number)
-
-    return sorted(numbers, key=place)

@@ -210,9 +210,10 @@ class Stays:
         The next step reads them. They share what one is due; each may be as long as any part.
         """
         staying = self.firm if self.task is None else self.firm | {self.task}
-        near = max(self._recent_room(staying), self.room * _NEAR)
-        sizes = self._newest_outputs
-        return max(self.longest, water_level(sizes, max(self.longest, int(near * _NEWEST))))
+        older = set(range(len(self.sizes))).difference(staying, self.transcript.newest)
+        free = self._beside(staying) - self._knobs.told * sum(map(self._words, older))
+        most = max(self.longest, int(max(free, self.room * _NEAR) * _NEWEST))
+        return max(self.longest, water_level(self._newest_outputs, most))
 
     @cached_property
     def _user_speaks_last(self) -> bool:
@@ -255,35 +256,34 @@ class Stays:
     def _staying(self) -> set[int]:
         """The positions that stay in place: those in any room, and the newest exchanges.
 
-        Those that a user's newest message may ask about, of the turn before it, have more room.
+        These have the share ``recent`` of the room, and more where notes would else have more than
+        the share ``told`` of what they can tell: that is no media. Those that a user's newest
+        message may ask about, of the turn before it, have more room too.
         """
         turns = self.transcript.turns[-2:]
         asked = turns[0].start if self._user_speaks_last else len(self.transcript)
-        staying = set(self._kept)
-        before = self.before_users_newest
+        staying, before = set(self._kept), self.before_users_newest
         if sum(map(self._least, before)) <= self.task_room:
             staying.update(before)
-        room, spent = self._recent_room(staying), 0
+        room, spent = self._beside(staying), 0
+        rest = sum(self._words(i) for i in range(len(self.sizes)) if i not in staying)
         for unit in reversed(self.transcript.units):
-            if not staying.issuperset(unit):
-                spent += sum(self._least(i) for i in unit if i not in staying)
-                most = max(room, self.room * _NEAR) if unit.start >= asked else room
-                if spent > most or not self._notes.keys().isdisjoint(unit):
-                    break
+            others = set(unit) - staying
+            spent += sum(map(self._least, others))
+            rest -= sum(min(self._words(i), self._least(i)) for i in others)
+            share = max(self._knobs.recent, _NEAR) if unit.start >= asked else self._knobs.recent
+            is_far = spent > self.room * share and spent + self._knobs.told * rest > room
+            if others and (is_far or not self._notes.keys().isdisjoint(unit)):
+                break
             staying.update(unit)
         return staying
 
-    def _recent_room(self, staying: Collection[int]) -> float:
-        """Tokens for the exchanges that stay besides ``staying``.
+    def _beside(self, staying: Collection[int]) -> int:
+        """The room that messages which stay leave for others."""
+        return self.room - sum(self.sizes[i] for i in staying if i not in self.firm)
 
-        It is the share ``recent`` of the room. It is more where the notes would else have more than
-        the share ``told`` of the rest: so much that ``room - more == told * (rest - more)``.
-        """
-        told = self._knobs.told
-        room = self.room - sum(self.sizes[i] for i in staying if i not in self.firm)
-        rest = sum(size for i, size in enumerate(self.sizes) if i not in staying)
-        more = (room - told * rest) / (1 - told) if told < 1 else 0.0
-        return max(self.room * self._knobs.recent, more)
+    def _words(self, i: int) -> int:
+        return self.meter.words(self.transcript.messages[i])
 
     def _size(self, unit: range) -> int:
         return sum(self.sizes[i] for i in unit)

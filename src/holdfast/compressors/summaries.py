@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Literal, NamedTuple, TypeVar
@@ -31,7 +31,7 @@ from holdfast.kernel.ports import Ask, Read, Save, Write
 from holdfast.kernel.transcript import Transcript, keeps, may_follow, speaks
 from holdfast.kernel.typed import kept_as
 from holdfast.redact import masked_parts, redacted_text
-from holdfast.stream import UNCLEAR, Function, StreamEvent
+from holdfast.stream import UNCLEAR, Events, Function, StreamEvent
 from holdfast.text.keyed import decimal, digest, is_known
 from holdfast.text.pieces import GAP, Piece
 
@@ -248,6 +248,19 @@ def read_again(body: str, role: str) -> list[StreamEvent]:
             by, text = space and name, arguments or name
         found.append(StreamEvent(function, by, text, 0, 0, act, bool(failed), retold=True))
     return found or [StreamEvent("notes", role, body, 0, 0, retold=True)]
+
+
+def under_their_acts(numbers: Collection[int], events: Events) -> list[int]:
+    """The numbers of events in their order, but each outcome's after its act's, if that is there.
+
+    Calls may be made together, and then their outcomes come after the last of them.
+    """
+
+    def place(number: int) -> tuple[int, int]:
+        act = events[number].act
+        return (act if act in numbers else number, number)
+
+    return sorted(numbers, key=place)
 
 
 def lines_of(pieces: Sequence[Piece], chosen: Sequence[int]) -> list[str]:

@@ -182,6 +182,12 @@ class Meter:
         message.measured = (self, tokens)
         return tokens
 
+    def words(self, message: Message) -> int:
+        """Tokens of one message without its media."""
+        media = [part for part in message.parts if isinstance(part, Media)]
+        media += chain.from_iterable(result.media for result in message.results)
+        return self.message(message) - sum(map(self.media, media))
+
     def sizes(self, transcript: Transcript) -> Sequence[int]:
         """Tokens of each message, cached on the transcript."""
         known = transcript.__dict__.get("sizes")

@@ -11,8 +11,8 @@ from itertools import chain
 from math import inf
 from typing import NamedTuple
 
-from holdfast.compressors.notes import in_context, telling_of, under_their_acts
-from holdfast.compressors.summaries import Told, lines_of, written
+from holdfast.compressors.notes import in_context, telling_of
+from holdfast.compressors.summaries import Told, lines_of, under_their_acts, written
 from holdfast.content import recognise
 from holdfast.formats.rules.exchanges import paired
 from holdfast.kernel.messages import Role, Text, ToolCall, ToolResult

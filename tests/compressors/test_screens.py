@@ -1,0 +1,63 @@
+"""Agents that work with a screen: notes cannot tell an image, so the newest stay in the room."""
+
+import base64
+import struct
+
+import pytest
+
+import holdfast
+
+
+def screen(number):
+    """The beginning of an image of 1,280 by 800 points: what its size is read from."""
+    size = struct.pack(">II", 1_280, 800) + b"\x08\x02\0\0\0"
+    head = b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + b"IHDR" + size
+    data = base64.b64encode(head + bytes([number] * 16)).decode()
+    source = {"type": "base64", "media_type": "image/png", "data": data}
+    return {"type": "image", "source": source}
+
+
+ACTIONS = (
+    ("I look at the page.", {"action": "screenshot"}),
+    ("I click the search field.", {"action": "left_click", "coordinate": [640, 210]}),
+    ("I search for it.", {"action": "type", "text": "invoice 2291 Hartmann"}),
+    ("The total is 1,480.50 EUR, due 3 November.", {"action": "scroll", "scroll_amount": 5}),
+)
+
+
+def steps(count):
+    messages = [{"role": "user", "content": "Find the invoice of Hartmann. Never press Delete."}]
+    for number in range(count):
+        text, action = ACTIONS[number % len(ACTIONS)]
+        said = {"type": "text", "text": f"{text} That is page {number}."}
+        call = {"type": "tool_use", "id": f"t{number}", "name": "computer", "input": action}
+        result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": [screen(number)]}
+        messages += [
+            {"role": "assistant", "content": [said, call]},
+            {"role": "user", "content": [result]},
+        ]
+    return messages
+
+
+def screens(messages):
+    """The images, as they stand in the messages."""
+    blocks = [block for each in messages for block in each["content"] if not isinstance(block, str)]
+    parts = [part for block in blocks for part in block.get("content", ()) or ()]
+    return [part["source"]["data"] for part in parts if part["type"] == "image"]
+
+
+@pytest.mark.parametrize("budget", range(1_700, 20_000, 1_300))
+def test_the_newest_screens_that_fit_stay(budget):
+    messages = steps(30)
+    result = holdfast.compress(messages, budget, format="anthropic", model="claude-sonnet-4-5")
+    each = 1_366  # tokens of an image of this size, by the vendor's formula
+    kept = screens(result.messages)
+    assert kept == screens(messages)[-len(kept) :]
+    assert len(kept) >= max(1, (budget - 1_000) // (each + 60))
+    assert result.budget_met
+    assert "Never press Delete." in str(result.messages)
+
+
+def test_what_was_done_before_them_is_told():
+    result = holdfast.compress(steps(30), 9_000, format="anthropic", model="claude-sonnet-4-5")
+    assert "1,480.50 EUR" in str(result.messages[1])
