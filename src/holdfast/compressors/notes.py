@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from itertools import chain, repeat
 from math import fsum, inf
 from typing import NamedTuple
 
 from holdfast.content import taken_apart
 from holdfast.kernel.budget import Meter
+from holdfast.kernel.forks import cached_property
 from holdfast.kernel.messages import Message
 from holdfast.selection import (
     MOST,
@@ -50,25 +52,68 @@ from .summaries import Told, lines_of, written
 # the pieces of events
 
 
-class Telling(NamedTuple):
-    """The pieces of an event (``reading``); ``numbers`` are those that may be chosen, ascending.
+@dataclass(frozen=True)
+class Telling:
+    """The pieces of an event's ``text``; what few callers ask for is found when they do."""
 
-    Of these, ``tells`` are the names in each (none in the heads of columns), ``forms`` its form,
-    ``costs`` its characters, as ``Piece.cost`` counts them, and ``under`` the place of the one that
-    gives its context, or -1. ``names`` counts the pieces that have each name, ``ids`` are those
-    that are no plain words, and ``crowd`` is the number of all things.
-    """
-
+    text: str
     reading: Reading
     numbers: Sequence[int]
-    tells: tuple[tuple[str, ...], ...]
-    forms: tuple[Form, ...]
-    costs: tuple[int, ...]
-    under: tuple[int, ...]
-    names: Mapping[str, int]
-    ids: frozenset[str]
-    crowd: int
-    quoted: frozenset[str]
+    """Those of the pieces that may be chosen, ascending."""
+    named: Sequence[tuple[str, ...]]
+    """The things in each of these."""
+    is_act: bool = False
+
+    @cached_property
+    def pieces(self) -> list[Piece]:
+        """The pieces that may be chosen."""
+        return [self.reading.pieces[number] for number in self.numbers]
+
+    @cached_property
+    def under(self) -> list[int]:
+        """For each, the place of the one that gives its context, or -1."""
+        return places_in(self.numbers, [piece.under for piece in self.pieces])
+
+    @cached_property
+    def tells(self) -> list[tuple[str, ...]]:
+        """The names in each; none in the heads of columns."""
+        heads = {piece.under for piece in self.pieces}
+        each = zip(self.numbers, self.pieces, self.named, strict=True)
+        return [() if n in heads and not piece.units else told for n, piece, told in each]
+
+    @cached_property
+    def forms(self) -> list[Form]:
+        """The form of each.
+
+        The parts of a long argument are no rows of a listing: the agent chose each name in them.
+        """
+        each = zip(self.pieces, self.named, strict=True)
+        return [() if self.is_act and piece.under >= 0 else form(told) for piece, told in each]
+
+    @cached_property
+    def costs(self) -> list[int]:
+        """The characters of each, as ``Piece.cost`` counts them."""
+        return [piece.cost for piece in self.pieces]
+
+    @cached_property
+    def names(self) -> Mapping[str, int]:
+        """The number of pieces that have each name."""
+        return Counter(chain.from_iterable(self.named))
+
+    @cached_property
+    def ids(self) -> frozenset[str]:
+        """The names that are no plain words."""
+        return frozenset(name for name in self.names if shape(name) not in WORDS)
+
+    @cached_property
+    def crowd(self) -> int:
+        """The number of all things, labels too."""
+        return len(frozenset(self.names).union(*[piece.labels for piece in self.pieces]))
+
+    @cached_property
+    def quoted(self) -> frozenset[str]:
+        """The things between quotation marks."""
+        return frozenset(() if self.is_act else quoted(self.text))
 
 
 class Shortlist(NamedTuple):
@@ -101,29 +146,11 @@ def _telling(key: tuple[str, str, str, Shortlist, bool]) -> Telling:
     is_act = how == "act"
     if is_act:
         reading = Reading(tuple(pieces_of_act(name, text, alike=alike)), 1)
-    elif how == "returned":
-        reading = taken_apart(text) or passages(text)
     else:
-        reading = passages(text)
+        reading = (how == "returned" and taken_apart(text)) or passages(text)
     numbers = shortlist(reading.pieces, *limits)
-    pieces = [reading.pieces[number] for number in numbers]
-    named = [things(piece.names) for piece in pieces]
-    names = Counter(chain.from_iterable(named))
-    heads = {piece.under for piece in pieces}
-    each = list(zip(numbers, pieces, named, strict=True))
-    return Telling(
-        reading,
-        numbers,
-        tuple([() if n in heads and not piece.units else told for n, piece, told in each]),
-        # the parts of a long argument are no rows of a listing: the agent chose each name in them
-        tuple([() if is_act and piece.under >= 0 else form(told) for _, piece, told in each]),
-        tuple([piece.cost for piece in pieces]),
-        tuple(places_in(numbers, [piece.under for piece in pieces])),
-        names,
-        frozenset([name for name in names if shape(name) not in WORDS]),
-        len(frozenset(names).union(*[piece.labels for piece in pieces])),
-        frozenset(() if is_act else quoted(text)),
-    )
+    named = [things(reading.pieces[number].names) for number in numbers]
+    return Telling(text, reading, numbers, named, is_act)
 
 
 def uses_of(events: Events, tellings: Sequence[Telling]) -> dict[str, Use]:
@@ -550,8 +577,7 @@ def in_context(
         if telling.numbers:  # a call without a name and arguments has no piece
             heads[number] = base
         act = heads.get(events[number].act, -1)
-        pieces = telling.reading.pieces
-        found += [pieces[at] for at in telling.numbers]
+        found += telling.pieces
         under += [base + above if above >= 0 else act for above in telling.under]
         if events[number].failed and telling.numbers:
             _, reason = max((alarm(piece.text), at) for at, piece in enumerate(found[base:], base))
