@@ -491,7 +491,7 @@ def _facts(
     found += [((amount,), texts[message]) for amount, message in amounts]
     units = {amount.partition(" ")[2] for amount, _ in amounts}
     in_whole = {thing for told, text in found if text in whole for thing in told}
-    looks = {thing: shape(thing) for told, _ in found for thing in told}
+    looks: dict[str, Shape] = {thing: shape(thing) for told, _ in found for thing in told}
     named = [
         thing
         for thing, look in looks.items()

@@ -54,46 +54,43 @@ from .summaries import Told, lines_of, written
 
 @dataclass(frozen=True)
 class Telling:
-    """The pieces of an event's ``text``; what few callers ask for is found when they do."""
+    """The pieces of an event's ``text``; what few callers ask for is found when they do.
+
+    Tuples of texts and numbers cost the garbage collector nothing.
+    """
 
     text: str
     reading: Reading
     numbers: Sequence[int]
     """Those of the pieces that may be chosen, ascending."""
+    pieces: Sequence[Piece]
     named: Sequence[tuple[str, ...]]
     """The things in each of these."""
     is_act: bool = False
 
     @cached_property
-    def pieces(self) -> list[Piece]:
-        """The pieces that may be chosen."""
-        return [self.reading.pieces[number] for number in self.numbers]
-
-    @cached_property
-    def under(self) -> list[int]:
+    def under(self) -> tuple[int, ...]:
         """For each, the place of the one that gives its context, or -1."""
-        return places_in(self.numbers, [piece.under for piece in self.pieces])
+        return tuple(places_in(self.numbers, [piece.under for piece in self.pieces]))
 
     @cached_property
-    def tells(self) -> list[tuple[str, ...]]:
+    def tells(self) -> tuple[tuple[str, ...], ...]:
         """The names in each; none in the heads of columns."""
         heads = {piece.under for piece in self.pieces}
         each = zip(self.numbers, self.pieces, self.named, strict=True)
-        return [() if n in heads and not piece.units else told for n, piece, told in each]
+        return tuple([() if n in heads and not piece.units else told for n, piece, told in each])
 
     @cached_property
-    def forms(self) -> list[Form]:
-        """The form of each.
-
-        The parts of a long argument are no rows of a listing: the agent chose each name in them.
-        """
-        each = zip(self.pieces, self.named, strict=True)
-        return [() if self.is_act and piece.under >= 0 else form(told) for piece, told in each]
+    def forms(self) -> tuple[Form, ...]:
+        """The form of each; the parts of an argument, which an agent chose, are no listing."""
+        parts = [self.is_act and piece.under >= 0 for piece in self.pieces]
+        each = zip(parts, self.named, strict=True)
+        return tuple([() if is_part else form(told) for is_part, told in each])
 
     @cached_property
-    def costs(self) -> list[int]:
+    def costs(self) -> tuple[int, ...]:
         """The characters of each, as ``Piece.cost`` counts them."""
-        return [piece.cost for piece in self.pieces]
+        return tuple([piece.cost for piece in self.pieces])
 
     @cached_property
     def names(self) -> Mapping[str, int]:
@@ -149,8 +146,9 @@ def _telling(key: tuple[str, str, str, Shortlist, bool]) -> Telling:
     else:
         reading = (how == "returned" and taken_apart(text)) or passages(text)
     numbers = shortlist(reading.pieces, *limits)
-    named = [things(reading.pieces[number].names) for number in numbers]
-    return Telling(text, reading, numbers, named, is_act)
+    pieces = tuple([reading.pieces[number] for number in numbers])
+    named = tuple([things(piece.names) for piece in pieces])
+    return Telling(text, reading, numbers, pieces, named, is_act)
 
 
 def uses_of(events: Events, tellings: Sequence[Telling]) -> dict[str, Use]:
