@@ -14,7 +14,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import chain
 from statistics import fmean
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -567,6 +566,5 @@ def _is_done(
         return False
     if outcome is None or outcome.text in whole:
         return True
-    lines = (line for line in outcome.text.splitlines() if terms(line))
-    first = next(lines, "")
-    return not first or any(map(told.says, chain((first,), lines)))
+    lines = outcome.text.splitlines()
+    return any(told.says(line) for line in lines if terms(line)) or not any(map(terms, lines))
