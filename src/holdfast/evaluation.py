@@ -354,23 +354,20 @@ class _Told:
         return any(len(wanted & held) >= least for held in self._sets)
 
 
-class _Sentence(NamedTuple):
-    """A sentence as it stands, in lines, and its terms."""
-
-    raw: str
-    terms: Sequence[str]
-
-    @property
-    def said(self) -> frozenset[str]:
-        """The terms without numbers and negations."""
-        return frozenset(each for each in self.terms if not each.isdigit()) - _OPPOSITES
+_Sentence = tuple[str, tuple[str, ...]]
+"""A sentence as it stands, in lines, and its terms."""
 
 
 def _sentences(texts: Iterable[str]) -> dict[str, _Sentence]:
     """Every sentence and line with enough words, each once, by its words in one line."""
     lines = {" ".join(each.split()): each for text in texts for each in sentences(text)}
-    found = {line: _Sentence(raw, terms(raw)) for line, raw in lines.items()}
-    return {line: each for line, each in found.items() if len(each.terms) >= _FEWEST}
+    found = {line: (raw, tuple(terms(raw))) for line, raw in lines.items()}
+    return {line: each for line, each in found.items() if len(each[1]) >= _FEWEST}
+
+
+def _said(told: Iterable[str]) -> frozenset[str]:
+    """The terms of a sentence without numbers and negations."""
+    return frozenset(each for each in told if not each.isdigit()) - _OPPOSITES
 
 
 def _contradictions(
@@ -383,18 +380,18 @@ def _contradictions(
 
     A sentence that the original has too, in any place of its ``texts``, is not a contradiction.
     """
-    known: dict[frozenset[str], dict[_Claim, str]] = {each.said: {} for each in after.values()}
-    for line, each in before.items():
-        claims = known.get(said := each.said)
+    known: dict[frozenset[str], dict[_Claim, str]] = {_said(told): {} for _, told in after.values()}
+    for line, (raw, told) in before.items():
+        claims = known.get(said := _said(told))
         if claims is not None and len(said) >= _FEWEST:
-            claims.setdefault(_Claim.of(each.raw), line)
+            claims.setdefault(_Claim.of(raw), line)
     spoken = _sentences(event.text for event in events if event.function == "words")
     whole = " ".join(word for text in texts for word in text.split())
-    for line, each in after.items():
-        claims = known[each.said]
-        first = next((said for said in claims.values() if said in spoken), "")
+    for line, (raw, told) in after.items():
+        claims = known[_said(told)]
+        first = next((each for each in claims.values() if each in spoken), "")
         is_new = first and _CUT not in line and line not in whole
-        if is_new and not any(map(_Claim.of(each.raw).follows, claims)):
+        if is_new and not any(map(_Claim.of(raw).follows, claims)):
             yield first, Contradiction(one_line(first, PREVIEW), one_line(line, PREVIEW))
 
 
