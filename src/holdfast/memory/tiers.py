@@ -144,8 +144,8 @@ def at_topic_shifts(text: str, most: int, count: Count) -> list[str]:
 def _end(start: int, reach: Sequence[float], said: Sequence[Sequence[str]], most: int) -> int:
     """The end of the piece from ``start``: the largest change of words within its length.
 
-    ``reach`` has the tokens before each place, and ``said`` from it on the words of the sentences
-    around it.
+    ``reach`` has the tokens before each place; ``said`` has the words of each sentence, after as
+    many without words as are compared.
     """
     last = max(start + 1, bisect_right(reach, reach[start] + most) - 1)
     if last == len(reach) - 1:
