@@ -354,36 +354,41 @@ class _Told:
         return any(len(wanted & held) >= least for held in self._sets)
 
 
-def _sentences(texts: Iterable[str]) -> dict[str, str]:
+_Sentence = tuple[str, tuple[str, ...]]
+"""A sentence as it stands, in lines, and its terms."""
+
+
+def _sentences(texts: Iterable[str]) -> dict[str, _Sentence]:
     """Every sentence and line with enough words, each once, by its words in one line."""
     lines = {" ".join(each.split()): each for text in texts for each in sentences(text)}
-    return {line: raw for line, raw in lines.items() if len(terms(raw)) >= _FEWEST}
+    found = {line: (raw, tuple(terms(raw))) for line, raw in lines.items()}
+    return {line: each for line, each in found.items() if len(each[1]) >= _FEWEST}
 
 
-def _said(sentence: str) -> frozenset[str]:
-    """The words of a sentence without numbers and negations."""
-    return frozenset(each for each in terms(sentence) if not each.isdigit()) - _OPPOSITES
+def _said(told: Iterable[str]) -> frozenset[str]:
+    """The terms of a sentence without numbers and negations."""
+    return frozenset(each for each in told if not each.isdigit()) - _OPPOSITES
 
 
 def _contradictions(
     texts: Iterable[str],
-    before: Mapping[str, str],
+    before: Mapping[str, _Sentence],
     events: Iterable[StreamEvent],
-    after: Mapping[str, str],
+    after: Mapping[str, _Sentence],
 ) -> Iterator[tuple[str, Contradiction]]:
     """Pairs of a sentence and one with the same words but another number or a negation.
 
     A sentence that the original has too, in any place of its ``texts``, is not a contradiction.
     """
-    known: dict[frozenset[str], dict[_Claim, str]] = {}
-    for line, raw in before.items():
-        said = _said(raw)
-        if len(said) >= _FEWEST:
-            known.setdefault(said, {}).setdefault(_Claim.of(raw), line)
+    known: dict[frozenset[str], dict[_Claim, str]] = {_said(told): {} for _, told in after.values()}
+    for line, (raw, told) in before.items():
+        claims = known.get(said := _said(told))
+        if claims is not None and len(said) >= _FEWEST:
+            claims.setdefault(_Claim.of(raw), line)
     spoken = _sentences(event.text for event in events if event.function == "words")
     whole = " ".join(word for text in texts for word in text.split())
-    for line, raw in after.items():
-        claims = known.get(_said(raw), {})
+    for line, (raw, told) in after.items():
+        claims = known[_said(told)]
         first = next((each for each in claims.values() if each in spoken), "")
         is_new = first and _CUT not in line and line not in whole
         if is_new and not any(map(_Claim.of(raw).follows, claims)):
@@ -478,17 +483,18 @@ def _facts(
 ) -> Iterator[CheckedFact]:
     """The facts of the conversation, each once, with whether it was kept."""
     whole, amounts = frozenset(after), list(_amounts(events))
-    found = [(thing, text) for text in texts for thing in things(text)]
-    found += [(amount, texts[message]) for amount, message in amounts]
+    found = [(things(text), text) for text in texts]
+    found += [((amount,), texts[message]) for amount, message in amounts]
     units = {amount.partition(" ")[2] for amount, _ in amounts}
-    in_whole = {thing for thing, text in found if text in whole}
+    in_whole = {thing for told, text in found if text in whole for thing in told}
+    looks: dict[str, Shape] = {thing: shape(thing) for told, _ in found for thing in told}
     named = [
         thing
-        for thing in dict.fromkeys(thing for thing, _ in found)
-        if " " in thing or (shape(thing) in _NAMED and thing not in units)
+        for thing, look in looks.items()
+        if " " in thing or (look in _NAMED and thing not in units)
     ]
     told = _Told(after, named)
-    capitalised = {thing for thing in named if shape(thing) == "capitalised"}
+    capitalised = {thing for thing in named if looks[thing] == "capitalised"}
     places = _places(texts, capitalised | told.places.keys())
     for thing in named:
         stands = places.get(thing, ())
@@ -557,5 +563,5 @@ def _is_done(
         return False
     if outcome is None or outcome.text in whole:
         return True
-    lines = [line for line in outcome.text.splitlines() if terms(line)]
-    return not lines or any(map(told.says, lines))
+    lines = outcome.text.splitlines()
+    return any(told.says(line) for line in lines if terms(line)) or not any(map(terms, lines))

@@ -36,6 +36,7 @@ from holdfast.text.pieces import (
     Shape,
     finder,
     form,
+    places_in,
     quoted,
     shape,
     things,
@@ -355,12 +356,6 @@ def shortlist(
                     chosen.add(each)
                     left -= sizes[each]
     return sorted(chosen)
-
-
-def places_in(numbers: Numbers, under: Iterable[int]) -> list[int]:
-    """For each piece of ``under``, its place among these numbers, -1 if it is not among them."""
-    places = {number: place for place, number in enumerate(numbers)}
-    return [places.get(above, -1) for above in under]
 
 
 # excerpts of one text

@@ -19,7 +19,6 @@ from holdfast.selection import (
     MOST,
     Use,
     ordered,
-    places_in,
     shortlist,
     table,
     until,
@@ -33,44 +32,19 @@ from holdfast.text.fit import FIRST_GUESS, beginning, filled
 from holdfast.text.importance import alarm
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import (
-    WORDS,
     Form,
     Piece,
     Reading,
-    form,
+    Telling,
     look,
     passages,
-    quoted,
-    shape,
+    places_in,
     things,
 )
 
 from .summaries import Told, lines_of, under_their_acts
 
 # the pieces of events
-
-
-class Telling(NamedTuple):
-    """The pieces of an event (``reading``); ``numbers`` are those that may be chosen, ascending.
-
-    Of these, ``tells`` are the names in each (none in the heads of columns), ``forms`` its form,
-    ``costs`` its characters, as ``Piece.cost`` counts them, and ``under`` the place of the one that
-    gives its context, or -1. ``names`` counts the pieces that have each name, ``ids`` are those
-    that are no plain words, and ``crowd`` is the number of all things. ``lines`` are those of each
-    piece, without the space around them.
-    """
-
-    reading: Reading
-    numbers: Sequence[int]
-    tells: tuple[tuple[str, ...], ...]
-    forms: tuple[Form, ...]
-    costs: tuple[int, ...]
-    under: tuple[int, ...]
-    names: Mapping[str, int]
-    ids: frozenset[str]
-    crowd: int
-    quoted: frozenset[str]
-    lines: tuple[tuple[str, ...], ...]
 
 
 class Shortlist(NamedTuple):
@@ -103,30 +77,12 @@ def _telling(key: tuple[str, str, str, Shortlist, bool]) -> Telling:
     is_act = how == "act"
     if is_act:
         reading = Reading(tuple(pieces_of_act(name, text, alike=alike)), 1)
-    elif how == "returned":
-        reading = taken_apart(text) or passages(text)
     else:
-        reading = passages(text)
+        reading = (how == "returned" and taken_apart(text)) or passages(text)
     numbers = shortlist(reading.pieces, *limits)
-    pieces = [reading.pieces[number] for number in numbers]
-    named = [things(piece.names) for piece in pieces]
-    names = Counter(chain.from_iterable(named))
-    heads = {piece.under for piece in pieces}
-    each = list(zip(numbers, pieces, named, strict=True))
-    return Telling(
-        reading,
-        numbers,
-        tuple([() if n in heads and not piece.units else told for n, piece, told in each]),
-        # the parts of a long argument are no rows of a listing: the agent chose each name in them
-        tuple([() if is_act and piece.under >= 0 else form(told) for _, piece, told in each]),
-        tuple([piece.cost for piece in pieces]),
-        tuple(places_in(numbers, [piece.under for piece in pieces])),
-        names,
-        frozenset([name for name in names if shape(name) not in WORDS]),
-        len(frozenset(names).union(*[piece.labels for piece in pieces])),
-        frozenset(() if is_act else quoted(text)),
-        tuple([tuple(map(str.strip, piece.text.split("\n"))) for piece in pieces]),
-    )
+    pieces = tuple([reading.pieces[number] for number in numbers])
+    named = tuple([things(piece.names) for piece in pieces])
+    return Telling(text, reading, numbers, pieces, named, is_act)
 
 
 def uses_of(events: Events, tellings: Sequence[Telling]) -> dict[str, Use]:
@@ -581,8 +537,7 @@ def in_context(
         if telling.numbers:  # a call without a name and arguments has no piece
             heads[number] = base
         act = heads.get(events[number].act, -1)
-        pieces = telling.reading.pieces
-        found += [pieces[at] for at in telling.numbers]
+        found += telling.pieces
         under += [base + above if above >= 0 else act for above in telling.under]
         if events[number].failed and telling.numbers:
             _, reason = max((alarm(piece.text), at) for at, piece in enumerate(found[base:], base))

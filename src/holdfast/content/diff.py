@@ -10,7 +10,7 @@ from itertools import groupby
 
 from holdfast.text.pieces import Piece, Reading, passages
 
-from .lossy import LossyKind, rows, sampled
+from .lossy import Lines, LossyKind, rows, sampled
 
 _HUNK = re.compile(r"@@+ -\d+(?:,(\d+))? (?:-\d+(?:,\d+)? )*\+\d+(?:,(\d+))? @@+")
 _HEAD = re.compile(
@@ -67,7 +67,10 @@ class Diff(LossyKind):
 
     def share(self, text: str) -> float:
         """The share of the lines from the first file on that belong to files and hunks."""
-        parts = [part for part, _ in _typed(sampled(text))]
+        lines = rows(sampled(text))
+        if not any(line.startswith(_MARKS) for line in lines):  # most texts are no diffs
+            return 0.0
+        parts = [part for part, _ in _typed(lines)]
         if _Part.FILE not in parts:  # of a long text, the sample may lie beside its files
             return 0.0
         if _Part.HUNK not in parts and "\ndiff --git" not in f"\n{text}":
@@ -80,7 +83,7 @@ class Diff(LossyKind):
 
         Under them, adjacent changes are one piece, with the lines around them.
         """
-        typed = _typed(text)
+        typed = _typed(rows(text))
         pieces: list[Piece] = []
         above = dict.fromkeys(_Part, -1)  # the newest piece of each type
         # the lines before the first change of a hunk, which go with it
@@ -103,12 +106,11 @@ class Diff(LossyKind):
         return Reading(pieces, len(typed))
 
 
-def _typed(text: str) -> Sequence[tuple[_Part, str]]:
+def _typed(lines: Lines) -> Sequence[tuple[_Part, str]]:
     """The lines with their types; each file's head is one line.
 
     Lines before the first file and between commits are text.
     """
-    lines = rows(text)
     found: list[tuple[_Part, str]] = []
     files: dict[int, _File] = {}
     file, old, new = _File(), 0, 0  # with the number of old and new lines left in the open hunk

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, islice
 from os.path import commonprefix
@@ -176,7 +176,12 @@ class Layout:
         """The lines with their numbers alike; most texts are no logs, and do not need them."""
         return _masked([line[:_LONGEST] for line in self.lines])
 
-    def head(self, shape: str) -> Head:
+    @cached_property
+    def heads(self) -> Mapping[str, Head]:
+        """The head of each masked line: read to recognise a log, and again to read it."""
+        return {shape: self._head(shape) for shape in dict.fromkeys(self.shapes)}
+
+    def _head(self, shape: str) -> Head:
         """The head of a masked line; empty for a line that continues another.
 
         If one of the columns is a time, a head has one.
@@ -227,7 +232,7 @@ def _kinds(layout: Layout) -> list[EventKind]:
         rows_of[shape].append(row)
     kinds: dict[tuple[object, ...], EventKind] = {}
     for shape, rows in rows_of.items():
-        head = layout.head(shape)
+        head = layout.heads[shape]
         words = tuple(_words(shape, head.fields))
         if not any(map(str.isalnum, shape)):
             continue
@@ -391,9 +396,8 @@ class Log(LossyKind):
         told = [(line, shape) for line, shape in both if shape.strip()]
         if len(told) < FEWEST:
             return 0.0
-        heads = {shape: layout.head(shape) for shape in set(layout.shapes)}
         begun = sum(
-            heads[shape].fields > 0 or _class_of(line.split(None, 1)[0]) == "level"
+            layout.heads[shape].fields > 0 or _class_of(line.split(None, 1)[0]) == "level"
             for line, shape in told
         )
         own = sum(not line[0].isspace() for line, _ in told)  # indented lines continue a record

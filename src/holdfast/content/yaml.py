@@ -30,7 +30,8 @@ class Yaml(LossyKind):
         """The share of the lines that are keys with their values, or entries of lists."""
         shaped = keyed = seen = 0
         keys = Counter[str]()
-        for line in _outside_blocks(rows(sampled(text))):
+        lines = rows(sampled(text))
+        for line in _outside_blocks(lines):
             bare = line.strip()
             if not bare or bare.startswith("#"):
                 continue
@@ -45,6 +46,8 @@ class Yaml(LossyKind):
                 keyed += entry["key"] is not None
                 if line[0] not in " -":
                     keys[entry["key"]] += 1
+            elif seen - shaped > (1 - self.least) * len(lines):
+                return 0.0
         is_of_labels = keys.total() > len(keys)  # as in a log
         return shaped / seen if seen >= FEWEST and keyed > 1 and not is_of_labels else 0.0
 

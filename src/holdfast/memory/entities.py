@@ -301,8 +301,8 @@ _CODES = frozenset({"path", "id", "compound", "camel"})
 
 def codes(found: Iterable[str]) -> dict[str, str]:
     """Of the things in an output, those that a form may list; what has no letter is a number."""
-    lettered = (thing for thing in found if thing.lower() != thing.upper())
-    return {thing: thing for thing in lettered if shape(thing) in _CODES}
+    told = (thing for thing in found if shape(thing) in _CODES)
+    return {thing: thing for thing in told if thing.lower() != thing.upper()}
 
 
 def with_names(form: str, named: Mapping[str, str]) -> str:

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any, Literal, NamedTuple
 
 from holdfast.kernel.errors import ConfigError
@@ -129,12 +129,11 @@ def at_topic_shifts(text: str, most: int, count: Count) -> list[str]:
         part for sentence in sentences(text) for part in _no_longer(sentence, most, count, rate)
     ]
     reach = list(accumulate((rate * len(piece) for piece in pieces), initial=0.0))
-    bags = [frozenset[str]()] * _AROUND + [frozenset(words(piece)) - STOP_WORDS for piece in pieces]
-    before = [frozenset[str]().union(*bags[at : at + _AROUND]) for at in range(len(bags))]
+    said = [()] * _AROUND + [tuple(words(piece)) for piece in pieces]
     found: list[str] = []
     start = 0
     while start < len(pieces):
-        end = _end(start, reach, before, most)
+        end = _end(start, reach, said, most)
         while end > start + 1 and (size := count("".join(pieces[start:end]))) > most:
             end = start + max(1, min(end - start - 1, (end - start) * most // size))
         found.append("".join(pieces[start:end]))
@@ -142,16 +141,21 @@ def at_topic_shifts(text: str, most: int, count: Count) -> list[str]:
     return found
 
 
-def _end(start: int, reach: Sequence[float], before: Sequence[frozenset[str]], most: int) -> int:
+def _end(start: int, reach: Sequence[float], said: Sequence[Sequence[str]], most: int) -> int:
     """The end of the piece from ``start``: the largest change of words within its length.
 
-    ``reach`` has the tokens before each place, and ``before`` the words of the sentences before it.
+    ``reach`` has the tokens before each place; ``said`` has the words of each sentence, after as
+    many without words as are compared.
     """
     last = max(start + 1, bisect_right(reach, reach[start] + most) - 1)
     if last == len(reach) - 1:
         return last
     least = min(last, bisect_left(reach, reach[start] + most * _LEAST_SHARE))
-    likeness = [_likeness(before[at], before[at + _AROUND]) for at in range(least, last + 1)]
+    blocks = [
+        frozenset(chain(*said[at : at + _AROUND])) - STOP_WORDS
+        for at in range(least, last + 1 + _AROUND)
+    ]
+    likeness = list(map(_likeness, blocks, blocks[_AROUND:]))
     return last - min(range(len(likeness)), key=likeness[::-1].__getitem__)
 
 

@@ -6,12 +6,17 @@ Things are names, paths, numbers, ids and content words, all found by one patter
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from itertools import filterfalse, pairwise
+from itertools import chain, filterfalse, pairwise
 from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Literal, NamedTuple
 
+from holdfast.kernel.forks import cached_property
+
+from .fit import Numbers
 from .words import AnyScript, unspaced_pairs
 
 LONGEST = 160
@@ -305,3 +310,75 @@ def _word_or_shape(thing: str) -> str:
 def look(thing: str) -> tuple[int, str]:
     """What ids of one kind have in common: the length, and the kinds of characters."""
     return len(thing), "".join(sorted(set(thing.translate(_LOOKS))))
+
+
+@dataclass(frozen=True)
+class Telling:
+    """What the pieces of a text tell; what few callers ask for is found when they do.
+
+    Tuples of texts and numbers cost the garbage collector nothing.
+    """
+
+    text: str
+    reading: Reading
+    numbers: Sequence[int]
+    """Those of the pieces that may be chosen, ascending."""
+    pieces: Sequence[Piece]
+    named: Sequence[tuple[str, ...]]
+    """The things in each of these."""
+    is_act: bool = False
+
+    @cached_property
+    def under(self) -> tuple[int, ...]:
+        """For each, the place of the one that gives its context, or -1."""
+        return tuple(places_in(self.numbers, [piece.under for piece in self.pieces]))
+
+    @cached_property
+    def tells(self) -> tuple[tuple[str, ...], ...]:
+        """The names in each; none in the heads of columns."""
+        heads = {piece.under for piece in self.pieces}
+        each = zip(self.numbers, self.pieces, self.named, strict=True)
+        return tuple([() if n in heads and not piece.units else told for n, piece, told in each])
+
+    @cached_property
+    def forms(self) -> tuple[Form, ...]:
+        """The form of each; the parts of an argument, which an agent chose, are no listing."""
+        parts = [self.is_act and piece.under >= 0 for piece in self.pieces]
+        each = zip(parts, self.named, strict=True)
+        return tuple([() if is_part else form(told) for is_part, told in each])
+
+    @cached_property
+    def lines(self) -> tuple[tuple[str, ...], ...]:
+        """The lines of each, without the space around them."""
+        return tuple([tuple(map(str.strip, piece.text.split("\n"))) for piece in self.pieces])
+
+    @cached_property
+    def costs(self) -> tuple[int, ...]:
+        """The characters of each, as ``Piece.cost`` counts them."""
+        return tuple([piece.cost for piece in self.pieces])
+
+    @cached_property
+    def names(self) -> Mapping[str, int]:
+        """The number of pieces that have each name."""
+        return Counter(chain.from_iterable(self.named))
+
+    @cached_property
+    def ids(self) -> frozenset[str]:
+        """The names that are no plain words."""
+        return frozenset(name for name in self.names if shape(name) not in WORDS)
+
+    @cached_property
+    def crowd(self) -> int:
+        """The number of all things, labels too."""
+        return len(frozenset(self.names).union(*[piece.labels for piece in self.pieces]))
+
+    @cached_property
+    def quoted(self) -> frozenset[str]:
+        """The things between quotation marks."""
+        return frozenset(() if self.is_act else quoted(self.text))
+
+
+def places_in(numbers: Numbers, under: Iterable[int]) -> list[int]:
+    """For each piece of ``under``, its place among these numbers, -1 if it is not among them."""
+    places = {number: place for place, number in enumerate(numbers)}
+    return [places.get(above, -1) for above in under]

@@ -197,9 +197,11 @@ def count_memo(counter: TokenCounter) -> Memo[str, int]:
 
     def count(text: str) -> int:
         nonlocal last
-        lines = counter.lines(text) if len(text) > _LONG else ()
+        if len(text) <= _LONG:
+            return checked(text)
+        lines = counter.lines(text)
         known = sum(line in last or memo.knows(line) for line in lines)
-        last = frozenset(lines) or last
+        last = frozenset(lines)
         if 2 * known > len(lines) > 1:
             return sum([memo[line] for line in lines])
         return checked(text)
