@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from holdfast.text.memo import Memo
 from holdfast.text.question import IDENTIFIER, MOST_TERMS, PHRASE, terms_of
+from holdfast.text.similarity import Scores
 from holdfast.text.visible import GLANCE
 from holdfast.text.words import DIGITS, READ, STOP_WORDS, stands, stem, terms, words
 
@@ -87,7 +88,7 @@ class Answers(NamedTuple):
     """The messages that may answer, and their factors."""
 
     messages: Mapping[int, Remembered]
-    factors: Mapping[str, Mapping[int, float]]
+    factors: Mapping[str, Scores]
     """For each factor, its share of each message's score."""
     asked: Sequence[str]
     """The words of the question."""
@@ -110,7 +111,7 @@ class Answers(NamedTuple):
         held = [len(asked.intersection(terms(self.messages[place].told))) for place in positions]
         return max(self.least, max(held, default=0) / len(asked) if asked else 1.0)
 
-    def ranked(self) -> dict[int, float]:
+    def ranked(self) -> Scores:
         """The scores by position, the best first; of equal scores the earlier message first."""
         scores = dict.fromkeys(self.messages, 0.0)
         for factor in self.factors.values():
@@ -120,7 +121,7 @@ class Answers(NamedTuple):
         best = sorted(scores.items(), key=itemgetter(1), reverse=True)  # stable: the earlier first
         return {position: score if score < 1 else 1.0 for position, score in best}
 
-    def focused(self) -> dict[int, float]:
+    def focused(self) -> Scores:
         """Like ``ranked``, but messages with only their neighbours' score come last."""
         ranked = self.ranked()
         own = {at for name, factor in self.factors.items() for at in self.holders.get(name, factor)}
@@ -181,7 +182,7 @@ class Retrieval:
         meant = self._meant(question, now)
         asked = Asked.of(question, self.messages.speakers(), meant, context)
         timely = self._timely(asked)
-        near: Mapping[int, float] = {}
+        near: Scores = {}
         if self.vectors:
             near = self.vectors.nearest(asked.whole, _CANDIDATES)
         held = self._held(asked)
@@ -225,8 +226,8 @@ class Retrieval:
 
     def _rivals(
         self,
-        own: Mapping[int, float],
-        near: Mapping[int, float],
+        own: Scores,
+        near: Scores,
         held: Mapping[int, frozenset[str]],
     ) -> set[int]:
         """The messages about another thing with a similar name.
@@ -244,7 +245,7 @@ class Retrieval:
         of_holders = {shapes[at] for at in held if at in shapes}
         return {at for at, shape in shapes.items() if at not in held and shape in of_holders}
 
-    def _weighed(self, factors: Mapping[str, Mapping[int, float]]) -> dict[str, dict[int, float]]:
+    def _weighed(self, factors: Mapping[str, Scores]) -> dict[str, Scores]:
         """The share of the score that each factor has, of those that any message has."""
         weights = self.weights or (FactorWeights() if self.vectors else WORDS_ALONE)
         told = {name: getattr(weights, name) for name, factor in factors.items() if factor}
@@ -287,7 +288,7 @@ class Retrieval:
 _SHAPES = Memo(partial(DIGITS.sub, "0"))
 
 
-def spread(scores: Mapping[int, float]) -> dict[int, float]:
+def spread(scores: Scores) -> Scores:
     """Add to each score the largest share from an earlier and from a later message.
 
     Only the largest, so that many similar messages do not raise each other. Positions that are
@@ -305,7 +306,7 @@ def spread(scores: Mapping[int, float]) -> dict[int, float]:
     return total
 
 
-def _scaled(scores: Mapping[int, float], least: float = 0.0) -> dict[int, float]:
+def _scaled(scores: Scores, least: float = 0.0) -> Scores:
     """The scores divided by the highest, or by ``least`` if that is higher."""
     highest = max([*scores.values(), least])
     return {position: score / highest for position, score in scores.items()} if highest else {}
@@ -410,7 +411,7 @@ class Asked(NamedTuple):
         left = [term for term in self.terms if term not in parts]
         return tuple(dict.fromkeys([*left, *(thing.phrase for thing in held)]))
 
-    def speaking(self, messages: Mapping[int, Remembered]) -> dict[int, float]:
+    def speaking(self, messages: Mapping[int, Remembered]) -> Scores:
         """1.0 for each message by a speaker in the question."""
         return {
             position: 1.0
@@ -418,7 +419,7 @@ class Asked(NamedTuple):
             if message.speaker in self.speakers or message.role == self.role
         }
 
-    def suiting(self, messages: Mapping[int, Remembered]) -> dict[int, float]:
+    def suiting(self, messages: Mapping[int, Remembered]) -> Scores:
         """How well the time of each message fits, from 0 to 1; messages at 0 are left out.
 
         For the first or the latest, it is how close to that end a message is.
@@ -481,7 +482,7 @@ def _is_name(needle: str) -> bool:
     return any(part not in STOP_WORDS and (len(part) > 1 or part.isdigit()) for part in parts)
 
 
-def shares(held: Mapping[int, frozenset[str]]) -> dict[int, float]:
+def shares(held: Mapping[int, frozenset[str]]) -> Scores:
     """The share of the things that each message has, from 0 to 1; rare things count more."""
     times = Counter(chain.from_iterable(held.values()))
     rarity = {needle: math.log1p(len(held) / count) for needle, count in times.items()}

@@ -22,7 +22,7 @@ from holdfast.providers import has_local_vectors, open_embedder
 from holdfast.stores.protocols import GetsBytes, SetsBytes, settled
 from holdfast.stream import protocol_of
 from holdfast.text.memo import Memo
-from holdfast.text.similarity import best_of
+from holdfast.text.similarity import Scores, best_of
 from holdfast.text.visible import GLANCE
 from holdfast.text.words import STOP_WORDS, stem, words
 
@@ -270,7 +270,7 @@ class _Source:
     thread: Thread
     out: Sequence[Span]
 
-    def candidates(self, terms: Sequence[str], limit: int) -> Mapping[int, float]:
+    def candidates(self, terms: Sequence[str], limit: int) -> Scores:
         """BM25 scores of the best messages with any of the words."""
         most = min(limit, _FEWER if self.thread.state.messages > _LONG else _CANDIDATES)
         if not self.out:
@@ -338,7 +338,7 @@ class MessageVectors:
             _vectors()
         return cls(thread) if wanted is not False and has_local_vectors() else None
 
-    def nearest(self, text: str, limit: int) -> Mapping[int, float]:
+    def nearest(self, text: str, limit: int) -> Scores:
         """Cosines of the messages that are nearest to the text, by position.
 
         Vectors are loaded with the first search, which many sessions never make.

@@ -12,7 +12,7 @@ from math import inf
 from time import monotonic
 
 from holdfast.kernel.forks import brief_lock
-from holdfast.text.similarity import Lexical
+from holdfast.text.similarity import Lexical, Scores
 
 from .entries import EntryStore
 from .protocols import Line
@@ -70,7 +70,7 @@ class InProcessLog:
             end = bisect_right(self._moments, (last, len(self._lines)))
             return [place for _, place in self._moments[start : min(end, start + most)]]
 
-    def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
+    def search(self, terms: Sequence[str], most: int) -> Scores:
         """BM25 scores by position, best first."""
         self._refresh()
         with self._lock:

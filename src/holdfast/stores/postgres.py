@@ -11,18 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import time
-from typing import TypeVar, cast
+from typing import cast
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from holdfast.text.similarity import POSTING
+from holdfast.text.similarity import POSTING, Scores
 
 from .entries import EntryStore, texts
 from .postgres_database import Connection, Database, Row
 from .postings import Tallied, blocks, scores, tallied, waiting_words
 from .protocols import Line, shown, to_bytes, to_text, unusable
-
-T = TypeVar("T")
 
 MOST_WAITING = 256
 """Lines whose words may wait to be indexed. A search scans this many in about 2 ms."""
@@ -120,13 +118,13 @@ class PostgresLog:
         """The positions of the lines in this period, the earliest first."""
         return [place for (place,) in self.server.all(_BETWEEN, (self.name, first, last, most))]
 
-    def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
+    def search(self, terms: Sequence[str], most: int) -> Scores:
         """BM25 scores by position, best first.
 
         Of many words, or of words in many lines, the rarest are used.
         """
 
-        def best(connection: Connection[Row]) -> dict[int, float]:
+        def best(connection: Connection[Row]) -> Scores:
             with connection.transaction():
                 connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
                 found = connection.execute(_INDEX, (self.name,)).fetchone()

@@ -14,7 +14,16 @@ from typing import Protocol
 
 from msgspec import msgpack
 
-from holdfast.text.similarity import MOST_TIMES, POSTING, affordable, best_of, bm25, tally, together
+from holdfast.text.similarity import (
+    MOST_TIMES,
+    POSTING,
+    Scores,
+    affordable,
+    best_of,
+    bm25,
+    tally,
+    together,
+)
 from holdfast.text.words import terms
 
 from .protocols import to_bytes, to_text
@@ -93,7 +102,7 @@ class Postings(Protocol):
         ...
 
 
-def scores(phrases: Sequence[str], index: Postings, most: int) -> dict[int, float]:
+def scores(phrases: Sequence[str], index: Postings, most: int) -> Scores:
     """BM25 scores by position, best first, from an index and the lines that wait for it.
 
     Of many words, or of words in many lines, the rarest are used.

@@ -162,7 +162,7 @@ class RedisLog:
             rows = client.zrangebyscore(self._times, first, last, start=0, num=most)
         return [int(row) for row in rows]
 
-    def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
+    def search(self, terms: Sequence[str], most: int) -> Mapping[int, float]:
         """BM25 scores by position, best first.
 
         Of many words, or of words in many lines, the rarest are used.

@@ -23,7 +23,7 @@ from time import time
 from typing import Any
 
 from holdfast.kernel.errors import CorruptError, StoreError
-from holdfast.text.similarity import POSTING
+from holdfast.text.similarity import POSTING, Scores
 
 from .entries import EntryStore
 from .postings import Tallied, blocks, scores, tallied, waiting_words
@@ -162,7 +162,7 @@ class SqliteLog:
             wanted = (self._found(connection)[0], first, last, most)
             return [number % SPAN for (number,) in connection.execute(_BETWEEN, wanted)]
 
-    def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
+    def search(self, terms: Sequence[str], most: int) -> Scores:
         """BM25 scores by position, best first.
 
         Of many words, or of words in many lines, the rarest are used.

@@ -24,6 +24,9 @@ _K1, _B = 1.2, 0.75
 Group = tuple[str, ...]
 """Terms that a text must have together."""
 
+# how well texts answer, by their index or position
+Scores = Mapping[int, float]
+
 MOST_HOLDERS = 5_000
 """Postings that one search reads, which takes about 2 ms for a log of any length."""
 
@@ -47,7 +50,7 @@ def bm25(
     blocks: Mapping[str, bytes | bytearray],
     texts: int,
     total: int,
-) -> dict[int, float]:
+) -> Scores:
     """The BM25 score, by index, of every text with all terms of one of the wanted groups.
 
     ``blocks`` has the postings of each term, ``texts`` is the number of texts, ``total`` the number
@@ -128,11 +131,11 @@ class Lexical:
         self._total += length
         return place
 
-    def scores(self, query: str) -> dict[int, float]:
+    def scores(self, query: str) -> Scores:
         """The score, by index, of every text that shares a term with the query."""
         return self._scored((term,) for term in dict.fromkeys(terms(query)))
 
-    def _scored(self, wanted: Iterable[Group]) -> dict[int, float]:
+    def _scored(self, wanted: Iterable[Group]) -> Scores:
         return bm25(wanted, self._blocks, self._texts, self._total)
 
     def best_of(self, phrases: Iterable[str], most: int) -> list[tuple[int, float]]:
@@ -148,7 +151,7 @@ class Lexical:
         return best_of(self._scored(group for group in groups if group in used), most)
 
 
-def best_of(scores: Mapping[int, float], most: int) -> list[tuple[int, float]]:
+def best_of(scores: Scores, most: int) -> list[tuple[int, float]]:
     """The highest scores, best first; ties in order of index."""
     if len(scores) > most > 0:
         least = heapq.nlargest(most, scores.values())[-1]
