@@ -16,7 +16,7 @@ from holdfast.kernel.compressor import Configured, Flow, Plan
 from holdfast.kernel.edits import Drop, Edit
 from holdfast.kernel.messages import Message, Messages, ToolCall
 from holdfast.kernel.registry import moved_names
-from holdfast.kernel.transcript import Transcript, legal, speaks
+from holdfast.kernel.transcript import Transcript, legal
 from holdfast.kernel.typed import Fraction
 from holdfast.stream import Events, events_of
 from holdfast.text.fit import FIRST_GUESS, SENTENCE, Count
@@ -207,7 +207,7 @@ def _joins(block: Block, message: Message) -> bool:
         return False
     if _brings_results(message):
         return True
-    if speaks(message) or block.answered:
+    if message.user_speaks or block.answered:
         return False
     return message.role != "system" or block.type != "other"
 
@@ -216,7 +216,7 @@ def _type_of(message: Message) -> BlockType:
     """The type of the block that the message opens."""
     if _brings_results(message):
         return "standalone_tool"
-    if speaks(message):
+    if message.user_speaks:
         return "user_assistant_pair"
     return "standalone_assistant" if message.role == "assistant" else "other"
 

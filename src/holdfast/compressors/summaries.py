@@ -28,7 +28,7 @@ from holdfast.kernel.errors import StoreError
 from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import SUMMARY, Message, Role
 from holdfast.kernel.ports import Ask, Read, Save, Write
-from holdfast.kernel.transcript import Transcript, keeps, may_follow, speaks
+from holdfast.kernel.transcript import Transcript, keeps, may_follow
 from holdfast.kernel.typed import kept_as
 from holdfast.redact import masked_parts, redacted_text
 from holdfast.stream import UNCLEAR, Events, Function, StreamEvent
@@ -109,7 +109,7 @@ class Marks:
                 foreign = foreign or (may_be_taken and not ours)
             messages[i] = message.marked(ours=ours)
             if opens and message.role != "system":
-                speaking = speaks(message)
+                speaking = message.user_speaks
                 opens = ours or i in firm or speaking or is_skipped(message)
                 asked, last = asked or (speaking and not ours), messages[i]
         transcript = transcript.reworded(tuple(messages))
@@ -153,7 +153,7 @@ class StaysText(Rule):
             return True
         if before is None or before.ours or is_skipped(before):
             return False
-        return not speaks(before) or (
+        return not before.user_speaks or (
             message.role == "assistant" and _fits_user(self.transcript, before)
         )
 

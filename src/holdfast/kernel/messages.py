@@ -224,6 +224,18 @@ class Message:
         return results
 
     @property
+    def user_speaks(self) -> bool:
+        """Whether a user speaks here; some formats put tool results under the user's role."""
+        return self.role == "user" and (
+            self.is_speech or len(self.results) < max(1, len(self.parts))
+        )
+
+    @property
+    def speaker(self) -> Role:
+        """The role of who speaks: a tool's output is the tool's, whichever role holds it."""
+        return "tool" if self.role == "user" and not self.user_speaks else self.role
+
+    @property
     def begins_like_ours(self) -> bool:
         """Whether it is text that begins as Holdfast's notes and summaries do."""
         begins = self._begins_like_ours

@@ -118,19 +118,7 @@ class Transcript:
     @cached_property
     def user_positions(self) -> tuple[int, ...]:
         """Positions of user messages, except those with tool results only."""
-        return tuple(i for i, message in enumerate(self.messages) if speaks(message))
-
-
-def speaks(message: Message) -> bool:
-    """Whether a user speaks here; some formats put tool results under the user's role."""
-    return message.role == "user" and (
-        message.is_speech or len(message.results) < max(1, len(message.parts))
-    )
-
-
-def speaker(message: Message) -> Role:
-    """The role of who speaks: a tool's output is the tool's, whichever role holds it."""
-    return "tool" if message.role == "user" and not speaks(message) else message.role
+        return tuple(i for i, message in enumerate(self.messages) if message.user_speaks)
 
 
 def welds(rules: Sequence[Rule], messages: Messages) -> set[int]:

@@ -19,7 +19,7 @@ from holdfast.kernel.edits import Drop, Edit, Insert, Offload, Replace
 from holdfast.kernel.errors import InputError
 from holdfast.kernel.messages import Media, Message, Part, Reasoning, Role, ToolCall, ToolResult
 from holdfast.kernel.registry import Registry, renamed_argument
-from holdfast.kernel.transcript import Transcript, speaker
+from holdfast.kernel.transcript import Transcript
 from holdfast.names import ReportForm
 from holdfast.redact import redacted_text
 from holdfast.result import CompressionResult, Step, bare, check_result, restore, touched
@@ -236,7 +236,7 @@ def account(
 def _counted(read: Transcript, meter: Meter) -> list[tuple[Role, str, int]]:
     """The role of each message, its text without secrets, and its tokens."""
     sized = zip(read.messages, meter.sizes(read), strict=True)
-    return [(speaker(each), redacted_text(said(each))[0], size) for each, size in sized]
+    return [(each.speaker, redacted_text(said(each))[0], size) for each, size in sized]
 
 
 def said(message: Message) -> str:

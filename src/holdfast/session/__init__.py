@@ -32,7 +32,7 @@ from holdfast.trace import told_gain
 
 from . import arguments
 from .arguments import SessionOptions, ThreadOptions, Which
-from .log import Thread, exchanges, own_id, undo
+from .log import Thread
 from .maintenance import Exclusive, Upkeep
 from .recall import FactReader, MessageVectors, Past, Recalled
 from .recent import LastFit
@@ -133,7 +133,7 @@ class Session(ClosedAfterUse):
         StoreError if they were not stored; later failures in the tiers are in ``stats``.
         """
         arguments.messages(messages)
-        names = arguments.names(ids, len(messages)) if ids else list(map(own_id, messages))
+        names = arguments.names(ids, messages)
         said = arguments.moment(at)
         with self._lock:
             parted = self._thread.state.unpaired
@@ -218,7 +218,7 @@ class Session(ClosedAfterUse):
         """
         number = None if event is None else arguments.event(event)
         with self._refreshed() as own:
-            return undo(own, number)
+            return own.undo(number)
 
     def fork(self, thread: str, store: str | KeyValueStore | None = None) -> Self:
         """Copy the thread to a new one in the same store or another, and return its session.
@@ -478,7 +478,7 @@ class Session(ClosedAfterUse):
                 "no message is named", place="message", advice="give positions or ids"
             )
         with self._lock:
-            positions = exchanges(self._thread, [self._known(each) for each in which])
+            positions = self._thread.exchanges([self._known(each) for each in which])
             return self._thread.record(kind, why, {"positions": positions})
 
     def _keep(self, store: str | KeyValueStore) -> LogStore:

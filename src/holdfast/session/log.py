@@ -9,13 +9,13 @@ from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from holdfast.formats import named
-from holdfast.formats.payloads import as_sent, is_object
+from holdfast.formats.payloads import as_sent
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.errors import ConfigError, FormatError, HoldfastError, InputError, StoreError
 from holdfast.kernel.forks import cached_property
 from holdfast.kernel.integrity import ToolExchanges
 from holdfast.kernel.messages import Message
-from holdfast.kernel.transcript import Format, speaker
+from holdfast.kernel.transcript import Format
 from holdfast.memory.messages import Remembered, remembered
 from holdfast.stores.artifacts import secret_of
 from holdfast.stores.key_logs import EVENTS, MESSAGES
@@ -25,7 +25,7 @@ from holdfast.text.visible import LISTED, amount
 from holdfast.text.words import READ, has_unspaced, words
 
 from .state import DERIVED, Event, EventKind, State
-from .wires import check, check_calls, check_named, form_of, is_readable, is_settled, wire_of
+from .wires import check, check_calls, check_named, form_of, is_readable, wire_of
 
 T = TypeVar("T")
 LineKind = Literal["message", "event"]
@@ -50,7 +50,7 @@ class Kept(NamedTuple):
 
 def kept_of(position: int, line: Line, original: object, message: Message) -> Kept:
     """The message of a line; ``remembered`` has the time in its text, or else that of the line."""
-    role, text = speaker(message), message.content_text or ""
+    role, text = message.speaker, message.content_text or ""
     if message.results:  # they come first, so there is no name or date at the head
         seen = Remembered(position, role, text, said=line.time)
     else:
@@ -103,12 +103,6 @@ def with_words(kind: LineKind, line: Line, wire: Format) -> Line:
     return replace(line, words=words_of(kept_of(0, line, original, message)))
 
 
-def own_id(message: object) -> str:
-    """The id in the message's field ``id``, or empty."""
-    found = message.get("id") if is_object(message) else None
-    return found if isinstance(found, str) else ""
-
-
 _HELD = 16_000_000  # characters of messages in memory: 16 MB of English, some 4,000,000 tokens
 # lines that are read or copied at once, and after which the state is saved again. With half and
 # four times as many, threads are read and written as fast; opening one reads no more, in 5 ms
@@ -118,6 +112,17 @@ LINES = 128
 NEWEST = 8
 STATE = "session:"
 """The key of a thread's saved state begins with it, and ends with the thread's name."""
+
+
+_INVERSES: Mapping[str, tuple[EventKind, Mapping[str, str]]] = {
+    "compaction": ("compaction", {"from": "to", "to": "from"}),
+    "edit": ("revert", {"position": "position", "to": "before"}),
+    "delete": ("keep", {"positions": "positions"}),
+    "pin": ("unpin", {"positions": "positions"}),
+}
+"""The event that undoes one of this kind, and which of its facts becomes which."""
+
+_CAN_BE = "a compaction, an edit, a deletion or a pin can be; forget removes a note"
 
 
 def _logs_of(store: LogStore, name: str) -> dict[LineKind, MessageLog]:
@@ -268,7 +273,7 @@ class Thread:
             kept = kept_of(position, line, copy, message)
             fresh.append(kept)
             lines.append(replace(line, time=kept.remembered.said or moment, words=words_of(kept)))
-        places = list(self._log.append(lines, None if is_settled(self.state) else start))
+        places = list(self._log.append(lines, None if self.state.is_settled else start))
         if fresh and not places:
             self.refresh()
             check_named(self._named, self.state)
@@ -399,6 +404,45 @@ class Thread:
                         advice="name one that is new",
                     )
 
+    def exchanges(self, positions: Sequence[int]) -> list[int]:
+        """The positions, and those of calls and results in the same exchanges."""
+        found = set(positions)
+        for position in positions:
+            near = list(self.read(range(position - LINES // 2, position + LINES // 2)).values())
+            for unit in self.wire.read([kept.original for kept in near]).units:
+                span = [near[i].position for i in unit]
+                if position in span:
+                    found.update(span)
+        return sorted(found)
+
+    def undo(self, number: int | None) -> Event:
+        """Record the event that undoes this one, by default the newest possible.
+
+        Raises InputError if there is none, or if it was undone already.
+        """
+        events = list(self.events())
+        undone = {event.facts["undoes"] for event in events if "undoes" in event.facts}
+        open_to_it = [
+            event
+            for event in events
+            if event.kind in _INVERSES
+            and "undoes" not in event.facts
+            and event.number not in undone
+        ]
+        chosen = [event for event in open_to_it if number in (None, event.number)]
+        if not chosen:
+            what = (
+                "there is nothing to undo" if number is None else f"event {number} cannot be undone"
+            )
+            known = ", ".join(str(event.number) for event in open_to_it[-5:])
+            advice = f"the newest that can be are {known}" if known else _CAN_BE
+            raise InputError(what, advice=advice)
+        event = chosen[-1]
+        kind, names = _INVERSES[event.kind]
+        facts = {name: event.facts[before] for name, before in names.items()}
+        reason = f"{event.kind} {event.number} is undone"
+        return self.record(kind, reason, facts | {"undoes": event.number})
+
     def _event_line(
         self, kind: EventKind, reason: str, facts: Mapping[str, Any], words: str = ""
     ) -> Line:
@@ -489,50 +533,3 @@ def batches(start: int, end: int) -> Iterator[range]:
     """The positions from ``start`` up to ``end``, in ranges that are read at once."""
     for first in range(start, end, LINES):
         yield range(first, min(first + LINES, end))
-
-
-def exchanges(thread: Thread, positions: Sequence[int]) -> list[int]:
-    """The positions, and those of calls and results in the same exchanges."""
-    found = set(positions)
-    for position in positions:
-        near = list(thread.read(range(position - LINES // 2, position + LINES // 2)).values())
-        for unit in thread.wire.read([kept.original for kept in near]).units:
-            span = [near[i].position for i in unit]
-            if position in span:
-                found.update(span)
-    return sorted(found)
-
-
-_INVERSES: Mapping[str, tuple[EventKind, Mapping[str, str]]] = {
-    "compaction": ("compaction", {"from": "to", "to": "from"}),
-    "edit": ("revert", {"position": "position", "to": "before"}),
-    "delete": ("keep", {"positions": "positions"}),
-    "pin": ("unpin", {"positions": "positions"}),
-}
-"""The event that undoes one of this kind, and which of its facts becomes which."""
-
-_CAN_BE = "a compaction, an edit, a deletion or a pin can be; forget removes a note"
-
-
-def undo(thread: Thread, number: int | None) -> Event:
-    """Record the event that undoes this one, by default the newest possible.
-
-    Raises InputError if there is none, or if it was undone already.
-    """
-    events = list(thread.events())
-    undone = {event.facts["undoes"] for event in events if "undoes" in event.facts}
-    open_to_it = [
-        event
-        for event in events
-        if event.kind in _INVERSES and "undoes" not in event.facts and event.number not in undone
-    ]
-    chosen = [event for event in open_to_it if number in (None, event.number)]
-    if not chosen:
-        what = "there is nothing to undo" if number is None else f"event {number} cannot be undone"
-        known = ", ".join(str(event.number) for event in open_to_it[-5:])
-        raise InputError(what, advice=f"the newest that can be are {known}" if known else _CAN_BE)
-    event = chosen[-1]
-    kind, names = _INVERSES[event.kind]
-    facts = {name: event.facts[before] for name, before in names.items()}
-    reason = f"{event.kind} {event.number} is undone"
-    return thread.record(kind, reason, facts | {"undoes": event.number})

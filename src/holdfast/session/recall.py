@@ -28,7 +28,7 @@ from holdfast.text.words import STOP_WORDS, stem, words
 
 from .log import LINES, NEWEST, Kept, Thread, words_of
 from .state import Span, holds
-from .turns import as_remembered, author, bear_names, with_authors
+from .turns import as_remembered, author, with_authors
 
 if TYPE_CHECKING:
     from holdfast.memory.facts import Fact, Ledger
@@ -299,7 +299,7 @@ class _Source:
     def speakers(self) -> Sequence[str]:
         """The names of the speakers."""
         state = self.thread.state
-        return state.speakers if bear_names(state) else ()
+        return state.speakers if state.signing else ()
 
 
 _BLOCK = 4_096  # messages whose vectors are stored under one key

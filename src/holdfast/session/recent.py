@@ -27,7 +27,7 @@ from holdfast.stream import events_of
 from holdfast.text.fit import head_tail, water_level
 
 from .arguments import SessionOptions
-from .log import LINES, Kept, Thread, exchanges
+from .log import LINES, Kept, Thread
 from .state import Made
 
 
@@ -177,7 +177,7 @@ class RecentTurns:
                 break
             if not kept.message.results:
                 start = kept.position
-        return exchanges(self.thread, [start])[0]
+        return self.thread.exchanges([start])[0]
 
     def scope(self, last: Part | None) -> Made:
         """The messages for the next part: those that the last part had or noted, and newer ones.
@@ -327,7 +327,7 @@ class RecentTurns:
         found = dict(self.fixed) | self.thread.read(made.earlier)
         for place in (self.state.task if self.query is None else None, made.spoke):
             if place is not None and place < made.start:
-                found |= self.thread.read(exchanges(self.thread, [place]))
+                found |= self.thread.read(self.thread.exchanges([place]))
         return [found[place] for place in sorted(found) if place < made.start]
 
     def _compressed(

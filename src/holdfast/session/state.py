@@ -14,7 +14,6 @@ from typing import Any, Literal
 from holdfast.formats.payloads import compact
 from holdfast.kernel.messages import Message
 from holdfast.kernel.registry import imported
-from holdfast.kernel.transcript import speaks
 from holdfast.memory.messages import Remembered
 
 Span = tuple[int, int]
@@ -125,6 +124,9 @@ def fields_of(value: Any) -> dict[str, Any]:
     return {each.name: getattr(value, each.name) for each in fields(value)}
 
 
+# a message with a list of parts is read in this format, unless a vendor's mark is in it
+_SHARED = "openai_chat"
+
 _LATER = frozenset({"found", "fits", "spared", "net", "slowest"})
 """Fields that states saved by earlier versions lack."""
 
@@ -225,9 +227,21 @@ class State:
     """Seconds of the slowest view."""
 
     @property
+    def is_settled(self) -> bool:
+        """Whether the format is final: no message can change it."""
+        return bool(self.format) and (self.format != _SHARED or self.exchanged)
+
+    @property
     def exchanged(self) -> bool:
         """Whether there is a call or a result, which only its own format can read."""
         return self.calls or self.unpaired > 0
+
+    @property
+    def signing(self) -> frozenset[str]:
+        """The roles whose texts mostly begin with a name."""
+        return frozenset(
+            role for role, signed in self.signed.items() if 2 * signed > self.said.get(role, 0)
+        )
 
     @property
     def rewordings(self) -> int:
@@ -276,7 +290,7 @@ class State:
         self.tokens += tokens
         if message.role == "system":
             self.system.append(position)
-        if speaks(message):
+        if message.user_speaks:
             self.spoke = position
             self.task = position if self.task is None else self.task
         self.calls = self.calls or bool(message.calls)

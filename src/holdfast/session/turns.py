@@ -37,16 +37,9 @@ def as_remembered(kept: Kept, state: State) -> Remembered:
     In messages without names, "Noted: ..." is a note and not a speaker.
     """
     seen = kept.remembered
-    if not seen.speaker or seen.role in bear_names(state):
+    if not seen.speaker or seen.role in state.signing:
         return seen
     return replace(seen, speaker="", header=seen.text.rindex(seen.speaker, 0, seen.header))
-
-
-def bear_names(state: State) -> frozenset[str]:
-    """The roles whose texts mostly begin with a name."""
-    return frozenset(
-        role for role, signed in state.signed.items() if 2 * signed > state.said.get(role, 0)
-    )
 
 
 def author(thread: Thread, message: Remembered, tells: Callable[[str], str]) -> str:

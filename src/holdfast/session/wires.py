@@ -13,9 +13,6 @@ from holdfast.kernel.transcript import Format
 
 from .state import State
 
-_SHARED = "openai_chat"
-"""The format in which a message with a list of parts is read, unless a vendor's mark is in it."""
-
 
 @cache
 def wire_of(name: str) -> Format:
@@ -25,7 +22,7 @@ def wire_of(name: str) -> Format:
 
 def form_of(originals: Sequence[object], state: State) -> Format:
     """The format of these messages, given the state of their thread; plain ones fit any."""
-    if is_settled(state):
+    if state.is_settled:
         return wire_of(state.format)
     seen = detect(list(originals))
     if state.messages and not _reads_plain(seen.name):
@@ -41,7 +38,7 @@ def check(
     ``known`` is the state of the thread, whose format may differ; None if the caller named a
     format. A call or a result of another format is refused too.
     """
-    if known is not None and len(originals) > 1 and not is_settled(known):
+    if known is not None and len(originals) > 1 and not known.is_settled:
         for each in originals:  # each in the format that those before it determine
             own = form_of([each], known)
             read = own.read([each]).messages[0]
@@ -90,11 +87,6 @@ def is_readable(original: object, form: Format | None = None) -> bool:
     except FormatError:
         return False
     return True
-
-
-def is_settled(state: State) -> bool:
-    """Whether the format is final: no message can change it."""
-    return bool(state.format) and (state.format != _SHARED or state.exchanged)
 
 
 @cache

@@ -12,7 +12,6 @@ from typing import Any
 from holdfast.formats.payloads import Object, is_object
 from holdfast.kernel.integrity import Problems, ToolExchanges
 from holdfast.kernel.messages import Message, Messages, Opaque, Part, Text, ToolCall, ToolResult
-from holdfast.kernel.transcript import speaks
 
 from . import (
     Block,
@@ -306,7 +305,7 @@ def _pairs(messages: Messages) -> tuple[list[tuple[int, int]], dict[Place, str]]
     waiting: dict[str, Place] = {}
     spoke = 0  # where the user spoke last
     for i, message in enumerate(messages):
-        if speaks(message):
+        if message.user_speaks:
             spoke = i
         for k, call_id, is_result in _server_blocks(message):
             if not is_result:

@@ -10,7 +10,6 @@ from holdfast.formats.payloads import ROLES
 from holdfast.kernel.edits import Edit, Insert
 from holdfast.kernel.integrity import Problems, Rule
 from holdfast.kernel.messages import Message, Messages, Reasoning, Text, ToolCall
-from holdfast.kernel.transcript import speaks
 
 from . import (
     MessageByMessage,
@@ -343,7 +342,7 @@ def _loop(messages: Messages) -> tuple[list[int], list[int]]:
     """The assistant's messages since the user last spoke, and those that start with thinking."""
     loop: list[int] = []
     for i in reversed(range(len(messages))):
-        if speaks(messages[i]):
+        if messages[i].user_speaks:
             break
         if messages[i].role == "assistant":
             loop.append(i)
