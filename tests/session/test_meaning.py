@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 
 from holdfast.kernel.errors import MissingExtraError
@@ -67,6 +70,21 @@ def test_damaged_blocks_are_made_again(small_blocks, tmp_path):
         found = near(session, "parcel for Dana")
         session._thread.store.set_bytes("vectors:0:t", b"not a block")
     with Session("t", store=url) as again:
+        assert near(again, "parcel for Dana") == found
+
+
+def test_blocks_whose_bytes_changed_on_the_disk_are_made_again(small_blocks, tmp_path):
+    file = tmp_path / "a.db"
+    with Session("t", store=f"sqlite:///{file}") as session:
+        session.append(*talk(70))
+        found = near(session, "parcel for Dana")
+    with closing(sqlite3.connect(file)) as connection, connection:
+        ((value,),) = connection.execute(
+            "SELECT value FROM entries WHERE key = ?", (b"vectors:0:t",)
+        )
+        changed = value[:-1] + bytes([value[-1] ^ 1])
+        connection.execute("UPDATE entries SET value = ? WHERE key = ?", (changed, b"vectors:0:t"))
+    with Session("t", store=f"sqlite:///{file}") as again:
         assert near(again, "parcel for Dana") == found
 
 

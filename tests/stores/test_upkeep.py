@@ -12,6 +12,7 @@ from holdfast.session import Session
 from holdfast.stores.artifacts import ArtifactStore
 from holdfast.stores.encrypt import EncryptedStore
 from holdfast.stores.in_process import InProcessStore
+from holdfast.stores.key_logs import LogsOverKeys
 from holdfast.stores.protocols import Line
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.stores.wrappers import PrefixStore
@@ -223,6 +224,13 @@ def test_erasing_tells_what_may_be_left_elsewhere(wrapped, tmp_path):
         store = PrefixStore(file, "acme") if wrapped else file
         assert upkeep.erase_thread(store, "thread: 1").leftovers == "copies of the file"
     assert upkeep.erase_thread(InProcessStore(), "thread: 1").leftovers == ""
+
+
+def test_what_remains_is_told_through_logs_over_keys(tmp_path):
+    objects = pytest.importorskip("holdfast.stores.objects")
+    bucket = objects.ObjectStore.in_folder(tmp_path)
+    gone = upkeep.erase_thread(LogsOverKeys.over(bucket), "thread: 1")
+    assert gone.leftovers == bucket.leftovers
 
 
 def test_an_erased_thread_leaves_tenants_and_other_logs_their_words(tmp_path):

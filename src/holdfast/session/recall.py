@@ -11,7 +11,7 @@ from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from holdfast.kernel.errors import MissingExtraError, StoreError
+from holdfast.kernel.errors import CorruptError, MissingExtraError, StoreError
 from holdfast.kernel.messages import Message
 from holdfast.kernel.registry import imported
 from holdfast.memory.entities import COURTESY
@@ -386,10 +386,10 @@ class MessageVectors:
         store = self._thread.store
         while isinstance(store, GetsBytes) and self._next + _BLOCK <= self._thread.state.messages:
             number = self._next // _BLOCK
-            kept = settled(store.get_bytes(self._key(number))) or b""
             try:
+                kept = settled(store.get_bytes(self._key(number))) or b""
                 self._blocks[number] = kind.from_bytes(embedder, kept)
-            except (ValueError, KeyError, TypeError):
+            except (CorruptError, ValueError, KeyError, TypeError):
                 return  # missing or damaged: computed again
             self._next += _BLOCK
 

@@ -192,10 +192,16 @@ def _surround(
     methods: Iterable[str],
     context: Callable[[str], AbstractContextManager[None]],
 ) -> None:
-    """Give an object those of these methods that the inner one has, each within its context."""
+    """Give an object those of these methods that the inner one has, each within its context.
+
+    What is no method is passed on as it is.
+    """
     for name in methods:
         if hasattr(inner, name):
-            setattr(made, name, partial(_within, partial(context, name), getattr(inner, name)))
+            found = getattr(inner, name)
+            is_method = callable(found)
+            surrounded = partial(_within, partial(context, name), found) if is_method else found
+            setattr(made, name, surrounded)
 
 
 def _within(
