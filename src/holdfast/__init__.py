@@ -13,8 +13,6 @@ package sends.
 Names are imported on first use, so that ``import holdfast`` stays fast.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from warnings import warn
 

@@ -1,7 +1,5 @@
 """The entry point of the command line, for ``holdfast`` and ``python -m holdfast``."""
 
-from __future__ import annotations
-
 import sys
 
 

@@ -4,8 +4,6 @@ Later sources win: the profile that the file extends, the file, ``HOLDFAST_*`` v
 arguments of the command line.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import tomllib

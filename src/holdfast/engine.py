@@ -131,13 +131,17 @@ def _check_several(conversations: object) -> None:
     """Raise ConfigError if one conversation was passed instead of several."""
     problem = f"{named(conversations)} is not a list of conversations"
     if is_list(conversations) and any(is_object(each) and "role" in each for each in conversations):
-        advice = "give a list of conversations, each a list of messages, or use compress"
         raise ConfigError(
-            "these are the messages of one conversation", place="conversations", advice=advice
+            "these are the messages of one conversation",
+            place="conversations",
+            advice="give a list of conversations, each a list of messages, or use compress",
         )
     if isinstance(conversations, str | bytes | Mapping) or not isinstance(conversations, Iterable):
-        advice = "give a list of conversations, each as compress takes it"
-        raise ConfigError(problem, place="conversations", advice=advice)
+        raise ConfigError(
+            problem,
+            place="conversations",
+            advice="give a list of conversations, each as compress takes it",
+        )
 
 
 def _prepared(messages: Any, budget: Budget, options: Options) -> Job | CompressionResult:
@@ -375,7 +379,31 @@ def positions(pin: object) -> list[int]:
 def finish(job: Job, plan: Plan) -> CompressionResult:
     """Apply the steps of a plan, measure each, and make the result."""
     steps, now = measured(job.transcript, job.allowance.meter, _changes(job, plan))
-    return _result(job, steps, now)
+    redaction = job.redaction
+    tokens = steps[-1].after if steps else job.tokens
+    met = tokens <= job.allowance.limit
+    status, reason = _verdict(job, steps, met=met)
+    return CompressionResult(
+        messages=wrapped(job.payload, job.key, now),
+        metrics=CompressionMetrics(job.tokens, tokens, len(job.transcript), len(now)),
+        spent=TokenUsage(tokens, job.allowance.limit),
+        strategy_name=job.compressor.name,
+        format=job.format.name,
+        steps=steps,
+        status=status,
+        reason=reason,
+        detail=_detail(job, steps, tokens, left(now) if redaction else "", met=met),
+        degraded=job.runtime.trouble is not None or any(step.status == "failed" for step in steps),
+        smallest=None if met else job.budget.limit_for(tokens),
+        accuracy=job.allowance.meter.accuracy(job.transcript),
+        counter=job.allowance.meter.counter.name,
+        strategy=described(job.compressor),
+        key=job.key,
+        masked=tuple(sorted(redaction.positions)) if redaction else (),
+        redacted=dict(sorted(redaction.counts.items())) if redaction else {},
+        model_usage=job.runtime.usage(),
+        net=_net(job, now, tokens),
+    )
 
 
 Change = tuple[str, Plan, Mapping[int, object], Transcript]
@@ -439,34 +467,6 @@ def deliver(job: Job, plan: Plan, result: CompressionResult) -> CompressionResul
     if job.budget.hard and result.smallest is not None:
         raise too_large(result)
     return result
-
-
-def _result(job: Job, steps: tuple[Step, ...], now: Transcript) -> CompressionResult:
-    redaction = job.redaction
-    tokens = steps[-1].after if steps else job.tokens
-    met = tokens <= job.allowance.limit
-    status, reason = _verdict(job, steps, met=met)
-    return CompressionResult(
-        messages=wrapped(job.payload, job.key, now),
-        metrics=CompressionMetrics(job.tokens, tokens, len(job.transcript), len(now)),
-        spent=TokenUsage(tokens, job.allowance.limit),
-        strategy_name=job.compressor.name,
-        format=job.format.name,
-        steps=steps,
-        status=status,
-        reason=reason,
-        detail=_detail(job, steps, tokens, left(now) if redaction else "", met=met),
-        degraded=job.runtime.trouble is not None or any(step.status == "failed" for step in steps),
-        smallest=None if met else job.budget.limit_for(tokens),
-        accuracy=job.allowance.meter.accuracy(job.transcript),
-        counter=job.allowance.meter.counter.name,
-        strategy=described(job.compressor),
-        key=job.key,
-        masked=tuple(sorted(redaction.positions)) if redaction else (),
-        redacted=dict(sorted(redaction.counts.items())) if redaction else {},
-        model_usage=job.runtime.usage(),
-        net=_net(job, now, tokens),
-    )
 
 
 def _net(job: Job, now: Transcript, tokens: int) -> Net | None:

@@ -427,9 +427,7 @@ def _together(texts: Sequence[str], wanted: Sequence[str]) -> bool:
         return True
     first, *others = [word.lower() for word in wanted]
     low = [text.lower() for text in texts]
-    place = re.compile(rf"(?<!\w){re.escape(first)}(?!\w)")
-    places = [(n, found.start()) for n, text in enumerate(low) for found in place.finditer(text)]
-    near = _around(low, first, places, _NEAR)
+    near = _around(low, first, _places(low, [first]).get(first, ()), _NEAR)
     return any(all(word in passage for word in others) for passage in near)
 
 

@@ -5,8 +5,6 @@ the old one; no dictionary is changed. In objects with ``parts`` whose entries h
 and ``content``, the ``content`` is set. Both can be undone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The MCP server. Its tools return text for a model, and report failures as tool errors."""
 
-from __future__ import annotations
-
 import json
 import socket
 import sys

@@ -1,7 +1,5 @@
 """What calls of models and embedders took: requests, tokens, time and price."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Documented names that modules and functions had; they work for one more release and warn."""
 
-from __future__ import annotations
-
 import sys
 from importlib import import_module
 from types import ModuleType

@@ -3,8 +3,6 @@
 Names that other packages bring by entry points are not listed: pass the object, or cast the name.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 PresetName = Literal[

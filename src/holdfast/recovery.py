@@ -1,7 +1,5 @@
 """Reading originals back: ``recall``, the model's tool for it, and deleting summaries."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -234,8 +232,7 @@ def _keys(store: KeyValueStore, thread: str) -> Iterator[str]:
         yield from settled(store.keys(thread_prefix(thread)))
         return
     keys = [ranges_key(thread), messages_key(thread)]
-    for found in ranges_of(settled(store.get(keys[0]))):
-        keys += [found.key, f"{found.key}:waiting"]  # where an earlier version kept them
+    keys += [found.key for found in ranges_of(settled(store.get(keys[0])))]
     numbers = kept_as(settled(store.get(keys[1])), list[int]) or []
     keys += [message_key(thread, index) for index in numbers]
     for key in keys:

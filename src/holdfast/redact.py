@@ -6,8 +6,6 @@ be changed in the view, such as signed thinking; while they stay, the result say
 secret.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Fitting a single text to a number of tokens."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from holdfast.compressors.references import key_in, referenced

@@ -5,8 +5,6 @@ generative AI, with the names of the package opentelemetry-semantic-conventions;
 begin with ``holdfast.``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from inspect import signature

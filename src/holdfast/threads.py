@@ -1,7 +1,5 @@
 """The threads of a store: opened, listed and erased."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from html import escape
 from os import PathLike, fspath

@@ -3,8 +3,6 @@
 None of them holds any text of the messages.
 """
 
-from __future__ import annotations
-
 import logging
 import sys
 from collections.abc import Callable, Generator, Mapping

@@ -3,8 +3,6 @@
 Works on synchronous stores, such as those of ``holdfast.stores``.
 """
 
-from __future__ import annotations
-
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Checking a conversation against a provider's rules, and repairing it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -3,8 +3,6 @@
 A turn is one generator that yields calls, which are made one after another, or awaited.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
@@ -89,17 +87,6 @@ def smaller_budget(
         reserved = min(answer, max(0, refused.size - tokens))
         share = 0.95 * max(0, refused.limit - reserved) / (refused.size - reserved)
     return Budget(limit=max(1, min(int(tokens * share), most or tokens)))
-
-
-def still_too_long(view: View, refused: ContextOverflowError) -> ContextOverflowError:
-    """The error for a view that was refused after it was made smaller."""
-    size, limit = refused.size or view.tokens, refused.limit or view.limit
-    problem = (
-        "the model refuses even a smaller view for its length: "
-        f"about {size:,} tokens of at most {limit:,}; "
-        "lower the session's budget, or give a model with a larger window"
-    )
-    return ContextOverflowError(problem, limit=limit, size=size)
 
 
 Trigger = Literal["request", "call", "result", "overflow", "manual"]
@@ -228,7 +215,14 @@ class AgentLoop:
             still = overflow(again)
             if still is None:
                 raise
-            raise still_too_long(view, still) from again
+            size, limit = still.size or view.tokens, still.limit or view.limit
+            raise ContextOverflowError(
+                "the model refuses even a smaller view for its length: "
+                f"about {size:,} tokens of at most {limit:,}; "
+                "lower the session's budget, or give a model with a larger window",
+                limit=limit,
+                size=size,
+            ) from again
 
     def _to_send(self) -> list[Any]:
         """The messages for the model; calls that an interruption left open are repaired.

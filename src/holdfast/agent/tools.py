@@ -1,7 +1,5 @@
 """Tools for a model: plain functions with schemas, and Holdfast's own to remember and to search."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

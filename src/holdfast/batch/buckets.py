@@ -1,7 +1,5 @@
 """Files of a batch in a bucket: fetched, and written completely or not at all."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase

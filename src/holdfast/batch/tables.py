@@ -1,7 +1,5 @@
 """Conversations in Parquet: a column ``messages``, as JSON or as lists of objects."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module

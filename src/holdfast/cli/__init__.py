@@ -1,7 +1,5 @@
 """The command line ``holdfast``, and where its commands are."""
 
-from __future__ import annotations
-
 import re
 import sys
 import traceback

@@ -1,7 +1,5 @@
 """``holdfast batch``: many conversations, from files to a file."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from time import monotonic
 from typing import Any

@@ -1,7 +1,5 @@
 """``holdfast compress`` and ``holdfast explain``: fit a conversation, or show how."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Mapping
 from shutil import get_terminal_size

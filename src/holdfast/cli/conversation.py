@@ -1,7 +1,5 @@
 """``holdfast count``, ``convert``, ``sample`` and ``validate``: one conversation as it is."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """``holdfast eval``: what was kept of conversations that were made smaller."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial

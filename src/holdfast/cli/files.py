@@ -1,7 +1,5 @@
 """Reading and checking files and standard input, with errors that name the place."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

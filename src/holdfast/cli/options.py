@@ -1,7 +1,5 @@
 """Options that several commands have, and reading their values."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime

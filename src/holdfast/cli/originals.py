@@ -1,7 +1,5 @@
 """``holdfast shrink``, ``recall`` and ``restore``: a text made smaller, and originals."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """Results: the files that are written, and the facts that ``--json`` prints."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Mapping
 

@@ -1,7 +1,5 @@
 """Tables, colours and progress: the only module that imports rich."""
 
-from __future__ import annotations
-
 from contextlib import AbstractContextManager
 from typing import TextIO
 

@@ -1,7 +1,5 @@
 """``holdfast serve``, ``run`` and ``mcp``: the proxy, and the MCP server."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

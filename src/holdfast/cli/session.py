@@ -1,7 +1,5 @@
 """``holdfast session``: a conversation that is kept whole in a store."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

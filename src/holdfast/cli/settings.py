@@ -1,7 +1,5 @@
 """``holdfast config`` and ``holdfast prices``: what is set, and what models cost."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import asdict, replace
 

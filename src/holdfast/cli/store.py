@@ -1,7 +1,5 @@
 """``holdfast store``: check, migrate, copy, compact, export, import and erase."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Configuration files as data that knows the line of each key, and TOML."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Collection, Generator, Mapping

@@ -1,7 +1,5 @@
 """YAML, read by PyYAML's safe loader: the extra ``yaml``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any, cast
 

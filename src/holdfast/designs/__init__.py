@@ -1,7 +1,5 @@
 """The two steps of tunacode, with its numbers."""
 
-from __future__ import annotations
-
 from holdfast.compressors.prune import Prune
 from holdfast.compressors.summarize import Summarize
 from holdfast.kernel.budget import Share

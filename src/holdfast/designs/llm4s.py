@@ -5,8 +5,6 @@ the design is followed: a text never grows, a stray word does not make it binary
 numbers and keys stay as they are written, and what is called externalized can be recalled.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress

@@ -160,8 +160,7 @@ def client(
     ``redact``, RequestRefusedError is raised. Raises ConfigError for wrong arguments, and
     MissingExtraError if neither library is installed.
     """
-    fitter = Fitter(Budgets(budget, budgets or {}), options)
-    return _client(library, "", lambda inner: Transport(inner, fitter, observe))
+    return _client(Transport, library, Fitter(Budgets(budget, budgets or {}), options), observe)
 
 
 @lists_options
@@ -175,18 +174,21 @@ def async_client(
 ) -> Any:
     """Like ``client``, for ``openai.AsyncOpenAI(http_client=...)`` and similar."""
     fitter = Fitter(Budgets(budget, budgets or {}), options)
-    return _client(library, "Async", lambda inner: AsyncTransport(inner, fitter, observe))
+    return _client(AsyncTransport, library, fitter, observe)
 
 
-def _client(library: Library | None, kind: str, around: Callable[[Any], object]) -> Any:
-    """A client whose transports ``around`` wraps; both libraries have the same names."""
+def _client(
+    around: type[_Fits], library: Library | None, fitter: Fitter, observe: Observer | None
+) -> Any:
+    """A client with such transports; both libraries have the same names."""
     used = library or next((name for name in ("httpx2", "httpx") if find_spec(name)), None)
     if used is None:
         raise MissingExtraError("a client of httpx", "openai")
+    kind = around.__name__.removesuffix("Transport")
     inner = imported(f"{used}:{kind}HTTPTransport")
     return imported(f"{used}:{kind}Client")(
-        transport=around(inner()),
-        mounts=_mounts(lambda proxy: around(inner(proxy=proxy))),
+        transport=around(inner(), fitter, observe),
+        mounts=_mounts(lambda proxy: around(inner(proxy=proxy), fitter, observe)),
         follow_redirects=True,
     )
 

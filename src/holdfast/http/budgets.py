@@ -1,7 +1,5 @@
 """Budgets of requests: in tokens, as a share of the model's window, or by the name of the model."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Any, NamedTuple, Unpack
+from typing import NamedTuple, Unpack
 
 from holdfast.agent import smaller_budget
 from holdfast.api import TokenBreakdown, compress, count
@@ -267,7 +267,11 @@ class Fitter:
         if said:
             name = thread_of(asked.owner, said)
         else:
-            name = sent.thread if sent else self.views.thread(chain, _begins(views))
+            users = (
+                i for i, each in enumerate(views) if is_object(each) and each.get("role") == "user"
+            )
+            # everything up to the first user message identifies the conversation
+            name = sent.thread if sent else self.views.thread(chain, next(users, 0))
         request = request._replace(options={**request.options, "thread": name})
         result, unsent = None, 0
         if sent is not None:  # the view before, with the new messages added
@@ -339,9 +343,3 @@ class FitsCalls:
     ) -> None:
         super().__init__()
         self.fitter = Fitter(Budgets(budget, budgets or {}), options)
-
-
-def _begins(messages: Any) -> int:
-    """The position of the first user message; everything up to it identifies the conversation."""
-    said = (i for i, each in enumerate(messages) if is_object(each) and each.get("role") == "user")
-    return next(said, 0)

@@ -3,8 +3,6 @@
 Of conversations only hashes are kept, and the messages that Holdfast wrote.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b

@@ -101,6 +101,3 @@ def _model_of(model: Any) -> str:
     """The name of a chat model, which each package keeps in a different field."""
     names = (getattr(model, field, None) for field in ("model_name", "model", "model_id"))
     return next((name for name in names if isinstance(name, str)), "")
-
-
-__all__ = ["HoldfastMiddleware", "trim_messages"]

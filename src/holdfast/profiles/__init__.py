@@ -1,7 +1,5 @@
 """Named pipelines as data: one TOML file each, merged with what it extends, and checked."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields

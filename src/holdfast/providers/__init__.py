@@ -1,7 +1,5 @@
 """Models and embedders: vendors by name, or the caller's objects and functions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.util import find_spec
@@ -12,8 +10,8 @@ from holdfast.kernel.ports import Embedder, Model
 from holdfast.kernel.registry import Registry, rows, similar
 
 
-class _Function:
-    """A function as a model or an embedder, synchronous or not.
+class FunctionProvider:
+    """A function of a prompt as a model, or of texts as an embedder, synchronous or not.
 
     Caches identify it by its qualified name: two functions with the same name are one model there,
     unless an attribute ``name`` distinguishes them.
@@ -25,17 +23,9 @@ class _Function:
         own: str = getattr(function, "__qualname__", type(function).__qualname__)
         self.name = _stated(function, "name") or (f"{home}.{own}" if home else own)
 
-
-class FunctionModel(_Function):
-    """A function of the prompt as a model; the system prompt is put first."""
-
     def complete(self, prompt: str, *, system: str = "", max_tokens: int = 512) -> Any:
-        """Call the function."""
+        """Call the function; the system prompt is put first."""
         return self._function(f"{system}\n\n{prompt}" if system else prompt)
-
-
-class FunctionEmbedder(_Function):
-    """A function of a list of texts as an embedder."""
 
     def embed(self, texts: Sequence[str]) -> Any:
         """Call the function."""
@@ -96,7 +86,7 @@ def open_model(spec: ModelSpec) -> Model:
     installed.
     """
     check_model(spec)
-    return cast("Model", _opened(MODELS, spec, Model, FunctionModel))
+    return cast("Model", _opened(MODELS, spec, Model))
 
 
 def open_embedder(spec: EmbedderSpec) -> Embedder:
@@ -105,7 +95,7 @@ def open_embedder(spec: EmbedderSpec) -> Embedder:
     Raises the errors of ``open_model``.
     """
     check_embedder(spec)
-    return cast("Embedder", _opened(EMBEDDERS, spec, Embedder, FunctionEmbedder))
+    return cast("Embedder", _opened(EMBEDDERS, spec, Embedder))
 
 
 _LOCAL = ("numpy", "tokenizers", "wordllama")
@@ -142,11 +132,11 @@ def _check(vendors: Registry, spec: object, method: str, place: str, advice: str
         raise ConfigError(f"{what} cannot be used as {place}", place=place, advice=advice)
 
 
-def _opened(vendors: Registry, spec: object, port: type, wrapper: type[_Function]) -> object:
+def _opened(vendors: Registry, spec: object, port: type) -> object:
     if isinstance(spec, str):
         vendor, _, name = spec.partition(":")
         return cast("Callable[[str], object]", vendors.load(vendor))(name)
-    return spec if isinstance(spec, port) else wrapper(cast("Callable[..., Any]", spec))
+    return spec if isinstance(spec, port) else FunctionProvider(cast("Callable[..., Any]", spec))
 
 
 def provider_of(provider: object) -> str:

@@ -1,7 +1,5 @@
 """Models of Anthropic's Messages API."""
 
-from __future__ import annotations
-
 from holdfast.kernel.ports import Reply
 from holdfast.kernel.registry import needed_by
 

@@ -1,7 +1,5 @@
 """Google's Gemini: models and embedders."""
 
-from __future__ import annotations
-
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any

@@ -4,8 +4,6 @@ Texts are similar if they share words and parts of words; meaning is not compare
 most important sentences, word for word.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache

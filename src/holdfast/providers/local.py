@@ -3,8 +3,6 @@
 Its files are read directly, because its own loader may download.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """OpenAI's chat completions and embeddings, also of other servers with a ``base_url``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from holdfast.kernel.ports import Reply

@@ -1,7 +1,5 @@
 """Prices of calls, from the vendors' price lists of a stated day."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -56,10 +54,6 @@ class PriceList(NamedTuple):
     source: str
     date: str
     models: Sequence[ListedPrice]
-
-    def find(self, name: str) -> ListedPrice | None:
-        """The first model whose pattern matches the name."""
-        return next((each for each in self.models if re.search(each.pattern, name)), None)
 
 
 OWN = "HOLDFAST_PRICES"
@@ -116,5 +110,6 @@ def price_of(provider: object, name: str, known: PriceList | None = None) -> Pri
         return own
     if name.startswith(_HERE):
         return FREE
-    found = (known or price_list()).find(re.split("[/:]", name)[-1].lower())
-    return found.price if found else None
+    called = re.split("[/:]", name)[-1].lower()
+    models = (known or price_list()).models
+    return next((each.price for each in models if re.search(each.pattern, called)), None)

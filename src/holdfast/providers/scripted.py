@@ -1,7 +1,5 @@
 """A test double for models: prepared replies, and a record of the requests."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from itertools import repeat
 from threading import Event

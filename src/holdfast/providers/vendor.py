@@ -1,7 +1,5 @@
 """What the vendors' models share: names, keys, clients, and the translation of errors."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Generator, Mapping

@@ -1,7 +1,5 @@
 """A proxy for any client, which fits what agents send to their providers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -11,9 +9,6 @@ from holdfast.http.budgets import Budgets
 from holdfast.http.requests import Vendor
 from holdfast.kernel.errors import ConfigError
 from holdfast.options import Options
-
-__all__ = ["Settings"]
-
 
 UPSTREAMS: Mapping[Vendor, str] = {
     "openai": "https://api.openai.com",

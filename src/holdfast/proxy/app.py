@@ -4,8 +4,6 @@ Headers are forwarded, except hop-by-hop ones. Answers are passed on as bytes, a
 If the client disconnects, the request to the provider is cancelled.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine

@@ -1,7 +1,5 @@
 """A connection of ASGI: its request is read, and its answer sent."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any

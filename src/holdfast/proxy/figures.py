@@ -4,8 +4,6 @@ The usage that a provider reports is read from answers and streams as they pass.
 the last few requests have text of messages, and only in memory.
 """
 
-from __future__ import annotations
-
 import re
 from collections import OrderedDict, deque
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """The proxy's own paths: its page, figures, health check, and shortening for gateways."""
 
-from __future__ import annotations
-
 import asyncio
 import hmac
 from collections.abc import Callable

@@ -3,8 +3,6 @@
 The client sees neither the tool nor its calls.
 """
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

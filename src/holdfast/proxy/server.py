@@ -1,7 +1,5 @@
 """The proxy as a program, run by uvicorn."""
 
-from __future__ import annotations
-
 import gc
 import socket
 from collections.abc import Callable, Generator

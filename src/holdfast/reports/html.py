@@ -1,7 +1,5 @@
 """The report as one HTML page that loads nothing, and escapes all text of messages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from html import escape
 
@@ -129,8 +127,8 @@ def _facts(account: Account) -> str:
         "tokens saved": f"{metrics.tokens_saved:,}",
         "counts": trust(result.accuracy),
     }
-    for line in worth(result):
-        facts["worth"] = line
+    if result.net:
+        facts["worth"] = worth(result.net)
     if account.beside is None:
         facts["single messages"] = f"counted by {account.counter}, not as the totals"
     elif account.beside:

@@ -1,7 +1,5 @@
 """HTML pages that load nothing: what the pages of all reports share."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from hashlib import sha256

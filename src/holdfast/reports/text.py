@@ -1,7 +1,5 @@
 """The report as text, and differences between two texts."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -13,7 +11,7 @@ from holdfast.formats.rules import longest_rising
 from holdfast.kernel.edits import Insert
 from holdfast.kernel.ports import Accuracy
 from holdfast.reports import STATE_OF, Account, MessageAccount
-from holdfast.result import CompressionResult, Step, touched
+from holdfast.result import CompressionResult, Net, Step, touched
 from holdfast.text.visible import GLANCE, amount, clip, one_line, pad, plain, visible
 
 Kind = Literal["same", "gone", "new", "left_out"]
@@ -142,18 +140,17 @@ def overview(result: CompressionResult) -> Iterator[str]:
     yield f"{name}: {tokens} tokens ({left}), {messages} messages"
     yield f"budget {usage.limit:,} tokens: {verdict(result)}"
     yield f"tokens are {trust(result.accuracy)}"
-    yield from worth(result)
+    if result.net:
+        yield worth(result.net)
     if result.steps:
         yield ""
         yield from steps(result)
 
 
-def worth(result: CompressionResult) -> Iterator[str]:
-    """A line on what the compression gains, if that was asked for."""
-    if result.net:
-        net = result.net
-        less = f"cache lost {net.lost:,.4f}, models {net.spent:,.4f}"
-        yield f"${net.net:,.4f} net: saved {net.saved:,.4f}, {less}"
+def worth(net: Net) -> str:
+    """What the compression gains."""
+    less = f"cache lost {net.lost:,.4f}, models {net.spent:,.4f}"
+    return f"${net.net:,.4f} net: saved {net.saved:,.4f}, {less}"
 
 
 def steps(result: CompressionResult) -> Iterator[str]:

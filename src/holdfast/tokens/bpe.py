@@ -5,8 +5,6 @@ are accepted only with the SHA-256 that tiktoken publishes, and loaded when the 
 counted.
 """
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import re

@@ -3,8 +3,6 @@
 It counts about 100 KB a second; like any counter's, its counts are cached by text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache

@@ -9,8 +9,6 @@ low), Russian (18 % too high) and Basque (30 % too high). Characters / 4 has a m
 there, 59 % at worst.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from bisect import bisect_right

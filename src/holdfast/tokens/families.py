@@ -6,8 +6,6 @@ Counts are never inflated: with ``Budget(headroom=error)``, a conversation that 
 fits by the true one.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
