@@ -6,8 +6,6 @@ holds a prefix of the earlier request, and only what the compacted conversation 
 prefix stays cheap.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any
@@ -43,7 +41,7 @@ class Costs(Configured):
     cached: int | None = None
     """Tokens in the prompt cache; by default all but the newest exchange."""
 
-    def known(self, model: str | None) -> Costs | None:
+    def known(self, model: str | None) -> "Costs | None":
         """Return these costs with the list price filled in; None if there is none for the model."""
         price = self.price or (price_of(None, model) if model else None)
         return replace(self, price=price) if price else None

@@ -8,8 +8,6 @@ a line of its outcome. Copies in system messages count. A statement that appears
 number, or negated, is a contradiction and not kept.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
@@ -405,7 +403,7 @@ class _Claim(NamedTuple):
     denies: bool
 
     @classmethod
-    def of(cls, sentence: str) -> _Claim:
+    def of(cls, sentence: str) -> "_Claim":
         """The claim of a sentence as it stands, in lines."""
         bare = _NUMBERED.sub("", sentence)
         every = words(bare.lower().replace("n't", " not"))
@@ -415,7 +413,7 @@ class _Claim(NamedTuple):
             sum(word in _OPPOSITES for word in every) % 2 == 1,
         )
 
-    def follows(self, other: _Claim) -> bool:
+    def follows(self, other: "_Claim") -> bool:
         """Whether the other one says the same of the same, with all of these numbers."""
         numbers = self.numbers if other.leading else self.numbers - self.leading
         return numbers <= other.numbers and self.denies == other.denies

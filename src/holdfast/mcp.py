@@ -132,7 +132,7 @@ class _Tools:
         return KEPT_IN_MIND
 
     @contextmanager
-    def _session(self, thread: str, *, begins: bool = False) -> Generator[Session, None, None]:
+    def _session(self, thread: str, *, begins: bool = False) -> Generator[Session]:
         """The session. Raises ToolError if the store has no conversation of this name."""
         name = thread or self.thread
         with _as_tool_errors():
@@ -167,7 +167,7 @@ class _Tools:
 
 
 @contextmanager
-def _as_tool_errors() -> Generator[None, None, None]:
+def _as_tool_errors() -> Generator[None]:
     """Report an error of the block to the model as a tool error."""
     try:
         yield

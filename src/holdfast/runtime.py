@@ -1,7 +1,5 @@
 """Answers what strategies ask for, from stores and models, synchronously or awaited."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -52,7 +50,7 @@ class Runtime:
     """Whether secrets are masked in everything that is stored or sent to a model."""
     marks: Marks = field(default_factory=Marks)
     """Recognises own notes, by the caller's secret or that of the store."""
-    caller: Caller | None = None
+    caller: "Caller | None" = None
     ledger: CallRecords = field(default_factory=CallRecords)
     trouble: HoldfastError | None = None
     """The first failure of a store, a model or an embedder."""
@@ -75,7 +73,7 @@ class Runtime:
             return self.lineup.model is not None
         return isinstance(request, Embed) or self.store is not None
 
-    def calls(self) -> Caller:
+    def calls(self) -> "Caller":
         """The caller of models, made on first use: most compressions do not need its module."""
         if self.caller is None:
             self.caller = cast("Caller", imported("holdfast.calls.caller:Caller")(self.lineup))

@@ -45,7 +45,7 @@ _ASKED = _histogram("gen_ai.client.operation.duration", "s", "Time of calls", le
 
 
 @contextmanager
-def span(operation: str) -> Generator[Callable[[Facts], None], None, None]:
+def span(operation: str) -> Generator[Callable[[Facts], None]]:
     """Open a span; the function that it yields adds facts as ``holdfast.*`` attributes."""
     with trace.get_tracer("holdfast").start_as_current_span(operation) as current:
 
@@ -66,7 +66,7 @@ def span(operation: str) -> Generator[Callable[[Facts], None], None, None]:
 @contextmanager
 def call_span(
     about: ModelCall, max_tokens: int | None
-) -> Generator[Callable[[ModelCall, object], None], None, None]:
+) -> Generator[Callable[[ModelCall, object], None]]:
     """Open the span of a call; the function that it yields adds what came of it to the metrics.
 
     That function takes the record of the call, and its answer or its error.

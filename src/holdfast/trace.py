@@ -24,7 +24,7 @@ log.addHandler(logging.NullHandler())
 
 
 @contextmanager
-def traced(operation: str) -> Generator[list[CompressionResult], None, None]:
+def traced(operation: str) -> Generator[list[CompressionResult]]:
     """Time a run; then write the log record of each result and end its span."""
     started = perf_counter()
     results: list[CompressionResult] = []

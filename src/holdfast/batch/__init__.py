@@ -8,8 +8,6 @@ are there, they become the output. So an interrupted run continues where it stop
 is complete or absent.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -198,7 +196,7 @@ class Summary:
     seconds: float = 0.0
     elapsed: float = 0.0
 
-    def add(self, other: Summary) -> None:
+    def add(self, other: "Summary") -> None:
         """Add the figures of another summary."""
         for each in fields(self):
             setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))

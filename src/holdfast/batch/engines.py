@@ -3,8 +3,6 @@
 The machines of a cluster have Holdfast too.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 from abc import abstractmethod
@@ -52,7 +50,7 @@ class Processes:
         self._number = number or os.cpu_count() or 1
 
     @classmethod
-    def from_url(cls, url: str) -> Processes:
+    def from_url(cls, url: str) -> "Processes":
         """``processes://4``; without a number, one for each processor."""
         number = url.partition("://")[2]
         return cls(_number(number, url, "processes://4") if number else None)

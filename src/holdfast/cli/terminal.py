@@ -3,8 +3,6 @@
 On a terminal, reports have colours and long work shows its progress.
 """
 
-from __future__ import annotations
-
 import errno
 import io
 import json
@@ -120,7 +118,7 @@ class Closed(io.TextIOBase):
     encoding = "utf-8"
 
     @property
-    def buffer(self) -> Closed:
+    def buffer(self) -> "Closed":
         """The same for bytes."""
         return self
 

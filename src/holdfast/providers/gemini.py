@@ -89,7 +89,7 @@ class GeminiEmbedder(_Gemini, VendorEmbedder):
 
 
 @contextmanager
-def _translated() -> Generator[None, None, None]:
+def _translated() -> Generator[None]:
     with reading("Google", _BROKEN):
         try:
             yield

@@ -205,7 +205,7 @@ class VendorEmbedder(VendorAccount):
 
 
 @contextmanager
-def reading(vendor: str, broken: Errors) -> Generator[None, None, None]:
+def reading(vendor: str, broken: Errors) -> Generator[None]:
     """Turn lost connections (``broken``) and unreadable answers into TransientError."""
     try:
         yield
@@ -223,7 +223,7 @@ def reading(vendor: str, broken: Errors) -> Generator[None, None, None]:
 
 
 @contextmanager
-def translated(vendor: str, package: Any, others: type[Exception]) -> Generator[None, None, None]:
+def translated(vendor: str, package: Any, others: type[Exception]) -> Generator[None]:
     """Like ``reading``, and turn refusals and ``others`` of the package's errors into ours.
 
     The packages of OpenAI and Anthropic have the same names for their errors.

@@ -73,7 +73,7 @@ def serve(settings: Settings, told: Callable[[str], object]) -> None:
 
 
 @contextmanager
-def serving(settings: Settings) -> Generator[str, None, None]:
+def serving(settings: Settings) -> Generator[str]:
     """Run in the background during the block; yields the address when it answers.
 
     Raises ConfigError if the address cannot be bound.

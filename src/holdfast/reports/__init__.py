@@ -4,8 +4,6 @@ The data are each message before and after, its tokens, and its edits. Secrets a
 messages that keep them.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -48,7 +46,7 @@ def report(
     return written(account(result, model=model, counter=counter), form)
 
 
-def written(told: Account, form: str) -> str:
+def written(told: "Account", form: str) -> str:
     """The report in this form."""
     write: Callable[[Account], str] = REPORTS.load(form)
     return write(told)

@@ -6,8 +6,6 @@ Vocabularies are loaded when the first text is counted. Where tiktoken is not in
 is used and its accuracy says so.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Hashable, Sequence
 from contextlib import suppress

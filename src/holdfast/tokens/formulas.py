@@ -4,8 +4,6 @@ They count characters, not bytes. Formulas for whole messages also count calls, 
 even where the design did not, and add nothing except where said.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -48,14 +46,14 @@ class MessageFormula(TextFormula):
 
     absent: int = 0
 
-    def count_message(self, message: Message) -> int:
+    def count_message(self, message: "Message") -> int:
         """Tokens of the message, everything included."""
         content = message.content_text
         tokens = self.absent if content is None else self.count(content)
         tokens += self.count(message.aside) if message.aside else 0
         return tokens + sum(map(self._beside, message.parts))
 
-    def _beside(self, part: Part) -> int:
+    def _beside(self, part: "Part") -> int:
         if isinstance(part, ToolCall | Reasoning | Opaque):
             return self.count(part.text)
         if isinstance(part, Media):
@@ -80,7 +78,7 @@ class Fixed:
         """The number, as if the text were a message."""
         return self.tokens
 
-    def count_message(self, message: Message) -> int:
+    def count_message(self, message: "Message") -> int:
         """The number."""
         return self.tokens
 

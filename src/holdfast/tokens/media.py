@@ -5,8 +5,6 @@ are not in the message (a URL, a file id) count as usual ones of their kind. Of 
 possible is read: the size of an image, the pages of a PDF, the rate of a sound.
 """
 
-from __future__ import annotations
-
 import re
 import zlib
 from base64 import urlsafe_b64decode
@@ -71,7 +69,7 @@ def _payload(source: str) -> _Payload | None:
     return _Payload(source, 0, base64=True) if _BASE64.match(source) else None
 
 
-def media_tokens(media: Media, model: str | None = None, count: Count | None = None) -> int:
+def media_tokens(media: "Media", model: str | None = None, count: "Count | None" = None) -> int:
     """Tokens of an image, document, sound or video for a model; ``count`` counts texts in it."""
     payload, vision = _payload(media.source), vision_of(model)
     if media.kind == "image":
@@ -89,7 +87,7 @@ def media_tokens(media: Media, model: str | None = None, count: Count | None = N
     return _seconds(payload, media.kind) * _A_SECOND[media.kind]
 
 
-def _document_tokens(data: bytes, page: int, count: Count | None) -> int:
+def _document_tokens(data: bytes, page: int, count: "Count | None") -> int:
     """Tokens of a document that is no PDF: a text by ``count`` or by characters / 4.
 
     Other files count a page for each 50,000 bytes.
