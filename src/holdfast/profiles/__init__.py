@@ -160,7 +160,7 @@ class Layers:
     def add(self, file: ConfigFile, uppers: tuple[str, ...] = ()) -> None:
         """Merge a file over the others, after the file that it extends."""
         for key in _BASES & file.data.keys():
-            with self.telling(file), inside(key):
+            with inside(f"{file.origin(key)}: {key}"):
                 below = self._below(file, key, uppers)
             if isinstance(below.data.get(_STEPS), list):
                 # a file with a list of steps replaces all of these, whether or not it sets each
@@ -181,20 +181,17 @@ class Layers:
         return below
 
     @contextmanager
-    def telling(self, file: ConfigFile | None = None) -> Generator[None]:
+    def telling(self) -> Generator[None]:
         """Add the file and line of the wrong key to an error."""
         try:
             yield
         except ConfigError as fault:
             path, place = fault.place.partition(": ")[0], fault.place
-            if file is not None:
-                place = f"{file.origin(path)}: {place}" if place else file.name
-            else:
-                while path and path not in self._set:
-                    path = above(path)
-                if path:
-                    written = self._set[path][1]
-                    place = f"{self.origin(path)}: {written}{place.removeprefix(path)}"
+            while path and path not in self._set:
+                path = above(path)
+            if path:
+                written = self._set[path][1]
+                place = f"{self.origin(path)}: {written}{place.removeprefix(path)}"
             raise fault.at(place) from fault
 
     def origin(self, path: str) -> str:
@@ -224,10 +221,12 @@ class Layers:
         """Add the steps of a list."""
         for n, step in enumerate(steps):
             written = f"{_STEPS}[{n}]"
-            with self.telling(file):
-                if not is_object(step) or not isinstance(step.get("strategy"), str):
-                    problem, advice = "a step is a table with a strategy", 'add strategy = "..."'
-                    raise ConfigError(problem, place=written, advice=advice)
+            if not is_object(step) or not isinstance(step.get("strategy"), str):
+                raise ConfigError(
+                    "a step is a table with a strategy",
+                    place=f"{file.origin(written)}: {written}",
+                    advice='add strategy = "..."',
+                )
             label = str(step.get("as", step["strategy"]))
             while label in made:  # a prime for each step before it of the same name
                 label += "'"
@@ -239,14 +238,14 @@ class Layers:
         """Change or remove the steps that a table names."""
         for name, knobs in steps.items():
             written = f"{_STEPS}.{name}"
-            with self.telling(file):
-                label = self._label(name, made)
-                if not is_object(knobs) and knobs is not False:
-                    raise ConfigError(
-                        f"{knobs!r} are not knobs",
-                        place=written,
-                        advice="give a table of knobs, or false to leave the step out",
-                    )
+            place = f"{file.origin(written)}: {written}"
+            label = _label(name, made, place)
+            if not is_object(knobs) and knobs is not False:
+                raise ConfigError(
+                    f"{knobs!r} are not knobs",
+                    place=place,
+                    advice="give a table of knobs, or false to leave the step out",
+                )
             self._set[f"{_STEPS}.{label}"] = file, written
             if not is_object(knobs):
                 del made[label]
@@ -255,28 +254,30 @@ class Layers:
                 made[label] = {}
             self._lay(file, knobs, made[label], f"{_STEPS}.{label}.", f"{written}.")
 
-    def _label(self, name: str, made: Table) -> str:
-        called = {label: {label, *_names_of(step)} for label, step in made.items()}
-        found = [label for label, names in called.items() if name in names]
-        if found:
-            return name if name in found else found[0]
-        known = sorted({each for names in called.values() for each in names})
-        if not known:
-            raise ConfigError(
-                "there are no steps to change",
-                place=f"{_STEPS}.{name}",
-                advice="name what it extends, or write [[steps]]",
-            )
-        raise unknown_key(f"{_STEPS}.{name}", known, "step")
+
+def _label(name: str, made: Table, place: str) -> str:
+    """The label of the step of this name."""
+    called = {label: {label, *_names_of(step)} for label, step in made.items()}
+    found = [label for label, names in called.items() if name in names]
+    if found:
+        return name if name in found else found[0]
+    known = sorted({each for names in called.values() for each in names})
+    if not known:
+        raise ConfigError(
+            "there are no steps to change",
+            place=place,
+            advice="name what it extends, or write [[steps]]",
+        )
+    raise unknown_key(place, known, "step")
 
 
 def _read(file: ConfigFile) -> Profile:
     layers = Layers()
     layers.add(file)
-    with layers.telling(file):
+    with layers.telling():
         check_keys(layers.data, PROFILE_KEYS)
-        if not layers.data.get("name"):
-            raise ConfigError("it has no name", advice='add name = "..."')
+    if not layers.data.get("name"):
+        raise ConfigError("it has no name", place=file.name, advice='add name = "..."')
     return profile_of(layers)
 
 

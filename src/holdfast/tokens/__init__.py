@@ -11,7 +11,7 @@ from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 from holdfast.kernel.budget import Meter, tokens_in
 from holdfast.kernel.errors import ConfigError, HoldfastError, MissingExtraError, problem_of
@@ -22,11 +22,6 @@ from holdfast.kernel.typed import check_type
 from holdfast.text.memo import Memo
 
 from .families import EXACT, STAND_INS, Family, family_of, window_of
-
-if TYPE_CHECKING:
-    from .bpe import Bpe
-    from .estimate import Estimate
-    from .rust import RustBpe
 
 Counter = str | TokenCounter | Count | None
 """A counter by its name or a model's, as an object, or as a function of a text."""
@@ -100,13 +95,17 @@ def _vocabulary(name: str, accuracy: Accuracy) -> TokenCounter:
     """The counter of a vocabulary, or an estimate, with the accuracy that it has for a model."""
     for module in ("rust", "bpe"):  # the extra ``bpe`` counts the same and loads sooner
         with suppress(ImportError):
-            counter: Bpe | RustBpe = imported(f"holdfast.tokens.{module}:{name.upper()}")
-            return replace(counter, accuracy=accuracy)
+            return _fitting(f"holdfast.tokens.{module}:{name.upper()}", accuracy)
     # neither rs-bpe nor tiktoken with its vocabularies is installed
-    estimate: Estimate = imported("holdfast.tokens.estimate:ESTIMATE")
     if accuracy.kind != "unknown":
         accuracy = Accuracy("approximate", round((accuracy.error or 0.0) + _ESTIMATE_ERROR, 2))
-    return replace(estimate, accuracy=accuracy)
+    return _fitting("holdfast.tokens.estimate:ESTIMATE", accuracy)
+
+
+def _fitting(counter: str, accuracy: Accuracy) -> TokenCounter:
+    """The counter at this place, with the accuracy that it has for a model."""
+    found: TokenCounter = replace(imported(counter), accuracy=accuracy)
+    return found
 
 
 def _counter(found: object) -> TokenCounter:

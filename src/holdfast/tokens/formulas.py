@@ -5,15 +5,19 @@ even where the design did not, and add nothing except where said.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from holdfast.kernel.messages import Media, Opaque, Reasoning, ToolCall, ToolResult
+from holdfast.kernel.messages import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Reasoning,
+    ToolCall,
+    ToolResult,
+)
 from holdfast.kernel.ports import Accuracy, Count, Tariff
 
 from .media import media_tokens
-
-if TYPE_CHECKING:
-    from holdfast.kernel.messages import Message, Part
 
 FREE = Tariff(message=0, call=0, conversation=0)  # these designs add nothing
 OVERHEADS = Tariff(message=4, call=10, conversation=10, result_id=True)  # llm4s's (L.1)
@@ -46,14 +50,14 @@ class MessageFormula(TextFormula):
 
     absent: int = 0
 
-    def count_message(self, message: "Message") -> int:
+    def count_message(self, message: Message) -> int:
         """Tokens of the message, everything included."""
         content = message.content_text
         tokens = self.absent if content is None else self.count(content)
         tokens += self.count(message.aside) if message.aside else 0
         return tokens + sum(map(self._beside, message.parts))
 
-    def _beside(self, part: "Part") -> int:
+    def _beside(self, part: Part) -> int:
         if isinstance(part, ToolCall | Reasoning | Opaque):
             return self.count(part.text)
         if isinstance(part, Media):
@@ -78,7 +82,7 @@ class Fixed:
         """The number, as if the text were a message."""
         return self.tokens
 
-    def count_message(self, message: "Message") -> int:
+    def count_message(self, message: Message) -> int:
         """The number."""
         return self.tokens
 

@@ -13,14 +13,13 @@ from functools import lru_cache, partial
 from itertools import islice
 from math import ceil, floor, sqrt
 from struct import unpack_from
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from .families import first
+from holdfast.kernel.messages import Media
+from holdfast.kernel.ports import Count
 
-if TYPE_CHECKING:
-    from holdfast.kernel.messages import Media
-    from holdfast.kernel.ports import Count
+from .families import first
 
 _BYTES_A_PAGE = 50_000  # of a document whose pages cannot be counted: text with a font or a picture
 # tokens a second, from Gemini's guide "Understand and count tokens"; OpenAI takes 10 for sound
@@ -69,7 +68,7 @@ def _payload(source: str) -> _Payload | None:
     return _Payload(source, 0, base64=True) if _BASE64.match(source) else None
 
 
-def media_tokens(media: "Media", model: str | None = None, count: "Count | None" = None) -> int:
+def media_tokens(media: Media, model: str | None = None, count: Count | None = None) -> int:
     """Tokens of an image, document, sound or video for a model; ``count`` counts texts in it."""
     payload, vision = _payload(media.source), vision_of(model)
     if media.kind == "image":
@@ -87,7 +86,7 @@ def media_tokens(media: "Media", model: str | None = None, count: "Count | None"
     return _seconds(payload, media.kind) * _A_SECOND[media.kind]
 
 
-def _document_tokens(data: bytes, page: int, count: "Count | None") -> int:
+def _document_tokens(data: bytes, page: int, count: Count | None) -> int:
     """Tokens of a document that is no PDF: a text by ``count`` or by characters / 4.
 
     Other files count a page for each 50,000 bytes.
