@@ -210,10 +210,10 @@ class Stays:
         The next step reads them. They share what one is due; each may be as long as any part.
         """
         staying = self.firm if self.task is None else self.firm | {self.task}
-        older = set(range(len(self.sizes))).difference(staying, self.transcript.newest)
-        free = self._beside(staying) - self._knobs.told * sum(map(self._words, older))
-        most = max(self.longest, int(max(free, self.room * _NEAR) * _NEWEST))
-        return max(self.longest, water_level(self._newest_outputs, most))
+        told, rest = self._knobs.told, self._rest(staying)
+        free = (self._beside(staying) - told * rest) / (1 - told) if told < 1 else 0
+        most = int(max(free, self.room * _NEAR) * _NEWEST)
+        return max(self.longest, water_level(self._newest_outputs, max(self.longest, most)))
 
     @cached_property
     def _user_speaks_last(self) -> bool:
@@ -256,21 +256,19 @@ class Stays:
     def _staying(self) -> set[int]:
         """The positions that stay in place: those in any room, and the newest exchanges.
 
-        These have the share ``recent`` of the room, and more where notes would else have more than
-        the share ``told`` of what they can tell: that is no media. Those that a user's newest
-        message may ask about, of the turn before it, have more room too.
+        These have the share ``recent`` of the room, more if a user's newest message may ask about
+        them, and as much as leaves notes the share ``told`` of what they can tell.
         """
-        turns = self.transcript.turns[-2:]
-        asked = turns[0].start if self._user_speaks_last else len(self.transcript)
+        turns, messages = self.transcript.turns[-2:], self.transcript.messages
+        asked = turns[0].start if self._user_speaks_last else len(messages)
         staying, before = set(self._kept), self.before_users_newest
         if sum(map(self._least, before)) <= self.task_room:
             staying.update(before)
-        room, spent = self._beside(staying), 0
-        rest = sum(self._words(i) for i in range(len(self.sizes)) if i not in staying)
+        room, rest, spent = self._beside(staying), self._rest(staying), 0
         for unit in reversed(self.transcript.units):
             others = set(unit) - staying
             spent += sum(map(self._least, others))
-            rest -= sum(min(self._words(i), self._least(i)) for i in others)
+            rest -= sum(min(self.meter.words(messages[i]), self._least(i)) for i in others)
             share = max(self._knobs.recent, _NEAR) if unit.start >= asked else self._knobs.recent
             is_far = spent > self.room * share and spent + self._knobs.told * rest > room
             if others and (is_far or not self._notes.keys().isdisjoint(unit)):
@@ -282,8 +280,10 @@ class Stays:
         """The room that messages which stay leave for others."""
         return self.room - sum(self.sizes[i] for i in staying if i not in self.firm)
 
-    def _words(self, i: int) -> int:
-        return self.meter.words(self.transcript.messages[i])
+    def _rest(self, staying: Collection[int]) -> int:
+        """The tokens of what notes can tell of all others."""
+        messages = enumerate(self.transcript.messages)
+        return sum(self.meter.words(message) for i, message in messages if i not in staying)
 
     def _size(self, unit: range) -> int:
         return sum(self.sizes[i] for i in unit)
