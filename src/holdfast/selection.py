@@ -9,8 +9,6 @@ order depends on the pieces alone, and a budget takes its beginning, so a larger
 smaller one keeps.
 """
 
-from __future__ import annotations
-
 import heapq
 import json
 from collections import Counter

@@ -1,7 +1,5 @@
 """The cache of embeddings and summaries, in memory or over any store."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """Calls of models and embedders: limited, retried, shared if equal, cached and recorded."""
 
-from __future__ import annotations
-
 import asyncio
 from asyncio import gather
 from collections.abc import Callable, Generator, Mapping, Sequence

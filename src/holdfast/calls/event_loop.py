@@ -4,8 +4,6 @@ Synchronous callers wait for asynchronous work on a private event loop; asynchro
 for blocking work in threads.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import threading

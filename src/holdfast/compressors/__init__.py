@@ -1,7 +1,5 @@
 """The strategies, one file each, in the order in which a pipeline usually runs them."""
 
-from __future__ import annotations
-
 from holdfast.kernel.registry import Registry, rows
 
 COMPRESSORS = Registry(

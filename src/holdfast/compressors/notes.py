@@ -3,8 +3,6 @@
 Notes have a fixed order: first the user's words, then the steps, each outcome under its act.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet

@@ -1,7 +1,5 @@
 """Strategies that combine others: in sequence, in steps, or one under another name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Hierarchical compression: keeps the most important messages that fit, condenses others."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Saving originals, and the line with which a shortened text names its original."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -5,8 +5,6 @@ verbose texts. Code, JSON, quotations and tables are never changed. ``like`` and
 ordinary words, so except for ``um`` and ``uh`` only a word between commas counts as a filler.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections import Counter

@@ -1,7 +1,5 @@
 """Shortens tool outputs by their kind and with the question in view, the oldest first."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

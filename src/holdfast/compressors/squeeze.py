@@ -1,7 +1,5 @@
 """A model shortens the summaries in a conversation; no other message changes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from holdfast.kernel.budget import Allowance, Share, tokens_of

@@ -11,8 +11,6 @@ and ``%25``, so that no two threads share a key. Positions in keys are those of 
 original conversation, system messages counted, both ends included.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from bisect import bisect_left

@@ -7,8 +7,6 @@ summary in it. A summary is used only if the hash of the messages that it covers
 present messages.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Tool outputs of a conversation, and shorter forms of them, of calls and of pasted texts."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase

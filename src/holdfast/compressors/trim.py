@@ -1,7 +1,5 @@
 """The last step: meets the budget, or reports that it cannot be met."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass

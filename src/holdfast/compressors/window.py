@@ -1,7 +1,5 @@
 """Keeps the newest messages, exactly as many as requested."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ Exact things and constraints of the source that a reply does not repeat are list
 the source.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

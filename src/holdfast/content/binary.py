@@ -1,7 +1,5 @@
 """Binary content that arrived as text: data URLs, wrongly decoded bytes, escaped bytes."""
 
-from __future__ import annotations
-
 import re
 
 from holdfast.text.opaque import LEAST, media_type

@@ -1,7 +1,5 @@
 """Unified diffs, as git, diff, svn and hg write them: hunks under their files."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field

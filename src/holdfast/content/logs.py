@@ -6,8 +6,6 @@ in numbers are one kind, and so are those that differ only where many words alte
 is the same in all lines of a kind is shown; if a few words alternate at one place, all are shown.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence

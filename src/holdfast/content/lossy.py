@@ -3,8 +3,6 @@
 A kind has no lossless form unless it overrides ``compact``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import filterfalse, islice
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """HTML and XML: a page is read as text, a document as records."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """YAML, read by its indentation as records."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -3,8 +3,6 @@
 A format's file is loaded when its messages are read, not to find out whose they are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import chain

@@ -6,8 +6,6 @@ and must be sent back unchanged. Calls of the vendor's own tools and their resul
 assistant, and are not changed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from holdfast.kernel.errors import FormatError

@@ -5,8 +5,6 @@ system prompt is a list beside the messages, and tools are in ``toolConfig``; ro
 beginning with a user's; media are bytes or a place in a bucket.
 """
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Iterator
 from typing import Any

@@ -8,8 +8,6 @@ whose characters the format does not allow, are changed. Schemas of tools are wr
 each provider.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, cast

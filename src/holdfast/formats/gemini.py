@@ -6,8 +6,6 @@ object; the system instruction is beside the contents; fields may be in camel ca
 thought signatures may be on any part and are sent back unchanged.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any

@@ -6,8 +6,6 @@ reasoning, and are kept unchanged. The rest is as in Chat Completions, and is re
 may be under ``data`` or ``kwargs``, as ``messages_to_dict`` and ``dumpd`` write it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 

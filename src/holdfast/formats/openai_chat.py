@@ -5,8 +5,6 @@ message of its own, right after the message with the call; a call's arguments ar
 ``content`` may be null.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from holdfast.kernel.integrity import Rules

@@ -6,8 +6,6 @@ reasoning is an item that belongs to the items after it; tools may be among the 
 (``additional_tools``); an item may refer to one that the vendor keeps; ``input`` may be a string.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 

@@ -4,8 +4,6 @@ What this format does differently: every role is accepted, and read as a user's 
 it; ``validate`` reports such a role, which is usually a mistake.
 """
 
-from __future__ import annotations
-
 from holdfast.kernel.integrity import Rules
 from holdfast.kernel.messages import Text
 

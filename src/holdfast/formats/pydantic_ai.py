@@ -6,8 +6,6 @@ and may be any value; a user's text and media are in one list. Calls of a vendor
 their results are not changed.
 """
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """LangChain: a middleware that keeps agents in a budget, and a drop-in for ``trim_messages``."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """Applying edits to a transcript, and undoing them."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence

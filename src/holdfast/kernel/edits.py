@@ -3,8 +3,6 @@
 Positions in a batch of edits refer to the transcript that they were planned for.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from .messages import Role

@@ -19,8 +19,6 @@
 The message of each is one line; its facts are attributes.
 """
 
-from __future__ import annotations
-
 from typing import Self
 
 

@@ -1,7 +1,5 @@
 """Locks and resources that are safe when the process forks."""
 
-from __future__ import annotations
-
 import functools
 import os
 from collections.abc import Callable

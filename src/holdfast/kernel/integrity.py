@@ -4,8 +4,6 @@ A format adds its vendor's rules to the transcript; ``apply``, ``validate`` and 
 list.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol

@@ -1,7 +1,5 @@
 """Names of implementations, with entry points of other packages, and old names that warn."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping
 from contextlib import contextmanager

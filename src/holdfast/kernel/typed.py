@@ -3,8 +3,6 @@
 Without another package, so that results and stored values are read wherever they are written.
 """
 
-from __future__ import annotations
-
 import json
 import reprlib
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence

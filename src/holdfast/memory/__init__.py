@@ -11,8 +11,6 @@ to tier; a ``Condenser`` of ``forms`` makes their warm and cold forms, and ``fac
 from them.
 """
 
-from __future__ import annotations
-
 from .excerpts import Excerpt, pack, written
 from .index import FactorWeights, Hit, Retrieval
 from .messages import MessageSource, Remembered, VectorSource, remembered

@@ -1,7 +1,5 @@
 """The entities of a text, as it spells them, and the relations between them."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """Joins search results to one text: the smallest excerpts that answer, in order of time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 

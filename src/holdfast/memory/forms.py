@@ -5,8 +5,6 @@ speaker's name. Decisions come first, and long statements are cut into clauses. 
 amounts are listed at the end, as far as there is room. Both are made from the original.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass

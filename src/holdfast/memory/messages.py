@@ -3,8 +3,6 @@
 A session's source is its store.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

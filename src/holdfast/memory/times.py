@@ -1,7 +1,5 @@
 """Times: when something was said, and which time a question means."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Stores for text by key and for logs, in memory, files or servers; artifacts and wrappers."""
 
-from __future__ import annotations
-
 from urllib.parse import unquote_plus
 
 from holdfast.kernel.errors import ConfigError

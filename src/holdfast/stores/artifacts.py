@@ -4,8 +4,6 @@ An artifact is a line of JSON with its description, then its content, compressed
 store of bytes keeps both unchanged; a store of text keeps the content in base64.
 """
 
-from __future__ import annotations
-
 import json
 import zlib
 from base64 import b64decode, b64encode

@@ -1,7 +1,5 @@
 """Methods that stores of bytes share; text is stored as UTF-8."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Parts of a text: a field of JSON, a range of lines, lines that match a pattern."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence

@@ -4,8 +4,6 @@ A posting is ten bytes: the position of a line, the count of the term in it, and
 terms. Stores keep postings in blocks, each for one term and many lines.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b

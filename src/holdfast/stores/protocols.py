@@ -1,7 +1,5 @@
 """What stores can do besides ``get``, ``set`` and ``delete``, each as a protocol; their answers."""
 
-from __future__ import annotations
-
 from base64 import b64decode
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager

@@ -3,8 +3,6 @@
 A wrapper has the capabilities of the store that it wraps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The calls of an act, which are JSON objects or elements with tags, and the pieces of each."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, starmap

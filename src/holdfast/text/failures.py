@@ -1,7 +1,5 @@
 """Whether an output reports that the act which returned it failed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from contextlib import suppress

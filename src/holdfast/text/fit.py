@@ -5,8 +5,6 @@ size and interpolating. A long text is never counted as a whole. A returned text
 so it fits with any counter.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence

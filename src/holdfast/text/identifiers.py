@@ -9,8 +9,6 @@ The text is cut into chunks, and a pattern matches a whole chunk or nothing, so 
 linear. A chunk is judged once and cached.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache, lru_cache

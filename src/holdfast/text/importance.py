@@ -4,8 +4,6 @@ Words are matched whole. A word that is part of a name (``error_handler.py``) or
 (``0 errors``, ``without failures``, ``"error": null``) does not count.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

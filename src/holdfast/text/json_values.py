@@ -1,7 +1,5 @@
 """JSON values that preserve number texts, key order and repeated keys, and writing them."""
 
-from __future__ import annotations
-
 import json
 import re
 from ast import literal_eval

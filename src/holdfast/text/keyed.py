@@ -1,7 +1,5 @@
 """Keyed hashes, by which notes and references that Holdfast wrote are recognised."""
 
-from __future__ import annotations
-
 import hmac
 from hashlib import sha256
 

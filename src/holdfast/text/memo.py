@@ -1,7 +1,5 @@
 """A cache of values by text, with a bound on memory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable
 from itertools import islice
 from sys import getsizeof

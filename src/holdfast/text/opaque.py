@@ -1,7 +1,5 @@
 """Runs of base64 or hexadecimal in a text, and the files that they contain."""
 
-from __future__ import annotations
-
 import re
 from base64 import b64decode
 from collections.abc import Callable, Iterator

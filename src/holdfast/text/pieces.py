@@ -3,8 +3,6 @@
 Things are names, paths, numbers, ids and content words, all found by one pattern.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

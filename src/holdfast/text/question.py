@@ -1,7 +1,5 @@
 """A question as weighted terms, and what of it each of many texts answers."""
 
-from __future__ import annotations
-
 import math
 import re
 from bisect import bisect_right

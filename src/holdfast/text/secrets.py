@@ -11,8 +11,6 @@ Compared with a library: detect-secrets 1.5 finds 22 of 88 of these forms and re
 harmless texts, since it is made for lines of source files.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -5,8 +5,6 @@ initial, a number, a name or a URL. A line break ends one before a list item, he
 table or blank line, and after a line that is too short to have been wrapped.
 """
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Similarity of texts: by shared words (BM25) or by their vectors."""
 
-from __future__ import annotations
-
 import heapq
 import math
 import re

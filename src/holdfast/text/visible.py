@@ -1,7 +1,5 @@
 """Making foreign text safe and short to show: no control character reaches a terminal or page."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

@@ -1,7 +1,5 @@
 """Words of a text in any script, their stems, stop words, and what reads as words."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence

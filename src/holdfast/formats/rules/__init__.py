@@ -1,7 +1,5 @@
 """What providers refuse: one class for each rule, with a refused request in ``tests/rejected/``."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """Tool exchanges: which result answers which call, where each provider wants it, and its ids."""
 
-from __future__ import annotations
-
 import re
 from abc import abstractmethod
 from bisect import bisect_left

@@ -1,7 +1,5 @@
 """Rules on messages: their roles and order, what may not be empty, and thinking."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import ClassVar, Literal
