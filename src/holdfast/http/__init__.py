@@ -184,7 +184,7 @@ def _client(
     used = library or next((name for name in ("httpx2", "httpx") if find_spec(name)), None)
     if used is None:
         raise MissingExtraError("a client of httpx", "openai")
-    kind = around.__name__.removesuffix("Transport")
+    kind = "Async" if around is AsyncTransport else ""
     inner = imported(f"{used}:{kind}HTTPTransport")
     return imported(f"{used}:{kind}Client")(
         transport=around(inner(), fitter, observe),
