@@ -38,7 +38,7 @@ from .summaries import (
     read_again,
     written,
 )
-from .tool_outputs import material_cut_first, without_loss
+from .tool_outputs import cut_around_answers, ends_of, without_loss
 
 TOLD, LEFT_OUT = "in the notes", "not in the notes"
 """The reason of a drop: notes have pieces of the message, or none of its whole exchange."""
@@ -62,7 +62,8 @@ class Select(Configured):
     shortened. With double, less is kept of recorded runs."""
 
     task: Fraction = 0.4
-    """Share of the room for the user's first message; the middle of a longer one is cut out."""
+    """Share of the room for the user's first message; of a longer one the ends and what answers the
+    newest message stay."""
 
     heading: str = HEADING
     """The first line of the notes."""
@@ -82,7 +83,7 @@ class Select(Configured):
         if not is_talk and (edits := without_loss(transcript, allowance)):
             return Plan(edits, reason="lossless")
         view = Selection(self, transcript, allowance)
-        if not view.candidates.found:
+        if not (view.candidates.found or view.shorter_task):
             return Plan.skip("nothing_old", "there is nothing to shorten")
         if not allowance.stored:
             return view.plan()
@@ -354,7 +355,7 @@ class Selection:
             question, share = transcript.question, table().implied
         rate, room = rates(transcript.messages, self._meter), max(self.stays.room, _LEAST_RANKED)
         self.candidates = Candidates(events, gone | self.in_place, rate, question, share, room)
-        self._task_in_its_room = self._shorter_task()
+        self.shorter_task = self._shorter_task()
 
     def plan(self, tail: tuple[str, ...] = (), trouble: str = "") -> Plan:
         """The edits; ``tail`` are the last lines of the notes, which name the originals."""
@@ -362,7 +363,7 @@ class Selection:
         place = placed(self.transcript, going, "user") if going else None
         if going and place is None:
             return Plan.skip("no_place", "the rules of the conversation leave no place for notes")
-        task = self._task_in_its_room
+        task = self.shorter_task
         room = self.allowance.target - self._fixed(task)
         first, ends = self._floors(Draft(self, tail, place, {}, {}), room)
         draft = Draft(self, tail, place, ends, {})
@@ -416,7 +417,7 @@ class Selection:
         """
         found, events = self.candidates.found, self.stays.events
         # references come later, and only make the room smaller
-        room = self.allowance.target - self._fixed(self._task_in_its_room)
+        room = self.allowance.target - self._fixed(self.shorter_task)
         order = self.candidates.order(max(room * NEARER, _LEAST_RANKED))
         ranked = dict.fromkeys([*order, *range(len(found))])
         by_event: dict[int, list[int]] = {}
@@ -458,10 +459,7 @@ class Selection:
         return whole + sum(meter.text(f"\n{each.line}") for each in named)
 
     def _shorter_task(self, spare: int = 0) -> dict[Place, str]:
-        """The new texts of a task that is too long even with ``spare`` tokens more than its room.
-
-        Of its longest texts the middle is left out, of pasted material first.
-        """
+        """The new texts of a task that is too long even with ``spare`` tokens beside its room."""
         task, most = self.stays.task, max(self.stays.task_room + max(spare, 0), _SHORT_TASK)
         if task is None or task in self.stays.firm or task in self.transcript.newest:
             return {}
@@ -472,8 +470,9 @@ class Selection:
         texts = {number: part.text for number, part in parts if isinstance(part, Text)}
         lengths = {number: count(text) for number, text in texts.items()}
         level = water_level(lengths.values(), most - size + sum(lengths.values()))
+        question = self.allowance.query or ends_of(self.transcript.question)
         return {
-            (task, number): material_cut_first(text, level, count).rstrip()
+            (task, number): cut_around_answers(text, question, level, count).rstrip()
             for number, text in texts.items()
             if lengths[number] > level > 0
         }

@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
+from itertools import chain
 from typing import NamedTuple
 
 from holdfast.content import recognise
@@ -10,8 +11,11 @@ from holdfast.kernel.budget import Allowance
 from holdfast.kernel.edits import Edit, Offload, Replace
 from holdfast.kernel.messages import Message, Part, Role, Text, ToolResult
 from holdfast.kernel.transcript import Transcript
-from holdfast.text.fit import Count, head_tail, water_level
+from holdfast.selection import until
+from holdfast.text.fit import Count, choose, head_tail, water_level
 from holdfast.text.json_values import dump, parse
+from holdfast.text.pieces import passages, writer
+from holdfast.text.question import scores_of
 from holdfast.text.words import passages_of
 
 SHORTER_FORM = "the same value in a shorter form"
@@ -148,11 +152,40 @@ def cut(text: str, tokens: int, count: Count) -> str:
 
 def material_cut_first(text: str, tokens: int, count: Count) -> str:
     """The start and end of a text, or of each material in it if its words fit whole."""
-    passages = passages_of(text)
-    sizes = [count(passage) for is_material, passage in passages if is_material]
+    said = passages_of(text)
+    sizes = [count(passage) for is_material, passage in said if is_material]
     words = count(text) - sum(sizes)
     level = water_level(sizes, tokens - words - len(sizes))  # a token for each line break
     shown = [
-        cut(passage, level, count) if is_material else passage for is_material, passage in passages
+        cut(passage, level, count) if is_material else passage for is_material, passage in said
     ]
     return head_tail("\n".join(shown) if words else text, tokens, count)
+
+
+def ends_of(text: str) -> str:
+    """The first and last piece of a text: of a message that passes on a text, what is typed."""
+    pieces = passages(text).pieces
+    return "\n".join([piece.text for piece in dict.fromkeys((*pieces[:1], *pieces[-1:]))])
+
+
+def cut_around_answers(text: str, question: str, tokens: int, count: Count) -> str:
+    """The start and end of a text, and pieces between them that answer the question.
+
+    Half of the tokens are for answers. If there are none, the whole middle is left out, of material
+    first.
+    """
+    reading = passages(text)
+    sizes = [piece.cost for piece in reading.pieces]
+    scores = scores_of(question, [piece.text for piece in reading.pieces])
+    inwards = [*range(len(sizes))]
+    usual = sum(scores) / max(1, len(scores))  # what nearly all have answers nothing
+    answers = [place for place in inwards[1:-1] if scores[place] > usual]
+    if answers:
+        best = sorted(answers, key=lambda place: -scores[place])
+        half = until(sum(sizes) * tokens / count(text) / 2, best, sizes)
+        ends = chain.from_iterable(zip(inwards, reversed(inwards), strict=True))
+        order = list(dict.fromkeys([0, inwards[-1], *half, *ends]))
+        write = writer(reading)
+        if shown := choose(order, sizes, write, tokens, count):
+            return write(shown)
+    return material_cut_first(text, tokens, count)

@@ -23,7 +23,7 @@ from holdfast.text.visible import amount
 
 from .references import REFERENCE, Place, parted
 from .summaries import body_of, mark, preferred
-from .tool_outputs import brief, cut
+from .tool_outputs import brief, cut, cut_around_answers, ends_of
 
 # Shares of the target, as divisors.
 # The middle of a longer message is cut out before anything is dropped for it: a fourth kept .511 of
@@ -248,7 +248,11 @@ class _TrimWork:
             text = brief(part.arguments, frame + level, count)
         else:
             message = self.transcript.messages[at[0]]
-            text = _clamped(message, part, level, count, self.transcript.seal)
+            if isinstance(part, Text) and message.role == "user" and body_of(message) is None:
+                question = self.allowance.query or ends_of(self.transcript.question)
+                text = cut_around_answers(part.text, question, level, count).rstrip()
+            else:
+                text = _clamped(message, part, level, count, self.transcript.seal)
         if count(text) - frame >= length:
             return False
         self.clamped.setdefault(at[0], {})[at[1]] = text
