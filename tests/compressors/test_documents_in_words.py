@@ -69,6 +69,13 @@ def test_a_question_in_the_same_message_keeps_what_answers_it(frame, budget, pro
     assert QUESTION in result.messages[0]["content"]
 
 
+def test_short_lines_of_a_script_without_spaces_are_found_by_a_question():
+    clauses = [f"{n}、承租人应当在十四天内检查锅炉。" for n in range(1, 121)]
+    clauses[66] = "67、不允许饲养超过十二公斤的狗，罚款340欧元。"
+    message = user("\n".join(clauses) + "\n\n我可以养一只十五公斤的狗吗？罚款是多少？")
+    assert "340欧元" in holdfast.compress([message], 300).messages[0]["content"]
+
+
 def test_a_text_that_does_not_answer_keeps_its_ends():
     text = lease()
     assert cut_around_answers(text, "Zebras?", 400, COUNT) == material_cut_first(text, 400, COUNT)

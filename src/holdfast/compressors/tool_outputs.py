@@ -163,9 +163,14 @@ def material_cut_first(text: str, tokens: int, count: Count) -> str:
 
 
 def ends_of(text: str) -> str:
-    """The first and last piece of a text: of a message that passes on a text, what is typed."""
-    pieces = passages(text).pieces
-    return "\n".join([piece.text for piece in dict.fromkeys((*pieces[:1], *pieces[-1:]))])
+    """What its sender typed, of a message that passes on a text: its first and last lines.
+
+    These are the first piece, and the last two of the last paragraph: ``Question: ...`` and
+    ``Answer:``.
+    """
+    first, *_, last = 2 * text.strip().split("\n\n")
+    ends = passages(first, alone=True).pieces[:1], passages(last, alone=True).pieces[-2:]
+    return "\n".join([piece.text for piece in chain(*ends)])
 
 
 def cut_around_answers(text: str, question: str, tokens: int, count: Count) -> str:
@@ -174,7 +179,7 @@ def cut_around_answers(text: str, question: str, tokens: int, count: Count) -> s
     Half of the tokens are for answers. If there are none, the whole middle is left out, of material
     first.
     """
-    reading = passages(text)
+    reading = passages(text, alone=True)
     sizes = [piece.cost for piece in reading.pieces]
     scores = scores_of(question, [piece.text for piece in reading.pieces])
     inwards = [*range(len(sizes))]
