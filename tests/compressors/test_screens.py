@@ -1,4 +1,4 @@
-"""Agents that work with a screen: notes cannot tell an image, so the newest stay in the room."""
+"""Notes cannot tell screens and documents: as many of the newest stay as the room holds."""
 
 import base64
 import struct
@@ -61,3 +61,28 @@ def test_the_newest_screens_that_fit_stay(budget):
 def test_what_was_done_before_them_is_told():
     result = holdfast.compress(steps(30), 9_000, format="anthropic", model="claude-sonnet-4-5")
     assert "1,480.50 EUR" in str(result.messages[1])
+
+
+def report(pages):
+    """A document as the vendor takes it, of which the pages are counted."""
+    page = b"1 0 obj<</Type/Page>>endobj\n"
+    data = base64.b64encode(b"%PDF-1.4\n" + page * pages + b"%%EOF").decode()
+    source = {"type": "base64", "media_type": "application/pdf", "data": data}
+    return {"type": "document", "source": source}
+
+
+@pytest.mark.parametrize(("budget", "stays"), [(24_000, True), (16_000, True), (8_000, False)])
+def test_a_document_that_does_not_fit_takes_nothing_else_with_it(budget, stays):
+    asked = {"type": "text", "text": "Here is the report of the harbour."}
+    messages = [{"role": "user", "content": [report(4), asked]}]
+    for number in range(60):
+        said = f"Quay {number} is {100 + number} metres long. " * 20
+        messages += [
+            {"role": "assistant", "content": said},
+            {"role": "user", "content": f"And quay {number + 1}?"},
+        ]
+    result = holdfast.compress(messages, budget, format="anthropic", model="claude-sonnet-4-5")
+    assert result.budget_met
+    assert ("application/pdf" in str(result.messages)) is stays
+    assert "Quay 59 is 159 metres long." in str(result.messages)
+    assert result.tokens > budget * 0.85

@@ -9,6 +9,7 @@ from holdfast.kernel.compressor import Asking
 from holdfast.kernel.messages import Message, Messages
 from holdfast.kernel.ports import ContentKind, Room, Shrunk
 from holdfast.kernel.transcript import Seal, Transcript
+from holdfast.stream import StreamEvent
 from holdfast.text.visible import amount
 
 from .summaries import HISTORY, WorkingStore
@@ -125,3 +126,11 @@ def transcribed(messages: Messages) -> str:
     return "\n\n".join(
         f"{message.role}: {text}" for message in messages for _, text in message.said if text
     )
+
+
+def before_reference(event: StreamEvent, seal: Seal | None) -> StreamEvent:
+    """The event; of a shortened output that is handed back, the reference is no content."""
+    if event.function != "outcome":
+        return event
+    reference = len(event.text) - len(parted(event.text, seal)[0])
+    return event._replace(closing=max(event.closing, reference))

@@ -18,7 +18,7 @@ from holdfast.kernel.compressor import Configured, Flow, Plan
 from holdfast.kernel.edits import Drop, Edit, Offload, Replace
 from holdfast.kernel.forks import cached_property
 from holdfast.kernel.messages import Text, ToolResult
-from holdfast.kernel.transcript import Seal, Transcript, legal, unit_of
+from holdfast.kernel.transcript import Transcript, legal, unit_of
 from holdfast.kernel.typed import Fraction
 from holdfast.selection import table, until
 from holdfast.stream import StreamEvent, events_of
@@ -26,7 +26,7 @@ from holdfast.text.fit import filled, head_tail, water_level
 from holdfast.text.pieces import writer
 
 from .notes import IDLE, NEARER, Candidates, rates
-from .references import Place, key_in, note, parted, save_messages
+from .references import Place, before_reference, key_in, note, save_messages
 from .summaries import (
     HEADING,
     Placed,
@@ -135,7 +135,7 @@ class Stays:
         }
         self.events = events_of(said, self._notes, transcript.envelope)
         if allowance.stored:
-            self.events = [_before_reference(event, transcript.seal) for event in self.events]
+            self.events = [before_reference(event, transcript.seal) for event in self.events]
         self._by_message = defaultdict[int, list[StreamEvent]](list)  # empty ones have none
         for event in self.events:
             self._by_message[event.message].append(event)
@@ -150,11 +150,14 @@ class Stays:
 
     @cached_property
     def task(self) -> int | None:
-        """The position of the user's first message."""
+        """The position of the user's first message, if its media fit beside the newest exchange."""
         users = [i for i in self.transcript.user_positions if i not in self._notes]
-        events = self._by_message[users[0]] if users else ()
+        if not users or "task" not in self.transcript.prefers:
+            return None
+        events, message = self._by_message[users[0]], self.transcript.messages[users[0]]
+        media = self.sizes[users[0]] - self.meter.words(message)
         is_task = not any(event.function == "outcome" for event in events)
-        return users[0] if users and is_task and "task" in self.transcript.prefers else None
+        return users[0] if is_task and media <= max(0, self.room - self._rigid) else None
 
     @cached_property
     def task_room(self) -> int:
@@ -245,8 +248,12 @@ class Stays:
         """
         task = () if self.task is None else (self.task,)
         kept = self.firm.union(self.transcript.newest, self._answered, task)
-        rigid = self._size(self.transcript.newest) - sum(self._newest_outputs)
-        return kept if rigid <= self.room else kept | self.transcript.preferred
+        return kept if self._rigid <= self.room else kept | self.transcript.preferred
+
+    @cached_property
+    def _rigid(self) -> int:
+        """The tokens of what cannot be shortened of the newest exchange."""
+        return self._size(self.transcript.newest) - sum(self._newest_outputs)
 
     @cached_property
     def _newest_outputs(self) -> list[int]:
@@ -308,14 +315,6 @@ class Stays:
         if isinstance(part, ToolResult):
             return not part.media
         return isinstance(part, Text) and (event.function != "words" or event.by == "assistant")
-
-
-def _before_reference(event: StreamEvent, seal: Seal | None) -> StreamEvent:
-    """The event; of a shortened output that is handed back, the reference is no content."""
-    if event.function != "outcome":
-        return event
-    reference = len(event.text) - len(parted(event.text, seal)[0])
-    return event._replace(closing=max(event.closing, reference))
 
 
 # what is kept of the rest
