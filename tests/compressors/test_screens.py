@@ -86,3 +86,18 @@ def test_a_document_that_does_not_fit_takes_nothing_else_with_it(budget, stays):
     assert ("application/pdf" in str(result.messages)) is stays
     assert "Quay 59 is 159 metres long." in str(result.messages)
     assert result.tokens > budget * 0.85
+
+
+@pytest.mark.parametrize(("budget", "stays"), [(14_000, True), (5_000, False), (2_500, False)])
+def test_a_page_and_its_picture_that_are_too_long_lose_the_picture_and_leave_notes(budget, stays):
+    messages = steps(6)
+    lines = [f"- text: Total of order {n}: {n * 7}.50 EUR [ref=e{n}]" for n in range(400)]
+    page = {"type": "text", "text": "\n".join(lines)}
+    messages[-1]["content"][0]["content"] = [page, screen(9)]
+    result = holdfast.compress(messages, budget, format="anthropic", model="claude-sonnet-4-5")
+    newest = str(result.messages[-1])
+    assert result.budget_met
+    assert ("image/png" in newest) is stays
+    assert ("[… 1 image left out …]" in newest) is not stays
+    assert "1,480.50 EUR" in str(result.messages)
+    assert result.tokens > budget * 0.85

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Asking
@@ -24,6 +25,13 @@ _REFERENCE = re.compile(r"\[original: ([0-9a-f]{12,64}) [^\]\n]*\]\s*\Z")
 # about as long as a content kind's own note on what it left out
 _USUAL = "1,950 of 2,000 lines; every kind of failure kept"
 _PLAIN = str.maketrans("[]\n", "() ")
+
+
+class Reference(NamedTuple):
+    """The key of a saved original, and the line that names it."""
+
+    key: str
+    line: str
 
 
 def referenced(kind: ContentKind, text: str, room: Room, key: str, tool: str = "") -> Shrunk | None:

@@ -26,7 +26,7 @@ from holdfast.text.fit import filled, head_tail, water_level
 from holdfast.text.pieces import writer
 
 from .notes import IDLE, NEARER, Candidates, rates
-from .references import Place, before_reference, key_in, note, save_messages
+from .references import Place, Reference, before_reference, key_in, note, save_messages
 from .summaries import (
     HEADING,
     Placed,
@@ -38,7 +38,7 @@ from .summaries import (
     read_again,
     written,
 )
-from .tool_outputs import cut_around_answers, ends_of, without_loss
+from .tool_outputs import cut_around_answers, ends_of, left_out, without_loss
 
 TOLD, LEFT_OUT = "in the notes", "not in the notes"
 """The reason of a drop: notes have pieces of the message, or none of its whole exchange."""
@@ -115,6 +115,7 @@ _SHOWN = 0.2  # of a long one, if that room has space; half and double kept as m
 # tokens of a message that is hard to understand without the message it answers; with 32, two of 54
 # proposals that a yes answers do not stay whole in recorded runs, and with 48 less is kept of them
 _SHORT_ANSWER = 40
+_WITH_MEDIA = 0.75  # of the room: a larger output with media loses them; the rest is for notes
 _LEAST_TASK = 0.1  # of the room for a task, if it is as long; half and double kept as much
 # tokens to which a task is cut at least: where no room is left, trim cuts arguments of calls before
 _SHORT_TASK = 64
@@ -186,21 +187,27 @@ class Stays:
     def may_be_shortened(self, event: StreamEvent) -> bool:
         """Whether a part that stays is too long, and is output, pasted material or an agent's text.
 
-        The middle of a task that is too long even without its pasted material is cut out instead.
+        A task that is too long even without its pasted material is cut instead.
         """
         is_newest = event.message in self.transcript.newest
         return (
             event.message not in self._answered
             and event.message != self._cut_task
             and self._may_be_told_in_part(event)
-            and self.meter.text(event.text) > (self._longest_newest if is_newest else self.longest)
+            and self.length(event) > (self._longest_newest if is_newest else self.longest)
         )
 
     @cached_property
     def _cut_task(self) -> int | None:
         """The task, if it is too long even without its pasted material."""
-        is_too_long = self.task is not None and self._least(self.task) > self.task_room
-        return self.task if is_too_long else None
+        is_short = self.task is None or self._least(self.task) <= self.task_room
+        return None if is_short else self.task
+
+    def length(self, event: StreamEvent) -> int:
+        """The tokens of a text, and of the media that go when it is shortened."""
+        part = self.transcript.messages[event.message].parts[event.part]
+        media = part.media if isinstance(part, ToolResult) else ()
+        return self.meter.text(event.text) + sum(map(self.meter.media, media))
 
     def due_to(self, event: StreamEvent) -> float:
         """The tokens that a shortened output of the newest exchange has at least, if they fit."""
@@ -259,7 +266,7 @@ class Stays:
     def _newest_outputs(self) -> list[int]:
         """The tokens of each output of the newest exchange, and of what else may be shortened."""
         newest = chain.from_iterable(map(self._by_message.__getitem__, self.transcript.newest))
-        return [self.meter.text(each.text) for each in newest if self._may_be_told_in_part(each)]
+        return [self.length(each) for each in newest if self._may_be_told_in_part(each)]
 
     def _staying(self) -> set[int]:
         """The positions that stay in place: those in any room, and the newest exchanges.
@@ -302,7 +309,7 @@ class Stays:
         if size > self.longest:
             for event in self._by_message[i]:
                 if self._may_be_told_in_part(event):
-                    size -= max(0, self.meter.text(event.text) - self.longest)
+                    size -= max(0, self.length(event) - self.longest)
         return size
 
     def _may_be_told_in_part(self, event: StreamEvent) -> bool:
@@ -313,14 +320,14 @@ class Stays:
             return False
         part = self.transcript.messages[i].parts[event.part]
         if isinstance(part, ToolResult):
-            return not part.media
+            is_long = self.meter.text(part.text) > self.longest
+            return not part.media or (is_long and self.sizes[i] > self.room * _WITH_MEDIA)
         return isinstance(part, Text) and (event.function != "words" or event.by == "assistant")
 
 
 # what is kept of the rest
 
 _TASK = "too long for the budget: its middle is left out"
-
 # tokens of the newest output that stay in any room; older messages give way. Half and double kept
 # the same of recorded runs
 _LEAST_SHOWN = 16
@@ -448,7 +455,7 @@ class Selection:
         meter, going = self._meter, set(self.stays.going)
         whole = meter.overhead(self.transcript.envelope)
         whole += sum(size for i, size in enumerate(self.stays.sizes) if i not in going)
-        whole -= sum(meter.text(self.stays.events[n].text) for n in self.in_place)
+        whole -= sum(self.stays.length(self.stays.events[n]) for n in self.in_place)
         if task and (position := self.stays.task) is not None:
             shorter = self.transcript.messages[position].saying(
                 {part: text for (_, part), text in task.items()}
@@ -479,11 +486,10 @@ class Selection:
     def without_reference(self, plan: Plan) -> list[Place]:
         """The places of the parts that ``plan`` cuts without a reference."""
         edits = [edit for edit in plan.edits if isinstance(edit, Replace)]
-        seal = self.transcript.seal
         cut = [
             (edit.index, edit.part)
             for edit in edits
-            if edit.reason == IN_PART and key_in(edit.text, seal) is None
+            if edit.reason == IN_PART and key_in(edit.text, self.transcript.seal) is None
         ]
         return [place for place in cut if place not in self.references]
 
@@ -504,13 +510,6 @@ class Selection:
     def text_at(self, at: Place) -> str:
         """The whole text of a part."""
         return self.transcript.messages[at[0]].parts[at[1]].text
-
-
-class Reference(NamedTuple):
-    """The key of a saved original, and the line that names it."""
-
-    key: str
-    line: str
 
 
 class Draft(NamedTuple):
@@ -586,9 +585,12 @@ class Draft(NamedTuple):
             lines = [texts.get(n, e.text) for n, e in events if (e.message, e.part) == place]
             if "\n".join(lines) == self.selection.text_at(place):
                 continue  # nothing is left out
-            reference = self.selection.references.get(place)
-            line = [reference.line] if reference else []
-            yield place, "\n".join([*lines, *line])
+            part = self.selection.transcript.messages[place[0]].parts[place[1]]
+            if isinstance(part, ToolResult) and part.media:
+                lines.append(left_out(part.media))
+            if reference := self.selection.references.get(place):
+                lines.append(reference.line)
+            yield place, "\n".join(lines)
 
     def _noted_messages(self, chosen: Sequence[int]) -> set[int]:
         """The messages that notes replace, with the calls and results that belong to them."""

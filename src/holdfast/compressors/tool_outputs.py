@@ -9,13 +9,14 @@ from typing import NamedTuple
 from holdfast.content import recognise
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.edits import Edit, Offload, Replace
-from holdfast.kernel.messages import Message, Part, Role, Text, ToolResult
+from holdfast.kernel.messages import Media, Message, Part, Role, Text, ToolResult
 from holdfast.kernel.transcript import Transcript
 from holdfast.selection import until
 from holdfast.text.fit import Count, choose, head_tail, water_level
 from holdfast.text.json_values import dump, parse
 from holdfast.text.pieces import passages, writer
 from holdfast.text.question import scores_of
+from holdfast.text.visible import amount
 from holdfast.text.words import passages_of
 
 SHORTER_FORM = "the same value in a shorter form"
@@ -160,6 +161,12 @@ def material_cut_first(text: str, tokens: int, count: Count) -> str:
         cut(passage, level, count) if is_material else passage for is_material, passage in said
     ]
     return head_tail("\n".join(shown) if words else text, tokens, count)
+
+
+def left_out(media: Sequence[Media]) -> str:
+    """The line in place of media that are left out of an output."""
+    noun = "image" if all(medium.kind == "image" for medium in media) else "attachment"
+    return f"[… {amount(len(media), noun)} left out …]"
 
 
 def ends_of(text: str) -> str:

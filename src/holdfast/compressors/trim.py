@@ -19,11 +19,10 @@ from holdfast.kernel.transcript import (
     unit_of,
 )
 from holdfast.text.fit import SENTENCE, Count, water_level
-from holdfast.text.visible import amount
 
 from .references import REFERENCE, Place, parted
 from .summaries import body_of, mark, preferred
-from .tool_outputs import brief, cut, cut_around_answers, ends_of
+from .tool_outputs import brief, cut, cut_around_answers, ends_of, left_out
 
 # Shares of the target, as divisors.
 # The middle of a longer message is cut out before anything is dropped for it: a fourth kept .511 of
@@ -284,8 +283,7 @@ def _clamped(message: Message, part: Part, level: int, count: Count, seal: Seal 
         return mark(_cut(body, level - count(mark("", message.role)), count, seal), message.role)
     if not media:
         return _cut(part.text, level, count, seal)
-    noun = "image" if all(medium.kind == "image" for medium in media) else "attachment"
-    note = f"[… {amount(len(media), noun)} left out …]"
+    note = left_out(media)
     room = level - count(note)
     text = cut(part.text, room - 1, count) if room > 1 else ""
     return f"{text}\n{note}".lstrip("\n") if room >= 0 else "…"
