@@ -164,7 +164,6 @@ _USERS = 0.5
 _TALK = 4
 # pieces at either end of a long message, which its sender typed; half and double kept as much
 _ENDS = 2
-_PLAN = 8  # names; half and double kept as much
 _AGAIN = 0.9  # share of the names of an act; 0.8 kept as much
 _MOST_LINES = 0.5  # share of the characters of lines; 0.25 and 0.75 kept as much
 _MOST_NAMES = 0.5  # share of the names; 0.25, 0.75 and 1 kept as much
@@ -404,32 +403,19 @@ class Candidates:
 
 
 def _superseded(events: Events, tellings: Sequence[Telling], again: Mapping[int, int]) -> set[int]:
-    """The numbers of events that later ones say again: the newest are enough.
+    """The numbers of acts that are done ``again``, and of their outcomes: the newest are enough.
 
-    These are acts that are done ``again``, or nearly all of whose words and all of whose ids the
-    next one of the tool has, such as a plan that is written anew after each step. An act stays
-    whose outcome tells more than that it succeeded or failed, and than that of the later act.
+    An act stays whose outcome tells more than that it succeeded or failed, and than that of the
+    later act.
     """
     found: set[int] = set()
     outcomes, names = outcomes_of(events), [telling.names.keys() for telling in tellings]
-    later: dict[str, int] = {}
-    for number, event in reversed([*enumerate(events)]):
-        if event.function != "act":
-            continue
-        following, outcome = again.get(number, later.get(event.by, number)), outcomes.get(number)
-        both = names[number] & names[following]
-        is_said = number in again or (
-            following != number
-            and len(names[number]) >= _PLAN
-            and tellings[number].ids <= tellings[following].ids
-            and len(both) >= _AGAIN * len(names[number])
-        )
-        if outcome and len(tellings[outcome].numbers) > 1 and not events[outcome].failed:
-            is_said &= names[outcome] <= names[outcomes.get(following, following)]
-        if is_said:
-            found |= {number, outcome or number}
-        elif len(names[number]) >= _PLAN:
-            later[event.by] = number
+    for number, last in again.items():
+        outcome = outcomes.get(number, number)
+        is_short = outcome == number or len(tellings[outcome].numbers) <= 1
+        newest = outcomes.get(last, last)
+        if is_short or events[outcome].failed or names[outcome] <= names[newest]:
+            found |= {number, outcome}
     return found
 
 
