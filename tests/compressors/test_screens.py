@@ -101,3 +101,23 @@ def test_a_page_and_its_picture_that_are_too_long_lose_the_picture_and_leave_not
     assert ("[… 1 image left out …]" in newest) is not stays
     assert "1,480.50 EUR" in str(result.messages)
     assert result.tokens > budget * 0.85
+
+
+def test_a_document_that_came_later_stays_where_the_rest_can_make_way():
+    messages = [
+        {"role": "user", "content": "I need help with a report."},
+        {"role": "assistant", "content": "Please attach it."},
+        {"role": "user", "content": [report(2), {"type": "text", "text": "Here it is."}]},
+    ]
+    for number in range(60):
+        said = f"Quay {number} is {100 + number} metres long. " * 20
+        messages += [
+            {"role": "assistant", "content": said},
+            {"role": "user", "content": f"And quay {number + 1}?"},
+        ]
+    options = {"format": "anthropic", "model": "claude-sonnet-4-5"}
+    whole = holdfast.compress(messages, 100_000, **options).tokens
+    for budget in (whole - 100, whole * 9 // 10, whole * 8 // 10):
+        result = holdfast.compress(messages, budget, **options)
+        assert "application/pdf" in str(result.messages)
+        assert result.tokens > budget * 0.85

@@ -62,8 +62,7 @@ class Select(Configured):
     shortened. With double, less is kept of recorded runs."""
 
     task: Fraction = 0.4
-    """Share of the room for the user's first message; of a longer one the ends and what answers the
-    newest message stay."""
+    """Share of the room for the user's first message; of a longer one the ends and answers stay."""
 
     heading: str = HEADING
     """The first line of the notes."""
@@ -228,9 +227,8 @@ class Stays:
 
     @cached_property
     def _user_speaks_last(self) -> bool:
-        return any(
-            event.is_users_words for i in self.transcript.newest for event in self._by_message[i]
-        )
+        newest = chain.from_iterable(map(self._by_message.__getitem__, self.transcript.newest))
+        return any(event.is_users_words for event in newest)
 
     @cached_property
     def _answered(self) -> range:
@@ -279,6 +277,7 @@ class Stays:
         staying, before = set(self._kept), self.before_users_newest
         if sum(map(self._least, before)) <= self.task_room:
             staying.update(before)
+        staying |= self._attached(staying)
         room, rest, spent = self._beside(staying), self._rest(staying), 0
         for unit in reversed(self.transcript.units):
             others = set(unit) - staying
@@ -290,6 +289,16 @@ class Stays:
                 break
             staying.update(unit)
         return staying
+
+    def _attached(self, staying: Collection[int]) -> set[int]:
+        """The newest messages of users with media that leave notes the share ``told``."""
+        room, found = self._beside(staying) - self._knobs.told * self._rest(staying), set[int]()
+        for i in sorted(set(self.transcript.user_positions).difference(staying), reverse=True):
+            media = self.sizes[i] - self.meter.words(self.transcript.messages[i])
+            if media and self.sizes[i] <= room:
+                found.add(i)
+                room -= self.sizes[i]
+        return found
 
     def _beside(self, staying: Collection[int]) -> int:
         """The room that messages which stay leave for others."""
@@ -350,12 +359,9 @@ class Selection:
         """The references of saved originals; None where one is not named."""
         going = set(self.stays.going)
         events = self.stays.events
-        self.in_place = frozenset(
-            number
-            for number, event in enumerate(events)
-            if event.message not in going and self.stays.may_be_shortened(event)
-        )
         gone = {number for number, event in enumerate(events) if event.message in going}
+        shorter = self.stays.may_be_shortened
+        self.in_place = frozenset(n for n, e in enumerate(events) if n not in gone and shorter(e))
         question, share = allowance.query, table().asked
         if question is None:
             question, share = transcript.question, table().implied
@@ -374,10 +380,9 @@ class Selection:
         first, ends = self._floors(Draft(self, tail, place, {}, {}), room)
         draft = Draft(self, tail, place, ends, {})
         chosen = self.candidates.choose(room, draft.tokens, first, _LEAST_RANKED)
-        spare = room - draft.tokens(chosen)
-        if spare > room * IDLE:  # it may be too little for notes
+        if room - draft.tokens(chosen) > room * IDLE:  # it may be too little for notes
             chosen = self._longer_in_place(chosen, room, draft)
-            spare = room - draft.tokens(chosen)
+        spare = room - draft.tokens(chosen)
         if task and spare > self.stays.room * IDLE:
             task = self._shorter_task(int(spare * (1 - IDLE)))
         edits = tuple(draft.edits(chosen, task))
@@ -441,11 +446,8 @@ class Selection:
     def _longer_in_place(self, chosen: Sequence[int], room: int, draft: Draft) -> list[int]:
         """The chosen candidates, and others of what stays in place, if they fit the room."""
         candidates, known = self.candidates, set(chosen)
-        rest = [
-            number
-            for number, candidate in enumerate(candidates.found)
-            if candidate.event in self.in_place and number not in known
-        ]
+        shown = enumerate(candidates.found)
+        rest = [n for n, each in shown if each.event in self.in_place and n not in known]
         best = candidates.best_of(rest, room)
         spent = draft.tokens(chosen)
         return filled(chosen, spent, best, candidates.costs, draft.tokens, room, room)
@@ -485,13 +487,10 @@ class Selection:
 
     def without_reference(self, plan: Plan) -> list[Place]:
         """The places of the parts that ``plan`` cuts without a reference."""
-        edits = [edit for edit in plan.edits if isinstance(edit, Replace)]
-        cut = [
-            (edit.index, edit.part)
-            for edit in edits
-            if edit.reason == IN_PART and key_in(edit.text, self.transcript.seal) is None
-        ]
-        return [place for place in cut if place not in self.references]
+        cut = [each for each in plan.edits if isinstance(each, Replace) and each.reason == IN_PART]
+        bare = [each for each in cut if key_in(each.text, self.transcript.seal) is None]
+        places = [(each.index, each.part) for each in bare]
+        return [place for place in places if place not in self.references]
 
     def name_original(self, at: Place, kind: str, key: str) -> None:
         """End the part, if it is cut, with a reference to its original.
