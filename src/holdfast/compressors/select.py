@@ -38,7 +38,7 @@ from .summaries import (
     read_again,
     written,
 )
-from .tool_outputs import cut_around_answers, ends_of, left_out, without_loss
+from .tool_outputs import cut_words, ends_of, left_out, without_loss
 
 TOLD, LEFT_OUT = "in the notes", "not in the notes"
 """The reason of a drop: notes have pieces of the message, or none of its whole exchange."""
@@ -480,7 +480,7 @@ class Selection:
         level = water_level(lengths.values(), most - size + sum(lengths.values()))
         question = self.allowance.query or ends_of(self.transcript.question)
         return {
-            (task, number): cut_around_answers(text, question, level, count).rstrip()
+            (task, number): cut_words(text, question, level, count).rstrip()
             for number, text in texts.items()
             if lengths[number] > level > 0
         }

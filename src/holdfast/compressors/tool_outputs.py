@@ -14,11 +14,13 @@ from holdfast.kernel.transcript import Transcript
 from holdfast.selection import until
 from holdfast.text.fit import Count, choose, head_tail, water_level
 from holdfast.text.json_values import dump, parse
-from holdfast.text.pieces import passages, writer
+from holdfast.text.memo import Memo
+from holdfast.text.pieces import Reading, passages, writer
 from holdfast.text.question import scores_of
 from holdfast.text.visible import amount
 from holdfast.text.words import passages_of
 
+_MORE = 1.1  # times the mean score: what nearly all pieces have answers nothing; with 2, too few do
 SHORTER_FORM = "the same value in a shorter form"
 """The reason for a lossless change."""
 
@@ -151,8 +153,13 @@ def cut(text: str, tokens: int, count: Count) -> str:
     return short.rstrip() if "…" in short or short == text else "…"
 
 
-def material_cut_first(text: str, tokens: int, count: Count) -> str:
-    """The start and end of a text, or of each material in it if its words fit whole."""
+def cut_words(text: str, question: str, tokens: int, count: Count) -> str:
+    """The start and end of a text with what answers the question between them.
+
+    If nothing does, of each material in it if its words fit whole.
+    """
+    if answered := cut_around_answers(text, question, tokens, count):
+        return answered
     said = passages_of(text)
     sizes = [count(passage) for is_material, passage in said if is_material]
     words = count(text) - sum(sizes)
@@ -183,21 +190,26 @@ def ends_of(text: str) -> str:
 def cut_around_answers(text: str, question: str, tokens: int, count: Count) -> str:
     """The start and end of a text, and pieces between them that answer the question.
 
-    Half of the tokens are for answers. If there are none, the whole middle is left out, of material
-    first.
+    Answers have half of the tokens. Empty if there are none or they do not fit.
     """
-    reading = passages(text, alone=True)
+    reading, best = _answers((text, question))
+    if not best:
+        return ""
     sizes = [piece.cost for piece in reading.pieces]
+    room = sum(sizes) * tokens / count(text)
+    places = range(len(sizes))
+    inwards = [*chain.from_iterable(zip(places, reversed(places), strict=True))]
+    order = dict.fromkeys([*inwards[:2], *until(room / 2, best, sizes), *inwards])
+    write = writer(reading)
+    return write(choose(list(until(2 * room, order, sizes)), sizes, write, tokens, count))
+
+
+@Memo  # since a text is cut to its share of the room, and again to what is left
+def _answers(key: tuple[str, str]) -> tuple[Reading, list[int]]:
+    """A text in pieces, and which of them answer the question, the best first."""
+    text, question = key
+    reading = passages(text, alone=True)
     scores = scores_of(question, [piece.text for piece in reading.pieces])
-    inwards = [*range(len(sizes))]
-    usual = sum(scores) / max(1, len(scores))  # what nearly all have answers nothing
-    answers = [place for place in inwards[1:-1] if scores[place] > usual]
-    if answers:
-        best = sorted(answers, key=lambda place: -scores[place])
-        half = until(sum(sizes) * tokens / count(text) / 2, best, sizes)
-        ends = chain.from_iterable(zip(inwards, reversed(inwards), strict=True))
-        order = list(dict.fromkeys([0, inwards[-1], *half, *ends]))
-        write = writer(reading)
-        if shown := choose(order, sizes, write, tokens, count):
-            return write(shown)
-    return material_cut_first(text, tokens, count)
+    usual = _MORE * sum(scores) / max(1, len(scores))
+    answers = [place for place in range(1, len(scores) - 1) if scores[place] > usual]
+    return reading, sorted(answers, key=lambda place: -scores[place])

@@ -247,11 +247,11 @@ class _TrimWork:
             text = brief(part.arguments, frame + level, count)
         else:
             message = self.transcript.messages[at[0]]
+            text = ""
             if isinstance(part, Text) and message.role == "user" and body_of(message) is None:
                 question = self.allowance.query or ends_of(self.transcript.question)
                 text = cut_around_answers(part.text, question, level, count).rstrip()
-            else:
-                text = _clamped(message, part, level, count, self.transcript.seal)
+            text = text or _clamped(message, part, level, count, self.transcript.seal)
         if count(text) - frame >= length:
             return False
         self.clamped.setdefault(at[0], {})[at[1]] = text
