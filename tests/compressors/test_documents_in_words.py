@@ -85,6 +85,13 @@ def test_a_text_that_does_not_answer_keeps_its_ends():
     assert COUNT(shown) <= 400
 
 
+@pytest.mark.parametrize("tokens", [1, 2, 8, 16])
+def test_a_text_cut_to_a_few_tokens_says_more_than_that_it_was_cut(tokens):
+    shown = cut_words(lease(), QUESTION, tokens, COUNT)
+    assert COUNT(shown) <= tokens
+    assert any(map(str.isalnum, shown))
+
+
 @pytest.mark.parametrize("tokens", [8, 40, 200, 1_000])
 @pytest.mark.parametrize("question", [QUESTION, "Who repairs the roof?", "lift stairs 500 euros"])
 def test_a_cut_text_fits_and_marks_what_is_left_out(tokens, question):

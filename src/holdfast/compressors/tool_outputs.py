@@ -201,7 +201,8 @@ def cut_around_answers(text: str, question: str, tokens: int, count: Count) -> s
     inwards = [*chain.from_iterable(zip(places, reversed(places), strict=True))]
     order = dict.fromkeys([*inwards[:2], *until(room / 2, best, sizes), *inwards])
     write = writer(reading)
-    return write(choose(list(until(2 * room, order, sizes)), sizes, write, tokens, count))
+    chosen = choose(list(until(2 * room, order, sizes)), sizes, write, tokens, count)
+    return write(chosen) if chosen else ""
 
 
 @Memo  # since a text is cut to its share of the room, and again to what is left
