@@ -184,6 +184,8 @@ class Meter:
 
     def words(self, message: Message) -> int:
         """Tokens of one message without its media."""
+        if message.is_speech:
+            return self.message(message)
         media = [part for part in message.parts if isinstance(part, Media)]
         media += chain.from_iterable(result.media for result in message.results)
         return self.message(message) - sum(map(self.media, media))
