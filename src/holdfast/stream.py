@@ -415,22 +415,23 @@ def _of_commands(said: Said) -> Protocol | None:
     type, and some do not read as words.
     """
     acts = [text.strip() for role, text in said if role == "assistant"]
-    answers = [answer for *_, answer in _exchanges(said, frozenset())]
     verbs = Counter(act.partition(" ")[0] for act in acts)
     repeated = {act for act in acts if verbs[act.partition(" ")[0]] > 1 and " " in act}
     are_commands = (
         len(acts) >= _FEWEST_COMMANDS
-        and sum(map(_may_be_command, acts)) >= _NEARLY_ALL * len(acts)
-        and 2 * sum(act in repeated for act in acts) >= len(acts)
         and len(repeated) >= _FEWEST
+        and 2 * sum(act in repeated for act in acts) >= len(acts)
+        and sum(map(_may_be_command, acts)) >= _NEARLY_ALL * len(acts)
     )
-    openings, _ = _openings(answers, said, have_acts=are_commands)
+    if not are_commands:
+        return None
+    answers = [answer for *_, answer in _exchanges(said, frozenset())]
+    openings, _ = _openings(answers, said, have_acts=True)
     are_programs = openings or (
         2 * sum(map(may_be_typed, answers)) <= len(answers)
         and sum(map(has_unworded_ends, answers)) >= _BARE * len(answers)
     )
-    syntaxes = frozenset((_BARE_COMMAND,))
-    return Protocol(syntaxes, openings, is_bare=True) if are_commands and are_programs else None
+    return Protocol(frozenset((_BARE_COMMAND,)), openings, is_bare=True) if are_programs else None
 
 
 def _may_be_command(text: str) -> bool:
