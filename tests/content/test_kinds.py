@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.content import KINDS, kind, kinds, recognise, shrink
+from holdfast.content.lossy import sampled
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.ports import ContentKind, Room
 from tests.contracts.content_contract import count, real_texts
@@ -61,3 +62,12 @@ def test_any_text_fits(text, tokens):
 
 def test_a_text_that_begins_with_hundreds_of_blank_lines_is_recognised():
     assert recognise(" \n" * 300 + "name,price,stock\nring,12,4\n").name == "prose"
+
+
+def test_a_sample_has_whole_lines_from_the_beginning_to_the_end():
+    lines = [f"line {number:04}" for number in range(2_000)]
+    shown = sampled("\n".join(lines), 4, 200).split("\n")
+    assert set(shown) <= set(lines)
+    assert len(shown) > 60, "each of the four places has its lines"
+    assert shown[:15] == lines[:15]
+    assert shown[-1] > lines[-3]

@@ -120,7 +120,8 @@ def sampled(text: str, windows: int = _WINDOWS, wide: int = _WIDE) -> str:
     if len(text) <= windows * wide:
         return text
     starts = [number * (len(text) - wide) // (windows - 1) for number in range(windows)]
-    found = [text[start : start + wide].partition("\n")[2 * bool(start)] for start in starts]
+    first, *rest = [text[start : start + wide] for start in starts]
+    found = [first, *(window.partition("\n")[2] for window in rest)]
     return "\n".join(window.rpartition("\n")[0] or window for window in found)
 
 
