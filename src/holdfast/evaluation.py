@@ -30,6 +30,7 @@ from holdfast.runtime import Runtime
 from holdfast.stream import StreamEvent, events_of
 from holdfast.text.fit import SENTENCE
 from holdfast.text.importance import signals
+from holdfast.text.items import items_in
 from holdfast.text.pieces import Shape, clauses, shape, things
 from holdfast.text.sentences import sentences
 from holdfast.text.similarity import Lexical, best_of, cosine
@@ -317,8 +318,12 @@ def _semantic(runtime: Runtime, said: Collection[str], still: Collection[str]) -
 
 
 def _texts(messages: Messages) -> list[str]:
-    """The text of each message with its calls and results."""
-    return ["\n".join(text for _, text in message.said) for message in messages]
+    """The text of each message with its calls and results, and what unread items say."""
+    found: list[str] = []
+    for message in messages:
+        said = [text for _, text in message.said]
+        found.append("\n".join([*said, *(item.told for item in items_in(message.parts))]))
+    return found
 
 
 class _Told:

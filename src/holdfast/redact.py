@@ -29,6 +29,7 @@ from holdfast.kernel.ports import Ask, Complete, Embed, Save, Write
 from holdfast.kernel.registry import imported
 from holdfast.kernel.transcript import Transcript
 from holdfast.kernel.typed import is_list, is_object
+from holdfast.text.items import TIES
 from holdfast.text.memo import Memo
 
 MASK = re.compile(r"\[redacted [a-z ]+\]")
@@ -36,9 +37,6 @@ MASK = re.compile(r"\[redacted [a-z ]+\]")
 
 _BRIEF = "***"
 """A mask with no more tokens than the shortest secret."""
-
-_TIES = frozenset({"id", "call_id", "tool_call_id", "tool_use_id"})
-"""Fields that tie a tool call to its result."""
 
 _Holder = dict[Any, Any] | list[Any]
 
@@ -97,7 +95,7 @@ def masked_values(value: object) -> tuple[object, Counter[str]]:
     while todo:
         holder = todo.pop()
         for key, each in list(holder.items() if isinstance(holder, dict) else enumerate(holder)):
-            if isinstance(each, str) and key not in _TIES:
+            if isinstance(each, str) and key not in TIES:
                 holder[key], found = redacted_text(each)
                 counts.update(found)
             elif is_object(each) or is_list(each):

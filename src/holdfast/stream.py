@@ -20,8 +20,9 @@ from os.path import commonprefix
 from sys import maxunicode
 from typing import Literal, NamedTuple
 
-from holdfast.kernel.messages import Media, Message, Part, Text, ToolCall, ToolResult
+from holdfast.kernel.messages import Media, Message, Opaque, Part, Role, Text, ToolCall, ToolResult
 from holdfast.text.failures import reports_failure
+from holdfast.text.items import Item, item_of
 from holdfast.text.words import (
     DIGITS,
     FENCES,
@@ -82,6 +83,8 @@ class StreamEvent(NamedTuple):
         return self.by == "user" and self.function == "words"
 
 
+# the id of a call, or its message and part
+CallName = str | tuple[int, int]
 Events = Sequence[StreamEvent]  # a conversation, or a part of it
 
 
@@ -99,7 +102,7 @@ def events_of(
     elsewhere = protocol._replace(answers_act=False)
     system = [part.text for part in envelope if isinstance(part, Text)]
     found = [StreamEvent("instruction", "system", text, BESIDE, 0) for text in system]
-    calls: dict[str, int] = {}
+    calls: dict[CallName, int] = {}
     last_act = -1
     first = next((at for at, message in enumerate(messages) if message.role == "user"), -1)
     goes_on = False
@@ -120,8 +123,8 @@ def events_of(
             goes_on = goes_on or (event.function == "outcome" and bool(protocol.syntaxes))
             if event.function == "act":
                 last_act = len(found)
-                if isinstance(part := message.parts[event.part], ToolCall):
-                    calls[part.id] = last_act
+                part = message.parts[event.part]
+                calls.update(dict.fromkeys(_names(part, at, event.part), last_act))
             found.append(event)
     return found
 
@@ -130,7 +133,7 @@ def _of_message(
     message: Message,
     at: int,
     protocol: Protocol,
-    calls: Mapping[str, int],
+    calls: Mapping[CallName, int],
     last_act: int,
     *,
     goes_on: bool,
@@ -145,6 +148,8 @@ def _of_message(
             yield StreamEvent("outcome", "tool", _shown(part), at, number, act, failed)
         elif isinstance(part, Media):
             yield StreamEvent("material", message.role, f"[{part.kind}]", at, number)
+        elif isinstance(part, Opaque):
+            yield _of_item(item_of(part.text), message.role, at, number, calls)
         elif isinstance(part, Text) and part.text:
             found = list(_of_text(part.text, message, at, number, protocol, last_act))
             if goes_on and found[0].by == "user":  # an output may go on in the next text
@@ -152,6 +157,29 @@ def _of_message(
             is_returned = any(each.function == "outcome" for each in found)
             goes_on = goes_on or (is_returned and bool(protocol.syntaxes))
             yield from found
+
+
+def _of_item(
+    item: Item, role: Role, at: int, number: int, calls: Mapping[CallName, int]
+) -> StreamEvent:
+    """What a vendor's own tool did: the agent's items are calls, but for those that answer one.
+
+    Without ids, an item answers the call directly before it.
+    """
+    named: Sequence[CallName] = item.ids or [(at, number - 1)]
+    act = next((calls[each] for each in named if each in calls), -1)
+    if act >= 0 or role == "tool":
+        failed = reports_failure(item.text)
+        return StreamEvent("outcome", "tool", item.text, at, number, act, failed)
+    function: Function = "act" if role == "assistant" else "material"
+    return StreamEvent(function, item.name if function == "act" else role, item.text, at, number)
+
+
+def _names(act: Part, at: int, number: int) -> Sequence[CallName]:
+    """By what a result names this act; nothing names one that is written as text."""
+    if isinstance(act, ToolCall):
+        return (act.id,)
+    return item_of(act.text).ids or [(at, number)] if isinstance(act, Opaque) else ()
 
 
 def _of_text(

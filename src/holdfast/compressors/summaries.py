@@ -24,7 +24,7 @@ from holdfast.kernel.compressor import Asking, ask
 from holdfast.kernel.edits import Insert
 from holdfast.kernel.errors import StoreError
 from holdfast.kernel.integrity import Rule
-from holdfast.kernel.messages import SUMMARY, Message, Role
+from holdfast.kernel.messages import SUMMARY, Message, Opaque, Role
 from holdfast.kernel.ports import Ask, Read, Save, Write
 from holdfast.kernel.transcript import Transcript, keeps, may_follow
 from holdfast.kernel.typed import kept_as
@@ -397,7 +397,14 @@ def concealed(message: Message) -> Message:
     body = body_of(message) if texts else None
     if body is not None:
         texts = {0: mark(redacted_text(body)[0], message.role)}
-    return message.saying(texts) if texts else message
+    said = message.saying(texts) if texts else message
+    if said.is_speech or not any(isinstance(part, Opaque) for part in said.parts):
+        return said
+    parts = [
+        Opaque(redacted_text(part.text)[0]) if isinstance(part, Opaque) else part
+        for part in said.parts
+    ]
+    return Message(said.role, said.original, said.wire, said.plain, tuple(parts), ours=said.ours)
 
 
 def summary_key(thread: str, start: int, end: int) -> str:

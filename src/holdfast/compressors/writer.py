@@ -20,12 +20,13 @@ from typing import NamedTuple, TypeVar
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Asking, ask
 from holdfast.kernel.errors import ContextOverflowError, HoldfastError, ModelError
-from holdfast.kernel.messages import Media, Message, Role, Text, ToolCall, ToolResult
+from holdfast.kernel.messages import Media, Message, Opaque, Role, Text, ToolCall, ToolResult
 from holdfast.kernel.ports import All, Ask, Complete
 from holdfast.kernel.typed import kept_as
 from holdfast.text.fit import LONG_TOKEN, Count, choose, clip, fits
 from holdfast.text.identifiers import Identifier, find
 from holdfast.text.importance import signals
+from holdfast.text.items import item_of
 from holdfast.text.keyed import digest
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import LONGEST, SEAM, clauses
@@ -86,6 +87,8 @@ def _told_by(message: Message, tools: Mapping[str, str]) -> Iterator[str]:
             yield f"result of {tools.get(part.call_id, 'a tool')}: {part.text}"
         elif isinstance(part, Media):
             yield f"[{part.kind}]"
+        elif isinstance(part, Opaque):
+            yield item_of(part.text).told
 
 
 _ERRING = 0.9  # share of a window: an estimate of tokens errs by a tenth (``tokens.estimate``)

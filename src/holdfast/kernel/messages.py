@@ -257,13 +257,16 @@ class Message:
 
     @property
     def said(self) -> Iterator[tuple[Role, str]]:
-        """Each text, call (``name(arguments)``) and result, with the role of who said it."""
+        """Each text, call (``name(arguments)``) and result, with the role of who said it.
+
+        Parts of unknown type are those of tools that the vendor runs.
+        """
         for part in self.parts:
             if isinstance(part, Text):
                 yield self.role, part.text
             elif isinstance(part, ToolCall):
                 yield "assistant", f"{part.name}({part.arguments})"
-            elif isinstance(part, ToolResult):
+            elif isinstance(part, ToolResult | Opaque):
                 yield "tool", part.text
 
     def saying(self, texts: Texts) -> Message:

@@ -20,6 +20,7 @@ from holdfast.memory.messages import Remembered, remembered
 from holdfast.stores.artifacts import secret_of
 from holdfast.stores.key_logs import EVENTS, MESSAGES
 from holdfast.stores.protocols import Glances, Line, LogStore, MessageLog, as_store_errors, settled
+from holdfast.text.items import items_in
 from holdfast.text.keyed import of_thread
 from holdfast.text.visible import LISTED, amount
 from holdfast.text.words import READ, has_unspaced, words
@@ -51,6 +52,9 @@ class Kept(NamedTuple):
 def kept_of(position: int, line: Line, original: object, message: Message) -> Kept:
     """The message of a line; ``remembered`` has the time in its text, or else that of the line."""
     role, text = message.speaker, message.content_text or ""
+    if not message.is_speech:
+        told = [item.told for item in items_in(message.parts)]
+        text = "\n".join(filter(None, (text, *told)))
     if message.results:  # they come first, so there is no name or date at the head
         seen = Remembered(position, role, text, said=line.time)
     else:
