@@ -34,6 +34,7 @@ from holdfast.text.pieces import (
     Shape,
     finder,
     form,
+    passages,
     places_in,
     quoted,
     shape,
@@ -376,6 +377,19 @@ class Valued(NamedTuple):
     tells: list[list[str]]
     worth: dict[str, float]
     bonus: list[float]
+
+
+def typed_of(text: str) -> str:
+    """What the sender of a message typed: all of it, or its ends if it passes on a text.
+
+    These are the first piece, and the last two of the last paragraph: ``Question: ...`` and
+    ``Answer:``.
+    """
+    if len(passages(text).pieces) <= table().typed:
+        return text
+    first, *_, last = 2 * text.strip().split("\n\n")
+    ends = passages(first, alone=True).pieces[:1], passages(last, alone=True).pieces[-2:]
+    return "\n".join([piece.text for piece in chain(*ends)])
 
 
 def valued(

@@ -20,12 +20,12 @@ from holdfast.kernel.forks import cached_property
 from holdfast.kernel.messages import Text, ToolResult
 from holdfast.kernel.transcript import Transcript, legal, unit_of
 from holdfast.kernel.typed import Fraction
-from holdfast.selection import table, until
+from holdfast.selection import table, typed_of, until
 from holdfast.stream import StreamEvent, events_of
 from holdfast.text.fit import filled, head_tail, water_level
 from holdfast.text.pieces import writer
 
-from .notes import IDLE, NEARER, Candidates, rates
+from .notes import IDLE, NEARER, Candidates, nobody_acts, rates
 from .references import Place, Reference, before_reference, key_in, note, save_messages
 from .summaries import (
     HEADING,
@@ -38,7 +38,7 @@ from .summaries import (
     read_again,
     written,
 )
-from .tool_outputs import cut_words, ends_of, left_out, without_loss
+from .tool_outputs import cut_words, left_out, without_loss
 
 TOLD, LEFT_OUT = "in the notes", "not in the notes"
 """The reason of a drop: notes have pieces of the message, or none of its whole exchange."""
@@ -346,6 +346,9 @@ _WORTH_NAMING = 4
 # tokens of the room by which events are read, and of candidates that are ranked: of the first few,
 # none may fit, and a small room stays unused
 _LEAST_RANKED = 512
+# times the value of answers where nobody acts, since names are worth what acts use of them; in
+# made-up chats .47 of the known facts were kept at 15%, without it .44, with double as many
+_IN_TALK = 3
 
 
 class Selection:
@@ -362,9 +365,11 @@ class Selection:
         gone = {number for number, event in enumerate(events) if event.message in going}
         shorter = self.stays.may_be_shortened
         self.in_place = frozenset(n for n, e in enumerate(events) if n not in gone and shorter(e))
-        question, share = allowance.query, table().asked
+        question, share, is_talk = allowance.query, table().asked, nobody_acts(events)
         if question is None:
             question, share = transcript.question, table().implied
+            question = typed_of(question) if is_talk else question
+        share *= _IN_TALK if is_talk else 1
         rate, room = rates(transcript.messages, self._meter), max(self.stays.room, _LEAST_RANKED)
         self.candidates = Candidates(events, gone | self.in_place, rate, question, share, room)
         self.shorter_task = self._shorter_task()
@@ -478,7 +483,7 @@ class Selection:
         texts = {number: part.text for number, part in parts if isinstance(part, Text)}
         lengths = {number: count(text) for number, text in texts.items()}
         level = water_level(lengths.values(), most - size + sum(lengths.values()))
-        question = self.allowance.query or ends_of(self.transcript.question)
+        question = self.allowance.query or typed_of(self.transcript.question)
         return {
             (task, number): cut_words(text, question, level, count).rstrip()
             for number, text in texts.items()

@@ -176,17 +176,6 @@ def left_out(media: Sequence[Media]) -> str:
     return f"[… {amount(len(media), noun)} left out …]"
 
 
-def ends_of(text: str) -> str:
-    """What its sender typed, of a message that passes on a text: its first and last lines.
-
-    These are the first piece, and the last two of the last paragraph: ``Question: ...`` and
-    ``Answer:``.
-    """
-    first, *_, last = 2 * text.strip().split("\n\n")
-    ends = passages(first, alone=True).pieces[:1], passages(last, alone=True).pieces[-2:]
-    return "\n".join([piece.text for piece in chain(*ends)])
-
-
 def cut_around_answers(text: str, question: str, tokens: int, count: Count) -> str:
     """The start and end of a text, and pieces between them that answer the question.
 

@@ -18,11 +18,12 @@ from holdfast.kernel.transcript import (
     oldest_first,
     unit_of,
 )
+from holdfast.selection import typed_of
 from holdfast.text.fit import SENTENCE, Count, water_level
 
 from .references import REFERENCE, Place, parted
 from .summaries import body_of, mark, preferred
-from .tool_outputs import brief, cut, cut_around_answers, ends_of, left_out
+from .tool_outputs import brief, cut, cut_around_answers, left_out
 
 # Shares of the target, as divisors.
 # The middle of a longer message is cut out before anything is dropped for it: a fourth kept .511 of
@@ -249,7 +250,7 @@ class _TrimWork:
             message = self.transcript.messages[at[0]]
             text = ""
             if isinstance(part, Text) and message.role == "user" and body_of(message) is None:
-                question = self.allowance.query or ends_of(self.transcript.question)
+                question = self.allowance.query or typed_of(self.transcript.question)
                 text = cut_around_answers(part.text, question, level, count).rstrip()
             text = text or _clamped(message, part, level, count, self.transcript.seal)
         if count(text) - frame >= length:

@@ -346,6 +346,16 @@ class Telling:
         return tuple([() if is_part else form(told) for is_part, told in each])
 
     @cached_property
+    def shares(self) -> tuple[float, ...]:
+        """The length of each, as a multiple of the mean length of the parts of its line."""
+        parts, sizes = Counter[int](), Counter[int]()
+        for piece in self.reading.pieces:
+            parts[piece.at] += 1
+            sizes[piece.at] += len(piece.text)
+        rows = [(len(piece.text), piece.at) for piece in self.pieces]
+        return tuple([size * parts[at] / max(1, sizes[at]) for size, at in rows])
+
+    @cached_property
     def lines(self) -> tuple[tuple[str, ...], ...]:
         """The lines of each, without the space around them."""
         return tuple([tuple(map(str.strip, piece.text.split("\n"))) for piece in self.pieces])

@@ -1,0 +1,77 @@
+"""Where nobody acts, what is said counts by what it says, and not by how little it costs."""
+
+from __future__ import annotations
+
+import random
+
+import holdfast
+
+SHORT = "lol|yes obviously|5am|nooo|birds|okay okay|bye|hm|why not|a bush did it|pass|sure|me too"
+PLANS = (
+    "We moved the hike to the 16th because the hut is full on the 9th.",
+    "The deposit of 400 was paid by me, so everybody owes me 50.",
+    "Nobody needs to bring ropes, the club lends us six of them.",
+    "The train leaves at 06:52 from platform 4, be there ten minutes early.",
+    "We sleep in the upper hut, the lower one takes no dogs.",
+)
+
+
+def chatter(seed, count):
+    chance = random.Random(seed)
+    words = "river cheese ladder tunnel violet anchor pepper window saddle copper".split()
+    for number in range(count):
+        short = chance.choice(SHORT.split("|"))
+        yield {"role": "user", "content": f"{short} {chance.choice(words)}"}
+        if number % 3 == 0:
+            told = " ".join(chance.choices(words, k=14))
+            yield {"role": "assistant", "content": f"I read that as a remark on the {told}."}
+
+
+def talk():
+    messages = [{"role": "user", "content": "You are the bot of our hiking group. Just listen."}]
+    for number, plan in enumerate(PLANS):
+        messages += [*chatter(number, 14), {"role": "user", "content": plan}]
+    return [*messages, *chatter(99, 14)]
+
+
+def test_interjections_do_not_displace_what_was_agreed():
+    messages = [*talk(), {"role": "user", "content": "Sum up for everybody what we agreed on."}]
+    budget = holdfast.count(messages).total // 4
+    shown = str(holdfast.compress(messages, budget).messages)
+    assert [plan for plan in PLANS if plan not in shown] == []
+
+
+def test_what_the_other_side_told_stays_beside_the_moves():
+    messages = [{"role": "user", "content": "Be the master of our game. I start at the gate."}]
+    for number in range(30):
+        room, coins = f"vault {number}", number * 7 + 3
+        messages += [
+            {"role": "user", "content": f"Go {('left', 'right', 'down')[number % 3]}."},
+            {
+                "role": "assistant",
+                "content": f"You enter {room}. A guard takes your lamp, and you now have {coins} "
+                f"coins and the key of house {number * 13 % 31}. The door behind you is shut.",
+            },
+        ]
+    messages.append({"role": "user", "content": "What do I have, and which doors are shut?"})
+    result = holdfast.compress(messages, holdfast.count(messages).total * 2 // 5)
+    notes = next(m["content"] for m in result.messages if "[HISTORY_SUMMARY" in m["content"])
+    assert notes.count("- assistant: ") >= 6
+    assert notes.count("coins") >= 6
+
+
+def test_a_question_among_passages_is_the_one_that_is_answered():
+    towns = ("Porto", "Braga", "Faro", "Lagos", "Tavira", "Evora")
+    messages = []
+    for town in towns:
+        manual = "\n\n".join(
+            f"[{n}] The ledger of {town} keeps account {n * 37} for a year, and page {n} names who."
+            for n in range(12)
+        )
+        asked = f"Question: who closes the ledger of {town}?"
+        messages += [
+            {"role": "user", "content": f"Use this context.\n\n{manual}\n\n{asked}"},
+            {"role": "assistant", "content": f"The deputy in {town}."},
+        ]
+    shown = str(holdfast.compress(messages, 1_000).messages)
+    assert sum(f"The deputy in {town}." in shown for town in towns) == len(towns)
