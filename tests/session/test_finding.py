@@ -179,3 +179,23 @@ def test_a_search_takes_any_number_of_messages_as_its_limit():
     session = Session("t", budget=1_000)
     session.append({"role": "user", "content": "The port is 8443."})
     assert [each.position for each in session.search("which port?", limit=10**30)] == [0]
+
+
+def test_of_an_agents_work_a_question_finds_what_the_selection_keeps_too():
+    talk = [user("Keep the clusters healthy. Never touch the database of billing.")]
+    names = [f"api-{n:02}-{n * 7919 % 9973}" for n in range(40)]
+    for n, name in enumerate(names):
+        call = {"id": f"c{n}", "type": "function"}
+        call["function"] = {"name": "pods", "arguments": f'{{"namespace": "zone-{n}"}}'}
+        rows = "\n".join(f"{name}-{k} Running 0 {k}d of zone-{n}" for k in range(12))
+        talk.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        talk.append({"role": "tool", "tool_call_id": f"c{n}", "content": rows})
+        if n % 10 == 4:
+            talk.append(assistant(f"{name} restarts since its limit of {n * 13} MB is too low."))
+    asked = "Write the report: which pods restart, and which limits do they have?"
+    with Session("t", budget=2_400, embedder=None) as session:
+        session.append(*talk, user(asked))
+        shown = str(session.fit(query=asked).messages)
+    found = [n for n in range(40) if n % 10 == 4 and f"limit of {n * 13} MB" in shown]
+    assert found == [4, 14, 24, 34]
+    assert "Never touch the database of billing." in shown

@@ -188,7 +188,7 @@ class RecentTurns:
         """
         thread, made, reach = self.thread, self.state.made, int(self.room * _FAR)
         far = self.start(reach) if self.state.tokens > reach else 0  # 0 for a short thread
-        newest = self.since(far, far, is_talk=self._is_talk())
+        newest = self.since(far, far, is_talk=self.is_talk())
         if last is None or made is None:
             return newest
         before = thread.read([*made.earlier, *range(made.start, made.end)])
@@ -221,7 +221,7 @@ class RecentTurns:
         end, spoke = self.state.messages, self.state.spoke
         return Made([], start, end, spoke, is_talk, self.limit, far=far)
 
-    def _is_talk(self) -> bool:
+    def is_talk(self) -> bool:
         """Whether the newest messages are mostly words, not calls and results."""
         end = self.state.messages
         kept = self.thread.read(range(max(0, end - LINES), end))

@@ -99,10 +99,16 @@ def copied(value: Any) -> Any:
     return made
 
 
-# share of the budget for recent turns if there is a question; in dialogues half and double of it
-# left as much of what answers
+# share of the budget for recent turns if there is a question about a talk of which little fits; in
+# dialogues half and double of it left as much of what answers
 _ASKED_RECENT = 0.1
-_PAST = 0.15  # for the past if there is a question; in dialogues half and double told the same
+_PAST = 0.15  # least share for the past if there is a question; half and double told the same
+# Where this share of the thread's tokens fits, in a talk and in an agent's work, the selection
+# answers nearly alone; the less fits, the more of the room is left to a search, by so much for each
+# share. Of questions about dialogues as many are answered as by search alone, and of what the last
+# message of made-up chats and runs needs .69 is there at 30% instead of .59
+_ENOUGH = {True: 0.4, False: 0.2}
+_SEARCHED = 5.0
 # share that a new view leaves free, so that it can grow at its end. In recorded runs as much is
 # kept as with 0.2, and a growing thread is compacted 40% less often
 _GROWTH = 0.3
@@ -162,15 +168,24 @@ class Fit:
     # a question about the past
 
     def _for_question(self, query: str) -> View:
-        """The view for a question: the past that answers it, and recent turns in the rest."""
-        start, notes = self.recent.start(int(self.room * _ASKED_RECENT)), self._past_tokens("")
-        most = self.limit - max(notes, int(self.room * _PAST))
-        part, _ = self.recent.make(self.recent.since(start, is_talk=True), most, "")
+        """The view for a question: what answers it of all messages, and what a search adds."""
+        notes, share = self._past_tokens(""), self._searched()
+        if share < 1 - _ASKED_RECENT:
+            scope = self.recent.scope(None)
+        else:
+            start, share = self.recent.start(int(self.room * _ASKED_RECENT)), _PAST
+            scope = self.recent.since(start, is_talk=True)
+        part, _ = self.recent.make(scope, self.limit - max(notes, int(self.room * share)), "")
         if part.tokens + notes > self.limit:  # among more messages a large one can be left out
             part, _ = self.recent.make(self.recent.scope(None), self.limit - notes, "")
         asked = Inquiry(query)
         past = self._recollect(asked, self.limit - part.tokens, set(part.places), 0.0)
         return self._recalling(part, past, asked, "recalled")
+
+    def _searched(self) -> float:
+        """The share of the room for what a search finds."""
+        lacks = _ENOUGH[self.recent.is_talk()] - self.room / max(1, self.state.tokens)
+        return max(_PAST, _SEARCHED * lacks)
 
     # what comes next
 
