@@ -59,6 +59,7 @@ class StreamEvent(NamedTuple):
     ``failed``: the outcome reports that the act did not succeed. ``opening`` and ``closing`` count
     the characters at the edges of its text with which outcomes of the conversation begin and end,
     as in ``Observation: ``; they say nothing. ``retold``: earlier notes tell it.
+    ``speaker`` is the name of who said it, where several users or assistants speak.
     """
 
     function: Function
@@ -71,6 +72,7 @@ class StreamEvent(NamedTuple):
     opening: int = 0
     closing: int = 0
     retold: bool = False
+    speaker: str = ""
 
     @property
     def content(self) -> str:
@@ -156,7 +158,8 @@ def _of_message(
                 found = [each._replace(by=UNCLEAR, act=last_act) for each in found]
             is_returned = any(each.function == "outcome" for each in found)
             goes_on = goes_on or (is_returned and bool(protocol.syntaxes))
-            yield from found
+            name = message.name
+            yield from [each._replace(speaker=name) for each in found] if name else found
 
 
 def _of_item(

@@ -75,3 +75,23 @@ def test_a_question_among_passages_is_the_one_that_is_answered():
         ]
     shown = str(holdfast.compress(messages, 1_000).messages)
     assert sum(f"The deputy in {town}." in shown for town in towns) == len(towns)
+
+
+def test_where_several_users_speak_notes_say_who_said_what():
+    messages = [{"role": "user", "name": "Lena", "content": "We plan the ski weekend here."}]
+    for number in range(24):
+        name, paid = ("Lena", "Raj", "Tom")[number % 3], number * 7 + 13
+        said = f"I paid {paid}.20 for the bread of day {number} and bring {number + 2} sledges."
+        messages.append({"role": "user", "name": name, "content": said})
+    messages.append({"role": "user", "name": "Tom", "content": "Who paid what? Settle it."})
+    budget = holdfast.count(messages).total // 2
+    shown = holdfast.compress(messages, budget).messages
+    notes = next(m["content"] for m in shown if "[HISTORY_SUMMARY" in m["content"]).split("\n")
+    told = [line for line in notes if "I paid" in line]
+    assert len(told) >= 6
+    for line in told:
+        number = int(line.partition("of day ")[2].split()[0])
+        assert line.startswith(f"- {('Lena', 'Raj', 'Tom')[number % 3]}: I paid {number * 7 + 13}.")
+    with holdfast.Session("ski", budget=budget) as session:
+        session.append(*messages)
+        assert "Raj: I paid 20.20" in str(session.fit(query="Who paid 20.20?").messages)

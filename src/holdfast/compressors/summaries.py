@@ -206,7 +206,9 @@ def written(told: Sequence[Told], heading: str, tail: Sequence[str] = ()) -> str
     done: list[str] = []
     for each in told:
         lines = said if heading and each.event.is_users_words else done
-        lines.append(f"{_label(each, '- ' if heading else '- user: ')}{each.lines[0]}")
+        name = f"{each.event.speaker}: " if each.event.speaker else ""
+        label = _label(each, "- " if heading else "- user: ")
+        lines.append(f"{label}{name}{each.lines[0]}")
         lines += each.lines[1:]
     if not heading:
         return "\n".join([*done, *tail])

@@ -202,6 +202,15 @@ class Message:
         return self._aside or ""
 
     @property
+    def name(self) -> str:
+        """The name of its user or assistant, where several speak in one role; empty without one."""
+        wire, role = self.wire, self.role
+        if role not in ("user", "assistant") or not self.aside or not isinstance(wire, Viewing):
+            return ""
+        name = wire.view(self.original).get("name")
+        return " ".join(name.split()) if isinstance(name, str) else ""
+
+    @property
     def calls(self) -> tuple[ToolCall, ...]:
         """Its tool calls."""
         if self.is_speech or self.role != "assistant":

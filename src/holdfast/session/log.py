@@ -58,7 +58,7 @@ def kept_of(position: int, line: Line, original: object, message: Message) -> Ke
     if message.results:  # they come first, so there is no name or date at the head
         seen = Remembered(position, role, text, said=line.time)
     else:
-        seen = remembered(position, role, text, said=line.time)
+        seen = remembered(position, role, text, name=message.name, said=line.time)
     return Kept(position, original, message, seen, len(line.body))
 
 
