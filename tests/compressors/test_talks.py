@@ -95,3 +95,38 @@ def test_where_several_users_speak_notes_say_who_said_what():
     with holdfast.Session("ski", budget=budget) as session:
         session.append(*messages)
         assert "Raj: I paid 20.20" in str(session.fit(query="Who paid 20.20?").messages)
+
+
+REVISED = (
+    ("The contact at the vendor is Dr. Okafor, in building 4.", "Dr. Okafor left, write to Lund."),
+    ("The rehearsal is on 18 October.", "The 18 is taken, so the rehearsal is on 23 instead."),
+    ("Our server is called heron-3.", "Forget heron-3, everything is on osprey-1 now."),
+)
+
+
+def revised(chance):
+    """A chat in which a user revises what the user said, among other things that are said."""
+    words = "river cheese ladder tunnel violet anchor pepper window saddle copper garden".split()
+    told = [[old, new] for old, new in REVISED]
+    messages = [{"role": "user", "content": "Help me with the festival, step by step."}]
+    for number in range(60):
+        said = " ".join(chance.choices(words, k=18)).capitalize()
+        if number in (6, 14, 22):
+            said += f". {told[number // 8][0]}"
+        if number in (30, 38, 46):
+            said += f". {told[number // 8 - 3][1]}"
+        messages.append({"role": "user", "content": f"{said}."})
+        messages.append(
+            {"role": "assistant", "content": f"Fine, {' '.join(chance.choices(words))}."}
+        )
+    return [*messages, {"role": "user", "content": "What is next?"}]
+
+
+def test_what_a_user_revised_is_not_told_without_the_revision():
+    for seed in range(6):
+        messages = revised(random.Random(seed))
+        whole = holdfast.count(messages).total
+        for share in (3, 4, 6, 8, 12):
+            shown = str(holdfast.compress(messages, whole // share).messages)
+            for old, new in REVISED:
+                assert old.split(".")[-2][-12:] not in shown or new[-12:] in shown, (seed, share)
