@@ -83,7 +83,8 @@ def test_an_input_with_nothing_to_look_for_leaves_what_stood_there(session):
         *(user(text) for text in TOPICS), *chatter(80), user("Which invoice was charged twice?")
     )
     before = session.fit()
-    assert any("INV-2041" in each.text for each in before.recalled)
+    assert str(before.messages).count("INV-2041") == 1, "it stands in the view, or is recalled"
+    assert before.recalled
     session.append(assistant("INV-2041."), user("ok thanks"))
     assert [each.position for each in session.fit().recalled] == [
         each.position for each in before.recalled
@@ -199,3 +200,22 @@ def test_of_an_agents_work_a_question_finds_what_the_selection_keeps_too():
     found = [n for n in range(40) if n % 10 == 4 and f"limit of {n * 13} MB" in shown]
     assert found == [4, 14, 24, 34]
     assert "Never touch the database of billing." in shown
+
+
+@pytest.mark.parametrize("budget", [400, 700, 1_100, 1_600])
+def test_what_stands_in_a_view_is_not_recalled_beside_it(budget):
+    with Session("t", budget=budget, embedder=None) as session:
+        session.append(user("Be the master of our game. The sheet: level 3, 40 coins."))
+        for number in range(40):
+            session.fit()
+            thing = f"the {('lamp', 'rope', 'key')[number % 3]} of house {number}"
+            told = f"You stand in hall {number}, where {thing} lies, worth {number * 3} coins."
+            session.append(assistant(told))
+            session.append(user(f"I take {thing}, pay {number} coins to the guard, and go on."))
+        session.append(
+            user("What do I have of house 38, house 37 and house 36, and how many coins?")
+        )
+        shown = [message["content"] for message in session.fit().messages]
+    recalled = next(text for text in shown if "From earlier" in text)
+    lines = [line.partition(": ")[2] for line in recalled.split("\n")]
+    assert [line for line in lines if line in shown] == []

@@ -7,7 +7,7 @@ was recalled stays in the view until then.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
 from typing import Any
@@ -208,7 +208,7 @@ class Fit:
         if free < most / 2:
             return self._rebuild(part, past, "recalled", _OUTGREW)
         asked = of_the_newest(self.thread)
-        past = self._search_past(asked, min(free, most), shown)
+        past = self._search_past(asked, min(free, most), shown, part.places)
         return self._recalling(part, past, asked, "recalled")
 
     def _net(self, before: int, after: int, calls: Sequence[ModelCall] = ()) -> Net | None:
@@ -256,12 +256,16 @@ class Fit:
         whole = self._past_tokens(past.text)
         whole += last.tokens if last else self.recent.overhead + state.tokens
         asked_before = len(self.last_fit.calls)
-        if not self._only_agrees(asked):
+        searches = not self._only_agrees(asked)
+        if searches:
             room = self._room_for_past(self.room - self.limit + most, scope)
             past = self._search_past(asked, room, self._shown(scope))
         goes_on = self.last_fit.grows or state.made is not None  # here, or in an earlier process
         target = min(most, self.limit - (self._growth() if goes_on else 0))
         part, made = self.recent.make(scope, target, self._past_text(past.text))
+        if searches and any(each.position in part.places for each in past.chosen):
+            told = self._past_tokens(past.text)  # what stands in the view is not told again
+            past = self._search_past(asked, told, self._shown(scope), part.places)
         if part.tokens + self._past_tokens(past.text) > most and past.text:
             past = Recollection()
             part, made = self.recent.make(scope, target, self._past_text(""))
@@ -313,14 +317,16 @@ class Fit:
         adds_nothing = not asked.work and asked.is_known([kept.message for kept in answered], "")
         return asked.is_idle or adds_nothing
 
-    def _search_past(self, asked: Inquiry, room: int, shown: range) -> Recollection:
+    def _search_past(
+        self, asked: Inquiry, room: int, shown: range, standing: Iterable[int | None] = ()
+    ) -> Recollection:
         """Past messages for the newest input, if they are worth their tokens.
 
-        What the input answers is in the view already.
+        What the input answers is in the view already, and so is what is ``standing`` in it.
         """
         if not shown.start:
             return Recollection()
-        return self._recollect(asked, room, {*shown, *self._answered()}, WORTH)
+        return self._recollect(asked, room, {*shown, *self._answered(), *standing}, WORTH)
 
     # the past
 
