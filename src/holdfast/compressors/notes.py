@@ -161,7 +161,7 @@ NEARER = 1.25
 _USERS = 0.5
 # characters of a piece of words with their usual value: shorter ones have less, or interjections
 # would come first for being short. Where nobody acts, longer ones have more: of the known facts of
-# made-up chats .77 were kept at 30% so, and .72 without; half and double kept as much
+# made-up chats .76 were kept at 30% so, and .72 without; half and double kept as much
 _USUAL = 40
 # times the value of a user's words where nobody acts, since names are worth what acts use of them;
 # with 1, .65 of planted pairs of statements stayed at 30% instead of .95, and with 4 fewer facts

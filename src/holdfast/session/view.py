@@ -104,10 +104,12 @@ def copied(value: Any) -> Any:
 _ASKED_RECENT = 0.1
 _PAST = 0.15  # least share for the past if there is a question; half and double told the same
 # Where this share of the thread's tokens fits, in a talk and in an agent's work, the selection
-# answers nearly alone; the less fits, the more of the room is left to a search, by so much for each
-# share. Of questions about dialogues as many are answered as by search alone, and of what the last
-# message of made-up chats and runs needs .69 is there at 30% instead of .59
+# answers nearly alone; the less fits, the more of the room is left to a search. Of questions about
+# dialogues as many are answered as by search alone, and of what the last message of made-up chats
+# and runs needs .68 is there at 30% instead of .59
 _ENOUGH = {True: 0.4, False: 0.2}
+# of the room for each share that does not fit: with half, .985 of questions about dialogues at 30%
+# are answered instead of .994, and with double as many
 _SEARCHED = 5.0
 # share that a new view leaves free, so that it can grow at its end. In recorded runs as much is
 # kept as with 0.2, and a growing thread is compacted 40% less often
