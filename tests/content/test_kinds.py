@@ -71,3 +71,9 @@ def test_a_sample_has_whole_lines_from_the_beginning_to_the_end():
     assert len(shown) > 60, "each of the four places has its lines"
     assert shown[:15] == lines[:15]
     assert shown[-1] > lines[-3]
+
+
+def test_a_page_below_one_line_of_state_is_no_log():
+    tree = "\n".join(f"  [{n}] {kind} 'Item {n}'" for n in range(4, 40) for kind in ("link", "row"))
+    page = f"OK. Typed into 'Year'.\nPage: Fund - step 1\n[1] RootWebArea 'Fund'\n [2] main\n{tree}"
+    assert recognise(page).name != "log"

@@ -146,7 +146,7 @@ class Layout:
         rows = [row for row in rows if row]
         for name in ("time", "level"):
             begun = [row for row in rows if _class_of(row[0]) == name]
-            if len(begun) >= _BOUND * len(rows):
+            if len(begun) >= max(2, _BOUND * len(rows)):  # one alone is no regularity
                 rows = begun
                 break
         width = max(map(len, rows), default=0)
