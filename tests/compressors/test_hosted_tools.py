@@ -170,3 +170,15 @@ def test_a_session_finds_it_again():
 def test_what_stays_in_place_is_not_reported_as_lost():
     result = holdfast.compress(ANTHROPIC, 10_000, format="anthropic")
     assert all(fact.kept for fact in holdfast.evaluate(result).facts)
+
+
+def test_an_item_of_any_depth_is_told():
+    deep = {"type": "tree_view", "id": "t1", "node": {}}
+    holder = deep["node"]
+    for _ in range(400):
+        holder["inner"] = holder = {"name": "branch"}
+    told = [runs(f"python load.py --part {n}", {"stdout": f"part {n} loaded"}, n) for n in range(6)]
+    messages = asked([{"role": "assistant", "content": [deep]}, *told])
+    result = holdfast.compress(messages, 2_500, format="anthropic")
+    assert result.budget_met
+    assert holdfast.restore(result) == messages

@@ -1,12 +1,11 @@
 """Items of tools that a vendor runs itself, such as a web search: no format reads them."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from holdfast.kernel.messages import Opaque, Part
-from holdfast.kernel.typed import is_list, is_object
 
+from .json_values import Value, dump, parse
 from .memo import Memo
 from .opaque import elide
 
@@ -14,6 +13,7 @@ TIES = frozenset({"id", "call_id", "tool_call_id", "tool_use_id"})
 """Fields that tie a tool call to its result."""
 _NAMES = ("name", "tool_name", "type", "part_kind")
 """Fields with the name of an item, the most specific first."""
+_BESIDE = TIES.union(_NAMES)
 
 
 class Item(NamedTuple):
@@ -37,30 +37,26 @@ def items_in(parts: Iterable[Part]) -> list[Item]:
 @Memo
 def item_of(text: str) -> Item:
     """The item that is written as this JSON; encoded data is replaced by its description."""
-    name, value = "", _parsed(text)
-    if is_object(value) and len(value) == 1:  # ``{"executableCode": {"code": ...}}``
+    try:
+        (value,) = parse(text)
+    except ValueError:  # no JSON, or several
+        return Item("", elide(text))
+    name = ""
+    if isinstance(value, dict) and len(value) == 1:  # ``{"executableCode": {"code": ...}}``
         ((name, value),) = value.items()
-    if not is_object(value):
+    if not isinstance(value, dict):
         return Item("", elide(text))
     ids = [each for field in sorted(TIES) if isinstance(each := value.get(field), str)]
     names = [each for field in _NAMES if isinstance(each := value.get(field), str)]
-    shown = json.dumps(_bare(value), ensure_ascii=False)
-    return Item(next(iter(names), name), elide(shown), tuple(ids))
+    return Item(next(iter(names), name), elide(dump(_bare(value))), tuple(ids))
 
 
-def _parsed(text: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _bare(item: Mapping[str, Any]) -> object:
+def _bare(item: Mapping[str, Value]) -> Value:
     """The fields that say something; if only one holds all of them, what it holds."""
-    told = {
+    told: dict[str, Value] = {
         field: value
         for field, value in item.items()
-        if field not in TIES.union(_NAMES) and value not in (None, "", [], {})
+        if field not in _BESIDE and value not in (None, "", [], {})
     }
     only = next(iter(told.values())) if len(told) == 1 else None
-    return only if is_object(only) or is_list(only) else told
+    return only if isinstance(only, dict | list) else told
