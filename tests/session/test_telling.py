@@ -175,6 +175,17 @@ def test_a_piece_of_a_turn_is_read_with_who_speaks_or_which_call_gave_it(start, 
     assert opening(TURN, TURN.index(start), TURN.rindex(end)) == before
 
 
+def test_a_piece_that_begins_within_a_table_is_read_under_its_header():
+    rows = "".join(f"{n},{n * 7 % 90}.50,open\n" for n in range(400))
+    table = f'Call: read({{"path": "orders.csv"}})\nResult: order,total,state\n{rows}'
+    at = table.index("\n200,") + 1
+    head = opening(table, at, len(table))
+    assert head == "Call: read(path orders.csv)\nResult: order,total,state\n"
+    assert opening(table, at + 2, len(table)).endswith("Result: ")  # it begins within a row
+    form = TurnCondenser().condense(head + table[at:], LIGHT, COUNT)
+    assert "> order,total,state\n200," in form.replace(" …", "")
+
+
 def _chat(path, output):
     asked = {"name": "read", "arguments": f'{{"path": "{path}"}}'}
     calls = [{"id": path, "type": "function", "function": asked}]

@@ -9,7 +9,7 @@ from holdfast.kernel.ports import Fitting, Room, Shrunk
 from holdfast.kernel.registry import Registry, rows
 from holdfast.text.memo import Memo
 
-from .lossy import LossyKind
+from .lossy import LossyKind, sampled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -80,6 +80,13 @@ def taken_apart(text: str) -> Reading | None:
     """
     found = recognise(text)
     return found.reading(text) if isinstance(found, LossyKind) and found.takes_apart else None
+
+
+def heading(text: str) -> str:
+    """What a part from further down in the text is read with, such as the header of a table."""
+    some = sampled(text)
+    found = recognise(some)
+    return found.heading(some) if isinstance(found, LossyKind) else ""
 
 
 def shrink(text: str, room: Room) -> Shrunk:

@@ -68,6 +68,10 @@ class LossyKind:
         """None: there is no lossless form."""
         return None
 
+    def heading(self, text: str) -> str:
+        """What is read with each later part of the text; empty if its parts are read alone."""
+        return ""
+
     def read(self, text: str) -> Reading:
         """The pieces of the text: short neighbouring lines of a paragraph together."""
         return passages("\n".join(rows(text)), alone=True)

@@ -74,6 +74,11 @@ class Table(LossyKind):
         compacted = f"[{len(found.rows):,} rows, {_HEADS[between]}]\n{lines}"
         return compacted if len(compacted) < len(text) else None
 
+    def heading(self, text: str) -> str:
+        """The header, without which a row further down cannot be read."""
+        found = grid(text)
+        return found.raw[0] if found and found.headed else ""
+
     def read(self, text: str) -> Reading:
         """The header, if any, and under it each row; parts of a long row are under its first."""
         found = grid(text)

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, chain
+from itertools import accumulate
 from typing import Any, Literal, NamedTuple
 
 from holdfast.kernel.errors import ConfigError
@@ -129,7 +129,8 @@ def at_topic_shifts(text: str, most: int, count: Count) -> list[str]:
         part for sentence in sentences(text) for part in _no_longer(sentence, most, count, rate)
     ]
     reach = list(accumulate((rate * len(piece) for piece in pieces), initial=0.0))
-    said = [()] * _AROUND + [tuple(words(piece)) for piece in pieces]
+    nothing = frozenset[str]()
+    said = [nothing] * _AROUND + [frozenset(words(piece)) - STOP_WORDS for piece in pieces]
     found: list[str] = []
     start = 0
     while start < len(pieces):
@@ -141,7 +142,7 @@ def at_topic_shifts(text: str, most: int, count: Count) -> list[str]:
     return found
 
 
-def _end(start: int, reach: Sequence[float], said: Sequence[Sequence[str]], most: int) -> int:
+def _end(start: int, reach: Sequence[float], said: Sequence[frozenset[str]], most: int) -> int:
     """The end of the piece from ``start``: the largest change of words within its length.
 
     ``reach`` has the tokens before each place; ``said`` has the words of each sentence, after as
@@ -152,8 +153,7 @@ def _end(start: int, reach: Sequence[float], said: Sequence[Sequence[str]], most
         return last
     least = min(last, bisect_left(reach, reach[start] + most * _LEAST_SHARE))
     blocks = [
-        frozenset(chain(*said[at : at + _AROUND])) - STOP_WORDS
-        for at in range(least, last + 1 + _AROUND)
+        frozenset().union(*said[at : at + _AROUND]) for at in range(least, last + 1 + _AROUND)
     ]
     likeness = list(map(_likeness, blocks, blocks[_AROUND:]))
     return last - min(range(len(likeness)), key=likeness[::-1].__getitem__)

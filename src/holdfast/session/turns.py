@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from holdfast.compressors.notes import in_context, telling_of
 from holdfast.compressors.summaries import Told, lines_of, under_their_acts, written
-from holdfast.content import recognise
+from holdfast.content import heading, recognise
 from holdfast.formats.rules.exchanges import paired
 from holdfast.kernel.messages import Role, Text, ToolCall, ToolResult
 from holdfast.memory.entities import codes, named_in
@@ -125,7 +125,8 @@ def _parted(text: str) -> tuple[_Block, ...]:
 def opening(text: str, start: int, end: int) -> str:
     """The context of the piece from start to end: its calls, shortened, and its speaker.
 
-    The calls are those whose results are in the piece.
+    The calls are those whose results are in the piece. If it begins within a table, the header
+    of the table follows.
     """
     blocks = _parted(text)
     at = bisect_right(blocks, start, key=lambda block: block.start) - 1
@@ -139,8 +140,11 @@ def opening(text: str, start: int, end: int) -> str:
     )
     if block.start == start:
         return calls
-    name = text[block.body : start].partition("(")[0]
-    return f"{calls}{_CALL}: {name}(" if block.name == _CALL else f"{calls}{block.name}: "
+    if block.name == _CALL:
+        name = text[block.body : start].partition("(")[0]
+        return f"{calls}{_CALL}: {name}("
+    header = heading(text[block.body : block.end]) if text[start - 1] == "\n" else ""
+    return f"{calls}{block.name}: {header}\n" if header else f"{calls}{block.name}: "
 
 
 def _brief_text(call: str) -> str:
