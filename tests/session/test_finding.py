@@ -137,6 +137,18 @@ def test_a_rare_word_is_looked_for_however_it_is_asked(session):
     assert any("tortoise" in each.text for each in session.fit().recalled)
 
 
+def test_a_long_input_leaves_more_room_to_the_thread_than_a_brief_question():
+    def recalled(question):
+        with Session("t", budget=700, embedder=None) as session:
+            session.append(*chatter(100), *(user(text) for text in TOPICS), *chatter(300))
+            session.append(user(question))
+            return sum(len(each.text) for each in session.fit().recalled)
+
+    brief = "What was said of retries, parrots, the disk and the garden?"
+    work = " ".join(f"Column {n} of the ledger lists supplier {n * 7}." for n in range(4))
+    assert 0 < recalled(f"{work} {brief}") < recalled(brief)
+
+
 @pytest.mark.parametrize("hours", [0, 2, 300])
 def test_a_time_that_an_old_talk_is_asked_about_is_told_from_its_end_also_when_it_goes_on(hours):
     asked = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -206,10 +206,10 @@ class Fit:
         shown = self._shown(state.made)
         if not (shown.start and self._needs_past(part, past)):
             return self._compose(part, past, "grown")
-        most, free = self._room_for_past(self.room, state.made), self.limit - part.tokens
+        asked, free = of_the_newest(self.thread), self.limit - part.tokens
+        most = self._room_for_past(asked, self.room, state.made)
         if free < most / 2:
             return self._rebuild(part, past, "recalled", _OUTGREW)
-        asked = of_the_newest(self.thread)
         past = self._search_past(asked, min(free, most), shown, part.places)
         return self._recalling(part, past, asked, "recalled")
 
@@ -260,7 +260,7 @@ class Fit:
         asked_before = len(self.last_fit.calls)
         searches = not self._only_agrees(asked)
         if searches:
-            room = self._room_for_past(self.room - self.limit + most, scope)
+            room = self._room_for_past(asked, self.room - self.limit + most, scope)
             past = self._search_past(asked, room, self._shown(scope))
         goes_on = self.last_fit.grows or state.made is not None  # here, or in an earlier process
         target = min(most, self.limit - (self._growth() if goes_on else 0))
@@ -296,12 +296,12 @@ class Fit:
         newest = list(islice(self.thread.backwards(), NEWEST))
         return free if _WORTH_FREE * self.recent.tokens(newest) <= free * len(newest) else 0
 
-    def _room_for_past(self, room: int, scope: Made) -> int:
+    def _room_for_past(self, asked: Inquiry, room: int, scope: Made) -> int:
         """The tokens for the past: a share of the ``room`` that the newest exchange leaves."""
         end = self.state.messages
         newest = self.thread.read([*self._answered(), *range(self.recent.start(0), end)])
         left = room - self.recent.tokens(newest.values())
-        return int(max(0, left) * _RECALL[scope.is_talk])
+        return int(max(0, left) * _RECALL[scope.is_talk] * asked.share)
 
     def _shown(self, scope: Made) -> range:
         """The messages that need no recall: in a talk the newest, else those that are not far."""
