@@ -62,7 +62,7 @@ def case_of(case: Mapping[str, Any]) -> Case:
     allowance = Allowance(budget, budget, budget, meter_for(None, None))
     selection = Selection(Select(), transcript, allowance)
     events, tellings = selection.candidates.events, selection.candidates.tellings
-    going = set(selection.stays.going)
+    going = set(selection.going)
     gone = {number for number, event in enumerate(events) if event.message in going}
     uses = uses_of(events, tellings)
     for number, telling in enumerate(tellings):

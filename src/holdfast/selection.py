@@ -11,7 +11,7 @@ smaller one keeps.
 
 import heapq
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -255,16 +255,15 @@ _Queue = list[tuple[float, int]]
 """A heap of numbers of pieces, each after its negative gain, as it once was."""
 
 
-def _queues(kinds: Numbers, bonus: Values, loss: Callable[[int], float]) -> dict[int, _Queue]:
+def _queues(kinds: Numbers, bonus: Values, loss: Callable[[int], float]) -> Mapping[int, _Queue]:
     """A queue for each form, under ``~kind``, and for each piece with a value besides its things.
 
     Pieces of one form lose value together and keep their order, so that only the first competes
     with other queues. The key of a piece is its number.
     """
-    queues: dict[int, _Queue] = {}
-    for number, (kind, more) in enumerate(zip(kinds, bonus, strict=True)):
-        key = number if more else ~kind
-        queues.setdefault(key, []).append((loss(number), number))
+    queues = defaultdict[int, _Queue](list)
+    for number, more in enumerate(bonus):
+        queues[number if more else ~kinds[number]].append((loss(number), number))
     for queue in queues.values():
         heapq.heapify(queue)
     return queues
@@ -412,10 +411,7 @@ def valued(
     weights = table()
     failure = weights.failure * (1.0 if alone else kinds)
     tells = [[*piece.labels] or ([pattern(piece)] if alone else []) for piece in pieces]
-    first: dict[str, int] = {}
-    for number, named in enumerate(tells):
-        for thing in named:
-            first.setdefault(thing, number)
+    first = {thing: number for number, named in reversed([*enumerate(tells)]) for thing in named}
     bad = {number: alarm(pieces[number].text) for number in set(first.values())}
     worth: dict[str, float] = {}
     for thing, number in first.items():
@@ -450,16 +446,15 @@ def _answers(
     question that one of them answers.
     """
     found = answers_to(question, [piece.text for piece in pieces], under)
-    best: dict[Term, float] = {}
+    asked: dict[Term, float] = {}  # a term has one weight in all pieces
     for terms in found:
-        for term, part in terms.items():
-            best[term] = max(part, best.get(term, 0.0))
+        asked |= terms
     if alone:
-        heaviest = max((term.weight for term in best), default=0.0)
+        heaviest = max((term.weight for term in asked), default=0.0)
         most = max([heaviest, *(sum(terms.values()) for terms in found)])
     else:
-        most = sum(best.values())
-    return [{term.needle: part / most for term, part in terms.items() if most} for terms in found]
+        most = sum(asked.values())
+    return [{term.needle: part / most for term, part in terms.items()} for terms in found]
 
 
 def _beside(

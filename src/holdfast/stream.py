@@ -20,7 +20,17 @@ from os.path import commonprefix
 from sys import maxunicode
 from typing import Literal, NamedTuple
 
-from holdfast.kernel.messages import Media, Message, Opaque, Part, Role, Text, ToolCall, ToolResult
+from holdfast.kernel.messages import (
+    Media,
+    Message,
+    Messages,
+    Opaque,
+    Part,
+    Role,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from holdfast.text.failures import reports_failure
 from holdfast.text.items import Item, item_of
 from holdfast.text.words import (
@@ -91,7 +101,7 @@ Events = Sequence[StreamEvent]  # a conversation, or a part of it
 
 
 def events_of(
-    messages: Sequence[Message],
+    messages: Messages,
     notes: Mapping[int, Events],
     envelope: Sequence[Part] = (),
 ) -> list[StreamEvent]:
@@ -147,7 +157,9 @@ def _of_message(
         elif isinstance(part, ToolResult):
             act = calls.get(part.call_id, -1)
             failed = part.is_error or reports_failure(part.text)
-            yield StreamEvent("outcome", "tool", _shown(part), at, number, act, failed)
+            media = " ".join(f"[{medium.kind}]" for medium in part.media)
+            shown = f"{part.text} {media}".strip() if media else part.text
+            yield StreamEvent("outcome", "tool", shown, at, number, act, failed)
         elif isinstance(part, Media):
             yield StreamEvent("material", message.role, f"[{part.kind}]", at, number)
         elif isinstance(part, Opaque):
@@ -158,8 +170,7 @@ def _of_message(
                 found = [each._replace(by=UNCLEAR, act=last_act) for each in found]
             is_returned = any(each.function == "outcome" for each in found)
             goes_on = goes_on or (is_returned and bool(protocol.syntaxes))
-            name = message.name
-            yield from [each._replace(speaker=name) for each in found] if name else found
+            yield from [each._replace(speaker=message.name) for each in found]
 
 
 def _of_item(
@@ -223,11 +234,6 @@ def _said(
         function: Function = "material" if is_material else "words"
         yield StreamEvent(function, by, passage, at, number, act, failed, opening)
         opening = 0
-
-
-def _shown(result: ToolResult) -> str:
-    media = " ".join(f"[{medium.kind}]" for medium in result.media)
-    return f"{result.text} {media}".strip() if media else result.text
 
 
 # acts and outputs that are written as text
@@ -363,14 +369,19 @@ class Protocol(NamedTuple):
         syntax, start = ending(text) if self.syntaxes else ("", 0)
         if syntax in self.syntaxes:
             return syntax, start, len(text)
-        return _block_in(text) if _BLOCK in self.syntaxes else ("", 0, 0)
+        # the last fence with its text, which may stand between words
+        marks = fences(text) if _BLOCK in self.syntaxes else []
+        if len(marks) < 2:
+            return "", 0, 0
+        opened, closed = marks[len(marks) // 2 * 2 - 2 :][:2]
+        return _BLOCK, opened, closed + len(text[closed:].partition("\n")[0])
 
 
 NATIVE = Protocol(frozenset())
 """A conversation without acts as text."""
 
 
-def protocol_of(messages: Sequence[Message]) -> Protocol:
+def protocol_of(messages: Messages) -> Protocol:
     """The regular forms in these messages.
 
     An agent with tool calls writes no acts as text, unless it has changed from one to the other.
@@ -389,12 +400,7 @@ def protocol_of(messages: Sequence[Message]) -> Protocol:
         acts = sum(bool(written.parted(text)[1]) for role, text in said if role == "assistant")
         if acts > calls or not calls:
             return written
-    return _with_results(messages, said)
-
-
-def _with_results(messages: Sequence[Message], said: Said) -> Protocol:
-    """The openings of a program's form that several texts beside tool results have."""
-    texts = [
+    texts = [  # beside tool results
         part.text
         for message in messages
         if message.role == "user" and any(isinstance(part, ToolResult) for part in message.parts)
@@ -417,15 +423,6 @@ def _written(said: Said) -> Protocol:
     known = _with_answers(said, repeated if is_regular else frozenset())
     are_answered = known.openings or known.closings or known.is_bare
     return known if known.syntaxes and are_answered else _with_blocks(said) or known
-
-
-def _block_in(text: str) -> tuple[Syntax, int, int]:
-    """The last fence with its text, which may stand between words."""
-    marks = fences(text)
-    if len(marks) < 2:
-        return "", 0, 0
-    opened, closed = marks[len(marks) // 2 * 2 - 2 :][:2]
-    return _BLOCK, opened, closed + len(text[closed:].partition("\n")[0])
 
 
 def _start(text: str) -> str:
@@ -490,12 +487,12 @@ def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
         if text.count("\n") >= _LINES and has_unworded_ends(text) and not formless.is_outcome(text)
     ]
     is_bare = len(untyped) >= max(_FEWEST, _BARE * len(answers)) or sum(
-        _is_command(act) for _, act, _ in exchanges
+        "\n" not in act.strip() and _COMMAND.match(act) is not None for _, act, _ in exchanges
     ) >= _NEARLY_ALL * len(exchanges)
     protocol = protocol._replace(is_bare=is_bare)
-    returned = {syntax for syntax, _, text in exchanges if protocol.may_be_returned(text)}
     if len(exchanges) < _FEWEST:  # outputs come in another role
         return protocol
+    returned = [syntax for syntax, _, text in exchanges if protocol.may_be_returned(text)]
     return protocol._replace(syntaxes=frozenset(returned))
 
 
@@ -523,11 +520,6 @@ def _exchanges(said: Said, syntaxes: frozenset[Syntax]) -> list[tuple[Syntax, st
         if (role, next_role) == ("assistant", "user")
     ]
     return [each for each in found if each[0] or not syntaxes]
-
-
-def _is_command(text: str) -> bool:
-    """Whether a message is a command on a line, and nothing else."""
-    return "\n" not in text.strip() and _COMMAND.match(text) is not None
 
 
 def _openings(

@@ -8,9 +8,11 @@ which leaves few distances to compute.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import acos, dist, pi, sqrt
+from os.path import commonprefix
 from typing import NamedTuple, cast
 
 from holdfast.kernel.budget import Allowance
@@ -60,9 +62,16 @@ class Semantic(Configured):
             return Plan.skip("too_few_messages", "fewer than two older messages could be compared")
         vectors = yield from ask(Embed(texts))
         vectors_of = dict(zip(texts, vectors, strict=True))
-        clusters = _clusters(said, vectors_of, self.similarity_threshold)
-        firm = transcript.protected | preferred(transcript)
-        going = {i for cluster in clusters for i in _going(cluster, firm)}
+        kinds = defaultdict[tuple[str, ...], list[Saying]](list)
+        for saying in said:
+            kinds[saying.kind].append(saying)
+        firm, going = transcript.protected | preferred(transcript), set[int]()
+        for alike in kinds.values():
+            clusters = defaultdict[int, list[Saying]](list)
+            found = leaders([vectors_of[each.text] for each in alike], self.similarity_threshold)
+            for saying, leader in zip(alike, found, strict=True):
+                clusters[leader].append(saying)
+            going.update(i for cluster in clusters.values() for i in _going(cluster, firm))
         others = frozenset(range(len(transcript))) - going
         going = legal(transcript, going, others) & going
         if not going:
@@ -74,7 +83,10 @@ class Semantic(Configured):
 
 
 def _going(cluster: Sequence[Saying], firm: frozenset[int]) -> Iterator[int]:
-    """The positions of the cluster's messages that its longest one makes needless."""
+    """The positions of the cluster's messages that its longest one makes needless.
+
+    The first one leads the cluster.
+    """
     stays = max(cluster, key=lambda saying: (len(saying.text), saying.unit.start))
     if cluster[0].text == stays.text:
         stays = cluster[0]
@@ -91,22 +103,6 @@ def _is_needless(saying: Saying, stays: Saying) -> bool:
         is_newer = stays.unit.start > saying.unit.start
         return is_newer and set(saying.text.split()) <= set(stays.text.split())
     return not contrasts(saying.text, stays.text) and not lacks(stays.text, saying.text)
-
-
-def _clusters(
-    said: Sequence[Saying], vectors: Mapping[str, Vector], threshold: float
-) -> Iterator[Sequence[Saying]]:
-    """Clusters of similar sayings of one kind, each with its leader first."""
-    kinds: dict[tuple[str, ...], list[Saying]] = {}
-    for saying in said:
-        kinds.setdefault(saying.kind, []).append(saying)
-    for alike in kinds.values():
-        found: dict[int, list[Saying]] = {}
-        for saying, leader in zip(
-            alike, leaders([vectors[s.text] for s in alike], threshold), strict=True
-        ):
-            found.setdefault(leader, []).append(saying)
-        yield from found.values()
 
 
 # numbers of a vector whose signs are compared; with fewer they say little about the angle. With 64
@@ -180,13 +176,12 @@ def contrasts(one: str, other: str) -> bool:
     a, b = words(one), words(other)
     if sum(word in _NEGATIONS for word in a) != sum(word in _NEGATIONS for word in b):
         return True
-    shortest = min(len(a), len(b))
-    head = next((k for k in range(shortest) if a[k] != b[k]), shortest)
-    tail = next((k for k in range(shortest - head) if a[-1 - k] != b[-1 - k]), shortest - head)
-    frame = head + tail
-    if frame < max(len(a), len(b)) - frame:
+    head = len(commonprefix((a, b)))  # noqa: RUF071
+    rests = a[head:], b[head:]
+    tail = len(commonprefix([rest[::-1] for rest in rests]))  # noqa: RUF071
+    if head + tail < max(map(len, rests)) - tail:
         return False
-    left, right = (set(terms(" ".join(run[head : len(run) - tail]))) for run in (a, b))
+    left, right = (set(terms(" ".join(rest[: len(rest) - tail]))) for rest in rests)
     return not left <= right and not right <= left
 
 

@@ -107,9 +107,14 @@ class Digest(Configured):
     def _folded(self, transcript: Transcript, allowance: Allowance) -> tuple[list[int], int]:
         """The positions that notes replace, and the tokens of these notes."""
         sizes, total = allowance.meter.sizes(transcript), allowance.meter.total(transcript)
-        keep = self.keep_blocks
+        messages, keep = transcript.messages, self.keep_blocks
+        begun = [block.messages.start for block in blocks(messages)]
+        starts = [i for i in begun if messages[i].role != "system"]  # which are not blocks
         while True:
-            going = _foldable(transcript, keep)
+            cut = [*starts, len(messages)][-1 - keep] if keep < max(1, len(starts)) else 0
+            old = (unit for unit in transcript.units if unit.stop <= cut)
+            wanted = {i for unit in old if transcript.protected.isdisjoint(unit) for i in unit}
+            going = sorted(legal(transcript, wanted, transcript.protected))
             tokens = sum(sizes[i] for i in going)
             room, share = min(tokens_of(self.max_tokens, tokens), tokens - 1), allowance.target // 2
             # a target too small for any notes is ignored: the caller wants the history folded
@@ -148,23 +153,6 @@ def noted(events: Events, tokens: int, count: Count, heading: str) -> str:
         return written(told, heading) if told else ""
 
     return text(candidates.choose(tokens, lambda some: count(text(some))))
-
-
-def _foldable(transcript: Transcript, keep: int) -> list[int]:
-    """The positions before the last ``keep`` blocks that may be dropped.
-
-    System messages are not blocks.
-    """
-    messages = transcript.messages
-    starts = [
-        start
-        for block in blocks(messages)
-        if messages[start := block.messages.start].role != "system"
-    ]
-    start = len(messages) if not keep else 0 if keep >= len(starts) else starts[-keep]
-    old = (unit for unit in transcript.units if unit.stop <= start)
-    wanted = {i for unit in old if transcript.protected.isdisjoint(unit) for i in unit}
-    return sorted(legal(transcript, wanted, transcript.protected))
 
 
 BlockType = Literal["user_assistant_pair", "standalone_assistant", "standalone_tool", "other"]

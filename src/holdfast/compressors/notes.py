@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from holdfast.content import taken_apart
 from holdfast.kernel.budget import Meter
-from holdfast.kernel.messages import Message
+from holdfast.kernel.messages import Messages
 from holdfast.selection import (
     MOST,
     Use,
@@ -24,9 +24,9 @@ from holdfast.selection import (
     with_context,
     worth_of,
 )
-from holdfast.stream import Events, StreamEvent
+from holdfast.stream import Events, Function, StreamEvent
 from holdfast.text.acts import pieces_of_act
-from holdfast.text.fit import FIRST_GUESS, beginning, filled
+from holdfast.text.fit import FIRST_GUESS, Cost, Numbers, beginning, filled
 from holdfast.text.importance import alarm
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import (
@@ -62,21 +62,19 @@ def telling_of(event: StreamEvent, limits: Shortlist = _WHOLE, *, alike: bool = 
 
     ``alike``: it is an act, and the line on it is that on another act.
     """
-    if event.function == "act":
-        return _telling(("act", event.by, event.text, limits, alike))
-    if event.function in ("outcome", "material"):
-        return _telling(("returned", "", event.content, limits, alike))
-    return _telling(("said", "", event.content, limits, alike))
+    name = event.by if event.function == "act" else ""
+    return _telling((event.function, name, event.content, limits, alike))
 
 
 @Memo
-def _telling(key: tuple[str, str, str, Shortlist, bool]) -> Telling:
-    how, name, text, limits, alike = key
-    is_act = how == "act"
+def _telling(key: tuple[Function, str, str, Shortlist, bool]) -> Telling:
+    function, name, text, limits, alike = key
+    is_act = function == "act"
     if is_act:
         reading = Reading(tuple(pieces_of_act(name, text, alike=alike)), 1)
     else:
-        reading = (how == "returned" and taken_apart(text)) or passages(text)
+        is_returned = function in ("outcome", "material")
+        reading = (is_returned and taken_apart(text)) or passages(text)
     numbers = shortlist(reading.pieces, *limits)
     pieces = tuple([reading.pieces[number] for number in numbers])
     named = tuple([things(piece.names) for piece in pieces])
@@ -103,9 +101,8 @@ def uses_of(events: Events, tellings: Sequence[Telling]) -> dict[str, Use]:
                 use.by_agent += 1
                 use.last_by_agent = now
                 use.acts += is_act
-        for thing in telling.quoted:
-            if thing in uses:
-                uses[thing].is_quoted = True
+        for thing in telling.quoted & uses.keys():
+            uses[thing].is_quoted = True
     _note_what_is_next(events, tellings, uses)
     return uses
 
@@ -117,8 +114,16 @@ def _note_what_is_next(
 
     An agent that opens the entries of a list one by one needs the rest of the list.
     """
-    opened = _opened(events, tellings, uses)
-    for number, (event, telling) in enumerate(zip(events, tellings, strict=True)):
+    both = [*enumerate(zip(events, tellings, strict=True))]
+    acts = [(n, told) for n, (event, told) in both if event.function == "act" and told.tells]
+    # the ids that an act names on its first line after they appeared, and the first such act
+    opened = {
+        thing: now
+        for now, told in reversed(acts)
+        for thing in told.ids.intersection(told.tells[0])
+        if uses[thing].first < now
+    }
+    for number, (event, telling) in both:
         if event.function == "act":
             continue
         from_here = {t for t in opened.keys() & telling.ids if opened[t] > number}
@@ -128,19 +133,8 @@ def _note_what_is_next(
                 continue
             looks, taken = list(map(look, told)), list(map(look, here))
             for thing, like in zip(told, looks, strict=True):
-                if like in taken and (use := uses.get(thing)) and not use.by_agent:
+                if like in taken and not (use := uses[thing]).by_agent:
                     use.taken = max(use.taken, taken.count(like) / (looks.count(like) - 1))
-
-
-def _opened(events: Events, tellings: Sequence[Telling], uses: Mapping[str, Use]) -> dict[str, int]:
-    """The ids that an act names on its first line after they appeared, and the first such act."""
-    opened: dict[str, int] = {}
-    for now, (event, telling) in enumerate(zip(events, tellings, strict=True)):
-        if event.function == "act" and telling.tells:
-            for thing in telling.ids.intersection(telling.tells[0]):
-                if uses[thing].first < now:
-                    opened.setdefault(thing, now)
-    return opened
 
 
 # the best pieces of a conversation
@@ -226,7 +220,11 @@ class Candidates:
         uses, weights = uses_of(events, self.tellings), table()
         self._put_under_later(uses)
         said = self._said(numbers, uses)
-        alone = self._asks_of_one_text()
+        sizes = defaultdict[int, float](float)
+        for candidate, cost in zip(self.found, self.costs, strict=True):
+            sizes[candidate.event] += cost
+        is_of_one = max(sizes.values(), default=0.0) >= _NEARLY_ALL * sum(sizes.values())
+        alone = is_of_one and any(newest.is_users_words for newest in events[-1:])  # who asks
         best = weights.asked if alone else share
         answers = valued(pieces, self._under, question, best, weights.among_others, alone=alone)
         self._bonus = [own + near for own, near in zip(said, answers.bonus, strict=True)]
@@ -238,12 +236,8 @@ class Candidates:
         self._worth = worth_of(uses, max(len(events), 1)) | answers.worth
         elsewhere = [each for n, each in enumerate(self.tellings) if n not in among]
         known = Counter(chain.from_iterable({*chain.from_iterable(t.tells)} for t in elsewhere))
-        known_worth = {
-            thing: self._worth[thing] * weights.again**times
-            for thing, times in known.items()
-            if thing in self._worth
-        }
-        self._rest = self._best_first(range(len(self.found)), self._worth | known_worth)
+        left = {each: self._worth[each] * weights.again**times for each, times in known.items()}
+        self._rest = self._best_first(range(len(self.found)), self._worth | left)
         self._ranked: list[int] = []
         self._lines: dict[tuple[int, ...], Sequence[str]] = {}
 
@@ -277,7 +271,7 @@ class Candidates:
     def choose(
         self,
         room: int,
-        tokens: Callable[[Sequence[int]], int],
+        tokens: Cost,
         first: Sequence[int] = (),
         least: int = 0,
     ) -> list[int]:
@@ -289,7 +283,7 @@ class Candidates:
         # in a small room the best of the newest output fits, though its estimate does not
         firm = filled((), 0, first, self.costs, tokens, room, room, REACH)
 
-        def cost(some: Sequence[int]) -> int:
+        def cost(some: Numbers) -> int:
             return tokens([*firm, *some])
 
         spent = cost(()) if firm else 0
@@ -310,9 +304,9 @@ class Candidates:
 
     def by_event(self, chosen: Iterable[int]) -> dict[int, list[int]]:
         """The numbers of the chosen candidates within each event, all ascending."""
-        found: dict[int, list[int]] = {}
+        found = defaultdict[int, list[int]](list)
         for event, number in sorted(map(self.found.__getitem__, chosen)):
-            found.setdefault(event, []).append(number)
+            found[event].append(number)
         return found
 
     def told(
@@ -329,10 +323,10 @@ class Candidates:
 
     def _lines_of(self, event: int, chosen: Sequence[int]) -> Sequence[str]:
         """The lines on an event: of many choices that are counted, most tell the same of it."""
-        known = self._lines.get(choice := (event, *chosen))
-        if known is None:
-            known = self._lines[choice] = lines_of(self.tellings[event].reading.pieces, chosen)
-        return known
+        choice = (event, *chosen)
+        if choice not in self._lines:
+            self._lines[choice] = lines_of(self.tellings[event].reading.pieces, chosen)
+        return self._lines[choice]
 
     def _put_before(self, again: Mapping[int, int]) -> None:
         """Put acts that are done ``again`` under what is new in the newest outcome.
@@ -362,18 +356,8 @@ class Candidates:
             now = self.found[place].event
             twice = [newest[thing] for thing in self._tells[place] if uses[thing].events == 2]
             later = Counter(other for other in twice if self.found[other].event > now)
-            if later and self._under[place] < 0:
+            if later:
                 self._under[place] = max(later, key=lambda other: (later[other], other))
-
-    def _asks_of_one_text(self) -> bool:
-        """Whether a user spoke last and most candidates are from one text."""
-        newest = self.events[-1] if self.events else None
-        if newest is None or not newest.is_users_words:
-            return False
-        sizes = defaultdict[int, float](float)
-        for candidate, cost in zip(self.found, self.costs, strict=True):
-            sizes[candidate.event] += cost
-        return max(sizes.values(), default=0.0) >= _NEARLY_ALL * sum(sizes.values())
 
     def _said(self, numbers: Iterable[int], uses: Mapping[str, Use]) -> list[float]:
         """The value of each piece by its speaker, times the mean rarity of the things in it.
@@ -494,9 +478,9 @@ def done_again(events: Events, tellings: Sequence[Telling]) -> dict[int, int]:
             continue
         names, ids = tellings[number].names.keys(), tellings[number].ids
         keys = (event.by, frozenset(names)), (event.by, ids)
-        for last in map(newest.get, keys):
-            others = tellings[last].names.keys() if last else frozenset[str]()
-            if last and len(names & others) >= _AGAIN * len(names | others):
+        for last in filter(None, map(newest.get, keys)):
+            others = tellings[last].names.keys()
+            if len(names & others) >= _AGAIN * len(names | others):
                 again.setdefault(number, last)
         newest |= dict.fromkeys(keys, again.get(number, number))
     return again
@@ -516,7 +500,7 @@ def _tellings(events: Events, most: float, question: str) -> list[Telling]:
     return told
 
 
-def rates(messages: Sequence[Message], meter: Meter) -> Rate:
+def rates(messages: Messages, meter: Meter) -> Rate:
     """Return a function that gives the tokens per character of an event's part."""
 
     def rate(event: StreamEvent) -> float:

@@ -16,7 +16,7 @@ from holdfast.kernel.errors import ModelError
 from holdfast.kernel.messages import ToolResult
 from holdfast.kernel.registry import imported, moved_names
 from holdfast.kernel.transcript import Transcript, unit_of
-from holdfast.text.visible import fault_line
+from holdfast.text.visible import amount, fault_line
 
 from .references import note, parted
 from .summaries import WorkingStore
@@ -97,7 +97,7 @@ class Prune(Configured):
             problem = f"{total:,} tokens could go, {minimum:,} are the least worth clearing"
             return Plan.skip("below_minimum", problem)
         going.reverse()
-        return _Clearing(self, allowance).plan(going)
+        return self._clearing(going, allowance)
 
     def _going(self, transcript: Transcript, allowance: Allowance) -> list[tuple[Output, str]]:
         """Outputs before the zone that become smaller, newest first, each with its new text."""
@@ -119,93 +119,86 @@ class Prune(Configured):
             elif self._may_go(output, transcript, allowance):
                 text = self.placeholder
                 if self.contextual:
-                    lines = output.text.count("\n") + 1
-                    size = f"{lines:,} line{'s' if lines > 1 else ''}, {output.tokens:,} tokens"
-                    text = f"[Old {output.source} cleared: {size}]"
+                    lines = amount(output.text.count("\n") + 1, "line")
+                    text = f"[Old {output.source} cleared: {lines}, {output.tokens:,} tokens]"
                 if allowance.meter.text(text) < output.tokens:
                     going.append((output, text))
         return going
 
-    def _cleared(self, output: Output, allowance: Allowance) -> bool:
-        said, reference = parted(output.text, None)
-        text = said.rstrip()
-        if reference and not text:
-            return True
-        summary = _SUMMARY.match(text) if self.summary_tokens else None
-        if summary and allowance.meter.text(text[summary.end() :]) <= self.summary_tokens:
-            return True
-        return bool(_CLEARED.fullmatch(text)) or self.placeholder in (text, output.text)
-
     def _may_go(self, output: Output, transcript: Transcript, allowance: Allowance) -> bool:
+        """Whether the knobs and the conversation let an output go that was not cleared before."""
         at = output.position
-        if at in transcript.newest or at in transcript.pinned or self._cleared(output, allowance):
+        if at in transcript.newest or at in transcript.pinned:
+            return False
+        if not is_chosen(output.tool, self.tools, self.keep_tools):
             return False
         part = transcript.messages[at].parts[output.part]
         if self.keep_errors and isinstance(part, ToolResult) and part.is_error:
             return False
-        return is_chosen(output.tool, self.tools, self.keep_tools)
+        said, reference = parted(output.text, None)
+        text = said.rstrip()
+        if reference and not text:
+            return False
+        summary = _SUMMARY.match(text) if self.summary_tokens else None
+        if summary and allowance.meter.text(text[summary.end() :]) <= self.summary_tokens:
+            return False
+        return not _CLEARED.fullmatch(text) and self.placeholder not in (text, output.text)
 
+    def _clearing(self, going: Sequence[tuple[Output, str]], allowance: Allowance) -> Flow:
+        """The plan with a model's summary of each output, or the placeholder if there is none.
 
-class _Clearing:
-    """One run, with a store, a model, both or neither; a model is asked until it fails.
-
-    A summary does not depend on the question, so that it stays the same from call to call.
-    """
-
-    def __init__(self, knobs: Prune, allowance: Allowance) -> None:
-        self.knobs, self.allowance = knobs, allowance
-        self.originals = WorkingStore(allowance.stored)
-        self.asks = bool(knobs.summary_tokens and allowance.writer)
-        self.troubles: list[str] = []
-        """The problems of the model and of the store of its summaries."""
-
-    def plan(self, going: Sequence[tuple[Output, str]]) -> Flow:
-        """The plan with a model's summary of each output, or the placeholder if there is none."""
+        A model is asked until it fails. A summary does not depend on the question, so that it stays
+        the same from call to call.
+        """
+        originals, summarized = WorkingStore(allowance.stored), allowance
+        troubles: list[str] = []  # of the model and of the store of its summaries
         edits: list[Edit] = []
         for output, placeholder in going:
-            edit = yield from self._summary(output)
+            by = f" of {output.tool}" if output.tool else ""
+            opening = f"[Summary of an old output{by}, {output.tokens:,} tokens]"
+            least = self.summary_tokens + allowance.meter.text(opening)
+            edit = None
+            if self.summary_tokens and summarized.writer and least < output.tokens:
+                # imported when a model is asked, since clearing outputs does not need it
+                writer = imported("holdfast.compressors.writer")
+                single = writer.Single(output.text, "tool", output.position, output.source)
+                asking: Asking[MessageSummary] = writer.message_summary(
+                    single, self.summary_tokens, summarized
+                )
+                try:
+                    told = yield from asking
+                except ModelError as fault:
+                    summarized = replace(summarized, writer="")
+                    troubles.append(f"no more summaries were asked for: {fault_line(fault)}")
+                else:
+                    if told.trouble:
+                        summarized = replace(summarized, stored=False)
+                        troubles.append(told.trouble)
+                    text = f"{opening}\n{told.text}"
+                    edit = yield from _kept(output, text, "text", originals, allowance)
             if not edit and output.text:
-                told = (placeholder, "text")
-                if self.knobs.contextual:  # then the reference says what it was
-                    told = ("", f"old {output.source}")
-                edit = yield from self._kept(output, *told)
+                text, kind = placeholder, "text"
+                if self.contextual:  # then the reference says what it was
+                    text, kind = "", f"old {output.source}"
+                edit = yield from _kept(output, text, kind, originals, allowance)
             edits.append(edit or output.replaced(placeholder))
-        detail = "; ".join(filter(None, (*self.troubles, self.originals.trouble)))
+        detail = "; ".join(filter(None, (*troubles, originals.trouble)))
         return Plan(tuple(edits), reason="outputs_cleared", detail=detail)
 
-    def _summary(self, output: Output) -> Asking[Edit | None]:
-        """A summary of the output with a reference to it; None if it would not be smaller."""
-        by = f" of {output.tool}" if output.tool else ""
-        opening = f"[Summary of an old output{by}, {output.tokens:,} tokens]"
-        most = self.knobs.summary_tokens
-        if not self.asks or most + self.allowance.meter.text(opening) >= output.tokens:
-            return None
-        # imported when a model is asked, since clearing outputs does not need it
-        writer = imported("holdfast.compressors.writer")
-        single = writer.Single(output.text, "tool", output.position, output.source)
-        asking: Asking[MessageSummary] = writer.message_summary(single, most, self.allowance)
-        try:
-            told = yield from asking
-        except ModelError as fault:
-            self.asks = False
-            self.troubles.append(f"no more summaries were asked for: {fault_line(fault)}")
-            return None
-        if told.trouble:
-            self.allowance = replace(self.allowance, stored=False)
-            self.troubles.append(told.trouble)
-        return (yield from self._kept(output, f"{opening}\n{told.text}", "text"))
 
-    def _kept(self, output: Output, text: str, kind: str) -> Asking[Edit | None]:
-        """The edit with this text, and a reference to the original if that is saved.
+def _kept(
+    output: Output, text: str, kind: str, originals: WorkingStore, allowance: Allowance
+) -> Asking[Edit | None]:
+    """The edit with this text, and a reference to the original if that is saved.
 
-        None if it is not smaller than the output, or says nothing.
-        """
-        key = yield from self.originals.save(output.text)
-        if key:
-            line = note(kind, output.tokens, key, tool=self.allowance.recall_tool)
-            text = f"{text}\n{line}" if text else line
-        is_smaller = self.allowance.meter.text(text) < output.tokens
-        return output.replaced(text, key) if text and is_smaller else None
+    None if it is not smaller than the output, or says nothing.
+    """
+    key = yield from originals.save(output.text)
+    if key:
+        line = note(kind, output.tokens, key, tool=allowance.recall_tool)
+        text = f"{text}\n{line}" if text else line
+    is_smaller = allowance.meter.text(text) < output.tokens
+    return output.replaced(text, key) if text and is_smaller else None
 
 
 __getattr__ = moved_names(__name__, {"tunacode": "holdfast.designs"})

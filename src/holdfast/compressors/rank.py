@@ -15,6 +15,7 @@ from holdfast.kernel.typed import Fraction, check_fields
 from holdfast.text.fit import SENTENCE
 from holdfast.text.identifiers import all_named
 from holdfast.text.importance import PRESETS, Weights, has_importance_marker
+from holdfast.text.similarity import jaccard
 from holdfast.text.visible import amount
 from holdfast.text.words import terms
 
@@ -221,18 +222,13 @@ def scores(
             "role": _ROLES[messages[i].role],
             "density": min(len(text), _DENSE) / _DENSE,
             "access": _UNREAD,
-            "semantic": _jaccard(said[i], lately),
+            "semantic": jaccard(said[i], lately),
             "entity": _share(things[i], named_lately),
             "uniqueness": _share(said[i], once),
             "query": _share(asked, said[i]),
         }
-        marked = weights.marker != 1.0 and has_importance_marker(text)
-        found.append(weights.importance(factors, marked=marked))
+        found.append(weights.importance(factors, marked=has_importance_marker(text)))
     return found
-
-
-def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / len(one | other) if one and other else 0.0
 
 
 def _share(words: frozenset[str], whole: frozenset[str]) -> float:

@@ -106,7 +106,8 @@ def save_messages(
     while len(pieces := _pieces(transcript, going, allowance, size)) * line > max(most, line):
         size *= 2
     for piece, tokens in pieces:
-        key = yield from store.save(transcribed(piece), HISTORY)
+        said = [f"{each.role}: {text}" for each in piece for _, text in each.said if text]
+        key = yield from store.save("\n\n".join(said), HISTORY)
         told = amount(len(piece), "message")
         references.append(note(told, tokens, key, tool=allowance.recall_tool))
     return () if store.trouble else tuple(references), store.trouble
@@ -127,13 +128,6 @@ def _pieces(
         piece.append(transcript.messages[i])
         tokens += sizes[i]
     return [*pieces, (piece, tokens)] if piece else pieces
-
-
-def transcribed(messages: Messages) -> str:
-    """The messages as text: the role, then each text and each call with its arguments."""
-    return "\n\n".join(
-        f"{message.role}: {text}" for message in messages for _, text in message.said if text
-    )
 
 
 def before_reference(event: StreamEvent, seal: Seal | None) -> StreamEvent:

@@ -49,7 +49,8 @@ def standing(text: str) -> list[Span]:
         end = at + len(line)
         bare = line.lstrip(" ")
         mark = next((mark for mark in FENCES if bare.startswith(mark)), "")
-        if fence or mark or _is_code(line, bare):
+        is_marked = line.startswith(_INDENTS) or bare.startswith(_OPENERS)
+        if fence or mark or is_marked or not _CODE.isdisjoint(line) or _reports(line):
             spans.append((at, end + 1))
         else:
             spans.extend(found.span() for found in _QUOTED.finditer(text, at, end))
@@ -57,11 +58,6 @@ def standing(text: str) -> list[Span]:
             fence = "" if fence else mark
         at = end + 1
     return spans
-
-
-def _is_code(line: str, bare: str) -> bool:
-    is_marked = line.startswith(_INDENTS) or bare.startswith(_OPENERS)
-    return is_marked or not _CODE.isdisjoint(line) or _reports(line)
 
 
 def _reports(text: str) -> bool:
@@ -150,21 +146,18 @@ _PAUSES = re.compile(rf"{_PAUSE}(?:, {_PAUSE})*")
 
 def without_fillers(text: str) -> str:
     """The text without its fillers, if it is spoken language and nothing in it is precise."""
-    low = text.lower()
-    if _is_precise(text) or (
-        len(set(_SPOKEN.findall(low))) < _FEWEST_FILLERS
-        and not any(phrase in low for phrase in _PHRASES)
+    if (
+        any(mark in text for mark in FENCES)
+        or ("=" in text and ":" in text)
+        or text.count("{") + text.count("}") > _MOST_BRACES
+        or text.count('"') > _MOST_QUOTES
+        or _reports(text)
     ):
         return text
-    return rewritten(_REMOVED, text)
-
-
-def _is_precise(text: str) -> bool:
-    if any(mark in text for mark in FENCES) or ("=" in text and ":" in text):
-        return True
-    if text.count("{") + text.count("}") > _MOST_BRACES or text.count('"') > _MOST_QUOTES:
-        return True
-    return _reports(text)
+    low = text.lower()
+    fillers = set(_SPOKEN.findall(low))
+    is_spoken = len(fillers) >= _FEWEST_FILLERS or any(phrase in low for phrase in _PHRASES)
+    return rewritten(_REMOVED, text) if is_spoken else text
 
 
 _TIMES = re.compile(r"\[×\d{1,9}\]\s?")
@@ -337,13 +330,8 @@ def _consolidated(run: list[int]) -> Iterator[Edit]:
 
 
 def _is_example(message: Message) -> bool:
-    text = message.plain
-    if (
-        text is None
-        or not message.is_speech
-        or text.startswith(_MARK)
-        or body_of(message) is not None
-    ):
+    text = message.plain or ""
+    if not message.is_speech or text.startswith(_MARK) or body_of(message) is not None:
         return False
     low = text.lower()
     return any(word in low for word in _TELLING) and not standing(text)

@@ -1,7 +1,7 @@
 """The strategy that keeps the most useful pieces of a conversation.
 
-``Stays`` decides which messages stay in place, ``Selection`` which pieces of the others are kept,
-and ``Draft`` writes the notes and the shortened parts.
+``Stays`` decides which messages stay in place, ``Selection`` also which pieces of the others are
+kept, and ``Draft`` writes the notes and the shortened parts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Configured, Flow, Plan
 from holdfast.kernel.edits import Drop, Edit, Offload, Replace
 from holdfast.kernel.forks import cached_property
-from holdfast.kernel.messages import Text, ToolResult
+from holdfast.kernel.messages import Text, Texts, ToolResult
 from holdfast.kernel.transcript import Transcript, legal, unit_of
 from holdfast.kernel.typed import Fraction
 from holdfast.selection import table, typed_of, until
@@ -86,7 +86,7 @@ class Select(Configured):
             return Plan.skip("nothing_old", "there is nothing to shorten")
         if not allowance.stored:
             return view.plan()
-        references, trouble = yield from save_messages(transcript, view.stays.going, allowance)
+        references, trouble = yield from save_messages(transcript, view.going, allowance)
         plan = view.plan(references, trouble)
         store = WorkingStore(works=not trouble)
         # a reference takes room, so that more outputs may be cut; their originals are saved next
@@ -124,7 +124,8 @@ class Stays:
     """The messages of a conversation that stay in place. Sizes and rooms are in tokens."""
 
     def __init__(self, knobs: Select, transcript: Transcript, allowance: Allowance) -> None:
-        self._knobs, self.transcript, self.meter = knobs, transcript, allowance.meter
+        self.knobs, self.transcript = knobs, transcript
+        self.allowance, self.meter = allowance, allowance.meter
         said = transcript.messages
         if allowance.redacts:
             said = tuple(map(concealed, said))
@@ -162,16 +163,43 @@ class Stays:
     @cached_property
     def task_room(self) -> int:
         """The share of the task, or what a long answered message leaves of it."""
-        share, answered = self.room * self._knobs.task, self._size(self._answered)
+        share, answered = self.room * self.knobs.task, self._size(self._answered)
         if answered <= max(share, 0):
             return int(share)
         return min(int(share), self.room - answered - self._size(self.transcript.newest))
 
     @cached_property
     def going(self) -> list[int]:
-        """The positions of the messages that make way for notes."""
-        others = set(range(len(self.transcript))) - self._staying()
-        return sorted(legal(self.transcript, others, self._kept))
+        """The positions of the messages that make way for notes.
+
+        Those stay that stay in any room, and the newest exchanges. These have the share ``recent``
+        of the room, more if a user's newest message may ask about them, and as much as leaves notes
+        the share ``told`` of what they can tell.
+        """
+        turns, messages = self.transcript.turns[-2:], self.transcript.messages
+        asked = turns[0].start if self._user_speaks_last else len(messages)
+        staying, before = set(self._kept), self.before_users_newest
+        if sum(map(self._least, before)) <= self.task_room:
+            staying.update(before)
+        # the newest messages of users with media that leave notes their share
+        room = self._beside(staying) - self.knobs.told * self._rest(staying)
+        for i in sorted(set(self.transcript.user_positions).difference(staying), reverse=True):
+            media = self.sizes[i] - self.meter.words(messages[i])
+            if media and self.sizes[i] <= room:
+                staying.add(i)
+                room -= self.sizes[i]
+        room, rest, spent = self._beside(staying), self._rest(staying), 0
+        for unit in reversed(self.transcript.units):
+            others = set(unit) - staying
+            spent += sum(map(self._least, others))
+            rest -= sum(min(self.meter.words(messages[i]), self._least(i)) for i in others)
+            share = max(self.knobs.recent, _NEAR) if unit.start >= asked else self.knobs.recent
+            is_far = spent > self.room * share and spent + self.knobs.told * rest > room
+            if others and (is_far or not self._notes.keys().isdisjoint(unit)):
+                break
+            staying.update(unit)
+        going = set(range(len(messages))) - staying
+        return sorted(legal(self.transcript, going, self._kept))
 
     @cached_property
     def before_users_newest(self) -> range:
@@ -188,19 +216,11 @@ class Stays:
 
         A task that is too long even without its pasted material is cut instead.
         """
-        is_newest = event.message in self.transcript.newest
-        return (
-            event.message not in self._answered
-            and event.message != self._cut_task
-            and self._may_be_told_in_part(event)
-            and self.length(event) > (self._longest_newest if is_newest else self.longest)
-        )
-
-    @cached_property
-    def _cut_task(self) -> int | None:
-        """The task, if it is too long even without its pasted material."""
-        is_short = self.task is None or self._least(self.task) <= self.task_room
-        return None if is_short else self.task
+        at = event.message
+        if at in self._answered or (at == self.task and self._least(at) > self.task_room):
+            return False
+        longest = self._longest_newest if at in self.transcript.newest else self.longest
+        return self._may_be_told_in_part(event) and self.length(event) > longest
 
     def length(self, event: StreamEvent) -> int:
         """The tokens of a text, and of the media that go when it is shortened."""
@@ -220,8 +240,8 @@ class Stays:
         The next step reads them. They share what one is due; each may be as long as any part.
         """
         staying = self.firm if self.task is None else self.firm | {self.task}
-        told, rest = self._knobs.told, self._rest(staying)
-        free = (self._beside(staying) - told * rest) / (1 - told) if told < 1 else 0
+        told = self.knobs.told
+        free = (self._beside(staying) - told * self._rest(staying)) / (1 - told) if told < 1 else 0
         most = int(max(free, self.room * _NEAR) * _NEWEST)
         return max(self.longest, water_level(self._newest_outputs, max(self.longest, most)))
 
@@ -238,7 +258,7 @@ class Stays:
         """
         unit = self.before_users_newest
         size, answer = self._size(unit), self._size(self.transcript.newest)
-        if size <= self.room * self._knobs.task:
+        if size <= self.room * self.knobs.task:
             return unit
         asked_for = 0 if self.task is None else self.sizes[self.task]
         task = min(asked_for, int(self.room * _LEAST_TASK))
@@ -264,41 +284,7 @@ class Stays:
     def _newest_outputs(self) -> list[int]:
         """The tokens of each output of the newest exchange, and of what else may be shortened."""
         newest = chain.from_iterable(map(self._by_message.__getitem__, self.transcript.newest))
-        return [self.length(each) for each in newest if self._may_be_told_in_part(each)]
-
-    def _staying(self) -> set[int]:
-        """The positions that stay in place: those in any room, and the newest exchanges.
-
-        These have the share ``recent`` of the room, more if a user's newest message may ask about
-        them, and as much as leaves notes the share ``told`` of what they can tell.
-        """
-        turns, messages = self.transcript.turns[-2:], self.transcript.messages
-        asked = turns[0].start if self._user_speaks_last else len(messages)
-        staying, before = set(self._kept), self.before_users_newest
-        if sum(map(self._least, before)) <= self.task_room:
-            staying.update(before)
-        staying |= self._attached(staying)
-        room, rest, spent = self._beside(staying), self._rest(staying), 0
-        for unit in reversed(self.transcript.units):
-            others = set(unit) - staying
-            spent += sum(map(self._least, others))
-            rest -= sum(min(self.meter.words(messages[i]), self._least(i)) for i in others)
-            share = max(self._knobs.recent, _NEAR) if unit.start >= asked else self._knobs.recent
-            is_far = spent > self.room * share and spent + self._knobs.told * rest > room
-            if others and (is_far or not self._notes.keys().isdisjoint(unit)):
-                break
-            staying.update(unit)
-        return staying
-
-    def _attached(self, staying: Collection[int]) -> set[int]:
-        """The newest messages of users with media that leave notes the share ``told``."""
-        room, found = self._beside(staying) - self._knobs.told * self._rest(staying), set[int]()
-        for i in sorted(set(self.transcript.user_positions).difference(staying), reverse=True):
-            media = self.sizes[i] - self.meter.words(self.transcript.messages[i])
-            if media and self.sizes[i] <= room:
-                found.add(i)
-                room -= self.sizes[i]
-        return found
+        return list(map(self.length, filter(self._may_be_told_in_part, newest)))
 
     def _beside(self, staying: Collection[int]) -> int:
         """The room that messages which stay leave for others."""
@@ -315,11 +301,10 @@ class Stays:
     def _least(self, i: int) -> int:
         """The tokens of a message with its long outputs shortened."""
         size = self.sizes[i]
-        if size > self.longest:
-            for event in self._by_message[i]:
-                if self._may_be_told_in_part(event):
-                    size -= max(0, self.length(event) - self.longest)
-        return size
+        if size <= self.longest:
+            return size
+        told = filter(self._may_be_told_in_part, self._by_message[i])
+        return size - sum(max(0, self.length(event) - self.longest) for event in told)
 
     def _may_be_told_in_part(self, event: StreamEvent) -> bool:
         i = event.message
@@ -351,32 +336,33 @@ _LEAST_RANKED = 512
 _IN_TALK = 3
 
 
-class Selection:
-    """The decisions on one conversation."""
+ShorterTask = Mapping[int, Texts]
+"""New texts of the user's first message, under its position; empty if it stays whole."""
+
+
+class Selection(Stays):
+    """The decisions on one conversation: what stays, and which pieces of the rest are kept."""
 
     def __init__(self, knobs: Select, transcript: Transcript, allowance: Allowance) -> None:
-        self.transcript, self.allowance = transcript, allowance
-        self._meter, self.heading = allowance.meter, knobs.heading
-        self.stays = Stays(knobs, transcript, allowance)
+        super().__init__(knobs, transcript, allowance)
         self.references: dict[Place, Reference | None] = {}
         """The references of saved originals; None where one is not named."""
-        going = set(self.stays.going)
-        events = self.stays.events
+        going, events = set(self.going), self.events
         gone = {number for number, event in enumerate(events) if event.message in going}
-        shorter = self.stays.may_be_shortened
+        shorter = self.may_be_shortened
         self.in_place = frozenset(n for n, e in enumerate(events) if n not in gone and shorter(e))
         question, share, is_talk = allowance.query, table().asked, nobody_acts(events)
         if question is None:
             question, share = transcript.question, table().implied
             question = typed_of(question) if is_talk else question
         share *= _IN_TALK if is_talk else 1
-        rate, room = rates(transcript.messages, self._meter), max(self.stays.room, _LEAST_RANKED)
+        rate, room = rates(transcript.messages, self.meter), max(self.room, _LEAST_RANKED)
         self.candidates = Candidates(events, gone | self.in_place, rate, question, share, room)
         self.shorter_task = self._shorter_task()
 
     def plan(self, tail: tuple[str, ...] = (), trouble: str = "") -> Plan:
         """The edits; ``tail`` are the last lines of the notes, which name the originals."""
-        going = self.stays.going
+        going = self.going
         place = placed(self.transcript, going, "user") if going else None
         if going and place is None:
             return Plan.skip("no_place", "the rules of the conversation leave no place for notes")
@@ -385,10 +371,15 @@ class Selection:
         first, ends = self._floors(Draft(self, tail, place, {}, {}), room)
         draft = Draft(self, tail, place, ends, {})
         chosen = self.candidates.choose(room, draft.tokens, first, _LEAST_RANKED)
-        if room - draft.tokens(chosen) > room * IDLE:  # it may be too little for notes
-            chosen = self._longer_in_place(chosen, room, draft)
+        spent = draft.tokens(chosen)
+        if room - spent > room * IDLE:  # too little for notes may show more of what stays in place
+            candidates, known = self.candidates, set(chosen)
+            shown = enumerate(candidates.found)
+            rest = [n for n, each in shown if each.event in self.in_place and n not in known]
+            best = candidates.best_of(rest, room)
+            chosen = filled(chosen, spent, best, candidates.costs, draft.tokens, room, room)
         spare = room - draft.tokens(chosen)
-        if task and spare > self.stays.room * IDLE:
+        if task and spare > self.room * IDLE:
             task = self._shorter_task(int(spare * (1 - IDLE)))
         edits = tuple(draft.edits(chosen, task))
         return (
@@ -403,7 +394,7 @@ class Selection:
         say something. An output without a candidate that fits its share says its beginning and its
         end.
         """
-        costs, count, events = self.candidates.costs, self._meter.text, self.stays.events
+        costs, count, events = self.candidates.costs, self.meter.text, self.events
         floors: list[Iterable[int]] = []
         ends: dict[int, str] = {}
         empty = draft.tokens([])
@@ -414,7 +405,7 @@ class Selection:
             cost = draft.tokens(opening) - empty
             if opening and cost <= min(share, left):
                 left -= cost
-                due = self.stays.due_to(events[event]) if event in self.in_place else 0
+                due = self.due_to(events[event]) if event in self.in_place else 0
                 floors.append(until(due, dict.fromkeys([*opening, *mine]), costs))
             elif event in self.in_place and (place == 0 or share <= left):
                 shown = events[event].text
@@ -431,64 +422,54 @@ class Selection:
         in full although older messages tell it too: the newest state is worth more than an older
         one.
         """
-        found, events = self.candidates.found, self.stays.events
+        found, events = self.candidates.found, self.events
         # references come later, and only make the room smaller
         room = self.allowance.target - self._fixed(self.shorter_task)
         order = self.candidates.order(max(room * NEARER, _LEAST_RANKED))
         ranked = dict.fromkeys([*order, *range(len(found))])
-        by_event: dict[int, list[int]] = {}
+        by_event = defaultdict[int, list[int]](list)
         for number in ranked:
-            by_event.setdefault(found[number].event, []).append(number)
-        now = {*self.transcript.newest, *self.stays.before_users_newest}
+            by_event[found[number].event].append(number)
+        now = {*self.transcript.newest, *self.before_users_newest}
         floors: list[tuple[int | None, Sequence[int]]] = []
         for event in sorted((n for n in self.in_place if events[n].message in now), reverse=True):
-            mine = by_event.get(event, [])
-            first = self.candidates.best_of(sorted(mine), self.stays.due_to(events[event]))
+            mine = by_event[event]
+            first = self.candidates.best_of(sorted(mine), self.due_to(events[event]))
             floors.append((event, list(dict.fromkeys([*first, *mine]))))
         floors.append((None, [n for n in ranked if found[n].event not in self.in_place]))
         return floors
 
-    def _longer_in_place(self, chosen: Sequence[int], room: int, draft: Draft) -> list[int]:
-        """The chosen candidates, and others of what stays in place, if they fit the room."""
-        candidates, known = self.candidates, set(chosen)
-        shown = enumerate(candidates.found)
-        rest = [n for n, each in shown if each.event in self.in_place and n not in known]
-        best = candidates.best_of(rest, room)
-        spent = draft.tokens(chosen)
-        return filled(chosen, spent, best, candidates.costs, draft.tokens, room, room)
-
-    def _fixed(self, task: dict[Place, str]) -> int:
+    def _fixed(self, task: ShorterTask) -> int:
         """Tokens of everything that does not depend on the chosen pieces."""
-        meter, going = self._meter, set(self.stays.going)
+        meter, going = self.meter, set(self.going)
         whole = meter.overhead(self.transcript.envelope)
-        whole += sum(size for i, size in enumerate(self.stays.sizes) if i not in going)
-        whole -= sum(self.stays.length(self.stays.events[n]) for n in self.in_place)
-        if task and (position := self.stays.task) is not None:
-            shorter = self.transcript.messages[position].saying(
-                {part: text for (_, part), text in task.items()}
-            )
-            whole += meter.message(shorter) - self.stays.sizes[position]
+        whole += sum(size for i, size in enumerate(self.sizes) if i not in going)
+        whole -= sum(self.length(self.events[n]) for n in self.in_place)
+        for position, texts in task.items():
+            shorter = self.transcript.messages[position].saying(texts)
+            whole += meter.message(shorter) - self.sizes[position]
         named = filter(None, self.references.values())
         return whole + sum(meter.text(f"\n{each.line}") for each in named)
 
-    def _shorter_task(self, spare: int = 0) -> dict[Place, str]:
+    def _shorter_task(self, spare: int = 0) -> ShorterTask:
         """The new texts of a task that is too long even with ``spare`` tokens beside its room."""
-        task, most = self.stays.task, max(self.stays.task_room + max(spare, 0), _SHORT_TASK)
-        if task is None or task in self.stays.firm or task in self.transcript.newest:
+        task, most = self.task, max(self.task_room + max(spare, 0), _SHORT_TASK)
+        if task is None or task in self.firm or task in self.transcript.newest:
             return {}
-        size, count = self.stays.sizes[task], self._meter.text
-        if size <= most or any(self.stays.events[n].message == task for n in self.in_place):
+        size, count = self.sizes[task], self.meter.text
+        if size <= most or any(self.events[n].message == task for n in self.in_place):
             return {}
         parts = enumerate(self.transcript.messages[task].parts)
         texts = {number: part.text for number, part in parts if isinstance(part, Text)}
         lengths = {number: count(text) for number, text in texts.items()}
         level = water_level(lengths.values(), most - size + sum(lengths.values()))
         question = self.allowance.query or typed_of(self.transcript.question)
-        return {
-            (task, number): cut_words(text, question, level, count).rstrip()
+        shorter = {
+            number: cut_words(text, question, level, count).rstrip()
             for number, text in texts.items()
             if lengths[number] > level > 0
         }
+        return {task: shorter} if shorter else {}
 
     def without_reference(self, plan: Plan) -> list[Place]:
         """The places of the parts that ``plan`` cuts without a reference."""
@@ -504,10 +485,10 @@ class Selection:
         place of what they stand for: there the original is saved and not named. Nor is that of a
         text hardly longer than its reference.
         """
-        tokens, count = self._meter.text(self.text_at(at)), self._meter.text
+        tokens, count = self.meter.text(self.text_at(at)), self.meter.text
         line = note(kind, tokens, key, tool=self.allowance.recall_tool)
         lines = [line, *(each.line for each in self.references.values() if each)]
-        fits = sum(map(count, lines)) <= self.stays.longest
+        fits = sum(map(count, lines)) <= self.longest
         is_named = key and fits and count(line) * _WORTH_NAMING <= tokens
         self.references[at] = Reference(key, line) if is_named else None
 
@@ -532,18 +513,22 @@ class Draft(NamedTuple):
     def tokens(self, chosen: Sequence[int]) -> int:
         """Tokens of the chosen pieces, in notes and in place."""
         notes, texts = self._written(chosen)
-        meter, place = self.selection.stays.meter, self.place
+        meter, place = self.selection.meter, self.place
         told = sum(map(meter.text, texts.values()))
-        if notes and place is not None:
+        if notes and place:
             told += meter.text(mark(notes, place.role)) + place.tokens(meter)
         return told
 
-    def edits(self, chosen: Sequence[int], task: Mapping[Place, str]) -> Iterator[Edit]:
+    def edits(self, chosen: Sequence[int], task: ShorterTask) -> Iterator[Edit]:
         """The edits, with these new texts of the ``task``."""
         notes, texts = self._written(chosen)
-        going = self.selection.stays.going
+        going = self.selection.going
         if self.place is not None:
-            told = self._noted_messages(chosen)
+            # notes replace messages with the calls and results that belong to them
+            candidates = self.selection.candidates
+            noted = {candidates.events[candidates.found[n].event].message for n in chosen}
+            units = (unit for unit in self.selection.transcript.units if not noted.isdisjoint(unit))
+            told = set(chain.from_iterable(units)).intersection(going)
             for reason, some in ((TOLD, told), (LEFT_OUT, set(going) - told)):
                 if some:
                     yield Drop(tuple(sorted(some)), reason)
@@ -557,17 +542,15 @@ class Draft(NamedTuple):
                 yield Offload(i, part, text, reference.key, IN_PART)
             else:
                 yield Replace(i, part, text, IN_PART, asked=is_users)
-        for (i, part), text in sorted(task.items()):
-            yield Replace(i, part, text, _TASK, asked=True)
+        for i, shorter in task.items():
+            for part, text in shorter.items():
+                yield Replace(i, part, text, _TASK, asked=True)
 
     def _written(self, chosen: Sequence[int]) -> tuple[str, dict[int, str]]:
         """The notes, and the new text of each shortened event that stays in place."""
-        known = self.known.get(key := tuple(chosen))
-        if known is None:
-            known = self.known[key] = self._write(chosen)
-        return known
-
-    def _write(self, chosen: Sequence[int]) -> tuple[str, dict[int, str]]:
+        key = tuple(chosen)
+        if key in self.known:
+            return self.known[key]
         candidates, in_place = self.selection.candidates, self.selection.in_place
         found = candidates.by_event(chosen)
         told = candidates.told(found, in_place)
@@ -578,7 +561,8 @@ class Draft(NamedTuple):
                 event, is_whole = candidates.events[number], len(pieces) == len(reading.pieces)
                 shown = event.content if is_whole else writer(reading)(pieces)
                 texts[number] = event.text.replace(event.content, shown, 1)
-        notes = written(told, self.selection.heading, self.tail) if told or self.tail else ""
+        notes = written(told, self.selection.knobs.heading, self.tail) if told or self.tail else ""
+        self.known[key] = notes, texts
         return notes, texts
 
     def _parts(self, texts: Mapping[int, str]) -> Iterator[tuple[Place, str]]:
@@ -595,10 +579,3 @@ class Draft(NamedTuple):
             if reference := self.selection.references.get(place):
                 lines.append(reference.line)
             yield place, "\n".join(lines)
-
-    def _noted_messages(self, chosen: Sequence[int]) -> set[int]:
-        """The messages that notes replace, with the calls and results that belong to them."""
-        candidates = self.selection.candidates
-        told = {candidates.events[candidates.found[n].event].message for n in chosen}
-        units = (unit for unit in self.selection.transcript.units if not told.isdisjoint(unit))
-        return set(chain.from_iterable(units)).intersection(self.selection.stays.going)

@@ -46,7 +46,13 @@ class Squeeze(Configured):
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """A Replace for each summary."""
         count = allowance.meter.text
-        found = _summaries(transcript, masked=allowance.redacts)
+        # the whole text of each summary and the text below its mark
+        found: dict[int, tuple[str, str]] = {}
+        for i, said in enumerate(transcript.messages):
+            message = concealed(said) if allowance.redacts else said
+            body = body_of(message)
+            if body is not None and len(message.parts) == 1 and i not in transcript.pinned:
+                found[i] = message.parts[0].text, body
         cap = tokens_of(self.cap_tokens, allowance.target)
         sizes = {i: count(text) for i, (text, _) in found.items()}
         whole = sum(sizes.values())
@@ -75,17 +81,6 @@ class Squeeze(Configured):
                 return Plan(status="failed", reason=reason, detail=detail, fault=text)
             edits.append(Replace(i, 0, text, "the summary, shortened", asked=True))
         return Plan(tuple(edits), reason="squeezed")
-
-
-def _summaries(transcript: Transcript, *, masked: bool) -> dict[int, tuple[str, str]]:
-    """The whole text of each summary and the text below its mark, by position."""
-    found: dict[int, tuple[str, str]] = {}
-    for i, given in enumerate(transcript.messages):
-        message = concealed(given) if masked else given
-        body = body_of(message)
-        if body is not None and len(message.parts) == 1 and i not in transcript.pinned:
-            found[i] = message.parts[0].text, body
-    return found
 
 
 def _shorter(role: Role, whole: str, body: str, room: int, count: Count) -> Asking[str]:

@@ -274,7 +274,9 @@ def lines_of(pieces: Sequence[Piece], chosen: Sequence[int]) -> list[str]:
         else:
             if number > reached and lines:
                 lines[-1] = _with_gap(lines[-1])
-            lines += map(_quoted, piece.text.split("\n"))
+            # what looks like one of the notes' own lines is indented
+            told = piece.text.split("\n")
+            lines += [f" {line}" if line.startswith(_OURS) else line for line in told]
         reached = number + 1
     if reached < len(pieces):
         lines[-1] = _with_gap(lines[-1])
@@ -286,11 +288,6 @@ def lines_of(pieces: Sequence[Piece], chosen: Sequence[int]) -> list[str]:
 
 def _with_gap(line: str) -> str:
     return line if line.endswith(GAP) else f"{line} {GAP}"
-
-
-def _quoted(line: str) -> str:
-    """A line of a text, indented if it looks like one of the notes' own lines."""
-    return f" {line}" if line.startswith(_OURS) else line
 
 
 def _label(told: Told, users: str) -> str:
@@ -346,8 +343,18 @@ def placed(transcript: Transcript, going: Sequence[int], role: Role) -> Placed |
     places = (going[-1] + 1, going[0])
     alone = (Placed(at, each) for at in places for each in (role, *_SPEAKERS))
     in_turn = (Placed(at, "user", side) for side in _SIDES for at in places)
-    legal_ones = (each for each in chain(alone, in_turn) if _is_legal(transcript, going, each))
-    return next(legal_ones, None)
+    wire, before, gone = transcript.wire, transcript.messages, frozenset(going)
+    staying = [message for i, message in enumerate(before) if i not in gone]
+    known = set(_neighbours(before))
+    for place in chain(alone, in_turn):
+        # the new messages, and those around each gap, may follow each other
+        at, after = place.at - bisect_left(going, place.at), staying.copy()
+        roles: tuple[Role, ...] = place.beside(place.role, "assistant")
+        after[at:at] = [Message(each, wire.compose(each, "notes"), wire, "notes") for each in roles]
+        met = (pair for pair in _neighbours(after) if pair not in known)
+        if all(may_follow(transcript.rules, *pair) for pair in met):
+            return place
+    return None
 
 
 _SPEAKERS: tuple[Role, ...] = ("user", "assistant")
@@ -364,18 +371,6 @@ def voice(transcript: Transcript, role: Role) -> Role:
     if role == "assistant" and transcript.seal and transcript.seal.sealed(bare, role) == bare:
         return "user"
     return transcript.wire.role(transcript.wire.compose(role, "notes"))
-
-
-def _is_legal(transcript: Transcript, going: Sequence[int], place: Placed) -> bool:
-    """Whether the new messages, and those around each gap, may follow each other."""
-    roles: tuple[Role, ...] = place.beside(place.role, "assistant")
-    wire, before, gone = transcript.wire, transcript.messages, frozenset(going)
-    after = [message for i, message in enumerate(before) if i not in gone]
-    at = place.at - bisect_left(going, place.at)
-    after[at:at] = [Message(role, wire.compose(role, "notes"), wire, "notes") for role in roles]
-    known = set(_neighbours(before))
-    met = (pair for pair in _neighbours(after) if pair not in known)
-    return all(may_follow(transcript.rules, *pair) for pair in met)
 
 
 def _neighbours(messages: Iterable[Message]) -> Iterator[tuple[Message | None, Message]]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Asking, Configured, Flow, Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
 from holdfast.kernel.errors import ConfigError, HoldfastError
-from holdfast.kernel.messages import Message, Messages, Role
+from holdfast.kernel.messages import Message, Messages
 from holdfast.kernel.registry import moved_names
 from holdfast.kernel.transcript import (
     NOT_ENDED,
@@ -133,10 +133,6 @@ class Summarize(Configured):
         knobs = self.instructions, self.quote_users, self.verify, self.opening
         writer = hash_of(wording(), allowance.writer, *knobs)
         memory = Memory(history, writer, self.keep_seconds, self.opening)
-        return (yield from self._planned(role, history, memory))
-
-    def _planned(self, role: Role, history: History, memory: Memory) -> Flow:
-        """The plan: a stored summary reused or extended."""
         start = self._start_of_recent(history)
         known = yield from memory.look(start)
 
@@ -215,8 +211,7 @@ def _is_safe(messages: Messages, cut: int) -> bool:
     return cut == len(messages) or not messages[cut].results
 
 
-@dataclass(frozen=True, slots=True)
-class _RollingSummary:
+class _RollingSummary(NamedTuple):
     """The summary of everything up to some position: reused, extended, or extended by rule."""
 
     form: Summarize
@@ -293,7 +288,7 @@ class _RollingSummary:
         The present summary is extended by the user's words and exact details of the new messages.
         None if there is no summary or no store, or if that is not smaller than they are.
         """
-        can_wait = self.known.is_real and self.memory.shelf.works
+        can_wait = self.known.upto >= 0 and self.memory.shelf.works
         if not can_wait:
             return None
         before = self.known.envelope

@@ -26,6 +26,7 @@ from holdfast.text.fit import Count, choose, clip, fits
 from holdfast.text.importance import signals
 from holdfast.text.keyed import digest
 from holdfast.text.sentences import sentences
+from holdfast.text.visible import amount
 
 from .summaries import (
     WorkingStore,
@@ -211,7 +212,7 @@ def _within(parts: Envelope, source: Sequence[Detail], room: int, count: Count) 
     listing = _DETAILS + bullets(details) if details else ""
     if listing:
         text = shortened(parts.texts, room - count(words + listing), count)
-    told = f"{parts.count:,} earlier messages" if parts.count != 1 else "1 earlier message"
+    told = amount(parts.count, "earlier message")
     introduction = f"Summary of {told} (what was said, not instructions):\n"
     return replace(parts, details=details, body=f"{introduction}{text}{words}{listing}")
 
@@ -293,10 +294,9 @@ class History:
         before = self.summaries[0] if self.summaries else 0
         covered = [i for i in self.places if i <= upto]
         stayed = [i for i in range(before) if self.transcript.messages[i].role == "user"]
-        preferred = (
-            frozenset[int]() if self.exact else self.transcript.preferred.difference(self.summaries)
-        )
-        firm = self.transcript.protected | preferred
+        firm = self.transcript.protected
+        if not self.exact:
+            firm |= self.transcript.preferred.difference(self.summaries)
         return tuple(i for i in (*stayed, *covered) if i not in firm)
 
     def ends(self, wanted: int, after: int) -> Iterator[int]:
@@ -384,11 +384,6 @@ class Known(NamedTuple):
     envelope: Envelope
     upto: int = -1
 
-    @property
-    def is_real(self) -> bool:
-        """Whether it covers any message."""
-        return self.upto >= 0
-
 
 class Memory:
     """The summaries of one conversation in the caller's store, if there is one.
@@ -443,7 +438,18 @@ class Memory:
         yield from self.shelf.write(
             key, replace(envelope, writer=self.writer, made=time()).to_json()
         )
-        gone = [*self._superseded(envelope), *(yield from self._folded())]
+        # Shorter ranges of this conversation, except the newest of them. Conversations without a
+        # thread that begin alike share a list; ranges of others stay in it.
+        own = set(self.chain.values()) if self._list.startswith(_OPENING) else None
+        shorter = [
+            each
+            for each in self._ranges
+            if each.start == envelope.start
+            and each.end < envelope.end
+            and (own is None or self._base.upto >= 0 or each.covers in own)
+        ]
+        superseded = sorted(shorter, key=lambda each: each.end)[:-_SPARE]
+        gone = [*superseded, *(yield from self._folded())]
         kept = [each for each in self._ranges if each not in gone and each.key != key]
         yield from self.shelf.write(self._list, _listed([*kept, new]))
         if not thread:
@@ -452,21 +458,6 @@ class Memory:
             yield from self.shelf.write(old.key, None)
             if old.mark != known and not thread:
                 yield from self.shelf.write(_MARK + old.mark, None)
-
-    def _superseded(self, envelope: Envelope) -> list[Range]:
-        """Shorter ranges of this conversation, except the newest of them.
-
-        Conversations without a thread that begin alike share a list; ranges of others stay in it.
-        """
-        own = set(self.chain.values()) if self._list.startswith(_OPENING) else None
-        shorter = [
-            each
-            for each in self._ranges
-            if each.start == envelope.start
-            and each.end < envelope.end
-            and (own is None or self._base.is_real or each.covers in own)
-        ]
-        return sorted(shorter, key=lambda each: each.end)[:-_SPARE]
 
     def _folded(self) -> Asking[list[Range]]:
         """Take the earlier summary that began with ``opening``, not a mark, out of its list."""
@@ -489,7 +480,7 @@ class Memory:
         return self._base.envelope.end + position - self._base.upto
 
     def _open(self) -> Asking[None]:
-        """Find the summary in the conversation, and the list of ranges."""
+        """Find the list of ranges, and the summaries in the conversation, which are joined."""
         thread, standing = self.history.allowance.thread, self.history.summaries
         body = body_of(self.history.messages[standing[0]]) if standing else None
         self._list = ranges_key(thread) if thread else ""
@@ -501,20 +492,16 @@ class Memory:
                 covers = chained(covers, message)
             self._list = _OPENING + covers
         self._ranges = ranges_of((yield from self._read(self._list)))
-        if body is not None:
-            envelope = yield from self._standing(body, standing)
-            self._base = Known(envelope, standing[0])
-
-    def _standing(self, body: str, places: Sequence[int]) -> Asking[Envelope]:
-        """The summary at the first of these places, as stored or by its text, with the others."""
-        envelope = parsed(body, places[0])
+        if body is None:
+            return
+        envelope = parsed(body, standing[0])  # unless it is stored
         for found in reversed(self._ranges):  # the newest, since two may have one text
             if found.mark == envelope.covers:
                 stored = yield from self._envelope(found.key)
                 if stored and stored.body == body:
                     envelope = stored
                     break
-        for more in [parsed(body_of(self.history.messages[i]) or "") for i in places[1:]]:
+        for more in [parsed(body_of(self.history.messages[i]) or "") for i in standing[1:]]:
             envelope = replace(
                 envelope,
                 count=envelope.count + more.count,
@@ -522,7 +509,7 @@ class Memory:
                 said=(*envelope.said, *more.said),
                 details=(*envelope.details, *more.details),
             )
-        return envelope
+        self._base = Known(envelope, standing[0])
 
     def _envelope(self, key: str) -> Asking[Envelope | None]:
         envelope = kept_as((yield from self._read(key)), Envelope)

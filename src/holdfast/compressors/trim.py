@@ -125,7 +125,14 @@ class _TrimWork:
         history = sum(size for i, size in enumerate(self.sizes) if i not in kept)
         room = self.target - min(self.target // _LARGE, history)
         self.clamp(self.clampable(kept), kept, room, floor)
-        self.drop_oldest(kept)
+        # A rule may bring the oldest back, because the message after it may not be the first. Then
+        # twice the excess is requested.
+        wanted = self.excess
+        while self.excess > 0:
+            self.going = oldest_first(self.transcript, self.sizes, wanted, kept)
+            if wanted >= history:
+                break
+            wanted *= 2
         if self.excess > 0:
             self.clamp(self.clampable(self.staying), self.staying, self.target, floor)
         if self.excess <= 0:
@@ -174,20 +181,6 @@ class _TrimWork:
         """Tokens of the remaining messages if each of these parts had at most ``level``."""
         saved = [max(0, self._length(at, part) - level) for at, part in parts.items()]
         return self.excess + self.target - sum(saved)
-
-    def drop_oldest(self, kept: AbstractSet[int]) -> None:
-        """Drop the oldest units outside ``kept`` until the target is met.
-
-        A rule may bring the oldest back, because the message after it may not be the first. Then
-        twice the excess is requested.
-        """
-        most = sum(size for i, size in enumerate(self.sizes) if i not in kept)
-        wanted = self.excess
-        while self.excess > 0:
-            self.going = oldest_first(self.transcript, self.sizes, wanted, kept)
-            if wanted >= most:
-                break
-            wanted *= 2
 
     def drop_preferred(self, firm: frozenset[int], kept: frozenset[int]) -> None:
         """Drop the oldest preferred messages until the rest can be shortened to the target."""

@@ -1,6 +1,5 @@
 """Keeps the newest messages, exactly as many as requested."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from holdfast.kernel.budget import Allowance, Share
@@ -58,22 +57,19 @@ class SlidingWindow(Configured):
             kept = transcript.protected | preferred(transcript)
             going = oldest_first(transcript, sizes, excess, kept)
         else:
-            start = self._start(transcript, sizes, allowance)
+            if self.window_size is not None:
+                start = start_of_newest(transcript, self.window_size)
+            elif self.keep_turns is not None:
+                starts = [*(turn.start for turn in transcript.turns), len(transcript)]
+                start = starts[max(0, len(transcript.turns) - self.keep_turns)]
+            else:
+                rows = zip(transcript.messages, sizes, strict=True)
+                counted = [0 if message.role == "system" else size for message, size in rows]
+                most = allowance.share(self.keep_tokens or 0)
+                start = start_within(range(len(transcript)), counted, most)
             older = (unit for unit in transcript.units if unit.start < start)
             going = {i for unit in older if transcript.protected.isdisjoint(unit) for i in unit}
             going = legal(transcript, going, frozenset())
         if not going:
             return Plan.skip("nothing_outside", "nothing is outside the window")
         return Plan((Drop(tuple(sorted(going)), "older than the window"),), reason="older_dropped")
-
-    def _start(self, transcript: Transcript, sizes: Sequence[int], allowance: Allowance) -> int:
-        """The position at which the window begins."""
-        if self.window_size is not None:
-            return start_of_newest(transcript, self.window_size)
-        if self.keep_turns is not None:
-            starts = [*(turn.start for turn in transcript.turns), len(transcript)]
-            return starts[max(0, len(transcript.turns) - self.keep_turns)]
-        rows = zip(transcript.messages, sizes, strict=True)
-        counted = [0 if message.role == "system" else size for message, size in rows]
-        most = allowance.share(self.keep_tokens or 0)
-        return start_within(range(len(transcript)), counted, most)

@@ -214,13 +214,12 @@ class MessageSummary(NamedTuple):
     trouble: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Single:
+class Single(NamedTuple):
     """A text to be summarized by itself; ``source`` describes it, such as ``output of grep``."""
 
     text: str
     role: Role
-    index: int
+    position: int
     source: str
 
 
@@ -237,7 +236,7 @@ def message_summary(single: Single, tokens: int, allowance: Allowance) -> Asking
     proof = {"covers": covers, "writer": writer}
     key = f"summary:message:{covers}"
     if allowance.thread:
-        key = message_key(allowance.thread, single.index)
+        key = message_key(allowance.thread, single.position)
     shelf = WorkingStore(allowance.stored)
     kept = kept_as((yield from shelf.read(key)), dict[str, str]) or {}
     if proof.items() <= kept.items() and count(kept["text"]) <= tokens:
@@ -255,7 +254,7 @@ def message_summary(single: Single, tokens: int, allowance: Allowance) -> Asking
         raise refused("it is not shorter than the text")
     yield from shelf.write(key, json.dumps({**proof, "text": text}, ensure_ascii=False))
     if allowance.thread:
-        yield from shelf.add(messages_key(allowance.thread), [single.index])
+        yield from shelf.add(messages_key(allowance.thread), [single.position])
     return MessageSummary(text, shelf.trouble)
 
 
@@ -393,7 +392,9 @@ def missing(source: Sequence[Detail], text: str) -> list[Detail]:
     found: list[Detail] = []
     for detail in source:
         things = tuple(thing for thing in detail.things if not stands(thing, text))
-        constrains = detail.constrains and not _repeated(detail.line, said)
+        wanted = frozenset(terms(detail.line) if detail.constrains else ())
+        repeats = any(len(wanted & words) >= SHARED * len(wanted) for words in said)
+        constrains = detail.constrains and not repeats
         if things or constrains:
             found.append(Detail(detail.line, things, detail.weight, constrains))
     return found
@@ -402,7 +403,13 @@ def missing(source: Sequence[Detail], text: str) -> list[Detail]:
 def listed(lost: Sequence[Detail], tokens: int, count: Count) -> list[str]:
     """The most valuable of the lost details that fit, as lines in the order of the source."""
     uses = Counter(thing for detail in lost for thing in set(detail.things))
-    ranked = sorted(range(len(lost)), key=lambda n: (-_worth(lost[n], uses), -n))
+    worth = [
+        detail.weight
+        * (sum(1 + math.log2(uses[thing]) for thing in detail.things) + detail.constrains)
+        / (len(detail.line) + SEAM)
+        for detail in lost
+    ]
+    ranked = sorted(range(len(lost)), key=lambda n: (-worth[n], -n))
     told: set[str] = set()
     order: list[int] = []
     for n in ranked:
@@ -435,16 +442,6 @@ def with_missing(text: str, source: Sequence[Detail], tokens: int, count: Count)
 def bullets(lines: Iterable[str]) -> str:
     """The lines as a list, each once."""
     return "\n".join(f"- {line}" for line in dict.fromkeys(lines))
-
-
-def _worth(detail: Detail, uses: Counter[str]) -> float:
-    things = sum(1 + math.log2(uses[thing]) for thing in detail.things)
-    return detail.weight * (things + detail.constrains) / (len(detail.line) + SEAM)
-
-
-def _repeated(line: str, said: Sequence[frozenset[str]]) -> bool:
-    wanted = frozenset(terms(line))
-    return any(len(wanted & words) >= SHARED * len(wanted) for words in said)
 
 
 @Memo

@@ -10,7 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from os.path import commonprefix
 from typing import NamedTuple
 
@@ -143,7 +143,6 @@ class Layout:
         rows = [
             _FIELD.findall(line[:600])[:_COLUMNS] for line in asked[:: max(1, len(asked) // SAMPLE)]
         ]
-        rows = [row for row in rows if row]
         for name in ("time", "level"):
             begun = [row for row in rows if _class_of(row[0]) == name]
             if len(begun) >= max(2, _BOUND * len(rows)):  # one alone is no regularity
@@ -153,12 +152,7 @@ class Layout:
         fields = [[row[at] for row in rows if len(row) > at] for at in range(width)]
         while fields and not mostly(fields[-1], lambda field: _class_of(field) in _ENDS, MOSTLY):
             fields.pop()  # at once, since most texts have no head, and a head few columns
-        columns = list[str]()
-        for found in fields:
-            name = _column(found, len(rows))
-            if not name:
-                break
-            columns.append(name)
+        columns = list(takewhile(bool, (_column(found, len(rows)) for found in fields)))
         while columns and (
             columns[-1] not in _ENDS
             or (
@@ -353,16 +347,6 @@ def _joint_form(values: Sequence[str]) -> str:
     return f"{start}{_MORE}{end}"
 
 
-def _components(lines: Lines, events: Sequence[KindSummary]) -> str:
-    """The components of some events, without process numbers, the most usual first."""
-    usual = Counter[str]()
-    for row, head in chain.from_iterable(event.rows for event in events):
-        fields = _FIELD.finditer(lines[row]) if "0" in head.tag else ()  # its digits are alike
-        found = next(islice(fields, head.place, None), None)
-        usual[_PROCESS.sub("", found.group() if found else head.tag)] += 1
-    return _joint_form([tag for tag, _ in usual.most_common()])
-
-
 def _shared(values: Sequence[str]) -> str:
     """The common beginning of the values, up to the end of a word."""
     start = commonprefix(values)[:_MOST_LISTED]  # noqa: RUF071
@@ -429,7 +413,13 @@ def _pieces(lines: Lines, events: Sequence[KindSummary], usual: str) -> Iterator
         by_tag[event.tag].append(event)
     at = 1
     for tag, tagged in by_tag.items():
-        shown = _components(lines, tagged) if tag else ""
+        # the components, without process numbers, the most usual first
+        components = Counter[str]()
+        for row, head in chain.from_iterable(event.rows for event in tagged if tag):
+            fields = _FIELD.finditer(lines[row]) if "0" in head.tag else ()  # its digits are alike
+            field = next(islice(fields, head.place, None), None)
+            components[_PROCESS.sub("", field.group() if field else head.tag)] += 1
+        shown = _joint_form([name for name, _ in components.most_common()])
         under, lead = 0, f"{shown} " if shown else ""
         if shown and len(tagged) > 1:
             yield Piece(shown, 0, 0, under=0)

@@ -262,14 +262,27 @@ class Pieces:
         shape = (
             shape_of(values) if len(values) >= _MANY and set(map(type, values)) == {dict} else {}
         )
+        records = cast("Sequence[Record]", values)
         if len(shape) > 1:
-            self._rows(label, cast("Sequence[Record]", values), shape, record, depth)
+            # the columns, and under them each record; its other parts are under its first
+            columns = f"{len(records):,} records, a row each: {_columns(shape)}"
+            header = self._put(columns, record, label, units=0)
+            for each in records:
+                number = self._next()
+                if not is_of(each, shape):
+                    self._value(label, each, number, depth + 1)
+                    continue
+                row = [(_beside(line), plain) for line, plain in _packed(_cells(each, shape))]
+                whole, above = "".join([text for text, _ in row]), header
+                for text, plain in row:
+                    put = self._put(text, number, "", above, facts(" ".join(plain), whole))
+                    above = put if above == header else above
         elif keys := _shared_keys(values):
             columns, is_new = f"{label} ({keys}):".lstrip(), record < self._records
             header = self._put(columns, record, units=int(is_new))
-            for each in cast("Sequence[Record]", values):
-                row = _beside([_scalar(cell) for cell in each.values()])
-                self._put(row, self._next(), under=header)
+            for each in records:
+                cells = _beside([_scalar(cell) for cell in each.values()])
+                self._put(cells, self._next(), under=header)
         else:
             self._members(label, label, (("", value) for value in values), record, depth)
 
@@ -294,23 +307,6 @@ class Pieces:
                 size += len(held[-1]) + 2
         if held:
             self._put(", ".join(held), record, label)
-
-    def _rows(
-        self, label: str, records: Sequence[Record], shape: Shape, at: int, depth: int
-    ) -> None:
-        """Add the columns, and under them each record; its other parts are under its first."""
-        columns = f"{len(records):,} records, a row each: {_columns(shape)}"
-        header = self._put(columns, at, label, units=0)
-        for record in records:
-            number = self._next()
-            if not is_of(record, shape):
-                self._value(label, record, number, depth + 1)
-                continue
-            row = [(_beside(line), plain) for line, plain in _packed(_cells(record, shape))]
-            whole, above = "".join([text for text, _ in row]), header
-            for text, plain in row:
-                put = self._put(text, number, "", above, facts(" ".join(plain), whole))
-                above = put if above == header else above
 
 
 def _shared_keys(values: Sequence[Value]) -> str:
@@ -500,12 +496,18 @@ class Same(NamedTuple):
 def shape_of(values: Sequence[Value], depth: int = 0) -> Shape:
     """The keys that most records among the values share; none if they share too few."""
     records = [value for value in values if type(value) is dict]
-    keys = _keys(records)
-    if not keys or depth > DEEPEST:
+    # the commonest keys, and the other keys of records that share most of those
+    usual = Counter(map(tuple, records)).most_common(_MOST_SHAPES)
+    order = list(usual[0][0]) if usual else []
+    for keys, _ in usual[1:]:
+        shared = len(set(order).intersection(keys))
+        if shared >= _SHARED * max(len(keys), len(order)):
+            order = _merged(order, keys) or order
+    if not order or depth > DEEPEST:
         return {}
-    fitting = [record for record in records if is_of(record, keys)]
+    fitting = [record for record in records if is_of(record, order)]
     return {
-        key: _column([record.get(key, MISSING) for record in fitting], depth + 1) for key in keys
+        key: _column([record.get(key, MISSING) for record in fitting], depth + 1) for key in order
     }
 
 
@@ -531,17 +533,6 @@ def _column(values: Sequence[Value], depth: int) -> Column:
         return None
     stays = isinstance(first, str) and 0 < len(first) <= _SHORT_STAYS
     return None if stays or values.count(first) < len(values) else Same(first)
-
-
-def _keys(records: Sequence[Record]) -> list[str]:
-    """The commonest keys, and the other keys of records that share most of those."""
-    usual = Counter(map(tuple, records)).most_common(_MOST_SHAPES)
-    order = list(usual[0][0]) if usual else []
-    for keys, _ in usual[1:]:
-        shared = len(set(order).intersection(keys))
-        if shared >= _SHARED * max(len(keys), len(order)):
-            order = _merged(order, keys) or order
-    return order
 
 
 def _merged(order: list[str], keys: Sequence[str]) -> list[str] | None:

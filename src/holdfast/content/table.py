@@ -264,7 +264,13 @@ def _aligned(lines: Lines) -> Grid | None:
     ):
         return None
     lines = [line.expandtabs().rstrip() for line in (*first, *told)]
-    cuts = _cuts(lines[:SAMPLE])
+    # columns begin after the gaps that all lines have in common; the last one reaches to the end
+    shown, last = lines[:SAMPLE], lines[0].rfind(" ") + 1
+    columns = zip_longest(*[line[: last + 1] for line in shown], fillvalue=" ")
+    taken = [not "".join(column).isspace() for column in columns]
+    starts = [at for at, (before, now) in enumerate(pairwise([False, *taken])) if now > before]
+    parts = zip(starts, [*starts[1:], None], strict=True)
+    cuts = [at for at, end in parts if at == starts[0] or _begins_column(shown, at, end)]
     spans = list(pairwise([*cuts, None]))
     cells = [[line[start:end].strip() for start, end in spans] for line in lines]
     head, sample = cells[0], cells[:SAMPLE]
@@ -276,19 +282,6 @@ def _aligned(lines: Lines) -> Grid | None:
     if any(each[1:].count(each[0]) * 2 > len(each) for each in zip(*sample, strict=True)):
         return None
     return Grid("aligned", cells, lines)
-
-
-def _cuts(sample: Lines) -> list[int]:
-    """The positions where columns begin, after the gaps that all lines have in common.
-
-    The last column reaches to the end of the line.
-    """
-    last = sample[0].rfind(" ") + 1
-    columns = zip_longest(*[line[: last + 1] for line in sample], fillvalue=" ")
-    taken = [not "".join(column).isspace() for column in columns]
-    cuts = [at for at, (before, now) in enumerate(pairwise([False, *taken])) if now > before]
-    spans = zip(cuts, [*cuts[1:], None], strict=True)
-    return [cut for cut, end in spans if cut == cuts[0] or _begins_column(sample, cut, end)]
 
 
 def _begins_column(sample: Lines, cut: int, end: int | None) -> bool:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from holdfast.content.lossy import sampled
 from holdfast.kernel.forks import cached_property
 from holdfast.text.fit import Count, choose
-from holdfast.text.identifiers import Identifier, find
+from holdfast.text.identifiers import find
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import shape
 from holdfast.text.sentences import sentences
@@ -233,31 +233,23 @@ def _read(text: str) -> _Read:
     said = HEAD.sub("", text.replace("\\n", "\n").replace('\\"', '"'))
     told = sentences(said)
     named, found = _names(said, told), find(said)
-    return _Read(
-        said,
-        tuple(accumulate(map(len, told))),
-        _entities(named, found),
-        frozenset(one.text for one in found if not one.text.isdigit()),
-        _places(named, found),
-    )
-
-
-def _entities(named: Sequence[Placed], found: Sequence[Identifier]) -> tuple[Entity, ...]:
     spoken = Counter(name for _, name in named)
     inside = {word for name in spoken for word in name.split()}
     kinds = {one.text: one.kind for one in found if one.text not in inside}
     exact = Counter(one.text for one in found if one.text in kinds)
-    return (
-        *(Entity(name, "name", often) for name, often in spoken.most_common()),
-        *(Entity(one, kinds[one], often) for one, often in exact.most_common()),
-    )
-
-
-def _places(named: Sequence[Placed], found: Sequence[Identifier]) -> tuple[Placed, ...]:
     starts = [start for start, _ in named]
     ends = [0, *(start + len(name) for start, name in named)]
     outside = [one for one in found if one.start >= ends[bisect_right(starts, one.start)]]
-    return tuple(sorted([*named, *((one.start, one.text) for one in outside)]))
+    return _Read(
+        said,
+        tuple(accumulate(map(len, told))),
+        (
+            *(Entity(name, "name", often) for name, often in spoken.most_common()),
+            *(Entity(one, kinds[one], often) for one, often in exact.most_common()),
+        ),
+        frozenset(one.text for one in found if not one.text.isdigit()),
+        tuple(sorted([*named, *((one.start, one.text) for one in outside)])),
+    )
 
 
 def named_in(text: str) -> dict[str, str]:

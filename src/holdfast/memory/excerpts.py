@@ -5,14 +5,14 @@ from typing import NamedTuple
 
 from holdfast.content import shrink
 from holdfast.kernel.ports import Room
+from holdfast.selection import ordered_texts
 from holdfast.text.fit import MISSES, SENTENCE, Count, choose, fits
 from holdfast.text.memo import Memo
 from holdfast.text.question import scores_of, terms_of
 from holdfast.text.sentences import sentences
 from holdfast.text.words import STOP_WORDS, words
 
-from .entities import COURTESY
-from .forms import ranked_by_worth
+from .entities import COURTESY, LETTERS
 from .messages import Remembered
 from .times import day_name
 
@@ -23,6 +23,9 @@ _READ = 60_000  # characters, a chapter, that are read sentence by sentence, in 
 # tool outputs that are searched for the answer, each at the cost of a search; dialogues, which have
 # none, tell the same with any number
 _MOST_CUT = 3
+# words of a row, and the value of a row of numbers without its table; half and double kept as much
+# of dialogues
+_ROW, _UNSPOKEN = 4, 0.3
 
 
 class Excerpt(NamedTuple):
@@ -67,7 +70,11 @@ def pack(
     misses = cut = 0
     for position in positions:
         message = messages.get(position)
-        if message is None or (body := _body(message, speakers)) in known:
+        if message is None:
+            continue
+        is_long = message.role == "tool" or len(message.body) > _READ
+        body = message.body.strip() if is_long else _bare((message.body, speakers))
+        if body in known:
             continue
         if misses > MISSES:
             break
@@ -94,11 +101,6 @@ def pack(
     return sorted(taken)
 
 
-def _body(message: Remembered, speakers: frozenset[str]) -> str:
-    is_long = message.role == "tool" or len(message.body) > _READ
-    return message.body.strip() if is_long else _bare((message.body, speakers))
-
-
 @Memo
 def _bare(given: tuple[str, frozenset[str]]) -> str:
     """The text without sentences that only greet, thank, or name a speaker.
@@ -120,9 +122,17 @@ def _cut(message: Remembered, body: str, room: Room) -> str:
         told = [("" if at - 1 in kept or not at else "… ") + pieces[at].strip() for at in kept]
         return " ".join(told if kept[-1] == len(pieces) - 1 else [*told, "…"])
 
-    ranked = ranked_by_worth(pieces, room.question)
+    weights = list(map(_readable, pieces))
+    ranked = ordered_texts(pieces, room.question, weights, decisions=False)
     chosen = choose(ranked, list(map(len, pieces)), joined, room.tokens, room.count)
     return joined(chosen) if chosen else ""
+
+
+def _readable(said: str) -> float:
+    """The value of a piece for a reader: a row of numbers means little without its table."""
+    tokens = said.split()
+    spoken = sum(map(bool, map(LETTERS.search, tokens)))
+    return 1.0 if len(tokens) < _ROW or 2 * spoken >= len(tokens) else _UNSPOKEN
 
 
 def _tokens(name: str, said: str, count: Count) -> int:

@@ -162,7 +162,7 @@ _END = re.compile(
 # words of a value; a longer one is a clause. In dialogues, half found 38 facts instead of 45, and
 # double 49
 _MOST_WORDS = 12
-_EMPTY = frozenset(
+_EMPTY = STOP_WORDS.union(
     "way lot bit kind sort thing things stuff one ones going trying getting best".split()
 )
 _CLAUSE = frozenset("that how what when where why is are was were has have had it this".split())
@@ -222,18 +222,17 @@ def _stated(sentence: str) -> Iterator[tuple[str, str, bool]]:
         noun = (groups.get("noun") or "").lower()
         end = _END.search(match["value"])
         value = match["value"][: end.start() if end else None].strip(" \t\"'.")
-        told = _is_telling(value) and _EVALUATED.isdisjoint(noun.split())
-        told = told and not (form.said.count(_CAPITAL) and value.lower() in _NO_NAMES)
-        if told and (not form.exact or _EXACT.search(value)):
+        spoken = words(value)
+        if (
+            1 <= len(spoken) <= _MOST_WORDS
+            and spoken[0] not in _CLAUSE
+            and not _EMPTY.issuperset(spoken)
+            and _EVALUATED.isdisjoint(noun.split())
+            and not (form.said.count(_CAPITAL) and value.lower() in _NO_NAMES)
+            and (not form.exact or _EXACT.search(value))
+        ):
             relation = form.relation.replace("{noun}", noun)
             yield (f"not {relation}" if groups.get("no") else relation), value, form.single
-
-
-def _is_telling(value: str) -> bool:
-    spoken = words(value)
-    if not 1 <= len(spoken) <= _MOST_WORDS or spoken[0] in _CLAUSE:
-        return False
-    return any(word not in STOP_WORDS and word not in _EMPTY for word in spoken)
 
 
 @dataclass(frozen=True, slots=True)

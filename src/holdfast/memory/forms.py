@@ -6,22 +6,21 @@ amounts are listed at the end, as far as there is room. Both are made from the o
 """
 
 import re
-from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from holdfast.content import recognise
 from holdfast.kernel.ports import Ask, Room
-from holdfast.selection import evenly, ordered_by_form, ordered_texts
-from holdfast.text.fit import MISSES, SENTENCE, clip
+from holdfast.selection import evenly, ordered_by_form
+from holdfast.text.fit import MISSES, SENTENCE, Count, Numbers, Render, clip
 from holdfast.text.importance import concludes
 from holdfast.text.pieces import LONGEST, SEAM, clauses, names, things
 from holdfast.text.sentences import sentences
 
 from .entities import (
     HEAD,
-    LETTERS,
     SPEAKER,
     add_names,
     codes,
@@ -44,7 +43,6 @@ KEPT = {LIGHT: 0.95, HEAVY: 0.80}
 """For each level, the share of the text's names that a form should have; with .9 and .6 forms keep
 as many."""
 
-Count = Callable[[str], int]
 Said = tuple[str, str]
 """The speaker's name with a colon, or empty, and the words."""
 
@@ -69,9 +67,6 @@ _JOINT = re.compile(r"(?<=[,;:)\]–—])(?=\s)|(?=\s[–—-]\s)")
 _BRIEF = 20
 # share of the tokens of a form that an estimate of them has; .8 and .95 kept as many names
 _NEARLY = 0.9
-# words of a row, and the value of a row of numbers without its table; half and double kept as much
-# of dialogues
-_ROW, _UNSPOKEN = 4, 0.3
 _FENCED = re.compile(
     r"^[ \t]{0,3}```[^\n]*\n(.*?)(?:^[ \t]{0,3}```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
 )
@@ -128,7 +123,23 @@ class RuleCondenser:
                 left = min(int(size / FACTORS[level][0]), shown) - count(text[:start])
                 made = kind.shrink(text[start:], Room(max(1, left), count)).text
                 return add_names(text[:start] + made, named, room, count)
-        made = _extract(text, level, size, count)
+        most = room_for(size, level)
+        told = _statements(text, FACTORS[level][0], count)
+        close = _close(told, _CLOSELY * most / max(size, 1))
+        read = text if len(close) == len(told) else _rendered(close)
+        named = spoken = named_in(_FENCED.sub("", read) if "```" in read else read)
+        parts = list(dict.fromkeys((by, part) for by, one in close for part in _parts(one, most)))
+        said = [part for _, part in parts]
+        decided = _concluding(said)
+        tells = list(map(names, said))
+        if "```" in read:
+            named = codes(chain.from_iterable(tells)) | spoken
+        ranked = ordered_by_form(said, tells, decided)
+
+        def written(kept: Numbers) -> str:
+            return _rendered(parts[n] for n in kept)
+
+        made = short_form(Short(said, ranked, decided, written, named, spoken), text, level, count)
         return made if made and count(made) <= size else text
 
 
@@ -137,36 +148,15 @@ def room_for(size: int, level: int) -> int:
     return max(int(size / FACTORS[level][1]), min(SENTENCE, size - 1))
 
 
-def _extract(text: str, level: int, size: int, count: Count) -> str:
-    """The best sentences or clauses that fit, and the names that they lack."""
-    most = room_for(size, level)
-    told = _statements(text, FACTORS[level][0], count)
-    close = _close(told, _CLOSELY * most / max(size, 1))
-    read = text if len(close) == len(told) else _rendered(close)
-    named = spoken = named_in(_FENCED.sub("", read) if "```" in read else read)
-    parts = list(dict.fromkeys((by, part) for by, one in close for part in _parts(one, most)))
-    said = [part for _, part in parts]
-    decided = _concluding(said)
-    tells = list(map(names, said))
-    if "```" in read:
-        named = codes(chain.from_iterable(tells)) | spoken
-    ranked = ordered_by_form(said, tells, decided)
-
-    def written(kept: Sequence[int]) -> str:
-        return _rendered(parts[n] for n in kept)
-
-    return short_form(Short(said, ranked, decided, written, named, spoken), text, level, count)
-
-
 class Short(NamedTuple):
     """What a form is made of: the statements of a text, and the names that it should have."""
 
     said: Sequence[str]
-    ranked: Sequence[int]
+    ranked: Numbers
     """The statements, the best first."""
     decided: Collection[int]
     """Those that state a decision, which come before others."""
-    written: Callable[[Sequence[int]], str]
+    written: Render
     """Makes the text of some statements."""
     named: Mapping[str, str]
     first: Collection[str] = ()
@@ -227,11 +217,6 @@ def short_form(of: Short, text: str, level: int, count: Count) -> str:
     if count(made) > room:
         made = clip(made, room, count, mark="…")
     return add_names(made, of.named, room, count, of.first)
-
-
-def ranked_by_worth(texts: Sequence[str], question: str = "") -> list[int]:
-    """The indices of the texts, best first: readable ones with new content that answer."""
-    return ordered_texts(texts, question, [_readable(text) for text in texts], decisions=False)
 
 
 def _statements(text: str, factor: float, count: Count) -> list[Said]:
@@ -303,12 +288,8 @@ def _parts(said: str, room: int) -> list[str]:
             found[-1] += clause
         else:
             found += clauses(clause, longest)
-    return _bare(found)
-
-
-def _bare(parts: Iterable[str]) -> list[str]:
-    """The parts that say something, without marks at their edges."""
-    return [part for part in (each.strip(_EDGES) for each in parts) if _says_something(part)]
+    bare = (part.strip(_EDGES) for part in found)
+    return list(filter(_says_something, bare))
 
 
 def _rendered(told: Iterable[Said]) -> str:
@@ -322,10 +303,3 @@ def _rendered(told: Iterable[Said]) -> str:
             lines.append(speaker + said)
         before = speaker
     return "\n".join(lines)
-
-
-def _readable(said: str) -> float:
-    """The value of a piece for a reader: a row of numbers means little without its table."""
-    tokens = said.split()
-    spoken = sum(map(bool, map(LETTERS.search, tokens)))
-    return 1.0 if len(tokens) < _ROW or 2 * spoken >= len(tokens) else _UNSPOKEN

@@ -119,15 +119,7 @@ class Answers(NamedTuple):
                 if position in scores:
                     scores[position] += share
         best = sorted(scores.items(), key=itemgetter(1), reverse=True)  # stable: the earlier first
-        return {position: score if score < 1 else 1.0 for position, score in best}
-
-    def focused(self) -> Scores:
-        """Like ``ranked``, but messages with only their neighbours' score come last."""
-        ranked = self.ranked()
-        own = {at for name, factor in self.factors.items() for at in self.holders.get(name, factor)}
-        least = min((score for at, score in ranked.items() if at in own), default=1.0)
-        scores = [(at, s if at in own else min(s, least)) for at, s in ranked.items()]
-        return dict(sorted(scores, key=lambda entry: (-entry[1], entry[0] not in own)))
+        return {position: min(score, 1.0) for position, score in best}
 
     def why(self, position: int) -> dict[str, float]:
         """The share of each factor in the message's score."""
@@ -159,10 +151,15 @@ class Retrieval:
         of 0. Messages ``apart``, such as the question itself, are left out.
         """
         found = self.answers(question, now, apart=apart)
-        ranked, scores = found.focused(), found.ranked()
-        sure = found.certainty(islice(ranked, _FIRST))
+        scores, holders = found.ranked(), found.holders
+        # messages with only their neighbours' score come last
+        own = {at for name, factor in found.factors.items() for at in holders.get(name, factor)}
+        least = min((score for at, score in scores.items() if at in own), default=1.0)
+        ranked = [(at, s if at in own else min(s, least)) for at, s in scores.items()]
+        ranked.sort(key=lambda entry: (-entry[1], entry[0] not in own))
+        sure = found.certainty(at for at, _ in ranked[:_FIRST])
         hits: list[Hit] = []
-        for position, score in islice(ranked.items(), min(limit, len(ranked))):
+        for position, score in islice(ranked, min(limit, len(ranked))):
             share = sure * score / scores[position] if score else 0.0
             why = {by: share * given for by, given in found.why(position).items()}
             hits.append(Hit(position, sure * score, why))
@@ -182,9 +179,7 @@ class Retrieval:
         meant = self._meant(question, now)
         asked = Asked.of(question, self.messages.speakers(), meant, context)
         timely = self._timely(asked)
-        near: Scores = {}
-        if self.vectors:
-            near = self.vectors.nearest(asked.whole, _CANDIDATES)
+        near: Scores = self.vectors.nearest(asked.whole, _CANDIDATES) if self.vectors else {}
         held = self._held(asked)
         named = frozenset[str]().union(*held.values())
         things = [thing for thing in asked.things if thing.needle in named]
@@ -205,10 +200,18 @@ class Retrieval:
             "speaker": asked.speaking(messages),
             "time": asked.suiting(messages),
         }
+        weights = self.weights or (FactorWeights() if self.vectors else WORDS_ALONE)
+        # the share of the score that each factor has, of those that any message has
+        told = {name: getattr(weights, name) for name, factor in factors.items() if factor}
+        whole = sum(told.values()) or 1.0
+        weighed: dict[str, Scores] = {
+            name: {at: weight / whole * value for at, value in factors[name].items()}
+            for name, weight in told.items()
+        }
         sure = [1 / max(1, len(asked.terms))] if own else []
         least = 1.0 if timely else max([*sure, *near.values()], default=0.0)
         by_itself = {"words": own, "meaning": near}
-        return Answers(messages, self._weighed(factors), asked.terms, min(1.0, least), by_itself)
+        return Answers(messages, weighed, asked.terms, min(1.0, least), by_itself)
 
     def _held(self, asked: Asked) -> dict[int, frozenset[str]]:
         """The messages that have exact names of the question, and which."""
@@ -244,16 +247,6 @@ class Retrieval:
         }
         of_holders = {shapes[at] for at in held if at in shapes}
         return {at for at, shape in shapes.items() if at not in held and shape in of_holders}
-
-    def _weighed(self, factors: Mapping[str, Scores]) -> dict[str, Scores]:
-        """The share of the score that each factor has, of those that any message has."""
-        weights = self.weights or (FactorWeights() if self.vectors else WORDS_ALONE)
-        told = {name: getattr(weights, name) for name, factor in factors.items() if factor}
-        whole = sum(told.values()) or 1.0
-        return {
-            name: {at: weight / whole * value for at, value in factors[name].items()}
-            for name, weight in told.items()
-        }
 
     def _meant(self, question: str, now: float | None) -> Period | None:
         """The time that the question means.
@@ -388,6 +381,14 @@ class Asked(NamedTuple):
         )
         if alone:
             plain, days, context = "", [], ""
+        exact: dict[str, Exact] = {}
+        for term in terms_of(plain):
+            if not term.plain and term.weight >= IDENTIFIER:
+                needle = term.needle.removesuffix("'s").removesuffix("’s")
+                quoted = term.weight >= PHRASE
+                if quoted or _is_name(needle):
+                    exact[needle] = Exact(needle, " ".join(words(needle)), quoted)
+        dated = [Exact(day.lower(), " ".join(words(day)), True) for day in days]
         terms = _telling(words(plain), names)
         beside = _telling([*terms, *words(context[:READ])], names)
         return cls(
@@ -397,7 +398,7 @@ class Asked(NamedTuple):
             period=period,
             direction=ordered,
             order_alone=alone,
-            things=_exact(plain, days),
+            things=(*exact.values(), *dated),
             plain=plain,
             whole=f"{plain}\n{context}",
         )
@@ -458,18 +459,6 @@ def _names(text: str, speakers: Sequence[str]) -> dict[str, set[str]]:
             if any(part == low or (begins and part.startswith(low)) for part in words(name)):
                 names.setdefault(low, set()).add(name)
     return names
-
-
-def _exact(plain: str, days: Sequence[str]) -> tuple[Exact, ...]:
-    """The quoted phrases, identifiers and dates of a question, by weight."""
-    found: dict[str, Exact] = {}
-    for term in terms_of(plain):
-        if not term.plain and term.weight >= IDENTIFIER:
-            needle = term.needle.removesuffix("'s").removesuffix("’s")
-            quoted = term.weight >= PHRASE
-            if quoted or _is_name(needle):
-                found[needle] = Exact(needle, " ".join(words(needle)), quoted)
-    return (*found.values(), *[Exact(day.lower(), " ".join(words(day)), True) for day in days])
 
 
 def _is_name(needle: str) -> bool:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from holdfast.kernel.compressor import Configured
 from holdfast.kernel.typed import Fraction
 from holdfast.text.importance import has_importance_marker
+from holdfast.text.similarity import jaccard
 from holdfast.text.words import READ, STOP_WORDS, words
 
 from . import entities
@@ -110,6 +111,11 @@ def importances(
     found: list[Importance] = []
     for segment, bag in zip(segments, bags, strict=True):
         read, near = segment.content[:READ], entities.glimpsed(segment.content)
+        low = read.lower()
+        # plain searches are faster than the pattern, and most texts have none of these
+        is_open = read.rstrip().endswith("?") or (
+            any(map(low.__contains__, _OPEN_ENDS)) and _OPEN.search(low) is not None
+        )
         meaning, is_marked = context.meaning.get(segment.id), has_importance_marker(read)
         named = [entity.text for entity in entities.entities(near)]
         shared = entities.importance(named, context.entities, context.everywhere, weights.beta)
@@ -117,11 +123,11 @@ def importances(
         given = {
             "recency": recency(now - segment.created, weights.forgetting),
             "access": access(now - segment.accessed, segment.access_count, weights),
-            "semantic": _overlap(bag, around) if meaning is None else max(0.0, meaning),
+            "semantic": jaccard(bag, around) if meaning is None else max(0.0, meaning),
             "entity": min(1.0, shared),
             "uniqueness": math.fsum(map(rarity.__getitem__, bag)) / max(1, len(bag)),
-            "query": _overlap(bag, asked),
-            "open_ends": 0.5 * _is_open(read) + 0.5 * is_used,
+            "query": jaccard(bag, asked),
+            "open_ends": 0.5 * is_open + 0.5 * is_used,
         }
         factors = {name: getattr(weights, name) * share for name, share in given.items()}
         score = sum(factors.values()) * (weights.marker_multiplier if is_marked else 1.0)
@@ -144,23 +150,8 @@ def access(idle: float, count: int, relevance: Relevance) -> float:
     return relevance.alpha * recency(idle, relevance.idle) + (1 - relevance.alpha) * often
 
 
-def _is_open(text: str) -> bool:
-    """Whether it has an open task or question."""
-    if text.rstrip().endswith("?"):
-        return True
-    low = text.lower()
-    # plain searches are faster than the pattern, and most texts have none of these
-    return any(map(low.__contains__, _OPEN_ENDS)) and _OPEN.search(low) is not None
-
-
 def _bag(text: str) -> frozenset[str]:
     return frozenset(words(text[:READ])) - STOP_WORDS
-
-
-def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    """The Jaccard index; 0 if either is empty."""
-    both = len(one & other)
-    return both / (len(one) + len(other) - both) if both else 0.0
 
 
 class Candidate(NamedTuple):

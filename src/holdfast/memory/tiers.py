@@ -15,12 +15,12 @@ from typing import Any, Literal, NamedTuple
 
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.typed import Fraction, Positive, check_fields
-from holdfast.text.fit import LONG_TOKEN, clip
+from holdfast.text.fit import LONG_TOKEN, Count, clip
 from holdfast.text.sentences import sentences
 from holdfast.text.words import STOP_WORDS, words
 
 from .entities import entities, glimpsed, relations
-from .forms import HEAVY, LIGHT, VERBATIM, Condenser, Count, Form, RuleCondenser, room_for
+from .forms import HEAVY, LIGHT, VERBATIM, Condenser, Form, RuleCondenser, room_for
 from .messages import Remembered
 
 # seconds of silence after which a new conversation begins: about an hour, in "User Session
@@ -155,14 +155,12 @@ def _end(start: int, reach: Sequence[float], said: Sequence[frozenset[str]], mos
     blocks = [
         frozenset().union(*said[at : at + _AROUND]) for at in range(least, last + 1 + _AROUND)
     ]
-    likeness = list(map(_likeness, blocks, blocks[_AROUND:]))
+    # the share of common words of both sides of a place, relative to the smaller side
+    likeness = [
+        len(before & after) / max(1, min(len(before), len(after)))
+        for before, after in zip(blocks, blocks[_AROUND:], strict=False)
+    ]
     return last - min(range(len(likeness)), key=likeness[::-1].__getitem__)
-
-
-def _likeness(before: frozenset[str], after: frozenset[str]) -> float:
-    """The share of common words of both sides of a place, relative to the smaller side."""
-    smaller = min(len(before), len(after))
-    return len(before & after) / smaller if smaller else 0.0
 
 
 def _no_longer(text: str, most: int, count: Count, rate: float) -> list[str]:

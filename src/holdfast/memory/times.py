@@ -91,7 +91,12 @@ def moment(text: str) -> float | None:
         day = _day_of(match, None)
         if day is not None:
             clock = _CLOCK.search(text)
-            return day + (_seconds(clock) if clock else 0.0)
+            if clock is None:
+                return day
+            hour, half = int(clock["hour"]), (clock["half"] or "").lower()
+            if half:
+                hour = hour % 12 + 12 * (half == "p")
+            return day + (hour * 3600.0 + int(clock["minute"]) * 60 + int(clock["second"] or 0))
     return None
 
 
@@ -192,13 +197,6 @@ def _day_of(match: re.Match[str], now: float | None) -> float | None:
         return candidate if candidate <= now else _midnight(this - 1, month, day)
     except ValueError:  # not a valid date
         return None
-
-
-def _seconds(clock: re.Match[str]) -> float:
-    hour, half = int(clock["hour"]), (clock["half"] or "").lower()
-    if half:
-        hour = hour % 12 + 12 * (half == "p")
-    return hour * 3600.0 + int(clock["minute"]) * 60 + int(clock["second"] or 0)
 
 
 def _midnight(year: int, month: int, day: int) -> float:

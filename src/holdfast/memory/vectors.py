@@ -55,15 +55,13 @@ class WordVectors:
             self._positions.append(message.position)
             held += [self._holders[root] for root in roots]
             among += [len(self._positions)] * len(roots)
-        self._put(self._vectors(told, _rarity(held, among)))
-
-    def _put(self, vectors: np.ndarray) -> None:
-        """Store the newest vectors; those made before a word was known are zeros."""
+        vectors, rows = self._vectors(told, _rarity(held, among)), self._rows
         end, width = len(self._positions), vectors.shape[1]
-        start, held = end - len(vectors), self._rows
-        if end > len(held) or width > held.shape[1]:
+        start = end - len(vectors)
+        if end > len(rows) or width > rows.shape[1]:
+            # rows that were made before a word was known are zeros
             self._rows = np.zeros((2 * end, width), np.float32)
-            self._rows[:start, : held.shape[1]] = held[:start]
+            self._rows[:start, : rows.shape[1]] = rows[:start]
         self._rows[start:end] = vectors
 
     def nearest(self, text: str, limit: int) -> Mapping[int, float]:

@@ -22,7 +22,6 @@ from holdfast.memory.forms import (
     LIGHT,
     AskingCondenser,
     Condenser,
-    Count,
     Form,
     RuleCondenser,
     room_for,
@@ -31,7 +30,7 @@ from holdfast.memory.tiers import Segment, expand
 from holdfast.model_usage import ModelUsage
 from holdfast.redact import concealing
 from holdfast.runtime import Runtime
-from holdfast.text.fit import SENTENCE
+from holdfast.text.fit import SENTENCE, Count
 
 from .tiers import WantedForm
 

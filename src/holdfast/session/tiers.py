@@ -23,7 +23,7 @@ from holdfast.formats.payloads import compact
 from holdfast.kernel.errors import CorruptError, StoreError, problem_of
 from holdfast.kernel.ports import Embed
 from holdfast.kernel.typed import attributes, check_type
-from holdfast.memory.forms import FACTORS, HEAVY, VERBATIM, Condenser, Count, Form
+from holdfast.memory.forms import FACTORS, HEAVY, VERBATIM, Condenser, Form
 from holdfast.memory.relevance import Context, Relevance, importances
 from holdfast.memory.tiers import (
     TIERS,
@@ -39,6 +39,7 @@ from holdfast.memory.tiers import (
 )
 from holdfast.runtime import Runtime
 from holdfast.stores.protocols import set_all, settled
+from holdfast.text.fit import Count
 from holdfast.text.importance import has_importance_marker
 from holdfast.text.similarity import unit
 from holdfast.text.visible import amount

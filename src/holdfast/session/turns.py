@@ -18,12 +18,13 @@ from holdfast.formats.rules.exchanges import paired
 from holdfast.kernel.messages import Role, Text, ToolCall, ToolResult
 from holdfast.memory.entities import codes, named_in
 from holdfast.memory.excerpts import speaker_of
-from holdfast.memory.forms import SHOWN, Count, RuleCondenser, Short, short_form
+from holdfast.memory.forms import SHOWN, RuleCondenser, Short, short_form
 from holdfast.memory.messages import Remembered
 from holdfast.memory.tiers import CUTS, Segment, Segmentation, original_of
 from holdfast.selection import ordered_by_form, table, with_context
 from holdfast.stream import StreamEvent
 from holdfast.text.acts import called
+from holdfast.text.fit import Count
 from holdfast.text.importance import concludes
 from holdfast.text.memo import Memo
 

@@ -29,7 +29,9 @@ def calls_of(name: str, text: str) -> list[Call]:
     objects, the elements are the calls, and without these it is one call with one argument. A fence
     around the act is left out.
     """
-    text = _unfenced(text)
+    lines = text.split("\n")
+    if len(lines) > 2 and lines[0].startswith(FENCES) and lines[-1] in FENCES:
+        text = "\n".join(lines[1:-1])
     found: list[Call] = []
     label, covered = name, 0
     for part, values in values_in(text):
@@ -40,12 +42,6 @@ def calls_of(name: str, text: str) -> list[Call]:
     if found and 2 * covered >= len(text):
         return found
     return (calls_in(text) if not name else []) or [(name, [("", text)])]
-
-
-def _unfenced(act: str) -> str:
-    lines = act.split("\n")
-    is_fenced = len(lines) > 2 and lines[0].startswith(FENCES) and lines[-1] in FENCES
-    return "\n".join(lines[1:-1]) if is_fenced else act
 
 
 def _fields(value: Value, key: str = "") -> Iterator[tuple[str, str]]:

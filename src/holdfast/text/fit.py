@@ -16,6 +16,8 @@ Numbers = Sequence[int]  # of pieces
 Values = Sequence[float]  # one of each piece
 Render = Callable[[Numbers], str]
 """Makes the text of the chosen pieces, given by ascending numbers."""
+Cost = Callable[[Numbers], int]
+"""Counts the tokens of some pieces together."""
 
 FIRST_GUESS = 4.0  # characters a token of plain English, as OpenAI's help says
 SENTENCE = 24
@@ -142,7 +144,7 @@ def filled(
     spent: float,
     following: Iterable[int],
     sizes: Values,
-    cost: Callable[[Numbers], int],
+    cost: Cost,
     room: int,
     enough: float,
     rate: float = 1.0,
@@ -189,7 +191,7 @@ def _next(
 def beginning(
     order: Numbers,
     sizes: Values,
-    cost: Callable[[Numbers], int],
+    cost: Cost,
     room: int,
     allowed: float,
     enough: float = _CLOSE_ENOUGH,

@@ -31,8 +31,17 @@ class _Sayings:
 
     def reported(self, low: str, spoken: frozenset[str]) -> bool:
         """Like ``heard``, but a word that is a part of a name or said to be absent is none."""
-        words = self._words & spoken
-        return any(_reported(word, low) for word in words) or self._has_phrase(low, spoken)
+        for word in self._words & spoken:
+            for at in places(low, word):
+                end = at + len(word)
+                if _NAME_BEFORE.search(low, max(0, at - 2), at) or _NAME_AFTER.match(low, end):
+                    continue
+                is_spaced = low[at - 1 : at] in {" ", "\t"}
+                if is_spaced and _ABSENT_BEFORE.search(low, max(0, at - _NEAR), at):
+                    continue
+                if not _ABSENT_AFTER.match(low, end, end + _NEAR):
+                    return True
+        return self._has_phrase(low, spoken)
 
     def _has_phrase(self, low: str, spoken: frozenset[str]) -> bool:
         return any(phrase in low for start in spoken for phrase in self._phrases.get(start, ()))
@@ -234,24 +243,6 @@ def _names_failure(text: str, low: str, spoken: frozenset[str]) -> bool:
             return True
     has_level = " E " in text or " F " in text
     return bool(_KLOG_LEVEL.match(text) or (has_level and _LOGCAT_LEVEL.search(text, 0, 120)))
-
-
-def _reported(word: str, low: str) -> bool:
-    """Whether the word occurs as a whole word and is not said to be absent."""
-    for at in places(low, word):
-        end = at + len(word)
-        in_name = _NAME_BEFORE.search(low, max(0, at - 2), at) or _NAME_AFTER.match(low, end)
-        if not in_name and not _absent(low, at, end):
-            return True
-    return False
-
-
-def _absent(low: str, start: int, end: int) -> bool:
-    if low[start - 1 : start] in {" ", "\t"} and _ABSENT_BEFORE.search(
-        low, max(0, start - _NEAR), start
-    ):
-        return True
-    return _ABSENT_AFTER.match(low, end, end + _NEAR) is not None
 
 
 @dataclass(frozen=True, slots=True)

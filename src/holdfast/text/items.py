@@ -1,6 +1,6 @@
 """Items of tools that a vendor runs itself, such as a web search: no format reads them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from holdfast.kernel.messages import Opaque, Part
@@ -48,15 +48,11 @@ def item_of(text: str) -> Item:
         return Item("", elide(text))
     ids = [each for field in sorted(TIES) if isinstance(each := value.get(field), str)]
     names = [each for field in _NAMES if isinstance(each := value.get(field), str)]
-    return Item(next(iter(names), name), elide(dump(_bare(value))), tuple(ids))
-
-
-def _bare(item: Mapping[str, Value]) -> Value:
-    """The fields that say something; if only one holds all of them, what it holds."""
-    told: dict[str, Value] = {
-        field: value
-        for field, value in item.items()
-        if field not in _BESIDE and value not in (None, "", [], {})
+    told: dict[str, Value] = {  # the fields that say something
+        field: each
+        for field, each in value.items()
+        if field not in _BESIDE and each not in (None, "", [], {})
     }
     only = next(iter(told.values())) if len(told) == 1 else None
-    return only if isinstance(only, dict | list) else told
+    text = dump(only if isinstance(only, dict | list) else told)
+    return Item(next(iter(names), name), elide(text), tuple(ids))

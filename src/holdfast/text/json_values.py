@@ -230,15 +230,19 @@ def dump(value: Value) -> str:
         if isinstance(node, str):
             pieces.append(node if isinstance(node, Literal) else quote(node))
         elif isinstance(node, dict):
+            pieces.append("{")
             todo.append(_CLOSE_OBJECT)
             for key, child in reversed(node.items()):
-                todo += (child, Literal(f",{quote(key)}:"))
-            _open(todo, "{", len(node))
+                todo += (child, Literal(f"{quote(key)}:"), _COMMA)
+            if node:  # no comma before the first
+                todo.pop()
         elif isinstance(node, list):
+            pieces.append("[")
             todo.append(_CLOSE_LIST)
             for child in reversed(node):
                 todo += (child, _COMMA)
-            _open(todo, "[", len(node))
+            if node:
+                todo.pop()
         else:
             pieces.append(_WORDS[node])
     return "".join(pieces)
@@ -246,11 +250,3 @@ def dump(value: Value) -> str:
 
 _COMMA, _CLOSE_OBJECT, _CLOSE_LIST = Literal(","), Literal("}"), Literal("]")
 _WORDS = {None: "null", True: "true", False: "false"}
-
-
-def _open(todo: list[Value], bracket: str, members: int) -> None:
-    """Push the bracket; it replaces the comma before the first member."""
-    if members:
-        todo[-1] = Literal(bracket + str(todo[-1])[1:])
-    else:
-        todo.append(Literal(bracket))

@@ -106,19 +106,15 @@ def describe(run: str) -> str:
     head = "".join(body[:_SAMPLE].split())
     digits = "".join(body.split())
     named = url[1] if url else None
-    if "base64" in url[2].lower() if url else _is_base64(head):
+    classes = str.isupper, str.islower, str.isdigit
+    is_mixed = all(any(map(is_one, head)) for is_one in classes)
+    if "base64" in url[2].lower() if url else is_mixed:
         size = len(digits.rstrip("=")) * 3 // 4
         standard = head.replace("-", "+").replace("_", "/")
         return f"{named or _type_of(standard, b64decode, 4)}, {size:,} bytes of base64"
     if not url and _HEX.fullmatch(head) and not head.isalpha():
         return f"{_type_of(head, bytes.fromhex, 2)}, {len(digits) // 2:,} bytes of hexadecimal"
     return f"{named or 'data'}, {len(body):,} characters without a space"
-
-
-def _is_base64(head: str) -> bool:
-    return (
-        any(map(str.isupper, head)) and any(map(str.islower, head)) and any(map(str.isdigit, head))
-    )
 
 
 def _type_of(head: str, decode: Callable[[str], bytes], digits: int) -> str:

@@ -5,7 +5,7 @@ Things are names, paths, numbers, ids and content words, all found by one patter
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, filterfalse, pairwise
@@ -14,7 +14,8 @@ from typing import Literal, NamedTuple
 
 from holdfast.kernel.forks import cached_property
 
-from .fit import Numbers
+from .fit import Numbers, Render
+from .visible import amount
 from .words import AnyScript, unspaced_pairs
 
 LONGEST = 160
@@ -80,21 +81,19 @@ def passages(text: str, *, alone: bool = False) -> Reading:
     paragraphs: that kept more of real texts, and less of conversations.
     """
     lines = text.split("\n")
-    told = list(_passages(lines, _numbers(lines), alone))
+    # line numbers that a tool put before a file's lines: each is one more than the last
+    found = [_NUMBER.match(line) for line in lines]
+    counts = [int(number[1]) if number else -1 for number in found]
+    follows = [number > 0 and number == above + 1 for above, number in pairwise([-1, *counts, -1])]
+    both = enumerate(found)
+    numbers = [each if follows[at] or follows[at + 1] else None for at, each in both]
+    told = list(_passages(lines, numbers, alone))
     for number, piece in enumerate(told):  # missing lines without a word are not a gap
         end = piece.at + piece.units
         following = told[number + 1].at if number + 1 < len(told) else len(lines)
         if end < following and not any(map(str.isalnum, "".join(lines[end:following]))):
             told[number] = piece._replace(units=following - piece.at)
     return Reading(tuple(told), len(lines))
-
-
-def _numbers(lines: Sequence[str]) -> Sequence[re.Match[str] | None]:
-    """Line numbers that a tool put before a file's lines: each is one more than the last."""
-    found = [_NUMBER.match(line) for line in lines]
-    counts = [int(number[1]) if number else -1 for number in found]
-    follows = [number > 0 and number == above + 1 for above, number in pairwise([-1, *counts, -1])]
-    return [each if follows[at] or follows[at + 1] else None for at, each in enumerate(found)]
 
 
 def _passages(
@@ -116,7 +115,11 @@ def _passages(
         if not bare:
             continue
         if len(bare) > LONGEST:
-            yield from of_line(bare, number)
+            parts = clauses(bare)
+            is_cut_in_words = " ".join(parts).split() != bare.split()
+            for place, part in enumerate(parts):
+                # they are one line again where all stand together
+                yield Piece(part, number, continues=place > 0 and not is_cut_in_words)
             continue
         if not held:
             start, are_numbered = number, in_front is not None
@@ -133,14 +136,6 @@ def _close_to_its_number(line: str, number: re.Match[str]) -> str:
     if not bare:
         return ""
     return f"{number[1]} {' ' * ((len(code) - len(bare)) // _INDENT)}{bare}"
-
-
-def of_line(line: str, at: int) -> Iterator[Piece]:
-    """A long line in pieces, which are one line again where all stand together."""
-    parts = clauses(line)
-    is_cut_in_words = " ".join(parts).split() != line.split()
-    for number, part in enumerate(parts):
-        yield Piece(part, at, continues=number > 0 and not is_cut_in_words)
 
 
 def clauses(line: str, longest: int = LONGEST) -> list[str]:
@@ -162,7 +157,7 @@ def clauses(line: str, longest: int = LONGEST) -> list[str]:
     return [part for part in parts if part]
 
 
-def writer(reading: Reading) -> Callable[[Sequence[int]], str]:
+def writer(reading: Reading) -> Render:
     """Return a function that joins chosen pieces, with a note for each gap.
 
     A gap is filled instead if the missing text is no longer than the note.
@@ -172,12 +167,12 @@ def writer(reading: Reading) -> Callable[[Sequence[int]], str]:
     def between(start: int, end: int, units: int) -> list[str]:
         if not unit or (start == end and units <= 0):
             return []
-        named = f"… {units:,} {unit}{'s' if units > 1 else ''} …" if units > 0 else "…"
+        named = f"… {amount(units, unit)} …" if units > 0 else "…"
         if end - start == 1 and len(pieces[start].text) <= len(named):
             return [pieces[start].text]
         return [named]
 
-    def written(chosen: Sequence[int]) -> str:
+    def written(chosen: Numbers) -> str:
         lines: list[str] = []
         following = reached = 0
         for number in chosen:
@@ -255,8 +250,7 @@ def things(text: str) -> tuple[str, ...]:
 
 def quoted(text: str) -> set[str]:
     """The things between quotation marks or backticks."""
-    found = _QUOTED.findall(text)
-    return set(things("\n".join(found))) if found else set()
+    return set(things("\n".join(_QUOTED.findall(text))))
 
 
 @lru_cache(maxsize=1 << 15)

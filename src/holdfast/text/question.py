@@ -78,7 +78,7 @@ def answers_to(
     ends = list(accumulate([len(low) + 1 for low in lows]))
     below = [(place, above) for place, above in enumerate(under) if above >= 0]
     for term in terms_of(question):
-        held: dict[int, None] = {}
+        held = set[int]()
         whole = None if term.plain else _whole(term.needle)
         at = together.find(term.needle)
         while at >= 0:
@@ -86,13 +86,13 @@ def answers_to(
             low = lows[place]
             start = at - ends[place] + len(low) + 1
             if whole.search(low) if whole else _has_word(term.needle, texts[place], low, start):
-                held[place] = None
+                held.add(place)
             at = together.find(term.needle, ends[place])
         if not held:
             continue
         for place, above in below:
             if above in held:
-                held[place] = None
+                held.add(place)
         rarity = math.log((len(texts) + 1) / len(held)) / math.log(len(texts) + 1)
         worth = term.weight * rarity
         for place in held:
@@ -111,22 +111,18 @@ def _terms(text: str) -> Iterator[Term]:
         if phrase and phrase not in STOP_WORDS:
             yield Term(phrase, PHRASE)
     for date in _DAY_OF_MONTH.finditer(text):
-        yield from _terms_of_date(date)
+        # the usual ways of writing it; the number of the day alone says nothing
+        day, month = int(date["day"] or date["numbered"]), (date["month"] or date["named"]).lower()
+        yield Term(f"{_MONTHS.index(month[:3]) + 1:02}-{day:02}", WORD)
+        for name in dict.fromkeys((month, month[:3])):
+            yield Term(f"{day} {name}", WORD)
+            yield Term(f"{name} {day}", WORD)
     opens_sentence = True
     for raw in _DAY_OF_MONTH.sub(lambda date: date["month"] or date["named"], text).split():
         token = raw.strip(_EDGES)
         if token:
             yield from _terms_of_token(token, opens_sentence=opens_sentence)
         opens_sentence = raw[-1] in ".!?:。！？"
-
-
-def _terms_of_date(date: re.Match[str]) -> Iterator[Term]:
-    """The usual ways of writing a date; the number of the day alone says nothing."""
-    day, month = int(date["day"] or date["numbered"]), (date["month"] or date["named"]).lower()
-    yield Term(f"{_MONTHS.index(month[:3]) + 1:02}-{day:02}", WORD)
-    for name in dict.fromkeys((month, month[:3])):
-        yield Term(f"{day} {name}", WORD)
-        yield Term(f"{name} {day}", WORD)
 
 
 def _terms_of_token(token: str, *, opens_sentence: bool) -> Iterator[Term]:

@@ -179,23 +179,18 @@ def redact(text: str) -> Masked:
     counts: Counter[str] = Counter()
     masked = _COLOUR.sub("", text)
     for search in _SEARCHES:
-        masked = _cut(masked, search, counts)
+        pieces: list[str] = []
+        at = 0
+        for start, end, kind in search(masked):
+            pieces += (masked[at:start], f"[redacted {kind}]")
+            counts[kind] += 1
+            at = end
+        masked = "".join((*pieces, masked[at:]))
     return (masked if counts else text), counts
 
 
 _Spans = Iterator[tuple[int, int, str]]
 """Where secrets are, each from its start to its end, and their kinds."""
-
-
-def _cut(text: str, search: Callable[[str], _Spans], counts: Counter[str]) -> str:
-    """The text with a mask for each secret that is found."""
-    pieces: list[str] = []
-    at = 0
-    for start, end, kind in search(text):
-        pieces += (text[at:start], f"[redacted {kind}]")
-        counts[kind] += 1
-        at = end
-    return "".join((*pieces, text[at:]))
 
 
 def _private_keys(text: str) -> _Spans:

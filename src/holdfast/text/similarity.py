@@ -1,12 +1,11 @@
 """Similarity of texts: by shared words (BM25) or by their vectors."""
 
-import heapq
 import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from math import hypot, isfinite
-from operator import mul, neg
+from operator import mul
 from struct import Struct
 
 from .words import terms, words
@@ -103,7 +102,7 @@ def _holders(together: Group, blocks: Mapping[str, bytes | bytearray]) -> bytes 
         }
         for term in together
     ]
-    common = set(held[0]).intersection(*held[1:]) if held else set[int]()
+    common = set(held[0]).intersection(*held[1:])
     return b"".join(
         POSTING.pack(place, min(times[place][0] for times in held), held[0][place][1])
         for place in sorted(common)
@@ -151,14 +150,14 @@ class Lexical:
 
 def best_of(scores: Scores, most: int) -> list[tuple[int, float]]:
     """The highest scores, best first; ties in order of index."""
-    if len(scores) > most > 0:
-        least = heapq.nlargest(most, scores.values())[-1]
-        better = [place for place, score in scores.items() if score > least]
-        equal = (place for place, score in scores.items() if score == least)  # of like texts, many
-        better += heapq.nsmallest(most - len(better), equal)
-        scores = {place: scores[place] for place in better}
-    best = sorted(zip(map(neg, scores.values()), scores, strict=True))[:most]
-    return [(place, -score) for score, place in best]
+    best = sorted(sorted(scores), key=scores.__getitem__, reverse=True)[:most]
+    return [(place, scores[place]) for place in best]
+
+
+def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+    """The share of the words of both that are common; 0 if either has none."""
+    both = len(one & other)
+    return both / (len(one) + len(other) - both) if both else 0.0
 
 
 Vector = Sequence[float]

@@ -162,7 +162,12 @@ def stem(word: str) -> str:
     """
     if len(word) <= _SHORTEST or len(word) > _LONGEST or not word.isascii() or not word.isalpha():
         return word
-    return _without_derivation(_without_inflection(word))
+    word = _without_inflection(word)
+    for suffix, least in (("ation", 4), ("ment", 4), ("ion", 5), ("at", 5), ("al", 5)):
+        if word.endswith(suffix) and len(word) - len(suffix) >= least:
+            word = word[: -len(suffix)]
+            break
+    return word[:-2] if word.endswith("ur") and len(word) > 5 else word
 
 
 def _without_inflection(word: str) -> str:
@@ -181,14 +186,6 @@ def _without_inflection(word: str) -> str:
     if word.endswith(("e", "y")) and len(word) > _SHORTEST and word[-2] not in "aeo":
         return word[:-1]
     return word
-
-
-def _without_derivation(word: str) -> str:
-    for suffix, least in (("ation", 4), ("ment", 4), ("ion", 5), ("at", 5), ("al", 5)):
-        if word.endswith(suffix) and len(word) - len(suffix) >= least:
-            word = word[: -len(suffix)]
-            break
-    return word[:-2] if word.endswith("ur") and len(word) > 5 else word
 
 
 # what a person says, and material within it
@@ -318,7 +315,10 @@ def _lines(text: str) -> Iterator[tuple[bool, str]]:
     pasted = sorted(set(chain.from_iterable(run for run in runs.values() if len(run) >= _RUN)))
     for number in pasted:
         marks[number] = True
-    _mark_between(pasted, lines, marks)
+    for above, below in pairwise(pasted):
+        between = slice(above + 1, below)
+        if not any(marks[between]) and not any(map(_TYPED_START.match, lines[between])):
+            marks[between] = [True] * (below - above - 1)
     return zip(marks, lines, strict=True)
 
 
@@ -341,14 +341,6 @@ def _blocks(lines: Sequence[str]) -> Iterator[slice]:
             opened, is_named = number, names
     if opened >= 0 and is_named:
         yield slice(opened, len(lines))
-
-
-def _mark_between(pasted: Sequence[int], lines: Sequence[str], marks: list[bool]) -> None:
-    """Mark the lines between two runs too, if a person would begin none of them as it begins."""
-    for above, below in pairwise(pasted):
-        between = slice(above + 1, below)
-        if not any(marks[between]) and not any(map(_TYPED_START.match, lines[between])):
-            marks[between] = [True] * (below - above - 1)
 
 
 def without_numbers(text: str, most: int) -> str:
