@@ -12,6 +12,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import islice
 from statistics import fmean
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -56,8 +57,6 @@ _FIRST, _LAST = re.compile(r"^\w+"), re.compile(r"\b\w+$")
 _WITHIN = re.compile(r"[\w,;:(] +$")
 # characters before a name that are checked: two levels of indentation, as PEP 8 has them
 _INDENT = 8
-_Place = tuple[int, int]
-"""The index of a text, and the offset at which something begins."""
 _WEIGHED = 400  # sentences whose meaning is compared, evenly sampled: a share of them errs by 0.025
 # candidates for the nearest sentence, by common words, each of which costs an embedding; half and
 # double rank the same, and find sentences that are up to .009 farther and .005 nearer
@@ -319,27 +318,70 @@ def _semantic(runtime: Runtime, said: Collection[str], still: Collection[str]) -
 
 def _texts(messages: Messages) -> list[str]:
     """The text of each message with its calls and results, and what unread items say."""
-    found: list[str] = []
-    for message in messages:
-        said = [text for _, text in message.said]
-        found.append("\n".join([*said, *(item.told for item in items_in(message.parts))]))
-    return found
+    return [
+        "\n".join(
+            [text for _, text in message.said] + [item.told for item in items_in(message.parts)]
+        )
+        for message in messages
+    ]
 
 
-class _Told:
+class _Names:
+    """The places of names in texts, as whole words."""
+
+    def __init__(self, texts: Sequence[str], wanted: Collection[str]) -> None:
+        self.texts, known = texts, frozenset(wanted)
+        self.places: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+        """By name: the index of a text, and the offset at which the name begins in it."""
+        forms: defaultdict[str, set[tuple[int, int]]] = defaultdict(set)  # by its first word
+        for thing in known:
+            if first := _WORD.search(thing):
+                forms[first[0]].add((first.start(), len(thing)))
+        for number, text in enumerate(texts):
+            for word in _WORD.finditer(text):
+                for before, length in forms.get(word[0], ()):
+                    start = max(word.start() - before, 0)
+                    end = word.start() - before + length
+                    thing = text[start:end]
+                    beside = f"{text[max(start - 1, 0) : start]} {text[end : end + 1]}"
+                    if thing in known and not _WORD.search(beside):
+                        self.places[thing].append((number, start))
+
+    def around(self, thing: str, reach: int) -> Iterator[str]:
+        """The text around each place of the name, without words that are cut off at its ends."""
+        for number, start in self.places.get(thing, ()):
+            text, first, last = self.texts[number], start - reach, start + len(thing) + reach
+            passage = text[max(0, first) : last]
+            passage = _FIRST.sub("", passage) if first > 0 else passage
+            yield _LAST.sub("", passage) if last < len(text) else passage
+
+    def sentences(self, thing: str) -> Iterator[str]:
+        """The text around each place of the name, as far as its sentence or line goes."""
+        for passage in self.around(thing, _AROUND):
+            before, _, after = passage.partition(thing)
+            yield f"{_BREAK.split(before)[-1]}{thing}{_BREAK.split(after)[0]}"
+
+    def is_name(self, word: str) -> bool:
+        """Whether the word is capitalised within a sentence, so not merely at its start."""
+        return word.lower() not in STOP_WORDS and any(
+            _WITHIN.search(self.texts[number], max(0, start - _INDENT), start)
+            for number, start in self.places.get(word, ())
+        )
+
+
+class _Told(_Names):
     """Looks up facts in the compacted conversation; ``wanted`` are the names in the original."""
 
     def __init__(self, texts: Sequence[str], wanted: Collection[str]) -> None:
-        self._texts, self.places = texts, _places(texts, wanted)
+        super().__init__(texts, wanted)
         self._sets = [frozenset(terms(text)) for text in texts]
 
-    def names(self, thing: str, sources: Iterable[str]) -> bool:
+    def tells(self, thing: str, sources: Iterable[str]) -> bool:
         """Whether the name appears with the words that surround one of its places."""
-        places = self.places.get(thing, ())[:_PLACES]
-        if not places:
+        company = list(map(_words, islice(self.around(thing, _NEAR), _PLACES)))
+        if not company:
             return False
         own = _words(thing)
-        company = [_words(near) for near in _around(self._texts, thing, places, _NEAR)]
         wanted = (_words(source) - own for source in sources)
         return any(len(each & held) >= _COMPANY * len(each) for each in wanted for held in company)
 
@@ -351,7 +393,7 @@ class _Told:
         wanted = frozenset(terms(statement))
         if len(wanted) < _FEWEST:
             whole = statement.strip()
-            held = zip(self._texts, self._sets, strict=True)
+            held = zip(self.texts, self._sets, strict=True)
             return any(wanted <= own and whole in text for text, own in held)
         least = SHARED * len(wanted)
         return any(len(wanted & held) >= least for held in self._sets)
@@ -430,50 +472,12 @@ def _together(texts: Sequence[str], wanted: Sequence[str]) -> bool:
         return True
     first, *others = [word.lower() for word in wanted]
     low = [text.lower() for text in texts]
-    near = _around(low, first, _places(low, [first]).get(first, ()), _NEAR)
+    near = _Names(low, [first]).around(first, _NEAR)
     return any(all(word in passage for word in others) for passage in near)
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.lower())) - STOP_WORDS
-
-
-def _places(texts: Iterable[str], wanted: Collection[str]) -> Mapping[str, Sequence[_Place]]:
-    """The places of each name as a whole word, found by its first word."""
-    known = frozenset(wanted)
-    forms: defaultdict[str, set[tuple[int, int]]] = defaultdict(set)
-    for thing in known:
-        if first := _WORD.search(thing):
-            forms[first[0]].add((first.start(), len(thing)))
-    found: defaultdict[str, list[_Place]] = defaultdict(list)
-    for number, text in enumerate(texts):
-        for word in _WORD.finditer(text) if forms else ():
-            for before, length in forms.get(word[0], ()):
-                start = max(word.start() - before, 0)
-                end = word.start() - before + length
-                thing = text[start:end]
-                around = f"{text[max(start - 1, 0) : start]} {text[end : end + 1]}"
-                if thing in known and not _WORD.search(around):
-                    found[thing].append((number, start))
-    return found
-
-
-def _around(
-    texts: Sequence[str], thing: str, places: Iterable[_Place], reach: int
-) -> Iterator[str]:
-    """The text around each place of the name, without words that are cut off at its ends."""
-    for number, start in places:
-        text, first, last = texts[number], start - reach, start + len(thing) + reach
-        passage = text[max(0, first) : last]
-        passage = _FIRST.sub("", passage) if first > 0 else passage
-        yield _LAST.sub("", passage) if last < len(text) else passage
-
-
-def _sentences_around(texts: Sequence[str], thing: str, places: Iterable[_Place]) -> Iterator[str]:
-    """The text around each place of the name, as far as its sentence or line goes."""
-    for passage in _around(texts, thing, places, _AROUND):
-        before, _, after = passage.partition(thing)
-        yield f"{_BREAK.split(before)[-1]}{thing}{_BREAK.split(after)[0]}"
 
 
 def _facts(
@@ -496,12 +500,11 @@ def _facts(
     ]
     told = _Told(after, named)
     capitalised = {thing for thing in named if looks[thing] == "capitalised"}
-    places = _places(texts, capitalised | told.places.keys())
+    before = _Names(texts, capitalised | told.places.keys())
     for thing in named:
-        stands = places.get(thing, ())
-        if thing not in capitalised or _is_name(thing, texts, stands):
+        if thing not in capitalised or before.is_name(thing):
             is_number = " " in thing or _NUMBER.fullmatch(thing)
-            kept = thing in in_whole or told.names(thing, _sentences_around(texts, thing, stands))
+            kept = thing in in_whole or told.tells(thing, before.sentences(thing))
             yield CheckedFact("numbers" if is_number else "names", thing, kept)
     outcomes = {event.act: event for event in events if event.function == "outcome"}
     for at, event in enumerate(events):
@@ -525,32 +528,23 @@ def _amounts(events: Iterable[StreamEvent]) -> Iterator[tuple[str, int]]:
                 yield amount[0], event.message
 
 
-def _is_name(thing: str, texts: Sequence[str], places: Iterable[_Place]) -> bool:
-    """Whether a word is capitalised within a sentence, so not merely at its start."""
-    return thing.lower() not in STOP_WORDS and any(
-        _WITHIN.search(texts[number], max(0, start - _INDENT), start) for number, start in places
-    )
-
-
 def _statements(
     event: StreamEvent, told: _Told, denied: Container[str], *, acts: bool
 ) -> Iterator[CheckedFact]:
     """The statements in words that were said; what they announce is not open if an act follows."""
     for sentence in dict.fromkeys(sentences(event.text)):
         said = signals(sentence)
-        kinds: list[Kind] = []
-        if said.decides >= 1:
-            kinds.append("decisions")
-        if said.constrains:
-            kinds.append("constraints")
         plans = said.plans and event.by == "assistant" and not acts
-        if plans or sentence.rstrip().endswith(_QUESTION_MARKS):
-            kinds.append("open_points")
-        if not kinds or not terms(sentence):
-            continue
-        kept = " ".join(sentence.split()) not in denied and told.says(sentence)
-        for kind in kinds:
-            yield CheckedFact(kind, one_line(sentence, PREVIEW), kept)
+        stated: dict[Kind, bool] = {
+            "decisions": said.decides >= 1,
+            "constraints": said.constrains,
+            "open_points": plans or sentence.rstrip().endswith(_QUESTION_MARKS),
+        }
+        if any(stated.values()) and terms(sentence):
+            kept = " ".join(sentence.split()) not in denied and told.says(sentence)
+            for kind, is_stated in stated.items():
+                if is_stated:
+                    yield CheckedFact(kind, one_line(sentence, PREVIEW), kept)
 
 
 def _is_done(
@@ -564,5 +558,5 @@ def _is_done(
         return False
     if outcome is None or outcome.text in whole:
         return True
-    lines = outcome.text.splitlines()
-    return any(told.says(line) for line in lines if terms(line)) or not any(map(terms, lines))
+    lines = list(filter(terms, outcome.text.splitlines()))
+    return not lines or any(map(told.says, lines))

@@ -1,7 +1,7 @@
 """Reading originals back: ``recall``, the model's tool for it, and deleting summaries."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -133,8 +133,17 @@ def recall_tool(
 def recalled(
     arguments: object, store: KeyValueStore, thread: str = "", secret: str = "", most: int = MOST
 ) -> str:
-    """The answer to a call of the recall tool. Raises the HoldfastError that prevents it."""
-    asked = _object(arguments)
+    """The answer to a call of the recall tool, whose arguments are an object or its JSON.
+
+    Raises the HoldfastError that prevents it.
+    """
+    asked = object_of(arguments) if isinstance(arguments, str | bytes) else arguments
+    if not is_object(asked):
+        raise ConfigError(
+            "the arguments are not an object",
+            place="arguments",
+            advice='give an object such as {"key": "3fa1c27b90de"}',
+        )
     part = {name: asked.get(name) for name in ("lines", "pattern", "field")}
     found = excerpt_of(asked.get("key"), store, thread, secret, **part)
     text = found.numbered() if part["lines"] or part["pattern"] else found.text
@@ -175,18 +184,6 @@ def _answer(text: str, offset: int, most: int) -> str:
     return f"{part}\n[characters {offset:,} to {end:,} of {len(text):,}{rest}]"
 
 
-def _object(arguments: object) -> Mapping[str, object]:
-    """The arguments of a call, given as an object or as its JSON."""
-    given = object_of(arguments) if isinstance(arguments, str | bytes) else arguments
-    if not is_object(given):
-        raise ConfigError(
-            "the arguments are not an object",
-            place="arguments",
-            advice='give an object such as {"key": "3fa1c27b90de"}',
-        )
-    return given
-
-
 def _offset(value: object) -> int:
     if value is None or value == "":
         return 0
@@ -220,21 +217,14 @@ def delete_summaries(thread: str, *, store: str | KeyValueStore) -> int:
     check_type(thread, ThreadId, "thread")
     kept = open_store(store)
     with as_store_errors():
-        keys = list(_keys(kept, thread))
+        if isinstance(kept, ListsKeys):
+            keys = list(settled(kept.keys(thread_prefix(thread))))
+        else:  # the thread's indexes name the others
+            named = [ranges_key(thread), messages_key(thread)]
+            numbers = kept_as(settled(kept.get(named[1])), list[int]) or []
+            named += [found.key for found in ranges_of(settled(kept.get(named[0])))]
+            named += [message_key(thread, index) for index in numbers]
+            keys = [key for key in named if settled(kept.get(key)) is not None]
         for key in keys:
             settled(kept.delete(key))
         return len(keys)
-
-
-def _keys(store: KeyValueStore, thread: str) -> Iterator[str]:
-    """The keys of the thread, through its indexes if the store cannot list keys."""
-    if isinstance(store, ListsKeys):
-        yield from settled(store.keys(thread_prefix(thread)))
-        return
-    keys = [ranges_key(thread), messages_key(thread)]
-    keys += [found.key for found in ranges_of(settled(store.get(keys[0])))]
-    numbers = kept_as(settled(store.get(keys[1])), list[int]) or []
-    keys += [message_key(thread, index) for index in numbers]
-    for key in keys:
-        if settled(store.get(key)) is not None:
-            yield key

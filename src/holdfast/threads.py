@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from html import escape
 from os import PathLike, fspath
-from typing import Any, Unpack, cast
+from typing import Any, Unpack
 
 from holdfast.compressors.summaries import thread_prefix
 from holdfast.kernel.budget import BudgetLike
@@ -33,9 +33,8 @@ from holdfast.text.keyed import is_known, of_thread
 from holdfast.text.visible import amount, one_line
 
 _HEADS = (
-    *("conversation", "messages", "tokens", "views", "not sent", "net $"),
-    *("compactions", "recalls", "faults", "slowest ms"),
-)
+    "conversation,messages,tokens,views,not sent,net $,compactions,recalls,faults,slowest ms"
+).split(",")
 
 
 class ThreadStore(ClosedAfterUse):
@@ -87,7 +86,7 @@ class ThreadStore(ClosedAfterUse):
         wide = [max(map(len, column)) for column in zip(_HEADS, *rows, strict=True)]
         return "".join(
             "  ".join([row[0].ljust(wide[0]), *map(str.rjust, row[1:], wide[1:])]) + "\n"
-            for row in [list(_HEADS), *rows]
+            for row in [_HEADS, *rows]
         )
 
     def delete_thread(self, name: str) -> None:
@@ -119,7 +118,18 @@ def erase(store: LogStore, name: str) -> tuple[int, int]:
             advice="use a store of holdfast.stores",
         )
     logs = [log for log in (MESSAGES + name, EVENTS + name) if log in store.logs(log)]
-    return erase_all(store, _keys(name, store), logs)
+    secret = of_thread(settled(store.get(SECRET)) or "", name)
+    own = {f"{STATE}{name}", *(f"tier:{tier}:{name}" for tier in TIERS)}
+    prefix = thread_prefix(name)
+    keys = [
+        key
+        for key in settled(store.keys())
+        if key in own
+        or key.startswith(prefix)
+        or (key.startswith("vectors:") and key.split(":", 2)[2:] == [name])
+        or (key.startswith(CONTENT) and is_known(key.removeprefix(CONTENT), secret))
+    ]
+    return erase_all(store, keys, logs)
 
 
 def erase_all(store: Any, keys: Collection[str], logs: Collection[str]) -> tuple[int, int]:
@@ -131,21 +141,6 @@ def erase_all(store: Any, keys: Collection[str], logs: Collection[str]) -> tuple
     if isinstance(store, Compacts):
         settled(store.compact())
     return len(keys), len(logs)
-
-
-def _keys(name: str, store: ListsKeys) -> list[str]:
-    """The keys that belong to this thread alone."""
-    secret = of_thread(settled(cast("KeyValueStore", store).get(SECRET)) or "", name)
-    own = {f"{STATE}{name}", *(f"tier:{tier}:{name}" for tier in TIERS)}
-    prefix = thread_prefix(name)
-    return [
-        key
-        for key in settled(store.keys())
-        if key in own
-        or key.startswith(prefix)
-        or (key.startswith("vectors:") and key.split(":", 2)[2:] == [name])
-        or (key.startswith(CONTENT) and is_known(key.removeprefix(CONTENT), secret))
-    ]
 
 
 def open(place: str | PathLike[str] | KeyValueStore) -> ThreadStore:  # noqa: A001 - as for a file

@@ -121,7 +121,7 @@ def imported(lines: Iterable[str], store: KeyValueStore, progress: Progress | No
 
 def check(store: KeyValueStore, progress: Progress | None = None) -> list[str]:
     """Read every key and every line of every log, and list what is damaged or badly configured."""
-    found = list(cast("Sequence[str]", store.check())) if isinstance(store, Checks) else []
+    found = list(settled(store.check())) if isinstance(store, Checks) else []
     done = 0
     whole = _listed(store)
     keys: list[str] = whole.keys()
@@ -294,7 +294,7 @@ def _indexing(source: KeyValueStore) -> _Indexing:
 
     @cache
     def wire_of(key: str) -> Format:
-        return named(State.from_json(cast("str | None", source.get(key))).format or "plain")
+        return named(State.from_json(settled(source.get(key))).format or "plain")
 
     def indexed(name: str, line: Line) -> Line:
         found = THREAD_LOG.fullmatch(name)
@@ -312,11 +312,11 @@ def _bytes_of(store: KeyValueStore, key: str) -> bytes | None:
     if keeps_bytes(type(store)) or key.startswith(CONTENT):
         return settled(blobs_of(store).get_bytes(key))
     try:
-        text = cast("str | None", store.get(key))
+        text = settled(store.get(key))
     except StoreError:
         if not isinstance(store, GetsBytes):
             raise
-        return cast("bytes | None", store.get_bytes(key))  # it was put as bytes
+        return settled(store.get_bytes(key))  # it was put as bytes
     return None if text is None else to_bytes(text)
 
 

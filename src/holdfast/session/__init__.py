@@ -35,10 +35,10 @@ from .arguments import SessionOptions, ThreadOptions, Which
 from .log import Thread
 from .maintenance import Exclusive, Upkeep
 from .recall import FactReader, MessageVectors, Past, Recalled
-from .recent import LastFit
+from .recent import LastFit, RecentTurns
 from .state import Event
 from .tiers import ThreadTiers
-from .view import View, ViewMaker, copied, too_large
+from .view import Fit, View, copied, smallest_limit, too_large, valid_view
 
 if TYPE_CHECKING:
     from holdfast.memory.facts import Fact, Ledger
@@ -161,9 +161,9 @@ class Session(ClosedAfterUse):
         The log keeps the earlier content, and ``undo`` brings it back.
         """
         why = arguments.words("reason", reason)
-        with self._lock:
+        with self._refreshed() as own:
             position = self._known(which)
-            event = self._thread.edit(position, message, why)
+            event = own.edit(position, message, why)
             self._upkeep.found([position])
             return event
 
@@ -203,11 +203,10 @@ class Session(ClosedAfterUse):
             if isinstance(note, kind):
                 facts: dict[str, object] = {"fact": list(note.key)}
             else:
-                facts = {"note": arguments.event(note)}
-                if facts["note"] not in own.state.notes:
-                    raise NotFoundError(
-                        str(facts["note"]), where=f"the notes of thread {self.thread!r}"
-                    )
+                number = arguments.event(note)
+                if number not in own.state.notes:
+                    raise NotFoundError(str(number), where=f"the notes of thread {self.thread!r}")
+                facts = {"note": number}
             return own.record("forget", "asked by the user", facts)
 
     def undo(self, event: Event | int | None = None) -> Event:
@@ -256,8 +255,7 @@ class Session(ClosedAfterUse):
     @property
     def limit(self) -> int | None:
         """The default limit of a view in tokens; None if no budget is known."""
-        budget = self._options.budget
-        return None if budget is None else budget.tokens(self._options.window)
+        return self._options.limit
 
     @property
     def redacts(self) -> bool:
@@ -300,13 +298,17 @@ class Session(ClosedAfterUse):
                 place="budget",
                 advice="give one such as 8_000 to the session, or to fit",
             )
+
+        def prepared(budget: Budget) -> Fit:
+            thread, last_fit, options = self._thread, self._last_fit, self._options
+            return Fit(RecentTurns(thread, last_fit, options, budget, query, tools), self._past)
+
         with self._lock:
             started = perf_counter()
             self._thread.refresh()
-            maker = ViewMaker(self._thread, self._last_fit, self._options, self._past, query, tools)
-            view = maker.view(chosen)
+            view = valid_view(chosen, prepared)
             if not view.budget_met:
-                view = replace(view, smallest=maker.smallest(view, chosen))
+                view = replace(view, smallest=smallest_limit(view, chosen, prepared))
             if view.net:
                 told_gain(view.net)
             gain = view.net.net if view.net else 0.0
@@ -477,9 +479,9 @@ class Session(ClosedAfterUse):
             raise ConfigError(
                 "no message is named", place="message", advice="give positions or ids"
             )
-        with self._lock:
-            positions = self._thread.exchanges([self._known(each) for each in which])
-            return self._thread.record(kind, why, {"positions": positions})
+        with self._refreshed() as own:
+            positions = own.exchanges([self._known(each) for each in which])
+            return own.record(kind, why, {"positions": positions})
 
     def _keep(self, store: str | KeyValueStore) -> LogStore:
         """Open the store of this session, which it closes if it has opened it itself."""
@@ -504,7 +506,6 @@ class Session(ClosedAfterUse):
 
     def _known(self, which: Which) -> int:
         """The position of a message. Raises NotFoundError if there is none, or it is deleted."""
-        self._thread.refresh()
         position = self._position(which)
         if position is None or position not in self._thread.read([position]):
             raise self._absent(which, position)

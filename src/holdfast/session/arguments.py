@@ -114,11 +114,10 @@ def _seconds(place: str, value: object, advice: str) -> float:
         # a datetime of the year 1 may be out of range in some time zones
         with suppress(ValueError, OverflowError, OSError):
             seconds = value.timestamp()
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
-        raise _refused(place, value, "is not a time", advice)
-    if not _FIRST < seconds < _END:
-        raise _refused(place, value, "is not a time", advice)
-    return float(seconds)
+    is_flag = isinstance(seconds, bool)
+    if isinstance(seconds, int | float) and not is_flag and _FIRST < seconds < _END:
+        return float(seconds)
+    raise _refused(place, value, "is not a time", advice)
 
 
 def names(value: Sequence[object], messages: Sequence[object]) -> list[str]:
@@ -220,8 +219,7 @@ class SessionOptions:
                 "it asks a model, and there is none", place="condenser", advice="give llm="
             )
         shared = SharedOptions.__annotations__.keys() - _PASSED_ON
-        own = {name: value for name, value in given.items() if name in shared}
-        self.of_compress = cast("Options", own)
+        self.of_compress = cast("Options", {name: given[name] for name in given.keys() & shared})
         """The options of ``compress`` that were given to the session."""
         asked: Options = {**self.of_compress, "costs": given.get("costs")}
         check(asked)
@@ -237,8 +235,9 @@ class SessionOptions:
         """The model that writes forms of segments, and the embedder that compares segments."""
         self.window = window_of(model)
         """The context window of the model in tokens, if it is known."""
-        if budget is not None:
-            budget.tokens(self.window)  # a budget without a limit is refused before any fit
+        # a budget without a limit is refused before any fit
+        self.limit = None if budget is None else budget.tokens(self.window)
+        """The limit of the budget in tokens; None without a budget."""
         _, profile = chosen(asked)
         self.redacts = profile.redact
         """Whether secrets are masked before a model sees them, as the profile or the caller says.

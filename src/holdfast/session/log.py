@@ -76,8 +76,7 @@ def json_of(value: object, place: str) -> str:
 
 def event_of(number: int, line: Line) -> Event:
     """The event in the line."""
-    data = json.loads(line.body)
-    return Event(number, data["kind"], line.time, data["at"], data["reason"], data["facts"])
+    return Event(number, time=line.time, **json.loads(line.body))
 
 
 def words_of(kept: Kept) -> str:
@@ -256,32 +255,25 @@ class Thread:
             for i, original in enumerate(as_sent(list(originals)))
         ]
         copies = [json.loads(body) for body in bodies]  # as they will be read again
-        while (places := self._appended(copies, bodies, ids, moment)) is None:
-            pass
-        return places
-
-    def _appended(
-        self, copies: Sequence[object], bodies: Sequence[str], ids: Sequence[str], moment: float
-    ) -> list[int] | None:
-        """The positions; None if another process wrote first, and may have set the format."""
-        form, start = self.form(copies), self.state.messages
-        messages = form.read(copies).messages
-        check(copies, messages, form, None if self._named else self.state)
-        for message in messages:
-            self.meter.message(message)  # what cannot be counted is refused before it is stored
-        fresh: list[Kept] = []
-        lines: list[Line] = []
-        rows = zip(bodies, ids, copies, messages, strict=True)
-        for position, (body, name, copy, message) in enumerate(rows, start):
-            line = Line(body, name, moment)
-            kept = kept_of(position, line, copy, message)
-            fresh.append(kept)
-            lines.append(replace(line, time=kept.remembered.said or moment, words=words_of(kept)))
-        places = list(self._log.append(lines, None if self.state.is_settled else start))
-        if fresh and not places:
-            self.refresh()
+        while True:
+            form, start = self.form(copies), self.state.messages
+            messages = form.read(copies).messages
+            check(copies, messages, form, None if self._named else self.state)
+            fresh: list[Kept] = []
+            lines: list[Line] = []
+            rows = zip(bodies, ids, copies, messages, strict=True)
+            for position, (body, name, copy, message) in enumerate(rows, start):
+                self.meter.message(message)  # what cannot be counted is refused before it is stored
+                line = Line(body, name, moment)
+                kept = kept_of(position, line, copy, message)
+                fresh.append(kept)
+                said = kept.remembered.said or moment
+                lines.append(replace(line, time=said, words=words_of(kept)))
+            places = list(self._log.append(lines, None if self.state.is_settled else start))
+            if places or not fresh:
+                break
+            self.refresh()  # another process wrote first, and may have set the format
             check_named(self._named, self.state)
-            return None
         if places != [kept.position for kept in fresh]:  # another process wrote, or an id was known
             self.refresh()
             return places
@@ -350,7 +342,12 @@ class Thread:
     def backwards(self) -> Iterator[Kept]:
         """The messages with edits applied, newest first."""
         for stop in range(self.state.messages, 0, -LINES):
-            yield from reversed(self.read(range(max(0, stop - LINES), stop)).values())
+            yield from reversed(self.read(range(stop - LINES, stop)).values())
+
+    def newest(self, most: int) -> list[Kept]:
+        """Those of the newest messages, so many of them, that were not deleted, in order."""
+        end = self.state.messages
+        return list(self.read(range(end - most, end)).values())
 
     def forwards(self, start: int = 0) -> Iterator[Kept]:
         """The messages from ``start`` on with edits applied, in order."""
@@ -365,15 +362,17 @@ class Thread:
 
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
         """BM25 scores by position, for messages with edits applied."""
-        edits, gone = self.state.edits, set(self.state.deleted)
+        edits = self.state.edits
         # events first: this search may index words, which changes the scores of both logs
         edited = self._event_log.search(terms, most) if edits else dict[int, float]()
-        found = {
-            at: score for at, score in self._log.search(terms, most).items() if at not in edits
-        }
-        places = {number: position for position, number in edits.items()}
-        found |= {places[number]: score for number, score in edited.items() if number in places}
-        return {position: score for position, score in found.items() if position not in gone}
+        found = dict(self._log.search(terms, most))
+        for position, number in edits.items():
+            found.pop(position, None)
+            if number in edited:
+                found[position] = edited[number]
+        for position in self.state.deleted:
+            found.pop(position, None)
+        return found
 
     def between(self, first: float, last: float, most: int) -> list[int]:
         """Positions of the messages in this period, the earliest first."""
@@ -399,7 +398,8 @@ class Thread:
         for (kind, target), end in zip(_logs_of(store, name).items(), ends, strict=True):
             for places in batches(0, end):
                 lines = self._logs[kind].read(places)
-                found = (lines.get(place, _DAMAGED) for place in places)
+                # an empty line replaces a damaged one, so that the others keep their positions
+                found = (lines.get(place, Line("")) for place in places)
                 copies = [with_words(kind, line, self.wire) for line in found]
                 if not target.append(copies, at=places.start):
                     raise ConfigError(
@@ -425,7 +425,7 @@ class Thread:
         Raises InputError if there is none, or if it was undone already.
         """
         events = list(self.events())
-        undone = {event.facts["undoes"] for event in events if "undoes" in event.facts}
+        undone = {event.facts.get("undoes") for event in events}
         open_to_it = [
             event
             for event in events
@@ -455,15 +455,13 @@ class Thread:
 
     def _load(self, lines: Mapping[int, tuple[Line, Any]]) -> None:
         edits = self.state.edits
-        numbers = {position: edits[position] for position in lines if position in edits}
-        edited = self._intact("event", list(numbers.values()), event_of)
-        originals = {position: original for position, (_, original) in lines.items()}
-        for position, number in numbers.items():
-            if number in edited:
-                originals[position] = edited[number].facts["message"]
-        messages = self._read(list(originals.values()))
-        for (position, original), message in zip(originals.items(), messages, strict=True):
-            line, _ = lines[position]
+        edited = self._intact("event", [edits[at] for at in lines if at in edits], event_of)
+        originals = [
+            edited[edits[at]].facts["message"] if edits.get(at) in edited else original
+            for at, (_, original) in lines.items()
+        ]
+        read = zip(lines.items(), originals, self._read(originals), strict=True)
+        for (position, (line, _)), original, message in read:
             if message is None:
                 self.damaged["message"].add(position)
             else:
@@ -523,10 +521,6 @@ class Thread:
             gone = self.held.pop(event.facts["position"], None)
             self.held_characters -= gone.size if gone else 0
         self._unsaved += 1
-
-
-_DAMAGED = Line("")
-"""Replaces an unreadable line, so that the others keep their positions."""
 
 
 def _original(_: int, line: Line) -> tuple[Line, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager, suppress
 from threading import Lock, RLock, Thread
 from time import sleep
@@ -259,28 +259,24 @@ class Upkeep:
                     return False
                 self._failed.update(each.key for each in found.keys() - forms.keys())
                 self._model.record(answered=bool(forms))
-                self._record_round(list(forms.values()), answers, usage)
+                failed = [str(answer) for answer in answers if isinstance(answer, HoldfastError)]
+                if failed:
+                    self._record_fault(failed[0])
+                if usage.calls:
+                    self._record_calls(forms.values(), len(failed), usage)
                 self._tiers.take(forms)
         return bool(forms)
 
-    def _record_round(
-        self, forms: Sequence[Form], answers: Sequence[Form | HoldfastError], usage: ModelUsage
-    ) -> None:
-        failed = [answer for answer in answers if isinstance(answer, HoldfastError)]
-        if failed:
-            self._record_fault(str(failed[0]))
-        if not usage.calls:
-            return
+    def _record_calls(self, forms: Collection[Form], failed: int, usage: ModelUsage) -> None:
         refused = sum(bool(form.refused) for form in forms)
         taken = sum(form.asked for form in forms) - refused
-        asked = taken + refused + len(failed)
         facts = {
             "taken": taken,
             "refused": refused,
-            "failed": len(failed),
+            "failed": failed,
             **attributes(usage, "cached input_tokens output_tokens cost"),
         }
-        reason = f"{taken} of {asked} forms are by {usage.calls[0].model}"
+        reason = f"{taken} of {taken + refused + failed} forms are by {usage.calls[0].model}"
         with suppress(StoreError):
             self._tiers.thread.record("forms", reason, facts)
 

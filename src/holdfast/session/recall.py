@@ -26,12 +26,12 @@ from holdfast.text.similarity import Scores, best_of
 from holdfast.text.visible import GLANCE
 from holdfast.text.words import STOP_WORDS, stem, words
 
-from .log import LINES, NEWEST, Kept, Thread, words_of
+from .log import LINES, NEWEST, Thread, words_of
 from .state import Span, holds
 from .turns import as_remembered, author, with_authors
 
 if TYPE_CHECKING:
-    from holdfast.memory.facts import Fact, Ledger
+    from holdfast.memory.facts import Ledger
     from holdfast.memory.vectors import WordEmbedder, WordVectors
 
 
@@ -97,10 +97,10 @@ class Inquiry(NamedTuple):
 
 def of_the_newest(thread: Thread) -> Inquiry:
     """The newest user message, and the work since then, if any."""
-    end, spoke = thread.state.messages, thread.state.spoke or 0
-    newest = thread.read(range(end - NEWEST, end)) if end - spoke > NEWEST else {}
-    work = "\n".join(words_of(kept)[:GLANCE] for kept in newest.values())
-    said = {} if thread.state.spoke is None else thread.read([spoke])
+    spoke = thread.state.spoke
+    newest = thread.newest(NEWEST) if thread.state.messages - (spoke or 0) > NEWEST else []
+    work = "\n".join(words_of(kept)[:GLANCE] for kept in newest)
+    said = {} if spoke is None else thread.read([spoke])
     return Inquiry("".join(kept.message.content_text or "" for kept in said.values()), work)
 
 
@@ -145,12 +145,11 @@ class Recollection:
     def for_event(self) -> list[Chosen]:
         """What an event records: positions, scores, and factors of the best; no texts."""
         best = nlargest(EXPLAINED, self.chosen, key=lambda each: (each.score, -each.position))
-        told: list[Chosen] = []
-        for each in self.chosen:
-            why = each.why.items() if each in best else ()
-            factors = {name: round(share, 3) for name, share in why}
-            told.append((each.position, round(each.score, 3), factors))
-        return told
+        told = [(each, each.why.items() if each in best else ()) for each in self.chosen]
+        return [
+            (each.position, round(each.score, 3), {name: round(share, 3) for name, share in why})
+            for each, why in told
+        ]
 
     def for_state(self) -> list[Chosen]:
         """What the state keeps while it is in the view: also the factors of all, unrounded."""
@@ -262,8 +261,7 @@ class Past:
 
         The newest messages show the forms of acts and outputs.
         """
-        thread, end = self.thread, self.thread.state.messages
-        newest = thread.read(range(max(0, end - LINES), end) if said else ()).values()
+        newest = self.thread.newest(LINES) if said else ()
         protocol = protocol_of([kept.message for kept in newest])
         for place in said if protocol.syntaxes else ():
             texts = self.texts([place - 1, place])
@@ -378,7 +376,9 @@ class MessageVectors:
             block = self._blocks.setdefault(number, kind(embedder))
             places = range(self._next, min(stop, (number + 1) * _BLOCK))
             found = self._thread.read(places).values()
-            block.add(*(_brief(kept) for kept in found if kept.message.role != "system"))
+            seen = [kept.remembered for kept in found if kept.message.role != "system"]
+            # only the beginning of each is embedded
+            block.add(*(replace(each, text=each.text[:GLANCE]) for each in seen))
             self._next = places.stop
             if places.stop % _BLOCK == 0:
                 self._keep(number)
@@ -409,11 +409,6 @@ class MessageVectors:
         return f"vectors:{number}:{self._thread.name}"
 
 
-def _brief(kept: Kept) -> Remembered:
-    """The message with the beginning that is embedded."""
-    return replace(kept.remembered, text=kept.remembered.text[:GLANCE])
-
-
 @dataclass
 class FactReader:
     """The facts of one thread, without those that a user deleted."""
@@ -434,15 +429,13 @@ class FactReader:
         ledger = self._ledger
         if ledger is None or self._rewordings != state.rewordings:
             ledger, self._next, self._rewordings = facts.Ledger(), 0, state.rewordings
+        forgotten = {tuple(key): at for at, key in sorted(state.forgotten)}
         said = (kept for kept in self.thread.forwards(self._next) if not kept.message.results)
         for kept in said:
             seen = as_remembered(kept, state)
             fresh = facts.facts_in(replace(seen, text=self.tells(seen.text)))
-            ledger = ledger.adding(fact for fact in fresh if not self._forgotten(fact))
+            ledger = ledger.adding(
+                fact for fact in fresh if fact.position >= forgotten.get(fact.key, 0)
+            )
         self._ledger, self._next = ledger, state.messages
         return ledger
-
-    def _forgotten(self, fact: Fact) -> bool:
-        return any(
-            fact.position < at and fact.key == tuple(key) for at, key in self.thread.state.forgotten
-        )

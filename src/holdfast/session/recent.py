@@ -223,9 +223,7 @@ class RecentTurns:
 
     def is_talk(self) -> bool:
         """Whether the newest messages are mostly words, not calls and results."""
-        end = self.state.messages
-        kept = self.thread.read(range(max(0, end - LINES), end))
-        events = events_of([_bare(each) for each in kept.values()], {})
+        events = events_of(list(map(_bare, self.thread.newest(LINES))), {})
         said = sum(len(each.text) for each in events if each.function == "words")
         told = sum(len(each.text) for each in events if each.function != "instruction")
         return said >= _TALK * told
@@ -276,8 +274,8 @@ class RecentTurns:
 
     def _part_of(self, made: Made) -> Part:
         first = {*self.state.system} if made.is_talk else {*self.state.system, self.state.task}
-        looked_at = [*self._before(made)]
-        looked_at += self.thread.read(range(made.start, made.end)).values()
+        since = self.thread.read(range(made.start, made.end)).values()
+        looked_at = [*self._before(made), *since]
         wanted = [each.position for each in looked_at]
         notes = [marked_message(self.thread, made.told)] if made.told else []
         head = sum(1 for _ in takewhile(first.__contains__, wanted))
@@ -300,6 +298,7 @@ class RecentTurns:
             left = [(i, original) for i, original in left if i != head]
         stands = tuple(None if i is None else places[i] for i, _ in left)
         untold = {places[i] for i in _left_out(result)} if result else ()
+        held = takewhile(set(stands).__contains__, reversed(wanted))
         return Part(
             self.thread.wire.read([original for _, original in left]).messages,
             tokens,
@@ -307,7 +306,7 @@ class RecentTurns:
             stands,
             sum(1 for _ in takewhile(first.__contains__, stands)),
             made.end,
-            _since(stands, wanted),
+            min(held, default=wanted[-1] + 1 if wanted else 0),
             tuple(place for place in wanted if place not in untold),
             result,
         )
@@ -382,9 +381,3 @@ def _left_out(result: CompressionResult) -> set[int]:
                 if not folds or edit.reason == LEFT_OUT:
                     gone.update(place for i in edit.indices if (place := places[i]) is not None)
     return gone
-
-
-def _since(stands: Sequence[int | None], positions: Sequence[int]) -> int:
-    """The first position from which all positions are in ``stands``."""
-    held = takewhile(set(stands).__contains__, reversed(positions))
-    return min(held, default=positions[-1] + 1 if positions else 0)

@@ -219,12 +219,7 @@ def _figures(story: Story) -> Iterator[str]:
 
 def _changed(stats: Stats) -> dict[str, int]:
     """The numbers of changes by people and models, by kind, without zeros."""
-    changed = {
-        "deleted": stats.deleted,
-        "edited": stats.edited,
-        "pinned": stats.pinned,
-        "remembered": stats.notes,
-    }
+    changed = attributes(stats, "deleted edited pinned") | {"remembered": stats.notes}
     return {name: number for name, number in changed.items() if number}
 
 
@@ -328,9 +323,14 @@ def _chart(lines: Sequence[tuple[str, str, Sequence[Point]]]) -> str:
         return ""
     first, last = min(times), max(times)
     most = max(value for _, value in points) or 1.0
+
+    def steps(line: Sequence[Point]) -> Iterator[str]:
+        for n, (at, value) in enumerate(line):
+            x, y = _WIDTH * (at - first) / (last - first), _HEIGHT * (1 - value / most)
+            yield f"M{x:.1f},{y:.1f}" if n == 0 else f"H{x:.1f}V{y:.1f}"
+
     paths = "".join(
-        f'<path class="{name}" d="{"".join(_path(line, first, last, most))}">'
-        f"<title>{title}</title></path>"
+        f'<path class="{name}" d="{"".join(steps(line))}"><title>{title}</title></path>'
         for name, title, line in lines
     )
     key = "".join(f'<span class="{name}">{title}</span>' for name, title, _ in lines)
@@ -340,12 +340,6 @@ def _chart(lines: Sequence[tuple[str, str, Sequence[Point]]]) -> str:
         f'preserveAspectRatio="none">{paths}</svg><p class="key">{key}<span '
         f'class="scale">{scale}</span></p>'
     )
-
-
-def _path(line: Sequence[Point], first: float, last: float, most: float) -> Iterator[str]:
-    for n, (at, value) in enumerate(line):
-        x, y = _WIDTH * (at - first) / (last - first), _HEIGHT * (1 - value / most)
-        yield f"M{x:.1f},{y:.1f}" if n == 0 else f"H{x:.1f}V{y:.1f}"
 
 
 def _gauges(story: Story) -> Iterator[str]:

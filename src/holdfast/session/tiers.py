@@ -117,57 +117,6 @@ class SavedTiers:
     """The tokens of all messages at the last maintenance."""
 
 
-@dataclass
-class TierStore:
-    """Reads and writes the tiers of one thread, each under its own key.
-
-    Hot is written each time, and so identifies the last writer.
-    """
-
-    thread: Thread
-    _last: str | None = ""
-
-    def load(self) -> SavedTiers | None:
-        """The saved tiers; None if they were last read or written here.
-
-        Empty tiers if they cannot be read.
-        """
-        hot = self._text("hot")
-        if hot == self._last:
-            return None
-        texts = {tier: hot if tier == "hot" else self._text(tier) for tier in TIERS}
-        self._last = hot
-        try:
-            kept = {tier: json.loads(text) for tier, text in texts.items() if text}
-            held = {tier: tuple(map(_segment, data["segments"])) for tier, data in kept.items()}
-            newest = max(kept.values(), key=lambda data: data["next"], default={"next": 0})
-            events, tokens = newest.get("events", 0), newest.get("tokens", 0)
-            return SavedTiers(Tiers(**held), newest["next"], events, tokens)
-        except (ValueError, KeyError, TypeError):
-            return SavedTiers()
-
-    def save(self, before: Tiers, now: SavedTiers) -> None:
-        """Save the tiers that differ from before. Raises StoreError if that fails."""
-        run = token_hex(16)  # distinguishes another session's writes, even with the same hot tier
-        head = attributes(now, "next events tokens") | {"run": run}
-        changed = {
-            self._key(tier): compact({**head, "segments": now.tiers.of(tier)}, otherwise=fields_of)
-            for tier in TIERS
-            if tier == "hot" or now.tiers.of(tier) != before.of(tier)
-        }
-        set_all(self.thread.store, changed)
-        self._last = changed[self._key("hot")]
-
-    def _text(self, tier: Tier) -> str | None:
-        try:
-            return settled(self.thread.store.get(self._key(tier)))
-        except CorruptError:
-            return "damaged"  # treated as any text that cannot be read
-
-    def _key(self, tier: Tier) -> str:
-        return f"tier:{tier}:{self.thread.name}"
-
-
 def _segment(data: Mapping[str, Any]) -> Segment:
     facts: dict[str, Any] = {**data, "span": tuple(data["span"]) if data["span"] else None}
     return Segment(**facts)
@@ -217,7 +166,10 @@ class CondenserOrRules:
 
 
 class ThreadTiers:
-    """Keeps the tiers of one thread up to date."""
+    """Keeps the tiers of one thread up to date, each under a key of its own in the store.
+
+    Hot is written each time, and so identifies the last writer.
+    """
 
     def __init__(self, thread: Thread, options: SessionOptions) -> None:
         own = options.own
@@ -225,12 +177,13 @@ class ThreadTiers:
         self.likeness = Likeness(options.lineup, options.redacts)
         self.behind = False
         self._loaded: SavedTiers | None = None
+        self._last: str | None = ""
+        """Hot as it was last read or written here."""
         self._turns = Turns(thread, own.segmentation)
         self.condenser = CondenserOrRules(own.condenser)
         self._maintenance = Maintenance(
             own.tiers, thread.meter.text, self._turns.text, self.condenser, self._turns.before
         )
-        self._store = TierStore(thread)
         self._tokens_seen = 0
         """The tokens of the thread when new turns were last looked for."""
 
@@ -327,11 +280,43 @@ class ThreadTiers:
         return dict(Counter(str(segment.metadata.get("written_by", RULE)) for segment in forms))
 
     def _reload(self) -> None:
-        """Read the tiers again if another session has maintained them."""
-        found = self._store.load()
-        if found is not None:
-            tokens = min(found.tokens, self.thread.state.tokens)
-            self._loaded = replace(found, tokens=tokens)
+        """Read the tiers again if another session has maintained them.
+
+        They are empty if they cannot be read.
+        """
+        hot = self._text("hot")
+        if hot == self._last:
+            return
+        texts = {tier: hot if tier == "hot" else self._text(tier) for tier in TIERS}
+        self._last, self._loaded = hot, SavedTiers()
+        with suppress(ValueError, KeyError, TypeError):
+            kept = {tier: json.loads(text) for tier, text in texts.items() if text}
+            held = {tier: tuple(map(_segment, data["segments"])) for tier, data in kept.items()}
+            newest = max(kept.values(), key=lambda data: data["next"], default={"next": 0})
+            events = newest.get("events", 0)
+            tokens = min(newest.get("tokens", 0), self.thread.state.tokens)
+            self._loaded = SavedTiers(Tiers(**held), newest["next"], events, tokens)
+
+    def _save(self, before: Tiers) -> None:
+        """Save the tiers that differ from before. Raises StoreError if that fails."""
+        run = token_hex(16)  # distinguishes another session's writes, even with the same hot tier
+        head, now = attributes(self._saved, "next events tokens") | {"run": run}, self.tiers
+        changed = {
+            self._key(tier): compact({**head, "segments": now.of(tier)}, otherwise=fields_of)
+            for tier in TIERS
+            if tier == "hot" or now.of(tier) != before.of(tier)
+        }
+        set_all(self.thread.store, changed)
+        self._last = changed[self._key("hot")]
+
+    def _text(self, tier: Tier) -> str | None:
+        try:
+            return settled(self.thread.store.get(self._key(tier)))
+        except CorruptError:
+            return "damaged"  # treated as any text that cannot be read
+
+    def _key(self, tier: Tier) -> str:
+        return f"tier:{tier}:{self.thread.name}"
 
     @contextmanager
     def _changing(self) -> Generator[None]:
@@ -345,7 +330,7 @@ class ThreadTiers:
         try:
             yield
             if (self.tiers, self._saved.next) != (before.tiers, before.next):
-                self._store.save(before.tiers, self._saved)
+                self._save(before.tiers)
             if self._moves:
                 reason = f"{amount(len(self._moves), 'segment')} changed tiers"
                 self.thread.record("tiers", reason, self._facts(self._moves))
@@ -373,22 +358,19 @@ class ThreadTiers:
         """
         with self._changing():
             for wanted, form in forms.items():
-                self._take(wanted, form)
-
-    def _take(self, wanted: WantedForm, form: Form) -> None:
-        found = self.tiers.find(wanted.id)
-        if found is None:
-            return
-        tier, segment = found
-        if segment.level != wanted.level or "written_by" in segment.metadata:
-            return
-        if self._turns.condensed_of(segment) != wanted.text:
-            return
-        taken = not form.refused and form.text != segment.content
-        writer, now = self.likeness.lineup.writer if taken else RULE, self.thread.now()
-        after = use_form(segment, wanted.text, form, writer, self.thread.meter.text, now)
-        moves = [Move(segment, after, tier, tier, "rewritten")] if taken else []
-        self._put(self.tiers.placing(tier, after), moves)
+                found = self.tiers.find(wanted.id)
+                if found is None:
+                    continue
+                tier, segment = found
+                if segment.level != wanted.level or "written_by" in segment.metadata:
+                    continue
+                if self._turns.condensed_of(segment) != wanted.text:
+                    continue
+                taken = not form.refused and form.text != segment.content
+                writer, now = self.likeness.lineup.writer if taken else RULE, self.thread.now()
+                after = use_form(segment, wanted.text, form, writer, self.thread.meter.text, now)
+                moves = [Move(segment, after, tier, tier, "rewritten")] if taken else []
+                self._put(self.tiers.placing(tier, after), moves)
 
     def _add_changed(self) -> None:
         """Add the turns again whose messages were edited or deleted since the last run."""
@@ -427,7 +409,7 @@ class ThreadTiers:
         """Move segments found since the last run up one tier, or to hot if marked as important."""
         found = self.thread.state.take_found()
         for segment in self.tiers.all() if found else ():
-            times = max((found.get(position, 0) for position in covered(segment)), default=0)
+            times = max(found.get(position, 0) for position in covered(segment))
             if not times:
                 continue
             if segment.level == VERBATIM:

@@ -59,7 +59,7 @@ def author(thread: Thread, message: Remembered, tells: Callable[[str], str]) -> 
 
 def calls_of(thread: Thread, at: int) -> list[ToolCall]:
     """The nearby calls that returned the results of the message at this position."""
-    near = [kept.message for kept in thread.read(range(max(0, at - LINES), at + 1)).values()]
+    near = [kept.message for kept in thread.read(range(at - LINES, at + 1)).values()]
     calls = [
         near[i].parts[k]
         for result, (i, k) in sorted(paired(near).items())
@@ -200,9 +200,7 @@ class TurnCondenser(RuleCondenser):
 
     def condense(self, text: str, level: int, count: Count) -> str:
         """The form at the level; the text itself if the form would not be smaller."""
-        has_acts = f"{_CALL}: " in text or f"{_RESULT}: " in text
-        notes = _notes(text, level, count) if has_acts else ""
-        return notes or RuleCondenser.condense(self, text, level, count)
+        return _notes(text, level, count) or RuleCondenser.condense(self, text, level, count)
 
 
 def _notes(text: str, level: int, count: Count) -> str:
@@ -335,7 +333,7 @@ class Turns:
     def newest(self) -> str:
         """The newest messages: the current topic."""
         end = self._state.messages
-        return self._text(self._spoken((max(0, end - NEWEST), end - 1)))
+        return self._text(self._spoken((end - NEWEST, end - 1)))
 
     def _spoken(self, span: Span) -> list[Kept]:
         """The messages with edits applied, without system messages, which are in every view."""

@@ -7,7 +7,7 @@ was recalled stays in the view until then.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
 from typing import Any
@@ -21,10 +21,9 @@ from holdfast.result import CompressionMetrics, CompressionResult, Net
 from holdfast.text.visible import GLANCE, amount
 from holdfast.validity import repair
 
-from .arguments import SessionOptions
-from .log import NEWEST, Thread
+from .log import NEWEST
 from .recall import WORTH, Inquiry, Past, Recalled, Recollection, of_the_newest
-from .recent import LastFit, Part, RecentTurns, marked_message, notes_text
+from .recent import Part, RecentTurns, marked_message, notes_text
 from .state import Made
 
 
@@ -171,7 +170,9 @@ class Fit:
 
     def _for_question(self, query: str) -> View:
         """The view for a question: what answers it of all messages, and what a search adds."""
-        notes, share = self._past_tokens(""), self._searched()
+        notes = self._past_tokens("")
+        lacks = _ENOUGH[self.recent.is_talk()] - self.room / max(1, self.state.tokens)
+        share = max(_PAST, _SEARCHED * lacks)  # of the room, for what a search finds
         if share < 1 - _ASKED_RECENT:
             scope = self.recent.scope(None)
         else:
@@ -183,11 +184,6 @@ class Fit:
         asked = Inquiry(query)
         past = self._recollect(asked, self.limit - part.tokens, set(part.places), 0.0)
         return self._recalling(part, past, asked, "recalled")
-
-    def _searched(self) -> float:
-        """The share of the room for what a search finds."""
-        lacks = _ENOUGH[self.recent.is_talk()] - self.room / max(1, self.state.tokens)
-        return max(_PAST, _SEARCHED * lacks)
 
     # what comes next
 
@@ -399,72 +395,61 @@ class Fit:
         return self.recent.size(self._past_message(recalled))
 
 
-@dataclass(frozen=True)
-class ViewMaker:
-    """Makes views of a thread that its provider accepts, also after later appends and changes."""
+def valid_view(budget: Budget, prepared: Callable[[Budget], Fit]) -> View:
+    """A view that the provider accepts, also after later appends and changes.
 
-    thread: Thread
-    last_fit: LastFit
-    options: SessionOptions
-    past: Past
-    query: str | None
-    tools: object
+    It is over its budget if there is no smaller one. ``prepared`` makes a fit for a budget.
+    """
+    fit = prepared(budget)
+    view = fit.view()
+    if not _is_refused(fit):
+        return view
+    limit, mended = view.limit, _paired(fit, view)
+    while not mended.budget_met:
+        room = view.tokens - (mended.tokens - limit)  # what is added takes room
+        smaller = prepared(Budget(limit=room)).view() if room > 0 else view
+        if smaller.tokens >= view.tokens:
+            break
+        view, mended = smaller, replace(_paired(fit, smaller), limit=limit)
+    return mended
 
-    def view(self, budget: Budget) -> View:
-        """A valid view; one that is still over its budget if there is no smaller one."""
-        fit = self._fit(budget)
-        view = fit.view()
-        if not self._is_refused(fit.messages):
-            return view
-        limit, mended = view.limit, self._paired(view)
-        while not mended.budget_met:
-            room = view.tokens - (mended.tokens - limit)  # what is added takes room
-            smaller = self._fit(Budget(limit=room)).view() if room > 0 else view
-            if smaller.tokens >= view.tokens:
-                break
-            view, mended = smaller, replace(self._paired(smaller), limit=limit)
-        return mended
 
-    def smallest(self, view: View, budget: Budget) -> int:
-        """A limit that can be met, near to the tokens of the view, which grows with the limit."""
-        least = 0
-        while not view.budget_met:
-            least = budget.limit_for(view.tokens)
-            view = self.view(replace(budget, limit=least, window=None))
-        return least
+def smallest_limit(view: View, budget: Budget, prepared: Callable[[Budget], Fit]) -> int:
+    """A limit that can be met, near to the tokens of the view, which grows with the limit."""
+    least = 0
+    while not view.budget_met:
+        least = budget.limit_for(view.tokens)
+        view = valid_view(replace(budget, limit=least, window=None), prepared)
+    return least
 
-    def _fit(self, budget: Budget) -> Fit:
-        recent = RecentTurns(
-            self.thread, self.last_fit, self.options, budget, self.query, self.tools
-        )
-        return Fit(recent, self.past)
 
-    def _is_refused(self, messages: Sequence[Message]) -> bool:
-        """Whether the thread's format refuses the messages of a view.
+def _is_refused(fit: Fit) -> bool:
+    """Whether the thread's format refuses the messages of a view.
 
-        Calls at its end that still wait for results are no reason. A message of the last view is
-        not checked by itself again, only its order: with 200 messages that takes a third as long.
-        """
-        under_way = _under_way(messages, self.thread.state.waiting)
-        rest = [message for i, message in enumerate(messages) if i not in under_way]
-        fresh = [message for message in rest if message not in self.last_fit.accepted]
-        rules = self.thread.wire.rules
-        alone = [rule for rule in rules if rule.alone]
-        together = [rule for rule in rules if not rule.alone]
-        if violations(together, rest) or violations(alone, fresh):
-            return True
-        self.last_fit.accepted = frozenset(rest[:-1])  # rules expect less of a last message
-        return False
+    Calls at its end that still wait for results are no reason. A message of the last view is not
+    checked by itself again, only its order: with 200 messages that takes a third as long.
+    """
+    under_way = _under_way(fit.messages, fit.state.waiting)
+    rest = [message for i, message in enumerate(fit.messages) if i not in under_way]
+    fresh = [message for message in rest if message not in fit.last_fit.accepted]
+    rules = fit.thread.wire.rules
+    alone = [rule for rule in rules if rule.alone]
+    together = [rule for rule in rules if not rule.alone]
+    if violations(together, rest) or violations(alone, fresh):
+        return True
+    fit.last_fit.accepted = frozenset(rest[:-1])  # rules expect less of a last message
+    return False
 
-    def _paired(self, view: View) -> View:
-        """The view after ``repair``; calls at its end that still wait for results stay."""
-        form, waiting, asked = self.thread.wire, self.thread.state.waiting, self.options.of_compress
-        under_way = _under_way(form.read(view.messages).messages, waiting)
-        rest = [message for i, message in enumerate(view.messages) if i not in under_way]
-        mended = repair(rest, form, model=asked.get("model"), counter=asked.get("counter"))
-        added = mended.metrics.tokens_after - mended.metrics.tokens_before
-        messages = [*mended.messages, *(view.messages[i] for i in under_way)]
-        return replace(view, messages=messages, tokens=view.tokens + added)
+
+def _paired(fit: Fit, view: View) -> View:
+    """The view after ``repair``; calls at its end that still wait for results stay."""
+    form, asked = fit.thread.wire, fit.recent.options.of_compress
+    under_way = _under_way(form.read(view.messages).messages, fit.state.waiting)
+    rest = [message for i, message in enumerate(view.messages) if i not in under_way]
+    mended = repair(rest, form, model=asked.get("model"), counter=asked.get("counter"))
+    added = mended.metrics.tokens_after - mended.metrics.tokens_before
+    messages = [*mended.messages, *(view.messages[i] for i in under_way)]
+    return replace(view, messages=messages, tokens=view.tokens + added)
 
 
 def _under_way(messages: Sequence[Message], waiting: Sequence[str]) -> list[int]:

@@ -13,11 +13,8 @@ from holdfast.kernel.transcript import Format
 
 from .state import State
 
-
-@cache
-def wire_of(name: str) -> Format:
-    """The format of this name; one shared object, since it has no state."""
-    return named(name)
+wire_of = cache(named)
+"""The format of this name; one shared object, since it has no state."""
 
 
 def form_of(originals: Sequence[object], state: State) -> Format:
@@ -25,7 +22,8 @@ def form_of(originals: Sequence[object], state: State) -> Format:
     if state.is_settled:
         return wire_of(state.format)
     seen = detect(list(originals))
-    if state.messages and not _reads_plain(seen.name):
+    # a thread may have begun with plain messages, which not every format can read
+    if state.messages and not is_readable({"role": "user", "content": "plain"}, seen):
         return wire_of(state.format or "plain")
     return seen if seen.name != "plain" or not state.format else wire_of(state.format)
 
@@ -87,9 +85,3 @@ def is_readable(original: object, form: Format | None = None) -> bool:
     except FormatError:
         return False
     return True
-
-
-@cache
-def _reads_plain(name: str) -> bool:
-    """Whether the format can read plain messages, with which a thread may have begun."""
-    return is_readable({"role": "user", "content": "plain"}, wire_of(name))

@@ -2,29 +2,29 @@
 
 from urllib.parse import unquote_plus
 
-from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import Registry, imported, rows
 from holdfast.kernel.typed import check_type
 
-_PLACES = rows("""
-    memory in_process:InProcessStore
-    sqlite sqlite:SqliteStore
-    file objects:FolderStore
-    postgresql postgres:PostgresStore
-    postgres postgres:PostgresStore
-    redis redis:RedisStore
-    rediss redis:RedisStore
-    valkey redis:RedisStore
-    valkeys redis:RedisStore
-    s3 objects:ObjectStore
-    gs objects:ObjectStore
-    az objects:ObjectStore
-""")
+from .protocols import unusable
+
 STORES = Registry(
     "store",
     "stores",
-    {scheme: f"holdfast.stores.{place}" for scheme, place in _PLACES.items()},
+    rows("""
+        memory holdfast.stores.in_process:InProcessStore
+        sqlite holdfast.stores.sqlite:SqliteStore
+        file holdfast.stores.objects:FolderStore
+        postgresql holdfast.stores.postgres:PostgresStore
+        postgres holdfast.stores.postgres:PostgresStore
+        redis holdfast.stores.redis:RedisStore
+        rediss holdfast.stores.redis:RedisStore
+        valkey holdfast.stores.redis:RedisStore
+        valkeys holdfast.stores.redis:RedisStore
+        s3 holdfast.stores.objects:ObjectStore
+        gs holdfast.stores.objects:ObjectStore
+        az holdfast.stores.objects:ObjectStore
+    """),
 )
 """The stores by URL scheme. A class of another package must have ``from_url`` too."""
 
@@ -66,10 +66,9 @@ def _checked(given: object) -> KeyValueStore:
     if isinstance(given, KeyValueStore) and not isinstance(given, type):
         return given
     what = f"the class {given.__name__}" if isinstance(given, type) else f"a {type(given).__name__}"
-    raise ConfigError(
+    raise unusable(
         f"{what} is not a store",
-        place="store",
-        advice="give a URL such as 'sqlite:///agent.db', or an object with get, set and delete",
+        "give a URL such as 'sqlite:///agent.db', or an object with get, set and delete",
     )
 
 
@@ -90,9 +89,7 @@ def _scheme(url: str) -> str:
     scheme, mark, _ = url.partition("://")
     if not mark:
         file = url.removeprefix("sqlite:") or "agent.db"
-        raise ConfigError(
-            f"{url!r} is not a URL", place="store", advice=f"a file is written 'sqlite:///{file}'"
-        )
+        raise unusable(f"{url!r} is not a URL", f"a file is written 'sqlite:///{file}'")
     if scheme.lower() not in STORES:
         raise STORES.unknown(scheme).at("store")
     return scheme.lower()

@@ -23,7 +23,7 @@ from holdfast.kernel.errors import (
 )
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import imported, needed_by
-from holdfast.kernel.typed import typed
+from holdfast.kernel.typed import object_of, typed
 from holdfast.text.keyed import KEY_DIGITS, is_known
 from holdfast.text.keyed import key_of as keyed
 
@@ -95,23 +95,19 @@ def header_of(name: str, blob: bytes) -> Header:
     Raises StoreError if a newer Holdfast wrote it.
     """
     line, end, _ = blob.partition(b"\n")
-    try:
-        return _parsed(json.loads(line) if end else None)
-    except (ValueError, RecursionError) as fault:
-        raise CorruptError(name, "its first line is not that of an artifact") from fault
-
-
-def _parsed(line: object) -> Header:
-    match line:
+    facts = object_of(line) if end else None
+    match facts:
         case {"holdfast": 1}:
-            found: Header = typed(line, Header)
-            return found
+            with suppress(ValueError):
+                found: Header = typed(facts, Header)
+                return found
         case {"holdfast": int(newer)} if newer > VERSION:
             raise StoreError(
                 f"an artifact of form {newer} needs a newer Holdfast: pip install -U holdfast"
             )
         case _:
-            raise ValueError("it is not a header")
+            pass
+    raise CorruptError(name, "its first line is not that of an artifact")
 
 
 def check_artifact(reference: str, blob: bytes) -> None:

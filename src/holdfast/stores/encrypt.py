@@ -274,22 +274,6 @@ def _keys_in(inner: KeyValueStore, key: bytes | str) -> Keys:
         lock = _lock_of(Keys([token_bytes(OWN_BYTES)]), key)
         if not put_new(inner, LOCK, lock):
             lock = settled(inner.get(LOCK)) or ""
-    return _keys_of(lock, key)
-
-
-def _derived(key: bytes | str, salt: bytes) -> bytes:
-    if isinstance(key, str):
-        key = Scrypt(salt, KEY_BYTES, SCRYPT_N, SCRYPT_R, SCRYPT_P).derive(to_bytes(key))
-    return HKDF(SHA512(), OWN_BYTES, salt, b"holdfast store").derive(key)
-
-
-def _lock_of(keys: Keys, key: bytes | str) -> str:
-    salt = token_bytes(SALT_BYTES)
-    sealed = AESSIV(_derived(key, salt)).encrypt(b"".join(keys.own), [b"keys"])
-    return json.dumps({"holdfast": 2, "salt": salt.hex(), "keys": sealed.hex()})
-
-
-def _keys_of(lock: str, key: bytes | str) -> Keys:
     try:
         match json.loads(lock):
             case {"holdfast": 1, "salt": str(salt), "check": str(check)}:
@@ -311,3 +295,15 @@ def _keys_of(lock: str, key: bytes | str) -> Keys:
         ) from fault
     except ValueError as fault:
         raise StoreError(f"the entry {LOCK!r} of the encrypted store is damaged") from fault
+
+
+def _derived(key: bytes | str, salt: bytes) -> bytes:
+    if isinstance(key, str):
+        key = Scrypt(salt, KEY_BYTES, SCRYPT_N, SCRYPT_R, SCRYPT_P).derive(to_bytes(key))
+    return HKDF(SHA512(), OWN_BYTES, salt, b"holdfast store").derive(key)
+
+
+def _lock_of(keys: Keys, key: bytes | str) -> str:
+    salt = token_bytes(SALT_BYTES)
+    sealed = AESSIV(_derived(key, salt)).encrypt(b"".join(keys.own), [b"keys"])
+    return json.dumps({"holdfast": 2, "salt": salt.hex(), "keys": sealed.hex()})

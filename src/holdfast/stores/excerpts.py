@@ -182,24 +182,19 @@ def split_lines(text: str) -> list[str]:
 
 
 def _matcher(pattern: str) -> Callable[[str], bool]:
-    if SIGNS.isdisjoint(pattern):
-        return lambda line: pattern in line
-    compiled = _compiled(pattern)
-    return lambda line: compiled.search(_utf8(line)) is not None
-
-
-def _compiled(pattern: str) -> Any:
-    """The pattern of RE2, which takes linear time for any pattern and text.
+    """Plain words, or a pattern of RE2, which takes linear time for any pattern and text.
 
     Raises ConfigError, with the problem, for a malformed one.
     """
+    if SIGNS.isdisjoint(pattern):
+        return lambda line: pattern in line
     with needed_by("a pattern that is more than plain text"):
         # not a plain import: the package has no types for the checkers
         re2: Any = imported("re2")
     options = re2.Options()
     options.log_errors = False
     try:
-        return re2.compile(_utf8(pattern), options)
+        compiled = re2.compile(_utf8(pattern), options)
     except re2.error as fault:
         raise ConfigError(
             fault.args[0].decode("utf-8", "replace"),
@@ -207,6 +202,7 @@ def _compiled(pattern: str) -> Any:
             advice="a pattern is a regular expression of RE2, "
             "without look-around and back-references",
         ) from fault
+    return lambda line: compiled.search(_utf8(line)) is not None
 
 
 def _utf8(text: str) -> bytes:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from threading import RLock
@@ -153,8 +153,8 @@ class LogsOverKeys(MappedStore):
             stem = "0".join(_place(prefix)) if THREAD_LOG.fullmatch(prefix) else ""
             found = filter(None, map(_entry, settled(self._inner.keys(stem))))
             return sorted(name for name, at in found if at == "0" and name.startswith(prefix))
-        noted: Mapping[int, Line] = self._names.read(range(self._names.length()))
-        names = [line.body for line in noted.values() if line.body.startswith(prefix)]
+        noted = self._names.read(range(self._names.length())).values()
+        names = [line.body for line in noted if line.body.startswith(prefix)]
         return sorted([each for each in names if settled(self._inner.get("0".join(_place(each))))])
 
     def erase_log(self, name: str) -> None:

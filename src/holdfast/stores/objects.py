@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from binascii import a2b_qp
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
@@ -31,7 +32,6 @@ with needed_by("a store of objects", "objects"):
     from obstore.store import LocalStore, from_url
 
 _PLAIN = re.compile(rb"[^a-z0-9_.-]|^\.")
-_WRITTEN = re.compile(r"=([0-9a-f]{2})")
 _LONGEST = 200  # bytes of one part of a path: file systems allow 255
 _MOST = 800  # bytes of a path: S3 allows 1,024, including the store's prefix
 _LONG = "=long"
@@ -127,8 +127,7 @@ class ObjectStore(BytesStore):
         """The key of a path; a long one is in the object."""
         if not path.startswith(f"{_LONG}/"):
             parts = ("" if part == "=" else part for part in path.split("/"))
-            plain = (_WRITTEN.sub(lambda byte: chr(int(byte[1], 16)), part) for part in parts)
-            return ":".join(to_text(path, part.encode("latin-1")) for part in plain)
+            return ":".join(to_text(path, a2b_qp(part.encode())) for part in parts)
         value = bytes(obstore.get(self._objects, path).bytes())
         length = int.from_bytes(value[:_KEY_LENGTH], "big")
         return to_text(path, value[_KEY_LENGTH : _KEY_LENGTH + length])
@@ -162,16 +161,15 @@ def problem_line(fault: Exception) -> str:
 
 def _path(key: str) -> tuple[str, bytes]:
     """The path of a key's object, and the bytes stored before its value."""
-    parts = [_PLAIN.sub(_escaped, to_bytes(part)).decode() or "=" for part in key.split(":")]
+    escaped = (
+        _PLAIN.sub(lambda sign: b"=%02x" % sign[0][0], to_bytes(part)) for part in key.split(":")
+    )
+    parts = [part.decode() or "=" for part in escaped]
     path = "/".join(parts)
     if len(path) <= _MOST and all(len(part) <= _LONGEST for part in parts):
         return path, b""
     name = to_bytes(key)
     return f"{_LONG}/{sha256(name).hexdigest()}", len(name).to_bytes(_KEY_LENGTH, "big") + name
-
-
-def _escaped(found: re.Match[bytes]) -> bytes:
-    return b"".join(b"=%02x" % byte for byte in found[0])
 
 
 FILE, ARTIFACTS = "holdfast.db", "artifacts"

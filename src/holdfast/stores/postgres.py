@@ -183,8 +183,6 @@ _CLAIM = """INSERT INTO holdfast_entries (hash, key, value)
     VALUES (sha256(%(key)s), %(key)s, %(value)s)
     ON CONFLICT (hash) DO UPDATE SET value = excluded.value, ends = NULL
     WHERE holdfast_entries.ends <= %(now)s RETURNING 1"""
-_DELETE = "DELETE FROM holdfast_entries WHERE hash = sha256(%s)"
-_FORGET = "DELETE FROM holdfast_entries WHERE ends <= %s"
 _LIST = """SELECT key FROM holdfast_entries
     WHERE substring(key FOR 256) >= substring(%(start)s FOR 256)
     AND substring(key FOR 256) <= %(end)s AND key >= %(start)s AND key < %(end)s
@@ -193,7 +191,6 @@ _LOGS = """SELECT name FROM holdfast_logs
     WHERE substring(name FOR 256) >= substring(%(start)s FOR 256)
     AND substring(name FOR 256) <= %(end)s AND name >= %(start)s AND name < %(end)s
     AND EXISTS (SELECT 1 FROM holdfast_lines WHERE log = holdfast_logs.id) ORDER BY name"""
-_ERASE = "DELETE FROM holdfast_logs WHERE hash = sha256(%s)"
 
 
 class PostgresStore(EntryStore):
@@ -252,7 +249,7 @@ class PostgresStore(EntryStore):
 
     def delete(self, key: str) -> None:
         """Delete the key."""
-        self._server.do(_DELETE, (to_bytes(key),))
+        self._server.do("DELETE FROM holdfast_entries WHERE hash = sha256(%s)", (to_bytes(key),))
 
     def keys(self, prefix: str = "") -> list[str]:
         """The keys that start with the prefix, in order."""
@@ -280,7 +277,7 @@ class PostgresStore(EntryStore):
 
     def erase_log(self, name: str) -> None:
         """Remove the log with all its lines and their index."""
-        self._server.do(_ERASE, (to_bytes(name),))
+        self._server.do("DELETE FROM holdfast_logs WHERE hash = sha256(%s)", (to_bytes(name),))
 
     def migrate(self) -> int:
         """Apply the missing steps of the schema; return their number."""
@@ -308,7 +305,7 @@ class PostgresStore(EntryStore):
 
     def _write(self, values: Mapping[str, bytes], ends: float | None = None) -> None:
         if ends is not None:
-            self._server.do(_FORGET, (self._clock(),))
+            self._server.do("DELETE FROM holdfast_entries WHERE ends <= %s", (self._clock(),))
         if values:
             self._server.do(_SET, (ends, list(map(to_bytes, values)), list(values.values())))
 

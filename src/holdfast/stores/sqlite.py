@@ -57,7 +57,6 @@ _LOG = (
 )
 _BY_NAME, _BY_END = "WHERE", "INDEXED BY logs_by_end WHERE substr(name, -8) = substr(?1, -8) AND"
 _NEW_LOG = "INSERT INTO logs (name, length) VALUES (?, 0) RETURNING id, length"
-_GROW = "UPDATE logs SET length = ? WHERE id = ?"
 _KNOWN = "SELECT number FROM lines WHERE log = ? AND id = ?"
 _KEEP = "INSERT INTO lines (number, log, id, time, body) VALUES (?, ?, ?, ?, ?)"
 # CAST gives the written types, even on a damaged disk: a value of another type would raise an error
@@ -80,11 +79,9 @@ _INDEX = "SELECT indexed, terms, parts FROM logs WHERE id = ?"
 _OF_TERMS = (
     "SELECT term, {} FROM postings WHERE log = ? AND part = ? AND term IN ({}) ORDER BY term, at"
 )
-_POST = "INSERT INTO postings VALUES (?, ?, ?, ?, ?)"
 _COUNT = "UPDATE logs SET indexed = indexed + ?, terms = terms + ?, parts = ? WHERE id = ?"
 _MANY_PARTS = "SELECT id, parts FROM logs WHERE json_array_length(parts) > 1"
 _FROM = "SELECT term, block FROM postings WHERE log = ? AND part >= ? ORDER BY term, part, at"
-_WITHOUT = "DELETE FROM postings WHERE log = ? AND part >= ?"
 
 
 @dataclass
@@ -119,7 +116,7 @@ class SqliteLog:
                     end += 1
                 places.append(place)
             if end > length:
-                connection.execute(_GROW, (end, log))
+                connection.execute("UPDATE logs SET length = ? WHERE id = ?", (end, log))
             if connection.execute(_LATE, _span(log)).fetchone()[0] >= MOST_WAITING:
                 with _reading_words():
                     _index(connection, log)
@@ -260,14 +257,14 @@ def _post(
         for term, block in made
         for at in range(0, len(block), _BLOCK)
     )
-    connection.executemany(_POST, rows)
+    connection.executemany("INSERT INTO postings VALUES (?, ?, ?, ?, ?)", rows)
 
 
 def _merge(connection: sqlite3.Connection, log: int, parts: list[list[int]], number: int) -> None:
     """Merge the newest parts, so many of them, into one of the next level."""
     first, level = parts[-number]
     rows = connection.execute(_FROM, (log, first)).fetchall()
-    connection.execute(_WITHOUT, (log, first))
+    connection.execute("DELETE FROM postings WHERE log = ? AND part >= ?", (log, first))
     made = groupby(rows, itemgetter(0))
     joined = ((term, b"".join(block for _, block in some)) for term, some in made)
     _post(connection, log, first, joined)
@@ -295,8 +292,6 @@ _WRITE = (
     "ON CONFLICT (key) DO UPDATE SET value = excluded.value, ends = excluded.ends"
 )
 _CLAIM = f"{_WRITE} WHERE entries.ends <= ?"
-_DELETE = "DELETE FROM entries WHERE key = ?"
-_FORGET = "DELETE FROM entries WHERE ends <= ?"
 _LOGS = "SELECT name FROM logs WHERE name >= ? AND name < ? AND length > 0 ORDER BY name"
 _ERASED = (
     "DELETE FROM waiting WHERE number >= ?1 << 32 AND number < (?1 + 1) << 32",
@@ -368,7 +363,7 @@ class SqliteStore(EntryStore, ClosedAfterUse):
     def delete(self, key: str) -> None:
         """Delete the key."""
         with self._file.writing() as connection:
-            connection.execute(_DELETE, (to_bytes(key),))
+            connection.execute("DELETE FROM entries WHERE key = ?", (to_bytes(key),))
 
     def keys(self, prefix: str = "") -> list[str]:
         """The keys that start with the prefix, in order."""
@@ -428,7 +423,7 @@ class SqliteStore(EntryStore, ClosedAfterUse):
     def _write(self, values: Mapping[str, bytes], ends: float | None = None) -> None:
         with self._file.writing() as connection:
             if ends is not None:
-                connection.execute(_FORGET, (self._clock(),))
+                connection.execute("DELETE FROM entries WHERE ends <= ?", (self._clock(),))
             connection.executemany(_WRITE, [_row(*entry, ends) for entry in values.items()])
 
 

@@ -72,12 +72,9 @@ class MappedStore:
 
     def __init__(self, inner: KeyValueStore) -> None:
         self._inner = cast("_Complete", inner)
-        for name in _MAPPED:
-            if hasattr(inner, name):
-                setattr(self, name, getattr(self, f"_{name}"))
-        for name in _PASSED_ON:
+        for name in (*_MAPPED, *_PASSED_ON):
             if hasattr(inner, name) and not hasattr(self, name):
-                setattr(self, name, getattr(inner, name))
+                setattr(self, name, getattr(self, f"_{name}", getattr(inner, name)))
 
     def get(self, key: str) -> Answer[str | None]:
         """The value, or None."""
@@ -197,9 +194,8 @@ def _surround(
     for name in methods:
         if hasattr(inner, name):
             found = getattr(inner, name)
-            is_method = callable(found)
-            surrounded = partial(_within, partial(context, name), found) if is_method else found
-            setattr(made, name, surrounded)
+            surrounded = partial(_within, partial(context, name), found)
+            setattr(made, name, surrounded if callable(found) else found)
 
 
 def _within(
@@ -403,4 +399,4 @@ class MeasuredStore(MappedStore):
                 measure.longest = max(measure.longest, seconds)
 
 
-_OF_LOGS = ("length", "append", "read", "find", "between", "search")
+_OF_LOGS = "length append read find between search".split()
