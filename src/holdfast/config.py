@@ -7,7 +7,7 @@ arguments of the command line.
 import json
 import os
 import tomllib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from inspect import Parameter, signature
@@ -31,7 +31,7 @@ from holdfast.kernel.budget import Budget, written_tokens
 from holdfast.kernel.errors import ConfigError, FormatError
 from holdfast.kernel.forks import cached_property
 from holdfast.kernel.registry import Registry, imported, rows, similar
-from holdfast.kernel.typed import is_object
+from holdfast.kernel.typed import is_object, walked
 from holdfast.options import USUAL_PROFILE, Options, check, chosen
 from holdfast.profiles import PROFILE_KEYS, Layers, Profile, named_profile, profile_of
 from holdfast.providers import check_embedder, check_model
@@ -58,24 +58,6 @@ TABLES = Registry(
     """),
 )
 """The tables of a file by path, with the class of each; their keys are its arguments."""
-
-
-def _schemas(given: object) -> object:
-    """The given tool schemas, or those of a JSON file: a list, or ``tools`` of a request body."""
-    found = given
-    if isinstance(given, str):
-        try:
-            found = json.loads(Path(given).read_text("utf-8"))
-        except (OSError, ValueError) as fault:
-            raise ConfigError(
-                f"{given!r} cannot be read ({fault})", place="tools", advice="name a JSON file"
-            ) from fault
-        found = found.get("tools") if is_object(found) else found
-    try:
-        schemas(found)
-    except FormatError as fault:
-        raise ConfigError(fault.problem, place=fault.place, advice=fault.advice) from fault
-    return found
 
 
 _CHECKS: Mapping[str, Callable[[Any], object]] = {
@@ -115,8 +97,7 @@ class Config:
     @cached_property
     def budget(self) -> Budget:
         """The budget; if none is set, the window of the model."""
-        found = self.table("budget")
-        return found if isinstance(found, Budget) else Budget()
+        return cast("Budget | None", self.table("budget")) or Budget()
 
     @cached_property
     def profile(self) -> Profile:
@@ -139,7 +120,8 @@ class Config:
         """Every key that is set, by its path, such as ``limits.timeout``."""
         return {
             path: Setting(value, self._layers.origin(path))
-            for path, value in _leaves(self._layers.data)
+            for path, value in walked(self._layers.data)
+            if not is_object(value) and "[" not in path
         }
 
     def table(self, name: str) -> object:
@@ -152,7 +134,12 @@ class Config:
         make = TABLES.load(name)
         arguments = signature(make).parameters
         with self._layers.telling():
-            _check_table(name, said, arguments)
+            if not is_object(said):
+                raise ConfigError(f"{said!r} is not a table", place=name, advice=f"write [{name}]")
+            check_keys(said, list(arguments), name)
+            for key, argument in arguments.items():
+                if argument.default is Parameter.empty and key not in said:
+                    raise ConfigError(f"it has no {key}", place=name, advice=f"add {key} = ...")
             given = {
                 key: self.table(f"{name}.{key}") if f"{name}.{key}" in TABLES.table else value
                 for key, value in _given(said).items()
@@ -173,9 +160,27 @@ class Config:
 
     @cached_property
     def _tools(self) -> object:
-        """The tool schemas, read once: later the working directory may be another."""
+        """The given tool schemas, or those of a JSON file: a list, or ``tools`` of a request body.
+
+        Read once: later the working directory may be another.
+        """
+        found = given = self._layers.data["tools"]
         with inside("tools"):
-            return _schemas(self._layers.data["tools"])
+            if isinstance(given, str):
+                try:
+                    found = json.loads(Path(given).read_text("utf-8"))
+                except (OSError, ValueError) as fault:
+                    raise ConfigError(
+                        f"{given!r} cannot be read ({fault})",
+                        place="tools",
+                        advice="name a JSON file",
+                    ) from fault
+                found = found.get("tools") if is_object(found) else found
+            try:
+                schemas(found)
+            except FormatError as fault:
+                raise ConfigError(fault.problem, place=fault.place, advice=fault.advice) from fault
+        return found
 
     def _check(self) -> None:
         """Raise ConfigError for an unknown key or a wrong value."""
@@ -344,24 +349,6 @@ def _known() -> list[str]:
     return sorted(key for key in {*_hints(), *TABLES.table} - _OBJECTS if "." not in key)
 
 
-def _check_table(name: str, said: object, arguments: Mapping[str, Parameter]) -> None:
-    """Raise ConfigError for an unknown or a missing key, or for a value that is not a table."""
-    if not is_object(said):
-        raise ConfigError(f"{said!r} is not a table", place=name, advice=f"write [{name}]")
-    check_keys(said, list(arguments), name)
-    for key, argument in arguments.items():
-        if argument.default is Parameter.empty and key not in said:
-            raise ConfigError(f"it has no {key}", place=name, advice=f"add {key} = ...")
-
-
 def _given(data: Table) -> dict[str, Any]:
     """The keys that are set; null in YAML unsets a key."""
     return {key: value for key, value in data.items() if value is not None}
-
-
-def _leaves(value: Table, head: str = "") -> Iterator[tuple[str, object]]:
-    for key, inner in value.items():
-        if is_object(inner):
-            yield from _leaves(inner, f"{head}{key}.")
-        else:
-            yield f"{head}{key}", inner

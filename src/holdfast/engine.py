@@ -12,7 +12,7 @@ from holdfast.calls.lineup import Lineup
 from holdfast.compressors.pipeline import Pipeline, Stepwise, apply_steps
 from holdfast.compressors.summaries import Marks
 from holdfast.formats import read
-from holdfast.formats.payloads import ROLES, is_list, is_object, model_of, named
+from holdfast.formats.payloads import ROLES, is_object, model_of, named, objects_in
 from holdfast.kernel.budget import Allowance, Budget, BudgetLike, Meter, is_whole, thresholds
 from holdfast.kernel.compressor import Attempt, Compressor, Plan, Status, described, run_batch
 from holdfast.kernel.errors import ConfigError, InputError, StrategyError
@@ -74,8 +74,23 @@ def fit(
 def fit_many(
     conversations: Iterable[M], budget: BudgetLike, options: Options, progress: Progress | None
 ) -> Rounds[list[CompressionResult[M]]]:
-    """Fit many conversations in lockstep; the error of one is in its own result."""
-    _check_several(conversations)
+    """Fit many conversations in lockstep; the error of one is in its own result.
+
+    Raises ConfigError if one conversation was passed instead of several.
+    """
+    given = cast("object", conversations)
+    if any("role" in each for each in objects_in(given)):
+        raise ConfigError(
+            "these are the messages of one conversation",
+            place="conversations",
+            advice="give a list of conversations, each a list of messages, or use compress",
+        )
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise ConfigError(
+            f"{named(conversations)} is not a list of conversations",
+            place="conversations",
+            advice="give a list of conversations, each as compress takes it",
+        )
     check(options)
     chosen(options)
     stated = Budget.of(budget)
@@ -125,23 +140,6 @@ def _planned(
         return list(zip(jobs, cast("list[Plan]", ended.value), strict=True))
     finally:
         rounds.close()
-
-
-def _check_several(conversations: object) -> None:
-    """Raise ConfigError if one conversation was passed instead of several."""
-    problem = f"{named(conversations)} is not a list of conversations"
-    if is_list(conversations) and any(is_object(each) and "role" in each for each in conversations):
-        raise ConfigError(
-            "these are the messages of one conversation",
-            place="conversations",
-            advice="give a list of conversations, each a list of messages, or use compress",
-        )
-    if isinstance(conversations, str | bytes | Mapping) or not isinstance(conversations, Iterable):
-        raise ConfigError(
-            problem,
-            place="conversations",
-            advice="give a list of conversations, each as compress takes it",
-        )
 
 
 def _prepared(messages: Any, budget: Budget, options: Options) -> Job | CompressionResult:
@@ -263,8 +261,9 @@ def prepare(
     share = step if step is not None else stated.step or profile.step
     kept = options.get("store")
     store = None if kept is None else open_store(kept)
+    talk = messages if isinstance(messages, Conversation) else None
     return Job(
-        payload=messages.holding(payload) if isinstance(messages, Conversation) else payload,
+        payload=talk.holding(payload) if talk else payload,
         key=form.key(payload),
         format=form,
         transcript=transcript,
@@ -277,8 +276,7 @@ def prepare(
             query=options.get("query"),
             stored=store is not None,
             recall_tool=_recall_tool(transcript),
-            thread=options.get("thread")
-            or (messages.thread_id if isinstance(messages, Conversation) else ""),
+            thread=options.get("thread") or (talk.thread_id if talk else ""),
             writer=lineup.writer,
             writer_window=lineup.writer_window,
             redacts=profile.redact,
@@ -378,11 +376,16 @@ def positions(pin: object) -> list[int]:
 
 def finish(job: Job, plan: Plan) -> CompressionResult:
     """Apply the steps of a plan, measure each, and make the result."""
-    steps, now = measured(job.transcript, job.allowance.meter, _changes(job, plan))
-    redaction = job.redaction
+    meter, redaction = job.allowance.meter, job.redaction
+    steps, now = measured(job.transcript, meter, _changes(job, plan))
     tokens = steps[-1].after if steps else job.tokens
     met = tokens <= job.allowance.limit
     status, reason = _verdict(job, steps, met=met)
+    usage, net = job.runtime.usage(), None
+    if job.costs is not None and usage.cost is not None:
+        pairs = zip(job.transcript.messages, now.messages, strict=False)
+        stays = sum(1 for _ in takewhile(lambda pair: pair[0].original is pair[1].original, pairs))
+        net = _gain(job.costs, job.transcript, meter, tokens, stays, usage.cost)
     return CompressionResult(
         messages=wrapped(job.payload, job.key, now),
         metrics=CompressionMetrics(job.tokens, tokens, len(job.transcript), len(now)),
@@ -395,14 +398,14 @@ def finish(job: Job, plan: Plan) -> CompressionResult:
         detail=_detail(job, steps, tokens, left(now) if redaction else "", met=met),
         degraded=job.runtime.trouble is not None or any(step.status == "failed" for step in steps),
         smallest=None if met else job.budget.limit_for(tokens),
-        accuracy=job.allowance.meter.accuracy(job.transcript),
-        counter=job.allowance.meter.counter.name,
+        accuracy=meter.accuracy(job.transcript),
+        counter=meter.counter.name,
         strategy=described(job.compressor),
         key=job.key,
         masked=tuple(sorted(redaction.positions)) if redaction else (),
         redacted=dict(sorted(redaction.counts.items())) if redaction else {},
-        model_usage=job.runtime.usage(),
-        net=_net(job, now, tokens),
+        model_usage=usage,
+        net=net,
     )
 
 
@@ -413,22 +416,18 @@ Change = tuple[str, Plan, Mapping[int, object], Transcript]
 def _changes(job: Job, plan: Plan) -> Iterator[Change]:
     """What each step did, the masking of secrets first."""
     if plan is job.idle:
-        for step in _steps(job.compressor):
+        given = job.compressor
+        inner = given.strategy if isinstance(given, Stepwise) else given
+        for step in inner.steps if isinstance(inner, Pipeline) else (inner,):
             yield step.name, plan, {}, job.transcript
         return
     redaction = job.redaction
     if redaction and redaction.edits:
         masked = Plan(redaction.edits, reason="redacted", detail=redaction.detail)
         yield "redact", masked, redaction.taken, redaction.transcript
-    for name, inner, applied in apply_steps(job.start, job.compressor.name, plan):
+    for name, leaf, applied in apply_steps(job.start, job.compressor.name, plan):
         taken = redaction.removed(applied) if redaction else applied.taken
-        yield name, inner, taken, applied.transcript
-
-
-def _steps(compressor: Compressor) -> Sequence[Compressor]:
-    """The steps of a pipeline, also of one that works stepwise; else the strategy alone."""
-    inner = compressor.strategy if isinstance(compressor, Stepwise) else compressor
-    return inner.steps if isinstance(inner, Pipeline) else (inner,)
+        yield name, leaf, taken, applied.transcript
 
 
 def measured(
@@ -469,29 +468,16 @@ def deliver(job: Job, plan: Plan, result: CompressionResult) -> CompressionResul
     return result
 
 
-def _net(job: Job, now: Transcript, tokens: int) -> Net | None:
-    """What the compression gains; None if nobody asked, or the cost of a model is not known."""
-    if job.costs is None:
-        return None
-    spent = job.runtime.usage().cost
-    if spent is None:
-        return None
-    pairs = zip(job.transcript.messages, now.messages, strict=False)
-    stays = sum(1 for _ in takewhile(lambda pair: pair[0].original is pair[1].original, pairs))
-    return _gain(job.costs, job.transcript, job.allowance.meter, tokens, stays, spent)
-
-
 def _verdict(job: Job, steps: tuple[Step, ...], *, met: bool) -> tuple[Status, str]:
     """The status and its reason: the first fault if nothing was done, else the outcome."""
     if job.idle:
         return "skipped", job.idle.reason
-    applied = any(step.applied for step in steps)
-    if not applied:
-        failed = [step for step in steps if step.status == "failed"]
-        if failed:
-            return "failed", failed[0].reason
-        return "skipped", steps[0].reason if len(steps) == 1 else "nothing_may_go"
-    return "compacted", "compacted" if met else "budget_not_met"
+    if any(step.applied for step in steps):
+        return "compacted", "compacted" if met else "budget_not_met"
+    for step in steps:
+        if step.status == "failed":
+            return "failed", step.reason
+    return "skipped", steps[0].reason if len(steps) == 1 else "nothing_may_go"
 
 
 def _detail(job: Job, steps: tuple[Step, ...], tokens: int, secrets: str, *, met: bool) -> str:
@@ -508,23 +494,18 @@ def _detail(job: Job, steps: tuple[Step, ...], tokens: int, secrets: str, *, met
         told.append(job.idle.detail)
     if not met:
         told.append(f"{tokens:,} tokens remain" + ("" if told else ", and no step removes more"))
-    return "; ".join(filter(None, [*told, secrets, *_strange_roles(job.transcript)]))
-
-
-def _strange_roles(transcript: Transcript) -> Iterator[str]:
-    """A sentence for each role that no provider knows, with the first message that has it."""
-    seen: dict[str, int] = {}
-    for place, message in enumerate(transcript.messages):
-        if message.role != "user":
-            continue
-        role = message.original.get("role") if is_object(message.original) else None
-        if isinstance(role, str) and role not in ROLES:
-            seen.setdefault(role, place)
-    for role, place in seen.items():
-        near = similar(role, ROLES)
-        hint = f" (did you mean {near!r}?)" if near else ""
-        told = f"message {place} has the role {role!r}, which no provider knows{hint}"
-        yield f"{told}: it is read as a user's"
+    told.append(secrets)
+    known = set(ROLES)
+    for place, message in enumerate(job.transcript.messages):
+        said = message.original
+        role = said.get("role") if message.role == "user" and is_object(said) else None
+        if isinstance(role, str) and role not in known:
+            known.add(role)  # told of the first message that has it
+            near = similar(role, ROLES)
+            hint = f" (did you mean {near!r}?)" if near else ""
+            strange = f"message {place} has the role {role!r}, which no provider knows{hint}"
+            told.append(f"{strange}: it is read as a user's")
+    return "; ".join(filter(None, told))
 
 
 def wrapped(payload: Any, key: str, now: Transcript) -> Any:

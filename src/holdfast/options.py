@@ -163,15 +163,13 @@ lists_options = listing(Options, _DEFAULTS)
 
 def check(options: Options) -> None:
     """Raise TypeError for an unknown option, ConfigError for a wrong value."""
-    for name in options:
+    for name, value in options.items():
         if name not in Options.__annotations__:
             raise TypeError(
                 f"there is no option {name!r}; known are {', '.join(Options.__annotations__)}"
             )
-    given = cast("Mapping[str, object]", options)
-    for name in given.keys() & _TYPES.keys():
-        if given[name] is not None or name in _DEFAULTS:
-            check_type(given[name], _TYPES[name], name)
+        if name in _TYPES and (value is not None or name in _DEFAULTS):
+            check_type(value, _TYPES[name], name)
 
 
 def chosen(options: Options) -> tuple[Compressor, Profile]:
@@ -181,20 +179,20 @@ def chosen(options: Options) -> tuple[Compressor, Profile]:
     that design does. ``redact`` of the caller overrides the profile.
     """
     strategy, redact = options.get("strategy"), options.get("redact")
-    counter = ""
+    counter, fits = "", options.get("on_failure") == "fit"
     if strategy is None or (isinstance(strategy, str) and has_profile(strategy)):
         profile = load_profile(strategy or options.get("profile", USUAL_PROFILE))
         if strategy is None or strategy not in COMPRESSORS:
             profile = profile if redact is None else replace(profile, redact=redact)
-            rescued = options.get("on_failure") == "fit" and profile.name in preset_names()
-            return Pipeline(profile.steps, profile.name, _rescue() if rescued else None), profile
+            rescue = _rescue() if fits and profile.name in preset_names() else None
+            return Pipeline(profile.steps, profile.name, rescue), profile
         counter = profile.counter
     if isinstance(strategy, str | bytes) or not isinstance(strategy, Sequence):
         only = strategy_of(strategy)
         pipeline = only if isinstance(only, Pipeline) else Pipeline((only,), only.name)
     else:
-        pipeline = Pipeline(tuple(strategy_of(each) for each in strategy))
-    if options.get("on_failure") == "fit":
+        pipeline = Pipeline(tuple(map(strategy_of, strategy)))
+    if fits:
         pipeline = replace(pipeline, rescue=_rescue())
     settings = Profile("", prefers=("newest_user",), counter=counter, redact=bool(redact))
     return pipeline, settings
@@ -216,19 +214,13 @@ def strategy_of(strategy: str | Compressor) -> Compressor:
             raise ConfigError(
                 f"it cannot be made from nothing ({fault})", place="strategy", advice=advice
             ) from fault
-    if not is_strategy(found):
-        advice = (
-            "give a name, an object with name and plan(transcript, allowance), or a list of them"
-        )
-        raise ConfigError(f"{_shown(found)} is not a strategy", place="strategy", advice=advice)
-    return found
-
-
-def _shown(given: object) -> str:
-    """The value for an error message; only its type, if it inherits ``repr`` from object."""
-    return (
-        f"a {type(given).__name__}" if type(given).__repr__ is object.__repr__ else f"{given!r:.60}"
-    )
+    if is_strategy(found):
+        return found
+    shown, kind = f"{found!r:.60}", type(found)
+    if kind.__repr__ is object.__repr__:  # it says nothing but the type
+        shown = f"a {kind.__name__}"
+    advice = "give a name, an object with name and plan(transcript, allowance), or a list of them"
+    raise ConfigError(f"{shown} is not a strategy", place="strategy", advice=advice)
 
 
 def costs_of(options: Options, profile: Profile, model: str | None) -> Costs | None:

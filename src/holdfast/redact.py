@@ -17,7 +17,6 @@ from holdfast.kernel.edits import Replace
 from holdfast.kernel.messages import (
     Message,
     Opaque,
-    Part,
     Reasoning,
     Text,
     ToolCall,
@@ -66,20 +65,18 @@ def masked_parts(message: Message, *, everyone: bool) -> tuple[dict[int, str], C
     counts: Counter[str] = Counter()
     own = everyone or message.role in ("assistant", "tool")
     for at, part in enumerate(message.parts):
-        text, found = redacted_text(_said(part, own=own))
+        match part:
+            case ToolCall(arguments=said) | ToolResult(text=said):
+                pass
+            case Text(said) | Reasoning(said, signed=False) if own:
+                pass
+            case _:  # signed thinking, a medium, or a part of unknown type
+                continue
+        text, found = redacted_text(said)
         if found:
             texts[at] = text
             counts.update(found)
     return texts, counts
-
-
-def _said(part: Part, *, own: bool) -> str:
-    """The text of a part that may be masked: not signed thinking, nor a part of unknown type."""
-    if isinstance(part, ToolCall):
-        return part.arguments
-    if isinstance(part, Text) or (isinstance(part, Reasoning) and not part.signed):
-        return part.text if own else ""
-    return part.text if isinstance(part, ToolResult) else ""
 
 
 def masked_values(value: object) -> tuple[object, Counter[str]]:
@@ -203,13 +200,14 @@ def _kinds(counts: Counts) -> str:
 
 def outgoing(request: Ask[object]) -> Ask[object]:
     """The request with its secrets masked."""
-    if isinstance(request, Save):
-        return replace(request, text=_hidden(request.text))
-    if isinstance(request, Write) and request.value is not None:
-        return replace(request, value=_hidden(request.value))
-    if isinstance(request, Complete):
-        prompt, system = _hidden(request.prompt), _hidden(request.system)
-        return replace(request, prompt=prompt, system=system)
-    if isinstance(request, Embed):
-        return replace(request, texts=tuple(map(_hidden, request.texts)))
-    return request
+    match request:
+        case Save(text):
+            return replace(request, text=_hidden(text))
+        case Write(value=str(value)):
+            return replace(request, value=_hidden(value))
+        case Complete(prompt, system):
+            return replace(request, prompt=_hidden(prompt), system=_hidden(system))
+        case Embed(texts):
+            return replace(request, texts=tuple(map(_hidden, texts)))
+        case _:
+            return request

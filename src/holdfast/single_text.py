@@ -8,7 +8,7 @@ from holdfast.content import recognise, without_loss
 from holdfast.kernel.budget import Tokens
 from holdfast.kernel.ports import KeyValueStore, Room
 from holdfast.kernel.typed import check_type
-from holdfast.redact import redacted_text
+from holdfast.redact import Counts, redacted_text
 from holdfast.stores import open_store
 from holdfast.stores.artifacts import ArtifactStore, secret_of
 from holdfast.stores.protocols import as_store_errors
@@ -59,10 +59,9 @@ def shrink(
     check_type(kind, str | None, "kind")
     count = meter_for(model, counter).text
     before = count(text)
-    found: tuple[tuple[str, int], ...] = ()
+    found: Counts = {}
     if redact:
-        text, counts = redacted_text(text)
-        found = tuple(sorted(counts.items()))
+        text, found = redacted_text(text)
     of = recognise(text) if kind is None else kind_named(kind)
     room = Room(tokens, count, query)
     shrunk = without_loss(text, room, of)
@@ -76,6 +75,7 @@ def shrink(
     if shrunk is None:
         shrunk = of.shrink(text, room)
     after = count(shrunk.text)
+    masked = tuple(sorted(found.items()))
     return ShrunkText(
-        shrunk.text, shrunk.kind, before, after, shrunk.omitted, shrunk.lossless, key, found
+        shrunk.text, shrunk.kind, before, after, shrunk.omitted, shrunk.lossless, key, masked
     )

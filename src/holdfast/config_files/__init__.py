@@ -68,9 +68,10 @@ def config_of(
 ) -> ConfigFile:
     """Read text in the format of files with this suffix."""
     if suffix not in READERS:
-        problem = f"{suffix!r} is not a form of a configuration file"
         raise ConfigError(
-            problem, place=name, advice=f"let its name end in {', '.join(READERS.names())}"
+            f"{suffix!r} is not a form of a configuration file",
+            place=name,
+            advice=f"let its name end in {', '.join(READERS.names())}",
         )
     head = ".".join(within)
     with inside(name):

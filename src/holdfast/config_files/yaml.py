@@ -23,13 +23,13 @@ class _Loader(yaml.SafeLoader):
         """The table of a node."""
         seen: set[str] = set()
         for inner, _ in node.value:
-            key = inner.value
+            key, place = inner.value, f"line {inner.start_mark.line + 1}"
             if inner.tag not in ("tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"):
-                raise _refused(
-                    f"the key {key!r} is not text", inner.start_mark, "write it in quotes"
+                raise ConfigError(
+                    f"the key {key!r} is not text", place=place, advice="write it in quotes"
                 )
             if key in seen:
-                raise _refused(f"the key {key!r} appears twice", inner.start_mark, "keep one")
+                raise ConfigError(f"the key {key!r} appears twice", place=place, advice="keep one")
             seen.add(key)
         return super().construct_mapping(node, deep)
 
@@ -60,7 +60,3 @@ def _lines(node: Any, head: str) -> Iterator[tuple[str, int]]:
         for n, inner in enumerate(node.value):
             yield f"{head}[{n}]", inner.start_mark.line + 1
             yield from _lines(inner, f"{head}[{n}]")
-
-
-def _refused(problem: str, mark: Any, advice: str) -> ConfigError:
-    return ConfigError(problem, place=f"line {mark.line + 1}", advice=advice)

@@ -90,20 +90,17 @@ class SizeClasses(Configured):
             if size <= self.external_bytes and type_ != "BINARY":
                 said = _INLINE[type_](text)
             else:
-                key = _key(text, (yield from originals.save(text, type_.lower(), open=True)))
+                reference = yield from originals.save(text, type_.lower(), open=True)
+                whole = digest("", text)  # which llm4s writes, and not its beginning
+                if reference:
+                    key = f"content_{whole if whole.startswith(reference) else reference}"
                 said = _pointer(text, type_, size, key)
             if allowance.meter.text(said) < output.tokens:
                 edits.append(output.replaced(said, key, f"{type_.lower()} of {size:,} bytes"))
         if not edits:
             return Plan.skip("nothing_to_shrink", "no tool output is large enough")
-        told = f"{len(edits)} tool outputs", originals.trouble
-        return Plan(tuple(edits), reason="shrunk", detail="; ".join(filter(None, told)))
-
-
-def _key(text: str, reference: str) -> str:
-    """The key of the text, written as in llm4s with the whole hash; empty without a reference."""
-    whole = digest("", text)
-    return reference and f"content_{whole if whole.startswith(reference) else reference}"
+        detail = "; ".join(filter(None, (f"{len(edits)} tool outputs", originals.trouble)))
+        return Plan(tuple(edits), reason="shrunk", detail=detail)
 
 
 def type_of(text: str) -> str:

@@ -97,8 +97,7 @@ def read(
         sent = as_sent(payload)
         if sent is payload:
             raise
-    form = detect(sent, name)
-    return sent, form, form.read(sent, tools)
+    return read(sent, name, tools)
 
 
 def recognised(payload: object) -> str:

@@ -12,6 +12,7 @@ from holdfast.kernel.errors import FormatError
 from holdfast.kernel.integrity import Rules
 from holdfast.kernel.messages import (
     Media,
+    MediaKind,
     Opaque,
     Part,
     Reasoning,
@@ -126,19 +127,21 @@ class Anthropic(BlockWire):
 
     def block(self, part: Part, name: str = "") -> Object:
         """A new block."""
-        if isinstance(part, ToolCall):
-            given = parsed_object(part.arguments)
-            return {"type": "tool_use", "id": part.id, "name": part.name, "input": given}
-        if isinstance(part, ToolResult):
-            content: str | list[Object] = part.text
-            if part.media:
-                texts = [{"type": "text", "text": part.text}] if part.text else []
-                content = [*texts, *map(_medium, part.media)]
-            result = {"type": "tool_result", "tool_use_id": part.call_id, "content": content}
-            return result | ({"is_error": True} if part.is_error else {})
-        if isinstance(part, Media):
-            return _medium(part)
-        return {"type": "text", "text": part.text}
+        match part:
+            case ToolCall(call_id, called, arguments):
+                given = parsed_object(arguments)
+                return {"type": "tool_use", "id": call_id, "name": called, "input": given}
+            case ToolResult(call_id, text, media, is_error):
+                content: str | list[Object] = text
+                if media:
+                    texts = [{"type": "text", "text": text}] if text else []
+                    content = [*texts, *map(_medium, media)]
+                result = {"type": "tool_result", "tool_use_id": call_id, "content": content}
+                return result | ({"is_error": True} if is_error else {})
+            case Media():
+                return _medium(part)
+            case _:
+                return {"type": "text", "text": part.text}
 
 
 class Bedrock(Anthropic):
@@ -153,39 +156,45 @@ class Bedrock(Anthropic):
 
 def _block(block: Node) -> LocatedPart:
     value = block.value
-    kind = value.get("type")
-    if kind == "text":
-        return block.spoken("text")
-    if kind == "tool_use":
-        return block.called(_id(block, "id"), "input")
-    if kind == "tool_result":
-        text, media = joined(block.content("content", _block))
-        failed = bool(value.get("is_error"))
-        return ToolResult(_id(block, "tool_use_id"), text, media, failed), block.at("content")
-    if kind == "thinking":
-        return Reasoning(block.text(kind), bool(value.get("signature"))), block.at(kind)
-    if kind == "redacted_thinking":
-        return Reasoning(block.text("data"), signed=True), block.at("data")
-    if kind in ("image", "document"):
-        source = block.object("source")
-        if kind == "document" and source.value.get("type") == "text":
+    match value.get("type"):
+        case "text":
+            return block.spoken("text")
+        case "tool_use":
+            return block.called(_id(block, "id"), "input")
+        case "tool_result":
+            text, media = joined(block.content("content", _block))
+            failed = bool(value.get("is_error"))
+            return ToolResult(_id(block, "tool_use_id"), text, media, failed), block.at("content")
+        case "thinking" as kind:
+            return Reasoning(block.text(kind), bool(value.get("signature"))), block.at(kind)
+        case "redacted_thinking":
+            return Reasoning(block.text("data"), signed=True), block.at("data")
+        case "image" | "document" as kind:
+            return _shown(block.object("source"), kind)
+        case _:
+            return block.unknown()
+
+
+def _shown(source: Node, kind: MediaKind) -> LocatedPart:
+    match kind, source.value.get("type"):
+        case "document", "text":
             return source.spoken("data")
-        if kind == "document" and source.value.get("type") == "content":
-            return Opaque(source.json()), block.path
-        field = next((name for name in ("data", "url", "file_id") if name in source.value), "data")
-        return Media(kind, source.text("media_type"), source.text(field)), block.path
-    return block.unknown()
+        case "document", "content":
+            return Opaque(source.json()), source.path
+        case _:
+            return source.media(kind, "data", "url", "file_id", media_type="media_type")
 
 
 def _medium(media: Media) -> Object:
     if media.kind not in ("image", "document"):
         return {"type": "text", "text": as_text(media)}
     kind, data = data_of(media)
+    source = {"type": "file", "file_id": media.source}
     if data:
-        return {"type": media.kind, "source": {"type": "base64", "media_type": kind, "data": data}}
-    if is_address(media.source):
-        return {"type": media.kind, "source": {"type": "url", "url": media.source}}
-    return {"type": media.kind, "source": {"type": "file", "file_id": media.source}}
+        source = {"type": "base64", "media_type": kind, "data": data}
+    elif is_address(media.source):
+        source = {"type": "url", "url": media.source}
+    return {"type": media.kind, "source": source}
 
 
 def _id(block: Node, field: str) -> str:

@@ -81,8 +81,7 @@ class Converse(BlockWire):
 
     def offered(self, body: Object, tools: object) -> Parts:
         """The schemas of these tools, by default those of the body's ``toolConfig``."""
-        config = body.get("toolConfig")
-        return super().offered(config if is_object(config) else {}, tools)
+        return super().offered(body_of(body.get("toolConfig")), tools)
 
     def locate(self, message: Object, place: str) -> Located:
         """The blocks in order; content that is a string is one block."""
@@ -90,24 +89,25 @@ class Converse(BlockWire):
 
     def block(self, part: Part, name: str = "") -> Object:
         """A new block."""
-        if isinstance(part, ToolCall):
-            given = parsed_object(part.arguments)
-            return {"toolUse": {"toolUseId": part.id, "name": part.name, "input": given}}
-        if isinstance(part, ToolResult):
-            content = [{"text": part.text}, *(_medium(media) for media in part.media)]
-            status = {"status": "error"} if part.is_error else {}
-            return {"toolResult": {"toolUseId": part.call_id, "content": content, **status}}
-        if isinstance(part, Media):
-            return _medium(part)
-        return {"text": part.text}
+        match part:
+            case ToolCall(call_id, called, arguments):
+                given = parsed_object(arguments)
+                return {"toolUse": {"toolUseId": call_id, "name": called, "input": given}}
+            case ToolResult(call_id, text, media, is_error):
+                content = [{"text": text}, *map(_medium, media)]
+                status = {"status": "error"} if is_error else {}
+                return {"toolResult": {"toolUseId": call_id, "content": content, **status}}
+            case Media():
+                return _medium(part)
+            case _:
+                return {"text": part.text}
 
     def render(self, original: object, texts: Texts) -> object:
         """A copy with these texts; a result gets one block with its whole text."""
-        parts = self.parts(original)
-        wrapped = {k for k in texts if isinstance(parts[k], ToolResult)}
         now: Any = super().render(original, texts)
-        for k in wrapped:
-            now["content"][k]["toolResult"]["content"] = [{"text": texts[k]}]
+        for k, part in enumerate(self.parts(original)):
+            if k in texts and isinstance(part, ToolResult):
+                now["content"][k]["toolResult"]["content"] = [{"text": texts[k]}]
         return now
 
 
@@ -115,12 +115,14 @@ def _block(block: Node) -> LocatedPart:
     value = block.value
     if "text" in value:
         return block.spoken("text")
+    if "json" in value:  # in a result
+        return Text(block.json("json")), block.path
     if "toolUse" in value:
         call = block.object("toolUse")
         return call.called(_id(call), "input")
     if "toolResult" in value:
         result = block.object("toolResult")
-        text, media = joined(map(_inner, result.objects("content")))
+        text, media = joined(map(_block, result.objects("content")))
         failed = result.value.get("status") == "error"
         return ToolResult(_id(result), text, media, failed), result.at("content")
     if "reasoningContent" in value:
@@ -131,34 +133,27 @@ def _block(block: Node) -> LocatedPart:
         return Reasoning(told.text("text"), bool(told.value.get("signature"))), block.path
     for kind in CONVERSE_MEDIA:
         if kind in value:
-            held = block.object(kind)
-            source = held.value.get("source")
-            if is_object(source) and "text" in source:
-                return held.object("source").spoken("text")
-            if is_object(source) and "content" in source:
-                return Opaque(held.json("source")), block.path
-            return _media(held.value, kind), block.path
+            return _shown(block.object(kind), kind)
     return block.unknown()
-
-
-def _inner(block: Node) -> LocatedPart:
-    if "json" in block.value:
-        return Text(block.json("json")), block.path
-    return _block(block)
 
 
 def _id(held: Node) -> str:
     return held.id("toolUseId", "the block")
 
 
-def _media(held: Object, kind: MediaKind) -> Media:
-    """The medium, with its bytes as JSON holds them."""
-    source = held.get("source")
-    given: object = next(iter(source.values()), "") if is_object(source) else ""
+def _shown(held: Node, kind: MediaKind) -> LocatedPart:
+    """The medium, with its bytes as JSON holds them; a document may be text, or have parts."""
+    source, form = held.value.get("source"), held.value.get("format")
+    given: object = ""
+    if is_object(source):
+        if "text" in source:
+            return held.object("source").spoken("text")
+        if "content" in source:
+            return Opaque(held.json("source")), held.path
+        given = next(iter(source.values()), "")
     value = b64encode(given).decode() if isinstance(given, bytes) else given
     address = str(value.get("uri", "")) if is_object(value) else str(value)
-    form = held.get("format")
-    return Media(kind, f"{kind}/{form}" if isinstance(form, str) else "", address)
+    return Media(kind, f"{kind}/{form}" if isinstance(form, str) else "", address), held.path
 
 
 def _medium(media: Media) -> Object:

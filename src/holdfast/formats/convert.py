@@ -78,8 +78,18 @@ def convert(
         if turn.role == "system"
     ]
     prompt = "\n\n".join(filter(None, system))
-    messages = _mended(form, written(form, [turn for turn in turns if turn.role != "system"]))
-    schemas = [tool_schema(form.name, *tool) for tool in _tools(body_of(body), transcript.messages)]
+    made = form.read(written(form, [turn for turn in turns if turn.role != "system"]))
+    # repaired where the other format allowed what this one does not
+    rules = tuple(rule for rule in made.rules if rule.name in _MENDED)
+    for _, applied in repairs(replace(made, rules=rules)):
+        made = applied.transcript
+    messages = [message.original for message in made.messages]
+    # tools are beside the messages and among them
+    told = body_of(body)
+    among = (original(message) for message in transcript.messages if message.role == "system")
+    tools = [holder.get("tools") for holder in objects_in([told.get("toolConfig"), told, *among])]
+    tools.append(told.get("functions"))
+    schemas = [tool_schema(form.name, *tool) for listed in tools for tool in described(listed)]
     request: Written = {}
     if prompt and form.name in _PROMPTS:
         field, as_sent = _PROMPTS[form.name]
@@ -146,43 +156,25 @@ def written(
     )
 
 
-def _tools(body: Object, messages: Messages) -> Iterator[Tool]:
-    """The tools of a request, beside its messages and among them."""
-    among = (original(message) for message in messages if message.role == "system")
-    for holder in objects_in([body.get("toolConfig"), body, *among]):
-        yield from described(holder.get("tools"))
-    yield from described(body.get("functions"))
-
-
-def _mended(form: Format, messages: list[Any]) -> list[Any]:
-    """The messages, repaired where the other format allowed what this one does not."""
-    transcript = form.read(messages)
-    rules = tuple(rule for rule in transcript.rules if rule.name in _MENDED)
-    for _, applied in repairs(replace(transcript, rules=rules)):
-        transcript = applied.transcript
-    return [message.original for message in transcript.messages]
-
-
 # blocks
 
 
 def _in_blocks(form: BlockWire, turns: Sequence[Turn], names: dict[str, str]) -> Iterator[object]:
     results: list[Object] = []
     for turn in turns:
-        blocks: list[Object] = []
         said = list(_said(turn))
-        for part in said:
-            if isinstance(part, ToolCall):
-                names[part.id] = part.name
-            name = names.get(part.call_id, "") if isinstance(part, ToolResult) else ""
-            blocks.append(form.block(part, name))
+        names |= {part.id: part.name for part in said if isinstance(part, ToolCall)}
+        blocks = [
+            form.block(part, names.get(part.call_id, "") if isinstance(part, ToolResult) else "")
+            for part in said
+        ]
         if turn.role == "tool":
             results += blocks
             continue
         if results:
             yield form.holding("user", results)
             results = []
-        if len(blocks) == len(said) == 1 and isinstance(said[0], Text):
+        if len(said) == 1 and isinstance(said[0], Text):
             yield form.compose(turn.role, said[0].text)
         elif blocks:
             yield form.holding(turn.role, blocks)
@@ -196,19 +188,20 @@ def _in_blocks(form: BlockWire, turns: Sequence[Turn], names: dict[str, str]) ->
 def _as_chat(turns: Sequence[Turn]) -> Iterator[Written]:
     """A message for each result, then one with the other parts and the calls."""
     for turn in turns:
-        results = [part for part in turn.parts if isinstance(part, ToolResult)]
-        for result in results:
-            yield {"role": "tool", "tool_call_id": result.call_id, "content": result.text}
-        content = [shown(media) for result in results for media in result.media]
+        content: list[Written] = []
         calls: list[Written] = []
         for part in _said(turn):
-            if isinstance(part, Media):
-                content.append(shown(part))
-            elif isinstance(part, Text | Opaque):
-                content.append({"type": "text", "text": part.text})
-            elif isinstance(part, ToolCall):
-                function = {"name": part.name, "arguments": part.arguments}
-                calls.append({"id": part.id, "type": "function", "function": function})
+            match part:
+                case ToolResult(call_id, text, media):
+                    yield {"role": "tool", "tool_call_id": call_id, "content": text}
+                    content += map(shown, media)
+                case ToolCall(call_id, name, arguments):
+                    function = {"name": name, "arguments": arguments}
+                    calls.append({"id": call_id, "type": "function", "function": function})
+                case Media():
+                    content.append(shown(part))
+                case _:
+                    content.append({"type": "text", "text": part.text})
         if content or calls:
             role = "user" if turn.role == "tool" else turn.role
             said = {"role": role, "content": _alone(content) or content or None}
@@ -245,30 +238,30 @@ def _as_items(turns: Sequence[Turn]) -> Iterator[Written]:
         role = "user" if turn.role == "tool" else turn.role
         content: list[Written] = []
         for part in _said(turn):
-            if isinstance(part, Text | Opaque):
-                content.append({"type": kind, "text": part.text})
-            elif isinstance(part, Media):
-                content.append(_in_item(part))
-            elif isinstance(part, ToolCall | ToolResult):
-                yield from _spoken(role, content)
-                content = []
-                yield _called(part)
+            match part:
+                case ToolCall(call_id, name, arguments):
+                    call = {"call_id": call_id, "name": name, "arguments": arguments}
+                    item: Written = {"type": "function_call", **call}
+                case ToolResult(call_id, text, media):
+                    output: object = text
+                    if media:
+                        output = [{"type": "input_text", "text": text}, *map(_in_item, media)]
+                    item = {"type": "function_call_output", "call_id": call_id, "output": output}
+                case Media():
+                    content.append(_in_item(part))
+                    continue
+                case _:
+                    content.append({"type": kind, "text": part.text})
+                    continue
+            yield from _spoken(role, content)
+            content = []
+            yield item
         yield from _spoken(role, content)
 
 
 def _spoken(role: str, content: list[Written]) -> Iterator[Written]:
     if content:
         yield {"role": role, "content": _alone(content) or content}
-
-
-def _called(part: ToolCall | ToolResult) -> Written:
-    if isinstance(part, ToolCall):
-        call = {"call_id": part.id, "name": part.name, "arguments": part.arguments}
-        return {"type": "function_call", **call}
-    output: object = part.text
-    if part.media:
-        output = [{"type": "input_text", "text": part.text}, *map(_in_item, part.media)]
-    return {"type": "function_call_output", "call_id": part.call_id, "output": output}
 
 
 def _in_item(media: Media) -> Written:

@@ -8,6 +8,7 @@ thought signatures may be on any part and are sent back unchanged.
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from holdfast.kernel.messages import Media, Part, Reasoning, Role, Text, ToolCall, ToolResult
@@ -25,7 +26,7 @@ from .payloads import (
     objects_in,
     parsed_object,
 )
-from .rules.exchanges import BlockExchanges, ResultsInNextMessage
+from .rules.exchanges import FUNCTION_ID, BlockExchanges, ResultsInNextMessage
 from .rules.messages import AtLeastOne, CallsFollowUsers, KnownRoles, NotEmpty
 from .wire import BlockWire, ReadFields, read_fields
 
@@ -39,8 +40,6 @@ _SNAKE = {
     "thoughtSignature": "thought_signature",
     "systemInstruction": "system_instruction",
 }
-_ID = "function:"
-"""Prefix of the id of a call that has none, before the name of its function."""
 _SAID = ("result", "output", "error", "content", "text")
 """Fields whose text is the whole response, if it has no other field."""
 
@@ -58,7 +57,8 @@ _MESSAGE: ReadFields = {
 
 def _field(holder: Object, name: str) -> str:
     """The name of the field as this object spells it."""
-    return _SNAKE[name] if name not in holder and _SNAKE[name] in holder else name
+    snake = _SNAKE.get(name, name)
+    return snake if snake in holder and name not in holder else name
 
 
 class Gemini(BlockWire):
@@ -91,41 +91,35 @@ class Gemini(BlockWire):
         """The role of the content; without one, the model's if it has calls, else a user's."""
         if is_object(original) and original.get("role") is None and self.content in original:
             parts = objects_in(original[self.content])
-            return (
-                "assistant"
-                if any(_field(part, "functionCall") in part for part in parts)
-                else "user"
-            )
+            calls = any(_field(part, "functionCall") in part for part in parts)
+            return "assistant" if calls else "user"
         return super().named_role(original, place)
 
     def locate(self, message: Object, place: str) -> Located:
         """The parts in order; ``parts`` that are a string are one."""
-        calls, results = Counter[str](), Counter[str]()
-
-        def read(part: Node) -> LocatedPart:
-            return _part(part, calls, results)
-
+        read = partial(_part, calls=Counter[str](), results=Counter[str]())
         return Node(message, place).content(self.content, read, "give a list of parts")
 
     def block(self, part: Part, name: str = "") -> Object:
         """A new part."""
-        if isinstance(part, ToolCall):
-            called = _called(part.id, part.name)
-            return {"functionCall": {**called, "args": parsed_object(part.arguments)}}
-        if isinstance(part, ToolResult):
-            said = {"error" if part.is_error else "result": part.text}
-            shown = [_medium(media) for media in part.media]
-            more = {"parts": shown} if shown else {}
-            return {"functionResponse": {**_called(part.call_id, name), "response": said, **more}}
-        if isinstance(part, Media):
-            return _medium(part)
-        return {"text": part.text}
+        match part:
+            case ToolCall(call_id, called, arguments):
+                given = parsed_object(arguments)
+                return {"functionCall": {**_called(call_id, called), "args": given}}
+            case ToolResult(call_id, text, media, is_error):
+                said = {"error" if is_error else "result": text}
+                shown = {"parts": list(map(_medium, media))} if media else {}
+                return {"functionResponse": {**_called(call_id, name), "response": said, **shown}}
+            case Media():
+                return _medium(part)
+            case _:
+                return {"text": part.text}
 
 
 def _called(call_id: str, name: str) -> dict[str, Any]:
     """The name of a function, and the id of its call unless that was made from the name."""
-    if call_id.startswith(_ID):
-        return {"name": call_id.removeprefix(_ID).partition("#")[0]}
+    if call_id.startswith(FUNCTION_ID):
+        return {"name": call_id.removeprefix(FUNCTION_ID).partition("#")[0]}
     return {"id": call_id, "name": name}
 
 
@@ -156,7 +150,7 @@ def _id(holder: Node, name: str, seen: Counter[str]) -> str:
     if holder.value.get("id"):
         return str(holder.value["id"])
     seen[name] += 1
-    return f"{_ID}{name}" + (f"#{seen[name]}" if seen[name] > 1 else "")
+    return f"{FUNCTION_ID}{name}" + (f"#{seen[name]}" if seen[name] > 1 else "")
 
 
 def _said(answer: Node) -> tuple[str, Path]:
@@ -176,8 +170,7 @@ def _media(part: Node) -> Media | None:
         if field in part.value:
             held = part.object(field)
             kind = held.text(_field(held.value, "mimeType"))
-            where = source if source == "data" else _field(held.value, source)
-            return Media(kind_of_media(kind), kind, held.text(where))
+            return Media(kind_of_media(kind), kind, held.text(_field(held.value, source)))
     return None
 
 

@@ -15,7 +15,7 @@ from holdfast.kernel.registry import imported
 from . import LANGCHAIN_ROLES, langchain_fields, langchain_type, langchain_wrap
 from .convert import shown
 from .openai_chat import OpenAIChat
-from .payloads import Located, Node, Object, is_list, is_object, parsed_object
+from .payloads import Located, Node, Object, is_list, is_object, objects_in, parsed_object
 from .rules.messages import CallListNotEmpty, ContentGiven
 from .wire import FrameworkWire
 
@@ -42,11 +42,9 @@ class LangChain(FrameworkWire, OpenAIChat):
         rule for rule in OpenAIChat.rules if not isinstance(rule, CallListNotEmpty | ContentGiven)
     )
 
-    fields = staticmethod(langchain_fields)
-
     def view(self, original: object) -> Object:
         """The message in the form of Chat Completions; other fields are passed through."""
-        fields = self.fields(original)
+        fields = langchain_fields(original)
         if not fields:
             return super().view(original)
         kind, content = langchain_type(fields), fields.get("content")
@@ -56,8 +54,12 @@ class LangChain(FrameworkWire, OpenAIChat):
         }
         if is_list(content):
             value["content"] = [_block(block) for block in content if not _unseen(block)]
-            told = "\n".join(filter(None, map(_reasoned, content)))
-            value |= {"reasoning_content": told} if told else {}
+            thinking = (
+                Node(block, "content").text(_REASONED[kind])
+                for block in objects_in(content)
+                if (kind := str(block.get("type"))) in _REASONED
+            )
+            value["reasoning_content"] = "\n".join(filter(None, thinking))
         calls = fields.get("tool_calls")
         if calls:
             value["tool_calls"] = list(map(_call, calls)) if is_list(calls) else calls
@@ -68,7 +70,7 @@ class LangChain(FrameworkWire, OpenAIChat):
 
     def rebuilt(self, value: Object, was: object = None) -> object:
         """The message of this view; fields that the view does not show are taken from ``was``."""
-        fields = self.fields(was)
+        fields = langchain_fields(was)
         old: Object = self.view(was) if fields else {}
         if not fields or old["role"] != value.get("role"):
             return self._made(value)
@@ -111,17 +113,12 @@ def _unseen(block: object) -> bool:
     return is_object(block) and str(block.get("type")) in _UNSEEN
 
 
-def _reasoned(block: object) -> str:
-    field = _REASONED.get(str(block.get("type"))) if is_object(block) else None
-    return Node(cast("Object", block), "content").text(field) if field else ""
-
-
 def _block(block: object) -> object:
     """A block of the content in the form of Chat Completions."""
-    if isinstance(block, str):
-        return {"type": "text", "text": block}
-    kind = _MEDIA.get(str(block.get("type"))) if is_object(block) else None
-    if kind is None or not is_object(block) or "file" in block:
+    if not is_object(block):
+        return {"type": "text", "text": block} if isinstance(block, str) else block
+    kind = _MEDIA.get(str(block.get("type")))
+    if kind is None or "file" in block:
         return block
     source = block.get("source")
     held: Object = source if is_object(source) else block

@@ -59,7 +59,12 @@ class OpenAIChat(ObjectWire):
         """Reasoning, content, refusal, sound and calls, or a tool message's result."""
         node = Node(message, place)
         if ROLES.get(message["role"]) == "tool":
-            yield _result(node), ("content",)
+            old = message["role"] == "function"
+            field, what = ("name", "name") if old else ("tool_call_id", "id")
+            advice = f"give the {what} of the call that it answers, or format='plain'"
+            call_id = node.id(field, "the tool result", advice)
+            text, media = joined(_content(node))
+            yield ToolResult(FUNCTION_ID + call_id if old else call_id, text, media), ("content",)
             return
         for field in _REASONING:
             if message.get(field):
@@ -81,9 +86,10 @@ class OpenAIChat(ObjectWire):
 
     def extra_texts(self, message: Object) -> Sequence[str]:
         """Names of speakers, and all other text outside the parts."""
-        is_result = message["role"] in ("tool", "function")  # only the content is a part
-        found = unread(message, _RESULT if is_result else _READ)
-        if not is_result and message.get("reasoning") and message.get("reasoning_content"):
+        if message["role"] in ("tool", "function"):  # only the content is a part
+            return unread(message, _RESULT)
+        found = unread(message, _READ)
+        if message.get("reasoning") and message.get("reasoning_content"):
             return [*found, message["reasoning"]]  # only one of them is a part
         return found
 
@@ -94,7 +100,8 @@ class OpenAIChat(ObjectWire):
             if message["role"] == "tool":
                 call_id, name = message["tool_call_id"], message.get("name", "")
                 usual = type(content) is type(call_id) is type(name) is str
-                if not usual or len(message) > 3 + ("name" in message) or not _is_label(call_id):
+                usual = usual and len(message) <= 3 + ("name" in message)
+                if not usual or not 0 < len(call_id) <= LABEL:
                     return None
                 return (ToolResult(call_id, content),), f"\n{name}" if name else ""
             parts: list[Part] = [] if content is None else [Text(content)]
@@ -103,26 +110,13 @@ class OpenAIChat(ObjectWire):
                 name, arguments = function["name"], function["arguments"]
                 usual = type(call_id) is type(name) is type(arguments) is str
                 usual = usual and call["type"] == "function" and len(call) == 3
-                if not usual or len(function) > 2 or not _is_label(call_id):
+                if not usual or len(function) > 2 or not 0 < len(call_id) <= LABEL:
                     return None
                 parts.append(ToolCall(call_id, name, arguments))
         except (KeyError, TypeError):
             return None
         usual = len(message) == 3 and (content is None or type(content) is str)
         return (tuple(parts), "") if usual and parts else None
-
-
-def _is_label(call_id: str) -> bool:
-    return 0 < len(call_id) <= LABEL
-
-
-def _result(message: Node) -> ToolResult:
-    old = message.value["role"] == "function"
-    field, what = ("name", "name") if old else ("tool_call_id", "id")
-    advice = f"give the {what} of the call that it answers, or format='plain'"
-    call_id = message.id(field, "the tool result", advice)
-    text, media = joined(_content(message))
-    return ToolResult(FUNCTION_ID + call_id if old else call_id, text, media)
 
 
 def _content(message: Node) -> Located:
@@ -139,10 +133,10 @@ def _part(item: Node) -> LocatedPart:
         return item.unknown()
     held = item.object(kind)
     if kind == "image_url":
-        return Media("image", source=held.text("url"), detail=held.text("detail")), item.path
+        return held.media("image", "url")
     if kind == "input_audio":
-        return Media("audio", held.text("format"), held.text("data")), item.path
-    return Media("document", source=held.text("file_data") or held.text("file_id")), item.path
+        return held.media("audio", "data", media_type="format")
+    return held.media("document", "file_data", "file_id")
 
 
 def _call(call: Node) -> LocatedPart:

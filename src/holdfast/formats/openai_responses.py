@@ -11,7 +11,6 @@ from typing import Any, cast
 
 from holdfast.kernel.integrity import Problems, Rule
 from holdfast.kernel.messages import (
-    Media,
     Message,
     Messages,
     Opaque,
@@ -79,7 +78,7 @@ def kind_of(item: Object) -> str:
     """The type of an item; for a message, which may omit it, its role."""
     kind = item.get("type")
     if kind is None and set(item) == {"id"}:
-        return "item_reference"
+        return _REFERENCE
     return str(item.get("role")) if kind in (None, "message") else str(kind)
 
 
@@ -101,6 +100,7 @@ class ItemExchanges(ResultsBehindCalls):
     """
 
     name = "tool_exchange_whole"
+    results_wait = True
 
     def problems(self, messages: Messages) -> Problems:
         """Outputs without an earlier call, and calls without an output."""
@@ -122,10 +122,6 @@ class ItemExchanges(ResultsBehindCalls):
         ends = ((call[0], result[0]) for result, call in paired(messages).items())
         return between(map(sorted, ends))
 
-    def stays(self, result: int, call: int) -> bool:
-        """Whether the output is after its call, however far."""
-        return result > call
-
     def call_for(self, result: ToolResult, message: Object) -> Written:
         """An item of the kind that the output answers."""
         call = {"call_id": result.call_id, "name": NO_NAME}
@@ -141,7 +137,10 @@ class ItemExchanges(ResultsBehindCalls):
 
 
 class UnreadExchanges(RewritingRule):
-    """A call and its output of a kind that is not read are one unit too, matched by their ids."""
+    """A call and its output of a kind that is not read are one unit too, matched by their ids.
+
+    One without the other is dropped, since only the vendor and its tools could make the other.
+    """
 
     name = "unread_exchange_whole"
 
@@ -160,14 +159,12 @@ class UnreadExchanges(RewritingRule):
         """Every position from a call to its output."""
         return between(_sharing(messages, _ties))
 
-    def mended(self, message: Message) -> None:
-        """None: the item is dropped, since only the vendor and its tools could make the other."""
-
 
 class ReasoningLeadsOn(RewritingRule):
     """Reasoning stays with the assistant's items after it, and may not be without them.
 
-    The newest reasoning is kept, because the vendor continues from it.
+    The newest reasoning is kept, because the vendor continues from it. Without such items it is
+    dropped, since only the vendor could make them.
     """
 
     name = "reasoning_with_its_items"
@@ -193,9 +190,6 @@ class ReasoningLeadsOn(RewritingRule):
     def keeps(self, messages: Messages) -> Iterable[int]:
         """The newest reasoning."""
         return [i for i, message in enumerate(messages) if _reasons(message)][-1:]
-
-    def mended(self, message: Message) -> None:
-        """None: the reasoning is dropped, since only the vendor could make the missing items."""
 
 
 class UniqueItems(RewritingRule):
@@ -225,21 +219,17 @@ class CompactionStays(Rule):
 
     def keeps(self, messages: Messages) -> Iterable[int]:
         """The positions of these items, and of messages with such a block."""
-        return [i for i, message in enumerate(messages) if _is_kept(message)]
+        for i, message in enumerate(messages):
+            if not message.is_speech:
+                value = original(message)
+                kinds = {str(block.get("type")) for block in objects_in(value.get("content"))}
+                kind = kind_of(value)
+                if _COMPACTION in kind or kind in _KEPT or _COMPACTION in kinds:
+                    yield i
 
 
 def _refers(messages: Messages) -> bool:
     return any(kind_of(original(message)) == _REFERENCE for message in messages)
-
-
-def _is_kept(message: Message) -> bool:
-    if message.is_speech:
-        return False
-    kind = kind_of(original(message))
-    if _COMPACTION in kind or kind in _KEPT:
-        return True
-    blocks = objects_in(original(message).get("content"))
-    return any(block.get("type") == _COMPACTION for block in blocks)
 
 
 def _id(message: Message) -> str:
@@ -391,12 +381,9 @@ def _part(part: Node) -> LocatedPart:
     if kind not in _PARTS:
         return part.unknown()
     if kind == "input_image":
-        source = part.text("image_url") or part.text("file_id")
-        return Media("image", source=source, detail=part.text("detail")), part.path
+        return part.media("image", "image_url", "file_id")
     if kind == "input_audio":
-        audio = part.object(kind)
-        return Media("audio", audio.text("format"), audio.text("data")), part.path
+        return part.object(kind).media("audio", "data", media_type="format")
     if kind == "input_file":
-        sources = (part.text(field) for field in ("file_data", "file_url", "file_id"))
-        return Media("document", source=next(filter(None, sources), "")), part.path
+        return part.media("document", "file_data", "file_url", "file_id")
     return part.spoken("refusal" if kind == "refusal" else "text")

@@ -70,14 +70,15 @@ def model_of(payload: object) -> str | None:
 
 def messages_of(payload: object, field: str = MESSAGES) -> Sequence[Any]:
     """The messages of a list or of a request body. Raises FormatError if there are none."""
-    if is_object(payload) and payload.get(field) is None:
-        advice = "give a list of messages, or a request body"
-        raise FormatError(f'an object without "{field}" is not a conversation', advice=advice)
-    found: object = payload[field] if is_object(payload) else payload
+    found, place = payload, ""
+    if is_object(payload):
+        found, place = payload.get(field), field
+        if found is None:
+            advice = "give a list of messages, or a request body"
+            raise FormatError(f'an object without "{field}" is not a conversation', advice=advice)
     if is_list(found):
         return found
     advice = 'give a list such as [{"role": "user", "content": "..."}]'
-    place = field if is_object(payload) else ""
     raise FormatError(f"{named(found)} is not a list of messages", place=place, advice=advice)
 
 
@@ -209,6 +210,11 @@ class Node:
         if content is not None and not is_list(content):
             refuse(content, self.place(field), advice)
         yield from map(read, self.objects(field))
+
+    def media(self, kind: MediaKind, *sources: str, media_type: str = "") -> LocatedPart:
+        """The object as a medium; its source is in the first of these fields that has a text."""
+        source = next((text for field in sources if (text := self.text(field))), "")
+        return Media(kind, self.text(media_type), source, self.text("detail")), self.path
 
     def spoken(self, field: str) -> LocatedPart:
         """The text in this field as a part."""

@@ -44,7 +44,7 @@ from .payloads import (
     parsed_object,
     refuse,
 )
-from .rules import original
+from .rules import original, wire_of
 from .rules.exchanges import BlockExchanges, UniqueCallIds
 from .rules.messages import AtLeastOne
 from .wire import BY_TYPE, BlockWire, FrameworkWire, ReadFields
@@ -68,9 +68,14 @@ class SystemPartsStay(Rule):
 
     def keeps(self, messages: Messages) -> Iterable[int]:
         """The positions of these requests."""
-        views = list(map(original, messages))
-        told = [i for i, view in enumerate(views) if view.get("instructions")]
-        return [*told[-1:], *(i for i, view in enumerate(views) if _system_parts(view))]
+        told: list[int] = []
+        for i, message in enumerate(messages):
+            view = original(message)
+            if view.get("instructions"):
+                told = [i]
+            if wire_of(message).system_parts(view):
+                yield i
+        yield from told
 
 
 class PydanticAI(FrameworkWire, BlockWire):
@@ -81,21 +86,29 @@ class PydanticAI(FrameworkWire, BlockWire):
     fields_read = _MESSAGE
     rules = (AtLeastOne(), SystemPartsStay(), BlockExchanges(), UniqueCallIds(everywhere=False))
 
-    fields = staticmethod(pydantic_ai_fields)
-
     def prompt(self, payload: object) -> Iterator[Part]:
         """The newest instructions."""
         messages = messages_of(payload)
         for i in reversed(range(len(messages))):
-            told = Node(self.fields(messages[i]), f"{MESSAGES}[{i}]").text("instructions")
+            told = Node(pydantic_ai_fields(messages[i]), f"{MESSAGES}[{i}]").text("instructions")
             if told:
                 yield Text(told)
                 return
 
     def view(self, original: object) -> Object:
         """The message with its parts as JSON objects, each item of a user's prompt as a part."""
-        fields = self.fields(original)
-        return {**fields, "parts": list(_split(fields))} if fields else super().view(original)
+        fields = pydantic_ai_fields(original)
+        if not fields:
+            return super().view(original)
+        parts: list[object] = []
+        for part in fields["parts"]:
+            told = _fields_of(part)
+            content = told.get("content")
+            if told.get("part_kind") == _USER and is_list(content) and len(content) > 1:
+                parts += ({**told, "content": [item]} for item in content)
+            else:
+                parts.append(told or part)  # what is no part is refused where it is read
+        return {**fields, "parts": parts}
 
     def rebuilt(self, value: Object, was: object = None) -> object:
         """The message of this view; unchanged parts of ``was`` stay the same."""
@@ -110,7 +123,7 @@ class PydanticAI(FrameworkWire, BlockWire):
 
     def named_role(self, original: object, place: str) -> Role:
         """The model's or a user's role; the system's if it has only system prompts."""
-        fields = self.fields(original)
+        fields = pydantic_ai_fields(original)
         if not fields:
             raise FormatError(
                 "this is not a message of Pydantic AI",
@@ -118,12 +131,13 @@ class PydanticAI(FrameworkWire, BlockWire):
                 advice="give requests and responses of Pydantic AI, or leave the format out",
             )
         role = _KINDS[fields["kind"]]
-        only_system = 0 < len(fields["parts"]) == len(_system_parts(fields))
+        only_system = 0 < len(fields["parts"]) == len(self.system_parts(fields))
         return "system" if only_system else role
 
     def system_parts(self, message: Object) -> Sequence[int]:
         """The positions of the system prompts in a request."""
-        return _system_parts(message)
+        kinds = (_fields_of(part).get("part_kind") for part in message.get("parts", ()))
+        return [k for k, kind in enumerate(kinds) if kind == _SYSTEM]
 
     def locate(self, message: Object, place: str) -> Located:
         """The parts in order."""
@@ -155,38 +169,32 @@ class PydanticAI(FrameworkWire, BlockWire):
 
     def block(self, part: Part, name: str = "") -> Object:
         """A new part."""
-        if isinstance(part, ToolCall):
-            given = parsed_object(part.arguments)
-            called = {"tool_name": part.name, "args": given, "tool_call_id": part.id}
-            return {**called, "part_kind": "tool-call"}
-        if isinstance(part, ToolResult):
-            content = [part.text, *map(_medium, part.media)] if part.media else part.text
-            found = {"tool_name": name, "content": content, "tool_call_id": part.call_id}
-            failed = {"outcome": "failed"} if part.is_error else {}
-            return {**found, **failed, "part_kind": "tool-return"}
-        if isinstance(part, Media):
-            return {"content": [_medium(part)], "part_kind": _USER}
-        return {"content": part.text, "part_kind": _TEXT}
+        match part:
+            case ToolCall(call_id, called, arguments):
+                return {
+                    "tool_name": called,
+                    "args": parsed_object(arguments),
+                    "tool_call_id": call_id,
+                    "part_kind": "tool-call",
+                }
+            case ToolResult(call_id, text, media, is_error):
+                failed = {"outcome": "failed"} if is_error else {}
+                return {
+                    "tool_name": name,
+                    "content": [text, *map(_medium, media)] if media else text,
+                    "tool_call_id": call_id,
+                    **failed,
+                    "part_kind": "tool-return",
+                }
+            case Media():
+                return {"content": [_medium(part)], "part_kind": _USER}
+            case _:
+                return {"content": part.text, "part_kind": _TEXT}
 
 
 def _fields_of(value: object) -> Object:
     """The fields of a part or an item; none for anything else."""
     return value if is_object(value) else getattr(value, "__dict__", {})
-
-
-def _split(fields: Object) -> Iterator[object]:
-    for part in fields["parts"]:
-        told = _fields_of(part)
-        content = told.get("content")
-        if told.get("part_kind") == _USER and is_list(content) and len(content) > 1:
-            yield from ({**told, "content": [item]} for item in content)
-        else:
-            yield told or part  # what is no part is refused where it is read
-
-
-def _system_parts(message: Object) -> Sequence[int]:
-    kinds = (_fields_of(part).get("part_kind") for part in message.get("parts", ()))
-    return [k for k, kind in enumerate(kinds) if kind == _SYSTEM]
 
 
 def _part(part: Node) -> LocatedPart:
@@ -229,9 +237,9 @@ def _said(content: object, place: str) -> Part:
         return Text("")
     if medium := _shown(item):
         return medium
-    told = _fields_of(item) if is_object(item) or hasattr(item, "kind") else None
-    if told is None:
+    if not is_object(item) and not hasattr(item, "kind"):
         refuse(item, place, "give text, or a list of what is said and shown")
+    told = _fields_of(item)
     text = told.get("content")
     return Text(text) if isinstance(text, str) else Opaque(compact(told, place))
 

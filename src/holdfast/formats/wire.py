@@ -10,7 +10,8 @@ types and names are longer.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import reduce
 from marshal import dumps
 from operator import getitem, is_
@@ -143,15 +144,6 @@ class _RecentRead(NamedTuple):
         return is_same and longer.startswith(shorter)
 
 
-def _content(originals: Sequence[object]) -> bytes:
-    """What the objects hold; empty for what is not JSON, which may change unseen, or too long."""
-    try:
-        found = dumps([*originals], _WITHOUT_REFERENCES)[_HEADER:]
-    except ValueError:
-        return b""
-    return found if len(found) <= _MOST else b""
-
-
 _FEW = 64  # fewer messages are read in .2 ms, and would take the place of a longer conversation
 _KEPT = 4  # conversations; a program that fits more of them by turns reads each again
 _MOST = 2_000_000  # bytes of one; all of them take an eighth of what the other caches may take
@@ -188,11 +180,21 @@ class ObjectWire(ABC):
         return recognised(payload) == self.name
 
     def with_ids(self, message: Object, ids: Mapping[int, str]) -> Object:
-        """A copy with these ids, by the indices of the calls and results."""
+        """A copy with these ids, by the indices of the calls and results.
+
+        A call of the time before there were ids has none.
+        """
         located = list(self.locate(message, "message"))
-        return rewritten(
-            message, {path: ids[k] for k in ids for path in _id_paths(message, *located[k])}
-        )
+        texts: dict[Path, str] = {}
+        for k, name in ids.items():
+            part, path = located[k]
+            own = part.call_id if isinstance(part, ToolResult) else cast("ToolCall", part).id
+            for depth in range(len(path)):  # the id is a field of an object around the text
+                holder = reduce(getitem, path[:depth], cast("Any", message))
+                if is_object(holder):
+                    found = [field for field in _CALL_IDS if holder.get(field) == own]
+                    texts |= {(*path[:depth], field): name for field in found}
+        return rewritten(message, texts)
 
     def extra_texts(self, message: Object) -> Iterable[str]:
         """The texts of the message that are in no part."""
@@ -283,15 +285,23 @@ class ObjectWire(ABC):
     def read(self, payload: object, tools: object = None) -> Transcript:
         """The transcript, with the rules of this format; the rest of a body is its envelope."""
         body = body_of(payload)
-        settings = _settings(body, self.enveloped)
-        envelope = (*self.prompt(payload), *self.offered(body, tools), *settings)
-        return Transcript(self._messages(payload), self, self.rules, envelope)
+        envelope = [*self.prompt(payload), *self.offered(body, tools)]
+        for field, value in body.items():
+            if field in self.enveloped or not value:
+                continue
+            # what else the model reads: schemas of its answer, and longer texts
+            if field in _SCHEMAS or any(len(text) > LABEL for text in said(value)):
+                envelope.append(Opaque(compact(value, field)))
+        return Transcript(self._messages(payload), self, self.rules, tuple(envelope))
 
     def _messages(self, payload: object) -> tuple[Message, ...]:
         """The messages; those that were read before and have not changed are not read again."""
         originals = self.listed(payload)
-        content = _content(originals) if len(originals) >= _FEW else b""
-        if not content:
+        content = b""
+        if len(originals) >= _FEW:
+            with suppress(ValueError):  # for what is not JSON, which may change unseen
+                content = dumps([*originals], _WITHOUT_REFERENCES)[_HEADER:]
+        if not 0 < len(content) <= _MOST:
             return tuple(self._read(originals, 0))
         recent = ObjectWire._recent
         before = next((known for known in recent if known.overlaps(self, originals, content)), None)
@@ -349,18 +359,6 @@ class ObjectWire(ABC):
         return parts
 
 
-def _id_paths(message: Object, part: Part, path: Path) -> Iterator[Path]:
-    """The path of the id of a call or a result: a field of an object around its text.
-
-    A call of the time before there were ids has none.
-    """
-    own = part.call_id if isinstance(part, ToolResult) else cast("ToolCall", part).id
-    for depth in range(len(path)):
-        holder = reduce(getitem, path[:depth], cast("Any", message))
-        if is_object(holder):
-            yield from ((*path[:depth], field) for field in _CALL_IDS if holder.get(field) == own)
-
-
 class FrameworkWire(ObjectWire):
     """A framework's format: messages are its objects, or the JSON that it writes.
 
@@ -369,11 +367,6 @@ class FrameworkWire(ObjectWire):
 
     def __init__(self, *, objects: bool = False) -> None:
         self.objects = objects
-
-    @staticmethod
-    @abstractmethod
-    def fields(message: object) -> Object:
-        """The fields of a message of this framework; none for anything else."""
 
     def published(self, payload: object) -> Rules:
         """None: the package checks the fields itself when a message is made."""
@@ -413,12 +406,3 @@ class BlockWire(ObjectWire):
     def compose(self, role: Role, text: str) -> object:
         """A new message of one block."""
         return self.holding(role, [self.block(Text(text))])
-
-
-def _settings(body: Object, counted: Container[str]) -> Iterator[Part]:
-    """Fields of a request that the model reads: schemas of its answer, and longer texts."""
-    for field, value in body.items():
-        if field in counted or not value:
-            continue
-        if field in _SCHEMAS or any(len(text) > LABEL for text in said(value)):
-            yield Opaque(compact(value, field))

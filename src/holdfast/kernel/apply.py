@@ -1,6 +1,5 @@
 """Applying edits to a transcript, and undoing them."""
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -36,33 +35,31 @@ def apply(transcript: Transcript, edits: Sequence[Edit]) -> Applied:
     for i in sorted(dropped_by(edits) & transcript.protected):
         raise IntegrityError("this message may not be dropped", rule="protected_stays", index=i)
     after = applied.transcript.messages
-    if any(map(_reshapes, edits)):
+    # a new text breaks no rule unless it ends in white space
+    if any(isinstance(edit, Drop | Insert) or not edit.text[-1:].strip() for edit in edits):
         broken = new_violation(transcript.rules, transcript.messages, after, applied.origins)
         if broken is not None:
             raise IntegrityError(broken.problem, rule=broken.rule, index=broken.index)
     return applied
 
 
-def _reshapes(edit: Edit) -> bool:
-    """Whether rules must be checked: a new text breaks none unless it ends in white space."""
-    return isinstance(edit, Drop | Insert) or not edit.text[-1:].strip()
-
-
 def mend(transcript: Transcript, edits: Sequence[Edit]) -> Applied:
     """Return the transcript after a repair's edits, which may break other rules."""
     before = transcript.messages
     dropped, texts, inserts = _sorted(transcript, edits)
-    staying = [i for i in range(len(before)) if i not in dropped]
-    messages = [before[i] for i in staying]
-    for i, said in texts.items():
-        messages[bisect_left(staying, i)] = before[i].saying(said)
-    origins: list[int | None] = [*staying]
-    # from the end, so that earlier positions stay valid
-    for at in sorted(inserts, reverse=True):
-        place = bisect_left(staying, at)
-        made = [_composed(transcript, insert) for insert in inserts[at]]
-        messages[place:place] = made
-        origins[place:place] = [None] * len(made)
+    messages: list[Message] = []
+    origins: list[int | None] = []
+    for i in range(len(before) + 1):
+        for insert in inserts.get(i, ()):
+            wire, original, plain = transcript.wire, insert.original, None
+            if original is None:
+                original, plain = wire.compose(insert.role, insert.text), insert.text
+            ours = insert.covers is not None and insert.text.startswith(SUMMARY)
+            messages.append(Message(wire.role(original), original, wire, plain, ours=ours))
+            origins.append(None)
+        if i < len(before) and i not in dropped:
+            messages.append(before[i].saying(texts[i]) if i in texts else before[i])
+            origins.append(i)
     taken = {i: before[i].original for i in sorted([*dropped, *texts])}
     if dropped or inserts:
         pinned = frozenset(now for now, old in enumerate(origins) if old in transcript.pinned)
@@ -108,14 +105,6 @@ def undo(
         before.append(taken[i] if i in dropped else taken.get(i, after[position]))
         position += i not in dropped
     return before
-
-
-def _composed(transcript: Transcript, insert: Insert) -> Message:
-    wire, original, plain = transcript.wire, insert.original, None
-    if original is None:
-        original, plain = wire.compose(insert.role, insert.text), insert.text
-    ours = insert.covers is not None and insert.text.startswith(SUMMARY)
-    return Message(wire.role(original), original, wire, plain, ours=ours)
 
 
 def _sealed(transcript: Transcript, edit: Edit) -> Edit:

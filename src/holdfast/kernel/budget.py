@@ -42,13 +42,14 @@ def tokens_in(text: str) -> int | None:
     return int(int(whole + part) * _SCALE[(found[2] or "").lower()] // 10 ** len(part))
 
 
-def written_tokens(text: str, least: int = 0) -> int:
-    """At least so many tokens from text. Raises ConfigError, without a place, for other texts."""
+def written_tokens(text: str, least: int = 0, place: str = "") -> int:
+    """At least so many tokens from text. Raises ConfigError for other texts."""
     number, advice = tokens_in(text), "give one such as 8000 or 8k"
     if number is None or number < least:
-        raise ConfigError(f"{text!r:.40} is not a positive number of tokens", advice=advice)
+        problem = f"{text!r:.40} is not a positive number of tokens"
+        raise ConfigError(problem, place=place, advice=advice)
     if number > MOST:
-        raise ConfigError(f"{text!r:.40} is more than any model takes", advice=advice)
+        raise ConfigError(f"{text!r:.40} is more than any model takes", place=place, advice=advice)
     return number
 
 
@@ -91,10 +92,7 @@ class Budget:
         if budget is None:
             return cls()
         if isinstance(budget, str):
-            try:
-                budget = written_tokens(budget)
-            except ConfigError as fault:
-                raise fault.at("budget") from fault
+            budget = written_tokens(budget, place="budget")
         check_type(budget, Tokens, "budget")
         return cls(limit=budget)
 

@@ -82,12 +82,9 @@ class Registry:
 
         for group in self.formerly:
             for point in entry_points(group=f"holdfast.{group}"):
-                problem = (
-                    f"nothing reads {point.name!r} of the entry point group "
-                    f"holdfast.{group} any more"
-                )
                 warn(
-                    f"{problem}; give a {self.noun} in holdfast.{self.group}",
+                    f"nothing reads {point.name!r} of the entry point group holdfast.{group} "
+                    f"any more; give a {self.noun} in holdfast.{self.group}",
                     DeprecationWarning,
                     stacklevel=3,
                 )

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
+from itertools import accumulate, pairwise, starmap
 from operator import attrgetter
 from typing import Literal, Protocol, runtime_checkable
 
@@ -55,9 +55,7 @@ class Transcript:
     def head(self, stop: int) -> Transcript:
         """The first ``stop`` messages, with the pins among them."""
         return replace(
-            self,
-            messages=self.messages[:stop],
-            pinned=frozenset(i for i in self.pinned if i < stop),
+            self, messages=self.messages[:stop], pinned=self.pinned.intersection(range(stop))
         )
 
     def reworded(self, messages: tuple[Message, ...]) -> Transcript:
@@ -73,7 +71,7 @@ class Transcript:
         """Spans that stay or go together: a call with its results, or one message."""
         joined, length = welds(self.rules, self.messages), len(self.messages)
         starts = [i for i in range(length) if i not in joined or i == 0]
-        return tuple(map(range, starts, [*starts[1:], length]))
+        return tuple(starmap(range, pairwise([*starts, length])))
 
     @cached_property
     def newest(self) -> range:
@@ -112,8 +110,8 @@ class Transcript:
     @cached_property
     def turns(self) -> tuple[range, ...]:
         """Spans from one user message to the next; what precedes the first is a turn too."""
-        starts = sorted({0, *self.user_positions}) if self.messages else []
-        return tuple(map(range, starts, [*starts[1:], len(self)]))
+        ends = sorted({0, *self.user_positions, len(self)})
+        return tuple(starmap(range, pairwise(ends)))
 
     @cached_property
     def user_positions(self) -> tuple[int, ...]:
@@ -160,8 +158,6 @@ def new_violation(
                 if violation.rule not in allowed:
                     return replace(violation, index=i)
     broken = violations(together, after)
-    if not broken:
-        return None
     names = {violation.rule for violation in broken}
     old = violations([rule for rule in together if rule.name in names], before)
     known = {(violation.rule, violation.index) for violation in old}

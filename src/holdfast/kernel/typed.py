@@ -55,7 +55,6 @@ _WORDS: Mapping[object, str] = {
     bool: "true or false",
     PathLike[str]: "a path",
 }
-_SHARE = "a number of tokens or a share in [0, 1]"
 
 
 def is_object(value: object) -> TypeGuard[Mapping[str, Any]]:
@@ -94,19 +93,13 @@ def check_fields(given: object, *, bare: bool = False) -> None:
 
 def check_type(value: object, hint: Any, place: str) -> None:
     """Raise ConfigError, naming the place, unless the value has the type."""
-    if not fits(value, hint):
-        raise ConfigError(
-            f"{_wrong(value, hint)!r:.60} does not belong here",
-            place=place,
-            advice=f"give {_words(hint)}",
-        )
-
-
-def _wrong(value: object, hint: Any) -> object:
-    """The first item of a list that does not fit, or the value if it is no list."""
-    if get_origin(hint) is tuple and is_list(value):
-        return next(item for item in value if not fits(item, get_args(hint)[0]))
-    return value
+    if fits(value, hint):
+        return
+    if get_origin(hint) is tuple and is_list(value):  # the first item that does not fit
+        value = next(item for item in value if not fits(item, get_args(hint)[0]))
+    raise ConfigError(
+        f"{value!r:.60} does not belong here", place=place, advice=f"give {_words(hint)}"
+    )
 
 
 def fits(value: object, hint: Any) -> bool:
@@ -132,7 +125,7 @@ def _words(hint: Any) -> str:
     origin, inner = get_origin(hint), get_args(hint)
     if origin in _UNIONS:
         if float in inner and int in inner:
-            return _SHARE
+            return "a number of tokens or a share in [0, 1]"
         return " or ".join(_words(each) for each in inner if each is not NoneType)
     if origin is Annotated:
         return str(inner[1].words)
@@ -156,7 +149,13 @@ def typed(value: object, hint: Any) -> Any:
             with suppress(ValueError):
                 return typed(value, each)
     if is_dataclass(kind) and is_object(value):
-        return _object(value, kind)
+        hints, made = _hints(kind), dict[str, object]()
+        for each in fields(kind):
+            if each.name in value:
+                made[each.name] = typed(value[each.name], hints[each.name])
+            elif each.default is each.default_factory is MISSING:
+                raise ValueError(f"it has no {each.name!r}")
+        return kind(**made)
     if kind in (tuple, list) and is_list(value):
         some = [typed(each, inner[0]) for each in value]
         return tuple(some) if kind is tuple else some
@@ -166,16 +165,6 @@ def typed(value: object, hint: Any) -> Any:
         # reprlib writes only the beginning: the value may be large, and the error discarded
         raise ValueError(f"{reprlib.repr(value)} is no {getattr(hint, '__name__', hint)}")
     return value
-
-
-def _object(given: Mapping[str, object], kind: Any) -> Any:
-    hints, made = _hints(kind), dict[str, object]()
-    for each in fields(kind):
-        if each.name in given:
-            made[each.name] = typed(given[each.name], hints[each.name])
-        elif each.default is each.default_factory is MISSING:
-            raise ValueError(f"it has no {each.name!r}")
-    return kind(**made)
 
 
 def _is(value: object, kind: Any, inner: Sequence[object]) -> bool:

@@ -1,7 +1,7 @@
 """Named pipelines as data: one TOML file each, merged with what it extends, and checked."""
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from inspect import signature
@@ -160,25 +160,23 @@ class Layers:
     def add(self, file: ConfigFile, uppers: tuple[str, ...] = ()) -> None:
         """Merge a file over the others, after the file that it extends."""
         for key in _BASES & file.data.keys():
+            name = file.data[key]
             with inside(f"{file.origin(key)}: {key}"):
-                below = self._below(file, key, uppers)
+                if not isinstance(name, str):
+                    raise ConfigError(f"{name!r} is not a name", advice="name a profile or a file")
+                if len(_BASES & file.data.keys()) > 1:
+                    raise ConfigError(
+                        f"{' and '.join(sorted(_BASES))} say the same", advice="give one"
+                    )
+                below = self.find(name, file.folder)
+                if below.name in uppers:
+                    raise ConfigError(f"{name!r} extends itself", advice="name another")
             if isinstance(below.data.get(_STEPS), list):
                 # a file with a list of steps replaces all of these, whether or not it sets each
                 for each in PROFILE_KEYS:
                     self.data.pop(each, None)
             self.add(below, (*uppers, below.name))
         self._lay(file, file.data, self.data, "", "")
-
-    def _below(self, file: ConfigFile, key: str, uppers: tuple[str, ...]) -> ConfigFile:
-        name = file.data[key]
-        if not isinstance(name, str):
-            raise ConfigError(f"{name!r} is not a name", advice="name a profile or a file")
-        if len(_BASES & file.data.keys()) > 1:
-            raise ConfigError(f"{' and '.join(sorted(_BASES))} say the same", advice="give one")
-        below = self.find(name, file.folder)
-        if below.name in uppers:
-            raise ConfigError(f"{name!r} extends itself", advice="name another")
-        return below
 
     @contextmanager
     def telling(self) -> Generator[None]:
@@ -256,8 +254,13 @@ class Layers:
 
 
 def _label(name: str, made: Table, place: str) -> str:
-    """The label of the step of this name."""
-    called = {label: {label, *_names_of(step)} for label, step in made.items()}
+    """The label of the step of this name: its own, that of its strategy, or that in records."""
+    called: dict[str, set[str]] = {}
+    for label, step in made.items():
+        strategy = str(step.get("strategy"))
+        called[label] = {label, strategy}
+        with suppress(ConfigError):  # unknown, or with required knobs
+            called[label].add(_made(strategy, {}, "").name)
     found = [label for label, names in called.items() if name in names]
     if found:
         return name if name in found else found[0]
@@ -294,15 +297,6 @@ def profile_of(layers: Layers) -> Profile:
         steps = tuple(read_step(table, f"steps.{label}") for label, table in tables.items())
         with inside("", data):
             return Profile(**data, steps=steps)
-
-
-def _names_of(step: Table) -> set[str]:
-    """The names of a step: those of its strategy in the table and in records."""
-    called = str(step.get("strategy"))
-    try:
-        return {called, _made(called, {}, "").name}
-    except ConfigError:  # unknown, or with required knobs
-        return {called}
 
 
 def read_step(data: object, place: str = "strategy") -> Compressor:

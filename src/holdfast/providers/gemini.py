@@ -10,7 +10,6 @@ from holdfast.kernel.registry import needed_by
 from .vendor import (
     Access,
     VendorAccount,
-    VendorEmbedder,
     VendorModel,
     reading,
     refusal,
@@ -73,7 +72,7 @@ class GeminiModel(_Gemini, VendorModel):
             return Reply(said, usage.prompt_token_count, spoken)
 
 
-class GeminiEmbedder(_Gemini, VendorEmbedder):
+class GeminiEmbedder(_Gemini):
     """An embedding model, with the options of ``GeminiModel``."""
 
     usual = "gemini-embedding-001"

@@ -41,16 +41,13 @@ class LexicalEmbedder:
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector for each text; zeros for a text without words."""
-        return [_vector(text) for text in texts]
-
-
-def _vector(text: str) -> list[float]:
-    vector = [0.0] * _DIMENSIONS
-    for word, times in Counter(words(text)).items():
-        weight = (1 + log(times)) * (_COMMON if word in STOP_WORDS else 1.0)
-        for place, value in _features(word):
-            vector[place] += weight * value
-    return vector
+        vectors = [[0.0] * _DIMENSIONS for _ in texts]
+        for vector, text in zip(vectors, texts, strict=True):
+            for word, times in Counter(words(text)).items():
+                weight = (1 + log(times)) * (_COMMON if word in STOP_WORDS else 1.0)
+                for place, value in _features(word):
+                    vector[place] += weight * value
+        return vectors
 
 
 @lru_cache(maxsize=1 << 15)
@@ -86,9 +83,17 @@ class Extractive:
     def complete(self, prompt: str, *, system: str = "", max_tokens: int = 512) -> str:
         """The most important sentences in order, one on each line.
 
-        Sentences of an earlier summary count like the others.
+        Sentences of an earlier summary count like the others. They are those of the quoted lines,
+        or of the whole prompt if it quotes nothing; each is told once, a long one cut.
         """
-        pieces = _pieces(prompt)
+        runs = groupby(prompt.splitlines(), key=lambda line: line.startswith(_QUOTED))
+        quoted = [
+            "\n".join(line.removeprefix(_QUOTED) for line in lines)
+            for is_quoted, lines in runs
+            if is_quoted
+        ]
+        said = (each.strip() for text in quoted or [prompt] for each in sentences(text))
+        pieces = list(dict.fromkeys(_cut(sentence) for sentence in said if sentence))
         room = max_tokens * _CHARACTERS_A_TOKEN
         chosen: list[int] = []
         for place in ordered_texts(pieces):
@@ -97,23 +102,6 @@ class Extractive:
                 chosen.append(place)
                 room -= size
         return "\n".join(pieces[place] for place in sorted(chosen))
-
-
-def _pieces(prompt: str) -> Sequence[str]:
-    """The sentences of the material, each once; long ones are cut."""
-    said = (sentence.strip() for text in _texts(prompt) for sentence in sentences(text))
-    return list(dict.fromkeys(_cut(piece) for piece in said if piece))
-
-
-def _texts(prompt: str) -> Sequence[str]:
-    """The quoted texts, each a run of quoted lines; without any, the whole prompt."""
-    runs = groupby(prompt.splitlines(), key=lambda line: line.startswith(_QUOTED))
-    quoted = [
-        "\n".join(line.removeprefix(_QUOTED) for line in lines)
-        for is_quoted, lines in runs
-        if is_quoted
-    ]
-    return quoted or [prompt]
 
 
 def _cut(piece: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from holdfast.kernel.ports import Reply
 from holdfast.kernel.registry import needed_by
 
-from .vendor import VendorAccount, VendorEmbedder, VendorModel, shared, translated
+from .vendor import VendorAccount, VendorModel, shared, translated
 
 with needed_by("a model of OpenAI", "openai"):
     import openai
@@ -59,7 +59,7 @@ class OpenAIModel(_OpenAI, VendorModel):
             )
 
 
-class OpenAIEmbedder(_OpenAI, VendorEmbedder):
+class OpenAIEmbedder(_OpenAI):
     """An embedding model with the options of ``OpenAIModel``; long texts are cut."""
 
     usual = "text-embedding-3-small"

@@ -89,8 +89,7 @@ def _own(file: str) -> Sequence[ListedPrice]:
 @cache
 def _listed() -> PriceList:
     """The list that ``tools/prices.py`` writes."""
-    text = Path(__file__).with_name("prices.json").read_text("utf-8")
-    data = cast("Mapping[str, Any]", json.loads(text))
+    data: Mapping[str, Any] = json.loads(Path(__file__).with_name("prices.json").read_text("utf-8"))
     models = [
         ListedPrice(vendor, model, pattern, Price(numbers[0], numbers[1] or 0.0, *numbers[2:]))
         for vendor, model, pattern, *numbers in data["models"]

@@ -84,13 +84,14 @@ def refusal(vendor: str, status: int, text: str, headers: Headers) -> ModelError
 
 
 def _found(patterns: tuple[re.Pattern[str], ...], text: str) -> int | None:
-    match = next((match for pattern in patterns if (match := pattern.search(text))), None)
-    return int(re.sub(r"[,_]", "", match[1])) if match else None
+    for pattern in patterns:
+        if found := pattern.search(text):
+            return int(re.sub(r"[,_]", "", found[1]))
+    return None
 
 
 def wait_told(headers: Headers, text: str = "", now: datetime | None = None) -> float | None:
     """The wait in seconds that the vendor asks for in its headers or (Google) text, or None."""
-    now = now or datetime.now(UTC)
     low = {name.lower(): value for name, value in headers.items()}
     if "retry-after-ms" in low:
         return _number(low["retry-after-ms"], 1_000)
@@ -103,7 +104,7 @@ def wait_told(headers: Headers, text: str = "", now: datetime | None = None) -> 
         except ValueError:
             return None
         aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return max(0.0, (aware - now).total_seconds())
+        return max(0.0, (aware - (now or datetime.now(UTC))).total_seconds())
     delay = re.search(r"retryDelay\W{1,6}(\d{1,6}(?:\.\d{1,9})?)s", text)
     return float(delay[1]) if delay else None
 
@@ -131,7 +132,10 @@ class Access(TypedDict, total=False):
 
 
 class VendorAccount:
-    """What the models and embedders of a vendor share: its name, its variables, its clients."""
+    """A model or an embedder of a vendor; those with one address and key share a client.
+
+    Clients are safe with threads. ``timeout`` is in seconds, and ``price`` replaces the list price.
+    """
 
     vendor: ClassVar[str]
     keys: ClassVar[tuple[str, ...]]
@@ -143,8 +147,17 @@ class VendorAccount:
     key_elsewhere: ClassVar[str] = ""
     """The key for another server that needs none."""
 
+    usual: ClassVar[str] = ""
+    """The model of an empty name."""
+
     connected: Callable[[str, str | None, float], Any]
     """Returns the client of a key and an address, with a timeout in seconds."""
+
+    def __init__(
+        self, name: str = "", *, price: Price | None = None, **account: Unpack[Access]
+    ) -> None:
+        self.name, self.price = name or self.usual, price
+        self._client = self._opened(account)
 
     def _opened(self, account: Access) -> Any:
         """The client, by this and the environment. Raises ConfigError without a key."""
@@ -161,11 +174,10 @@ class VendorAccount:
 
 
 class VendorModel(VendorAccount):
-    """A model of a vendor; models with one address and key share a client, safe with threads.
+    """A model of a vendor.
 
-    ``timeout`` is in seconds. ``window`` is the window in tokens, if the name does not tell it.
-    ``thought`` is how many tokens the model may think beside its reply. ``price`` replaces the list
-    price.
+    ``window`` is the window in tokens, if the name does not tell it. ``thought`` is how many tokens
+    the model may think beside its reply.
     """
 
     example: ClassVar[str]
@@ -185,23 +197,10 @@ class VendorModel(VendorAccount):
             raise ConfigError(
                 "the model has no name", place="llm", advice=f"write it as in {self.example!r}"
             )
-        self.name, self.window, self.price = name, window, price
-        self._client = self._opened(account)
+        super().__init__(name, price=price, **account)
+        self.window = window
         usual = THOUGHT if name.startswith(self.thinking) else 0
         self._thought = usual if thought is None else thought
-
-
-class VendorEmbedder(VendorAccount):
-    """An embedding model, with the options of the vendor's model that it has."""
-
-    usual: ClassVar[str]
-    """The model of an empty name."""
-
-    def __init__(
-        self, name: str = "", *, price: Price | None = None, **account: Unpack[Access]
-    ) -> None:
-        self.name, self.price = name or self.usual, price
-        self._client = self._opened(account)
 
 
 @contextmanager

@@ -80,7 +80,8 @@ def _named(name: str) -> TokenCounter:
             raise ConfigError(
                 f"{name!r:.40} names no number of tokens", place="counter", advice="write fixed:100"
             )
-        return _formula("Fixed", tokens)
+        fixed: TokenCounter = imported("holdfast.tokens.formulas:Fixed")(tokens)
+        return fixed
     family = family_of(name)
     if family.own:
         with suppress(MissingExtraError):
@@ -120,19 +121,14 @@ def _counter(found: object) -> TokenCounter:
     if isinstance(made, TokenCounter):
         return made
     if callable(made):
-        return _formula("of_function", made)
+        of_function: TokenCounter = imported("holdfast.tokens.formulas:of_function")(made)
+        return of_function
     raise ConfigError(
         f"{type(made).__name__} is not a token counter",
         place="counter",
         advice="give a model's or a counter's name, a function of a text, "
         "or an object with name, accuracy and count",
     )
-
-
-def _formula(kind: str, given: object) -> TokenCounter:
-    """What this class or function of ``formulas`` makes, which most counts do not need."""
-    made: TokenCounter = imported(f"holdfast.tokens.formulas:{kind}")(given)
-    return made
 
 
 def meter_for(model: str | None = None, counter: Counter = None) -> Meter:
@@ -185,9 +181,24 @@ def count_memo(counter: TokenCounter) -> Memo[str, int]:
     """A cache of counts by text.
 
     A long text most of whose lines are cached, or were in the last long text, such as notes that
-    extend earlier ones, is counted by adding up its lines.
+    extend earlier ones, is counted by adding up its lines. Raises ConfigError, naming the counter,
+    if it fails or returns no token count.
     """
-    checked = _checked(counter)
+    advice = "a counter gives an int of 0 or more for any text"
+
+    def checked(text: str) -> int:
+        try:
+            tokens = cast("object", counter.count(text))
+        except HoldfastError:
+            raise
+        except (Exception, GeneratorExit) as fault:
+            raise ConfigError(
+                f"{counter.name} failed: {problem_of(fault)}", place="counter", advice=advice
+            ) from fault
+        if not isinstance(tokens, int) or tokens < 0:
+            raise ConfigError(f"{counter.name} gave {tokens!r:.40}", place="counter", advice=advice)
+        return tokens
+
     if not isinstance(counter, CountsByLine):
         return Memo(checked)
     last: frozenset[str] = frozenset()
@@ -214,26 +225,6 @@ _memo = lru_cache(maxsize=8)(count_memo)  # few: every call may bring a new func
 def _known_meter(counter: Any, model: str | None) -> Meter:
     """The same meter for the same counter and model, by which a message knows its size."""
     return _meter(counter, model, _memo(counter))
-
-
-def _checked(counter: TokenCounter) -> Count:
-    """Counts a text; ConfigError, naming the counter, if it fails or returns no token count."""
-
-    def count(text: str) -> int:
-        advice = "a counter gives an int of 0 or more for any text"
-        try:
-            tokens = cast("object", counter.count(text))
-        except HoldfastError:
-            raise
-        except (Exception, GeneratorExit) as fault:
-            raise ConfigError(
-                f"{counter.name} failed: {problem_of(fault)}", place="counter", advice=advice
-            ) from fault
-        if not isinstance(tokens, int) or tokens < 0:
-            raise ConfigError(f"{counter.name} gave {tokens!r:.40}", place="counter", advice=advice)
-        return tokens
-
-    return count
 
 
 __all__ = [

@@ -9,7 +9,6 @@ import gzip
 import hashlib
 import re
 from binascii import a2b_base64
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
@@ -97,25 +96,17 @@ class Bpe:
         """
         with _LOADING:
             encoding = _encoding(self)
-        return sum(_counts(encoding, text))
+        start = counted = 0
+        while len(text) - start > _CUT:
+            limit = start + _CUT
+            seam = _SEAM.search(text, limit - _REACH, limit)
+            end = seam.end() if seam else limit
+            tokens = encoding.encode_ordinary(text[start:end])
+            kept, start = (len(tokens), end) if seam else _cut(encoding, text, limit, tokens)
+            counted += kept
+        return counted + len(encoding.encode_ordinary(text[start:]))
 
     lines = staticmethod(lines)
-
-
-def _counts(encoding: tiktoken.Encoding, text: str) -> Iterator[int]:
-    """Tokens of the text, part by part."""
-    start = 0
-    while len(text) - start > _CUT:
-        limit = start + _CUT
-        seam = _SEAM.search(text, limit - _REACH, limit)
-        if seam:
-            yield len(encoding.encode_ordinary(text[start : seam.end()]))
-            start = seam.end()
-            continue
-        tokens = encoding.encode_ordinary(text[start:limit])
-        kept, start = _cut(encoding, text, limit, tokens)
-        yield kept
-    yield len(encoding.encode_ordinary(text[start:]))
 
 
 def _cut(encoding: tiktoken.Encoding, text: str, limit: int, tokens: list[int]) -> tuple[int, int]:

@@ -48,7 +48,12 @@ class Estimate:
         if not text:
             return 0
         gaps = _GAPS.findall(text)
-        tokens = _words(text) + _GAP * len(gaps) + _BLANK * sum(map(len, gaps))
+        tokens = _GAP * len(gaps) + _BLANK * sum(map(len, gaps))
+        for length, times in Counter(map(len, _WORDS.findall(text))).items():
+            if length > 7:
+                tokens += times * (_LONG + _LETTER * (length - 7))
+            else:
+                tokens += times * (_SHORT if length <= 3 else _MIDDLE)
         tokens += _THREE_DIGITS * sum(-(-length // 3) for length in map(len, _DIGITS.findall(text)))
         signs = _SIGNS.findall(text)
         tokens += (_SIGN - _FURTHER_SIGN) * len(signs) + _FURTHER_SIGN * sum(map(len, signs))
@@ -56,16 +61,6 @@ class Estimate:
             for character, times in Counter(_FOREIGN.findall(text)).items():
                 tokens += times * _SCRIPTS[bisect_right(_STARTS, ord(character)) - 1][1]
         return max(1, round(tokens))
-
-
-def _words(text: str) -> float:
-    tokens = 0.0
-    for length, times in Counter(map(len, _WORDS.findall(text))).items():
-        if length > 7:
-            tokens += times * (_LONG + _LETTER * (length - 7))
-        else:
-            tokens += times * (_SHORT if length <= 3 else _MIDDLE)
-    return tokens
 
 
 ESTIMATE = Estimate()

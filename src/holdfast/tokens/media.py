@@ -69,7 +69,11 @@ def _payload(source: str) -> _Payload | None:
 
 
 def media_tokens(media: Media, model: str | None = None, count: Count | None = None) -> int:
-    """Tokens of an image, document, sound or video for a model; ``count`` counts texts in it."""
+    """Tokens of an image, document, sound or video for a model.
+
+    A text is counted by ``count`` or by characters / 4. Of another document that is no PDF, 50,000
+    bytes count as a page.
+    """
     payload, vision = _payload(media.source), vision_of(model)
     if media.kind == "image":
         size = _size(payload) if payload else None
@@ -82,20 +86,17 @@ def media_tokens(media: Media, model: str | None = None, count: Count | None = N
             return vision.page * 5  # if the document is elsewhere
         if payload.head(6).startswith(b"%PDF-"):
             return vision.page * _pages(payload)
-        return _document_tokens(payload.head(), vision.page, count)
-    return _seconds(payload, media.kind) * _A_SECOND[media.kind]
-
-
-def _document_tokens(data: bytes, page: int, count: Count | None) -> int:
-    """Tokens of a document that is no PDF: a text by ``count`` or by characters / 4.
-
-    Other files count a page for each 50,000 bytes.
-    """
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        return page * ceil(len(data) / _BYTES_A_PAGE)
-    return count(text) if count else ceil(len(text) / 4)
+        data = payload.head()
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            return vision.page * ceil(len(data) / _BYTES_A_PAGE)
+        return count(text) if count else ceil(len(text) / 4)
+    seconds = 60  # if the file is elsewhere
+    if payload:
+        rate = bytes_a_second(payload.head(32)) or _BYTES_A_SECOND[media.kind]
+        seconds = max(1, payload.length // rate)
+    return seconds * _A_SECOND[media.kind]
 
 
 def _size(payload: _Payload) -> Size | None:
@@ -104,12 +105,6 @@ def _size(payload: _Payload) -> Size | None:
     if size is None and head.startswith(_JPEG):  # it may have a preview before its size
         size = image_size(payload.head(_JPEG_HEAD))
     return size
-
-
-def _seconds(payload: _Payload | None, kind: str) -> int:
-    if payload is None:
-        return 60  # if the file is elsewhere
-    return max(1, payload.length // (bytes_a_second(payload.head(32)) or _BYTES_A_SECOND[kind]))
 
 
 _PAGES: dict[tuple[int, int], int] = {}
@@ -161,33 +156,30 @@ def patches(width: int, height: int, detail: str = "", *, factor: float, most: i
     return ceil(min(ceil(across) * ceil(down), most) * factor)  # at least one patch wide
 
 
-def area(width: int, height: int, detail: str = "", *, edge: int = 1568, most: int = 1600) -> int:
+def area(width: int, height: int, _detail: str = "", *, edge: int = 1568, most: int = 1600) -> int:
     """Anthropic's width x height / 750, after shrinking to the longest edge and the most tokens.
 
     Source: Anthropic, "Vision".
     """
-    del detail
     scale = min(1, edge / max(width, height))
     return min(most, ceil(width * height * scale * scale / 750))
 
 
-def large_tiles(width: int, height: int, detail: str = "") -> int:
+def large_tiles(width: int, height: int, _detail: str = "") -> int:
     """Gemini 2's 258 tokens up to 384 x 384 px, else 258 for each tile of 768 x 768.
 
     Source: Google, "Understand and count tokens".
     """
-    del detail
     if max(width, height) <= 384:
         return 258
     return 258 * ceil(width / 768) * ceil(height / 768)
 
 
-def media_resolution(width: int, height: int, detail: str = "") -> int:
+def media_resolution(_width: int, _height: int, detail: str = "") -> int:
     """Gemini 3's tokens by the requested resolution, whatever the size.
 
     Source: Google, "Media resolution".
     """
-    del width, height
     return 280 if detail == "low" else 1_120
 
 

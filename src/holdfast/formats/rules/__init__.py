@@ -26,8 +26,11 @@ class RewritingRule(Rule):
                 yield now
 
     def mended(self, message: Message) -> Message | None:
-        """The repaired message, or None if nothing is left of it."""
-        return message
+        """The repaired message, or None if nothing is left of it.
+
+        By default it is dropped, as where only the vendor could make what it lacks.
+        """
+        return None
 
     def repair(self, messages: Messages) -> Sequence[Edit]:
         """The edits that lead to the repaired messages."""
@@ -93,11 +96,6 @@ def keeping(message: Message, stays: Callable[[Part], bool]) -> Message | None:
     """The message with the blocks of these parts only; None if there are none."""
     now = [block for part, block in zip(message.parts, blocks(message), strict=True) if stays(part)]
     return with_blocks(message, now) if now else None
-
-
-def joined(first: Message, second: Message) -> Message:
-    """The first message with the second one's blocks added."""
-    return with_blocks(first, blocks(first) + blocks(second))
 
 
 def message_of(beside: Message, role: Role, now: Sequence[Block]) -> Message:

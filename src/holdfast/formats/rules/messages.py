@@ -13,7 +13,6 @@ from . import (
     MessageByMessage,
     RewritingRule,
     blocks,
-    joined,
     keeping,
     message_of,
     original,
@@ -88,7 +87,7 @@ class _Following(RewritingRule):
             if self.may_follow(last, message):
                 after.append(message)
             elif last and (self.joins_calls or not last.calls):
-                after[-1] = joined(last, message)
+                after[-1] = with_blocks(last, blocks(last) + blocks(message))
             else:
                 after.append(message_of(message, "user", [wire_of(message).block(Text(CONTINUES))]))
                 after.append(message)
@@ -234,19 +233,15 @@ class FinalTextTrimmed(RewritingRule):
         """The messages without that end, and without a message that is then empty."""
         after = list(messages)
         while after and _trails(after[-1]):
-            after += _trimmed(after.pop())
+            last = after.pop()
+            *others, final = blocks(last)
+            text = final.get("text", "").rstrip()  # thinking has none
+            if text and last.plain is not None:
+                after.append(with_fields(last, content=text))
+            elif text or others:
+                now = [*others, {**final, "text": text}] if text else others
+                after.append(with_blocks(last, now))
         return after
-
-
-def _trimmed(last: Message) -> list[Message]:
-    """The message without white space or thinking at its end; nothing if that is all of it."""
-    if last.plain is not None:
-        text = last.plain.rstrip()
-        return [with_fields(last, content=text)] if text else []
-    *others, final = blocks(last)
-    text = final.get("text", "").rstrip()  # thinking has none
-    now = [*others, {**final, "text": text}] if text else others
-    return [with_blocks(last, now)] if now else []
 
 
 def _trails(message: Message) -> bool:

@@ -117,7 +117,7 @@ class WireSchema:
         Unknown fields and empty texts are dropped. A missing type is filled in, an object becomes
         JSON text or the reverse if that is expected, and a part of unknown type becomes text.
         """
-        if not schema:
+        if not schema or value is None:
             return value
         branch, problem = self._branch(value, schema)
         if problem:
@@ -132,9 +132,7 @@ class WireSchema:
             return value
         fields = branch.get("properties", {})
         kept = {
-            name: self.mended(inner, fields[name])
-            if name in fields and inner is not None
-            else inner
+            name: self.mended(inner, fields.get(name, {}))
             for name, inner in value.items()
             if (name in fields or not _is_closed(branch)) and (inner is not None or self.nulls)
         }
