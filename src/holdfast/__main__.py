@@ -7,7 +7,7 @@ def main() -> int:
     """Run the command line and return its exit code, even if it is interrupted while it loads."""
     try:
         from holdfast.cli import main as run
-        from holdfast.cli.terminal import stand_in
+        from holdfast.cli.files import stand_in
 
         stand_in()
         return run()

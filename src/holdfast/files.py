@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Generator, Iterable, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from stat import S_IMODE
 
@@ -27,38 +27,43 @@ def write_all(contents: Mapping[str, bytes]) -> None:
     Each is first written beside its target; then all are moved into place. Raises InputError for a
     file that cannot be written.
     """
-    staged: list[tuple[str, Path]] = []
-    try:
+    with ExitStack() as moved:
         for file, content in contents.items():
-            with as_input_errors(file, "written", "name another file"):
-                if Path(file).exists() and not Path(file).is_file():
-                    # a device or a pipe cannot be replaced
-                    Path(file).write_bytes(content)
-                else:
-                    part = followed(file).with_name(f".holdfast-{os.getpid()}-{len(staged)}.part")
-                    staged.append((file, part))
-                    with part.open("wb") as stream:
-                        stream.write(content)
-                        stream.flush()
-                        os.fsync(stream.fileno())
-                    if followed(file).exists():  # the part gets its mode
-                        part.chmod(S_IMODE(followed(file).stat().st_mode))
-        for file, part in staged:
-            with as_input_errors(file, "written", "name another file"):
-                part.replace(followed(file))
-    finally:
-        for _, part in staged:
-            part.unlink(missing_ok=True)
+            moved.enter_context(as_input_errors(file, "written", "name another file"))
+            if Path(file).exists() and not Path(file).is_file():
+                # a device or a pipe cannot be replaced
+                Path(file).write_bytes(content)
+            else:
+                part = moved.enter_context(replacing(Path(file)))
+                part.write_bytes(content)
+                _flush(part)
 
 
 def write_lines(file: Path, lines: Iterable[str]) -> None:
     """Write lines of text to a file, completely or not at all, and flush it to the disk."""
-    part = file.with_name(f"{file.name}.{os.getpid()}.part")
-    with part.open("w", encoding="utf-8", newline="\n") as out:
+    with replacing(file) as part, part.open("w", encoding="utf-8", newline="\n") as out:
         out.writelines(f"{line}\n" for line in lines)
-        out.flush()
-        os.fsync(out.fileno())
-    part.replace(file)
+
+
+@contextmanager
+def replacing(file: Path) -> Generator[Path]:
+    """A path beside the file; what the block writes there replaces the file at its end."""
+    target = followed(file)
+    part = target.with_name(f".holdfast-{os.urandom(8).hex()}.part")
+    try:
+        yield part
+        _flush(part)
+        if target.exists():  # the part gets its mode
+            part.chmod(S_IMODE(target.stat().st_mode))
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _flush(file: Path) -> None:
+    """Wait until the file is on the disk."""
+    with file.open("rb+") as written:
+        os.fsync(written.fileno())
 
 
 def read_whole(file: str | os.PathLike[str]) -> bytes:

@@ -92,7 +92,7 @@ class ModelUsage:
     def cost(self) -> float | None:
         """US dollars, or None if the price of any call is not known."""
         costs = [call.cost for call in self.calls]
-        return None if None in costs else sum(cost for cost in costs if cost is not None)
+        return None if None in costs else sum(filter(None, costs))
 
     def to_dict(self) -> dict[str, object]:
         """All figures as JSON has them."""

@@ -427,13 +427,10 @@ class CompressionResult(Generic[M]):
         )
         data = {
             "holdfast": 1,
-            "strategy_name": self.strategy_name,
-            "counter": self.counter,
-            "key": self.key,
+            **attributes(self, "strategy_name counter key"),
             **facts(self),
             "strategy": dict(self.strategy),
-            "trimmed": self.trimmed,
-            "removed_messages": self.removed_messages,
+            **attributes(self, "trimmed removed_messages"),
             "steps": [step.to_dict() for step in self.steps],
             "conversation": identity,
             "messages": bare(talk),

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 StoreRequest = Load | Save | Read | Write | Secret
 ModelRequest = Complete | Embed
-Requests = Sequence[tuple["Runtime", Ask[object]]]
+Request = tuple["Runtime", Ask[object]]
+Requests = Sequence[Request]
 Rounds = Generator[Requests, Sequence[object], T]
 """A generator that yields the requests of a round, is sent the answers, and returns a value."""
 
@@ -76,8 +77,8 @@ class Runtime:
     def calls(self) -> "Caller":
         """The caller of models, made on first use: most compressions do not need its module."""
         if self.caller is None:
-            self.caller = cast("Caller", imported("holdfast.calls.caller:Caller")(self.lineup))
-        return self.caller
+            self.caller = imported("holdfast.calls.caller:Caller")(self.lineup)
+        return cast("Caller", self.caller)
 
     def leaving(self, request: Ask[object]) -> Ask[object]:
         """The request with secrets masked, if they are to be."""
@@ -112,50 +113,37 @@ class Runtime:
 
 def answers(asked: Requests) -> list[object]:
     """The answers in order; requests to models and embedders are sent together."""
-    singles = _singles(asked)
-    calls = _model_requests(singles)
-    told: list[object] = settled(singles[0][0].calls().together(calls)) if calls else []
-    kept = [
-        runtime.stored(request)
-        for runtime, request in singles
-        if not isinstance(request, ModelRequest)
-    ]
-    return _in_order(asked, told, kept)
+    models, others = _parted(asked)
+    told: list[object] = settled(_together(models)) if models else []
+    return _in_order(asked, told, [runtime.stored(request) for runtime, request in others])
 
 
 async def awaited(asked: Requests) -> list[object]:
     """Like ``answers``, in an event loop; a blocking store runs in a thread."""
     gather = cast("Callable[..., Awaitable[list[Any]]]", imported("asyncio:gather"))
-    singles = _singles(asked)
-    calls = _model_requests(singles)
-    others = [
-        runtime.stored_in_thread(request)
-        for runtime, request in singles
-        if not isinstance(request, ModelRequest)
-    ]
-    together = [singles[0][0].calls().together(calls)] if calls else []
-    replies = await gather(*together, *others)
-    return _in_order(asked, replies[0] if calls else [], replies[len(together) :])
+    models, others = _parted(asked)
+    stored = (runtime.stored_in_thread(request) for runtime, request in others)
+    told, *kept = await gather(_together(models), *stored)
+    return _in_order(asked, told, kept)
 
 
-def _singles(asked: Requests) -> Requests:
-    """Every request by itself, also those within an ``All``, however deep."""
-    singles: list[tuple[Runtime, Ask[object]]] = []
+def _parted(asked: Requests) -> tuple[Requests, Requests]:
+    """The requests to models and embedders, and the others, also of an ``All``, however deep."""
+    models, others = list[Request](), list[Request]()
     for runtime, request in asked:
         if isinstance(request, All):
-            singles += _singles([(runtime, each) for each in request.asks])
+            within = _parted([(runtime, each) for each in request.asks])
+            models += within[0]
+            others += within[1]
         else:
-            singles.append((runtime, request))
-    return singles
+            (models if isinstance(request, ModelRequest) else others).append((runtime, request))
+    return models, others
 
 
-def _model_requests(singles: Requests) -> list[tuple[ModelRequest, CallRecords]]:
-    """The requests for models and embedders, with secrets masked if wanted."""
-    return [
-        (cast("ModelRequest", runtime.leaving(request)), runtime.ledger)
-        for runtime, request in singles
-        if isinstance(request, ModelRequest)
-    ]
+async def _together(models: Requests) -> list[object]:
+    """The answers of models and embedders, from whom secrets are kept if wanted."""
+    calls: list[Any] = [(runtime.leaving(request), runtime.ledger) for runtime, request in models]
+    return await models[0][0].calls().together(calls) if calls else []
 
 
 def _in_order(asked: Requests, told: Sequence[object], kept: Sequence[object]) -> list[object]:
@@ -178,19 +166,22 @@ def _in_order(asked: Requests, told: Sequence[object], kept: Sequence[object]) -
 
 def _asked(store: KeyValueStore, request: StoreRequest, secret: str) -> str | None:
     """The text under the key, or the key of a text that was saved."""
-    if isinstance(request, Read):
-        return settled(store.get(request.key))
-    if isinstance(request, Write):
-        if request.value is None:
-            settled(store.delete(request.key))
-        else:
-            settled(store.set(request.key, request.value))
-        return None
-    if isinstance(request, Secret):
-        found: str = imported("holdfast.stores.artifacts:secret_of")(store)
-        return found
-    own = "" if isinstance(request, Save) and request.open else secret
-    artifacts: ArtifactStore = imported("holdfast.stores.artifacts:ArtifactStore")(store, own)
-    if isinstance(request, Load):
-        return artifacts.get(request.key)
-    return artifacts.put(request.text, request.kind).reference
+    match request:
+        case Read(key):
+            return settled(store.get(key))
+        case Write(key, str(value)):
+            settled(store.set(key, value))
+            return None
+        case Write(key):
+            settled(store.delete(key))
+            return None
+        case Secret():
+            found: str = imported("holdfast.stores.artifacts:secret_of")(store)
+            return found
+        case _:
+            own = "" if isinstance(request, Save) and request.open else secret
+            kind = imported("holdfast.stores.artifacts:ArtifactStore")
+            artifacts: ArtifactStore = kind(store, own)
+            if isinstance(request, Load):
+                return artifacts.get(request.key)
+            return artifacts.put(request.text, request.kind).reference

@@ -46,7 +46,7 @@ def test_help_names_every_command_and_loads_none():
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     told, _, loaded = ran.stdout.rpartition("\n" + "sys ")
     assert all(f"\n  {command} " in told for command in COMMANDS.table)
-    assert not {"holdfast.cli.compress", "holdfast.engine", "holdfast.reports", "rich"} & set(
+    assert not {"holdfast.cli.conversation", "holdfast.engine", "holdfast.reports", "rich"} & set(
         loaded.split()
     )
 
@@ -62,7 +62,7 @@ def test_compress_loads_nothing_of_sessions_and_stores(arguments):
     given = {name: value for name, value in os.environ.items() if not name.startswith("HOLDFAST_")}
     ran = subprocess.run(command, input="[]", capture_output=True, text=True, check=True, env=given)
     loaded = ran.stderr.split()
-    assert "holdfast.cli.compress" in loaded
+    assert "holdfast.cli.conversation" in loaded
     needless = ("holdfast.session", "holdfast.stores.sqlite")
     assert not [name for name in loaded if name.startswith(needless)]
 

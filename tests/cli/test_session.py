@@ -10,7 +10,7 @@ from datetime import datetime
 
 import pytest
 
-from holdfast.cli.compress import compress_command as compress
+from holdfast.cli.conversation import compress_command as compress
 from holdfast.cli.session import command as session
 from tests.session.talks import TOPICS, call, talk, turns
 

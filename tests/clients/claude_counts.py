@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.http.budgets import Budgets
+from holdfast.http import Budgets
 from holdfast.tokens import counter_for
 from tests.doors import talks
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from holdfast.http.budgets import Budgets
+from holdfast.http import Budgets
 from holdfast.http.fitter import Fitter
 from holdfast.proxy.recalls import Recalls, _chat_message, _claude_message
 

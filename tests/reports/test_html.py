@@ -12,7 +12,7 @@ import pytest
 
 from holdfast.kernel.edits import Drop, Insert, Offload, Replace
 from holdfast.reports import account
-from holdfast.reports.html import html_report
+from holdfast.reports.pages import html_report
 from holdfast.result import CompressionResult
 
 from .results import BY_LETTER, assistant, call, output, result_of, user

@@ -93,30 +93,30 @@ def tool(function: Callable[..., Any] | None = None, *, provider: ToolProvider =
 def _made(function: Callable[..., Any], provider: ToolProvider) -> PlainTool[Any]:
     name = getattr(function, "__name__", "")
     place = f"tool {name}".strip()
-    hints: dict[str, Any] = {}
+    wrong = ConfigError(
+        "this is not a function with a name and arguments",
+        place=place,
+        advice="write it with def: its name and docstring tell the model what it does",
+    )
+    if not name.isidentifier():
+        raise wrong
     try:
         hints = get_type_hints(function, include_extras=True)
-        given = inspect.signature(function).parameters if name.isidentifier() else None
-    except (TypeError, ValueError):
-        given = None
+        given = inspect.signature(function).parameters.values()
     except NameError as fault:
         advice = "define the type at the top of the module"
         raise ConfigError(f"a type is not known: {fault}", place=place, advice=advice) from fault
-    if given is None:
-        problem = "this is not a function with a name and arguments"
-        advice = "write it with def: its name and docstring tell the model what it does"
-        raise ConfigError(problem, place=place, advice=advice)
-    fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
-    for parameter in given.values():
+    except (TypeError, ValueError) as fault:
+        raise wrong from fault
+    fields: list[tuple[str, Any, Any]] = []
+    for parameter in given:
         if parameter.kind not in _NAMED:
             advice = "give each argument a name"
             problem = f"a model cannot give {str(parameter)!r}"
             raise ConfigError(problem, place=place, advice=advice)
+        required = parameter.default is parameter.empty
         kind = _described(hints.get(parameter.name, Any))
-        if parameter.default is parameter.empty:
-            fields.append((parameter.name, kind))
-        else:
-            fields.append((parameter.name, kind, parameter.default))
+        fields.append((parameter.name, kind, msgspec.NODEFAULT if required else parameter.default))
     try:
         arguments = msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True)
         _, parts = msgspec.json.schema_components([arguments], ref_template="#/$defs/{name}")

@@ -9,7 +9,6 @@ is complete or absent.
 """
 
 import json
-import os
 import shutil
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,7 +23,7 @@ from time import perf_counter, process_time
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 from holdfast.api import compress, compress_many
-from holdfast.files import as_input_errors, write_lines
+from holdfast.files import as_input_errors, replacing, write_lines
 from holdfast.formats.payloads import compact, is_object
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError, HoldfastError, InputError
@@ -284,7 +283,9 @@ def batch(
     given = cast("Options", options)
     compress([], budget, **options)  # wrong options are reported before any work
     sources = sources_of([source] if isinstance(source, str) else source)
-    _check_target(target)
+    _is_parquet(target)
+    if _buckets().exists(target) if target.startswith(_BUCKETS) else Path(target).exists():
+        raise InputError("it exists already", place=target, advice="name another file")
     folder = _work_of(target) if work is None else Path(work)
     # this text identifies work that an earlier version began
     task = sha256(f"Task(budget={budget!r}, options={given!r})".encode()).hexdigest()
@@ -322,13 +323,6 @@ def batch(
         )
     summary.elapsed = perf_counter() - begun
     return summary
-
-
-def _check_target(name: str) -> None:
-    """Raise InputError if the target exists, or if its name has no known ending."""
-    _is_parquet(name)
-    if _buckets().exists(name) if name.startswith(_BUCKETS) else Path(name).exists():
-        raise InputError("it exists already", place=name, advice="name another file")
 
 
 def _work_of(target: str) -> Path:
@@ -383,16 +377,14 @@ class _WorkFolder:
 
     def put(self, name: str, write: Callable[[Path], None]) -> None:
         """Write a file, here or in a bucket, completely or not at all."""
-        remote = name.startswith(_BUCKETS)
-        part = self._folder / "output.part" if remote else Path(f"{name}.part")
         with as_input_errors(name, "written", "name another file"):
-            write(part)
-            if remote:
+            if name.startswith(_BUCKETS):
+                part = self._folder / "output.part"
+                write(part)
                 _buckets().store(part, name)
-                return
-            with part.open("rb") as written:
-                os.fsync(written.fileno())
-            part.replace(name)
+            else:
+                with replacing(Path(name)) as part:
+                    write(part)
 
     def remove(self) -> None:
         """Remove the folder, after the output is written."""

@@ -22,7 +22,8 @@ from traceback import format_exc
 from typing import Any, ClassVar, Self, TypeVar, cast
 from urllib.parse import parse_qs, urlsplit
 
-from holdfast.kernel.errors import ConfigError, HoldfastError, MissingExtraError
+from holdfast.kernel.errors import ConfigError, HoldfastError
+from holdfast.kernel.registry import needed_by
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -207,11 +208,8 @@ class _Cluster:
 
     def __init__(self, address: str = "", workers: int = 2) -> None:
         self._address, self._workers = address, workers
-        try:
+        with needed_by(f"a batch on {self._extra.capitalize()}", self._extra):
             self._tools: Any = import_module(self._package)
-        except ImportError as missing:
-            problem = f"a batch on {self._extra.capitalize()}"
-            raise MissingExtraError(problem, self._extra) from missing
 
     @classmethod
     def from_url(cls, url: str) -> Self:

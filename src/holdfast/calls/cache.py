@@ -207,7 +207,13 @@ class CompressionCache:
         for name, capacity in (("embeddings", embeddings), ("summaries", summaries)):
             check_type(capacity, int, f"CompressionCache.{name}")
         place = None if store is None else open_store(store)
-        self.embeddings: Lru[Vector] = Lru("embeddings", embeddings, place, json.dumps, _vector)
+        self.embeddings: Lru[Vector] = Lru(
+            "embeddings",
+            embeddings,
+            place,
+            json.dumps,
+            lambda text: typed(json.loads(text), list[float]),
+        )
         self.summaries: Lru[str] = Lru("summaries", summaries, place, str, str)
         self.flights = Flights()
 
@@ -252,8 +258,3 @@ def key_of(model: str, *content: str) -> str:
     """The key of this model's answer to these texts."""
     whole = content[0] if len(content) == 1 else "".join(f"{len(text)}:{text}" for text in content)
     return f"{content_key(model)[:16]}:{content_key(whole)}"
-
-
-def _vector(text: str) -> Vector:
-    vector: Vector = typed(json.loads(text), list[float])
-    return vector

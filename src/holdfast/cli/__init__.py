@@ -13,17 +13,17 @@ from holdfast.kernel.errors import BudgetError, ConfigError, HoldfastError, Inpu
 from holdfast.kernel.registry import Registry, nearest
 from holdfast.text.visible import visible
 
-from .terminal import let_go, note
+from .files import let_go, note
 
 _TABLE = """
-    compress compress:compress_command Fit a conversation to a budget of tokens.
+    compress conversation:compress_command Fit a conversation to a budget of tokens.
     count conversation:count_command Count the tokens of a conversation, message by message.
-    explain compress:explain Show what compress would do, and change nothing.
+    explain conversation:explain Show what compress would do, and change nothing.
     validate conversation:validate_command List what the provider would refuse, or repair it.
     convert conversation:convert_command Write a conversation in the form of another provider.
-    restore originals:restore_command Print the original messages of a result.
-    recall originals:recall Print the original that a shortened text names.
-    shrink originals:shrink_command Fit one text to a number of tokens, by its kind.
+    restore conversation:restore_command Print the original messages of a result.
+    recall conversation:recall Print the original that a shortened text names.
+    shrink conversation:shrink_command Fit one text to a number of tokens, by its kind.
     session session:command Store a conversation, and fit it from the store.
     batch batch:command Fit many conversations, from files to a file.
     store store:command Check, migrate, copy, compact, export, import or erase a store.

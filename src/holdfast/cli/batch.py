@@ -8,6 +8,7 @@ import click
 
 from holdfast.batch import CHUNK, Summary, batch
 
+from .files import note, progress, write_json
 from .options import (
     JSON,
     LIMITS,
@@ -21,7 +22,6 @@ from .options import (
     option,
     options_of,
 )
-from .terminal import note, progress, write_json
 
 
 @click.command()

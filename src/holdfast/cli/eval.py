@@ -15,11 +15,10 @@ from holdfast.kernel.typed import is_list, typed
 from holdfast.stores.in_process import InProcessStore
 from holdfast.threads import open  # noqa: A004 - as one opens a file
 
-from .files import read_conversation, read_json, text_bytes, within
+from .files import note, read_conversation, read_json, text_bytes, within, write, write_json
 from .options import JSON, option, place_of, share
 from .results import result_in
 from .session import FIRST
-from .terminal import note, write, write_json
 
 Telling = Callable[..., Evaluation]
 """Evaluates a result, or a conversation before and after."""

@@ -1,17 +1,28 @@
-"""Reading and checking files and standard input, with errors that name the place."""
+"""What commands read and write: files, standard streams and the terminal.
 
+Errors name the place. Results go to standard output, everything else to standard error. On a
+terminal, reports have colours and long work shows its progress.
+"""
+
+import errno
+import io
 import json
 import math
 import os
 import sys
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from time import monotonic
+from typing import Any, Literal, NamedTuple, NoReturn, TextIO, cast
 
-from holdfast.files import as_input_errors, followed, read_whole
+import click
+
+from holdfast.files import as_input_errors, followed, read_whole, write_all
 from holdfast.kernel.errors import ConfigError, InputError
+from holdfast.kernel.registry import imported
 from holdfast.kernel.typed import is_list, is_object, walked
+from holdfast.text.visible import visible
 
 STDIN = "-"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -154,9 +165,6 @@ def _parse(text: str, line: str = "") -> object:
             return value
         return flaw(f"{number} is too large a number", "write it as text")
 
-    def constant(name: str) -> object:
-        return flaw(f"{name} is not JSON", "write null, or a text")
-
     def integer(number: str) -> object:
         try:
             return int(number)
@@ -167,7 +175,7 @@ def _parse(text: str, line: str = "") -> object:
         text,
         object_pairs_hook=unique,
         parse_float=finite,
-        parse_constant=constant,
+        parse_constant=lambda name: flaw(f"{name} is not JSON", "write null, or a text"),
         parse_int=integer,
     )
     if flaws:
@@ -240,3 +248,133 @@ def obstacle(path: Path) -> tuple[str, str]:
     if not os.access(needed, os.W_OK):
         return f"{needed} is not writable", "name another file"
     return "", ""
+
+
+SCREEN = "holdfast.cli.screen"
+"""The module that draws with rich, which takes 60 ms to import and is needed by few runs."""
+
+_LONG_WORK = 2_000_000  # characters of input; to fit so many took 3 s
+_PAUSE = 1.0  # seconds between two lines of progress, as in git's
+
+
+def write(content: str | bytes) -> None:
+    """Write to standard output; on a terminal a text has no control characters, and ends its line.
+
+    Raises OSError if standard output is closed or full.
+    """
+    if isinstance(content, str):
+        if content and sys.stdout.isatty():
+            content = visible(content).removesuffix("\n") + "\n"
+        content = text_bytes(content)
+    sys.stdout.flush()
+    sys.stdout.buffer.write(content)
+    sys.stdout.flush()
+
+
+def write_json(value: object) -> None:
+    """Write JSON to standard output."""
+    write(json.dumps(value, indent=2) + "\n")
+
+
+def write_to(output: str | None, content: bytes) -> bool:
+    """Write to the file ``output``, or to standard output for None and ``-``.
+
+    Returns whether it was a file. Raises InputError for a file that cannot be written.
+    """
+    if output is None or output == STDOUT:
+        write(content)
+        return False
+    write_all({output: content})
+    return True
+
+
+def note(text: str) -> None:
+    """Write to standard error; an error there does not change the exit code."""
+    try:
+        sys.stderr.write(text.encode("utf-8", "backslashreplace").decode())
+        sys.stderr.flush()
+    except OSError:
+        let_go(sys.stderr)
+
+
+def confirm(what: str) -> None:
+    """Ask whether to erase it. Raises ConfigError if there is no terminal, and Abort for a no."""
+    if not sys.stdin.isatty():
+        raise ConfigError(
+            "this cannot be undone, and there is no terminal to ask", advice="give --yes"
+        )
+    click.confirm(f"Erase {what}?", abort=True, err=True)
+
+
+def report(text: str, stream: TextIO) -> None:
+    """Write a report to standard output or standard error, in colour on a terminal."""
+    if stream.isatty():
+        text = imported(f"{SCREEN}:coloured")(text, stream)
+    if stream is sys.stderr:
+        note(text)
+    else:
+        write(text_bytes(text))
+
+
+def waiting(size: int) -> AbstractContextManager[object]:
+    """A spinner on standard error during work on a large input, if that is a terminal."""
+    if size < _LONG_WORK or not sys.stderr.isatty():
+        return nullcontext()
+    doing = f"working on {size / 1_000_000:,.1f} million characters"
+    return cast("AbstractContextManager[object]", imported(f"{SCREEN}:waiting")(doing))
+
+
+def progress(line: Callable[[int], str]) -> Callable[[int], None] | None:
+    """A function that shows ``line(done)`` at most once a second; None without a terminal."""
+    if not sys.stderr.isatty():
+        return None
+    last = 0.0
+
+    def report(done: int) -> None:
+        nonlocal last
+        now = monotonic()
+        if now - last > _PAUSE:
+            last = now
+            note(f"{line(done)}\n")
+
+    return report
+
+
+class Closed(io.TextIOBase):
+    """Replaces a closed standard stream; reading and writing raise OSError."""
+
+    encoding = "utf-8"
+
+    @property
+    def buffer(self) -> "Closed":
+        """The same for bytes."""
+        return self
+
+    def read(self, size: int | None = -1, /) -> NoReturn:
+        """Raise OSError."""
+        raise OSError(errno.EBADF, "it is closed")
+
+    def write(self, text: object, /) -> NoReturn:
+        """Raise OSError."""
+        self.read()
+
+
+def stand_in() -> None:
+    """Replace closed streams, and reserve their numbers, so that no file gets them later.
+
+    Output to a closed standard error is lost.
+    """
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:  # that of standard error
+        pass
+    os.close(number)
+    for name in ("stdin", "stdout"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Closed())
+    if sys.stderr is None:
+        sys.stderr = io.StringIO()
+
+
+def let_go(stream: TextIO) -> None:
+    """Discard the buffer, which Python would try to write again when it ends."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -25,8 +25,7 @@ from holdfast.stores import check_store, open_store
 from holdfast.text.visible import one_line
 from holdfast.tokens import COUNTERS, counter_for
 
-from .files import object_in, obstacle, read_json, within
-from .terminal import note
+from .files import note, object_in, obstacle, read_json, within
 
 F = TypeVar("F", bound=Callable[..., object])
 

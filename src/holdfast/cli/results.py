@@ -12,8 +12,7 @@ from holdfast.reports.text import edits_by_kind
 from holdfast.result import CompressionResult, facts
 from holdfast.text.visible import amount
 
-from .files import STDOUT, Document, like, object_in, text_bytes, within
-from .terminal import write
+from .files import STDOUT, Document, like, object_in, text_bytes, within, write
 
 
 def write_result(

@@ -10,13 +10,13 @@ from typing import Any, cast
 
 import click
 
-from holdfast.http.budgets import Budgets, Size, stated
-from holdfast.http.requests import Vendor
+from holdfast.http.requests import Budgets, Size, Vendor, stated
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.registry import imported
 from holdfast.options import Options
 from holdfast.proxy import UPSTREAMS, Settings
 
+from .files import note
 from .options import (
     CONFIG,
     LLM,
@@ -31,7 +31,6 @@ from .options import (
     options_of,
     store_options,
 )
-from .terminal import note
 
 _REQUESTS = frozenset({"model", "format", "thread"})
 """Options that each request states itself."""

@@ -2,11 +2,11 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from functools import update_wrapper
-from typing import Any, cast
+from functools import wraps
+from typing import Any
 
 import click
 
@@ -29,11 +29,16 @@ from .files import (
     STDOUT,
     check_output,
     check_targets,
+    confirm,
     json_bytes,
+    note,
     object_in,
     read_json,
     text_bytes,
     within,
+    write,
+    write_json,
+    write_to,
 )
 from .options import (
     CONFIG,
@@ -62,7 +67,6 @@ from .options import (
     url_of,
 )
 from .results import steps_of
-from .terminal import confirm, note, write, write_json, write_to
 
 FIRST = "append something first"
 
@@ -105,6 +109,7 @@ def existing(thread: str, store: str, said: Mapping[str, Any], advice: str = FIR
 def on_thread(command: Callable[..., object]) -> Callable[..., object]:
     """Pass an existing session as the first argument, and add the options that name it."""
 
+    @wraps(command)  # click keeps the options of the command itself on its function
     def asked(store: str, thread: str, **given: Any) -> object:
         targets = {"-o": given.get("output"), "--report": given.get("report_file")}
         check_targets(targets, url_of(store).removeprefix(FILE_URL))
@@ -112,8 +117,7 @@ def on_thread(command: Callable[..., object]) -> Callable[..., object]:
         with existing(thread, store, said) as session:
             return command(session, **given)
 
-    # click keeps the options of the command itself on its function
-    return CONFIG(thread_options(cast("Callable[..., object]", update_wrapper(asked, command))))
+    return CONFIG(thread_options(asked))
 
 
 _POSITION = re.compile(r"-?\d{1,11}", re.ASCII)  # the key of an original has 12 digits or more
@@ -201,7 +205,7 @@ def fit(output: str | None, *, soft: bool, as_json: bool, quiet: bool, **asked: 
     said["budget"] = budget_of(asked)
     with within(store), existing(asked["thread"], store, said) as session:
         view = session.fit(asked["query"], tools=asked["tools"])
-        facts = dict(_facts(session, view))
+        facts = _facts(session, view)
     if as_json:
         write_json(facts)
     if view.smallest is not None and not soft:
@@ -213,21 +217,24 @@ def fit(output: str | None, *, soft: bool, as_json: bool, quiet: bool, **asked: 
         note_unknown(asked)
 
 
-def _facts(session: Session, view: View) -> Iterator[tuple[str, object]]:
+def _facts(session: Session, view: View) -> dict[str, object]:
     """The output of ``--json``, with the names that ``compress`` uses; no message text."""
     meter = session.meter
     wire = session.wire(*view.messages)
-    yield "reason", view.reason
-    yield "budget_met", view.budget_met
-    yield "smallest", view.smallest
-    yield "format", session.wire().name
-    yield "counter", meter.counter.name
-    yield "accuracy", asdict(meter.accuracy(wire.read(view.messages)))
-    yield "usage", TokenUsage(view.tokens, view.limit).to_dict()
-    messages = {"appended": session.appended, "in_view": len(view.messages), "since": view.since}
-    yield "messages", messages
-    yield "recalled", [attributes(each, "position score why") for each in view.recalled]
-    yield "steps", steps_of(view.result) if view.result else []
+    return {
+        **attributes(view, "reason budget_met smallest"),
+        "format": session.wire().name,
+        "counter": meter.counter.name,
+        "accuracy": asdict(meter.accuracy(wire.read(view.messages))),
+        "usage": TokenUsage(view.tokens, view.limit).to_dict(),
+        "messages": {
+            "appended": session.appended,
+            "in_view": len(view.messages),
+            "since": view.since,
+        },
+        "recalled": [attributes(each, "position score why") for each in view.recalled],
+        "steps": steps_of(view.result) if view.result else [],
+    }
 
 
 def _summary(view: View) -> str:

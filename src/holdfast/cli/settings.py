@@ -12,8 +12,8 @@ from holdfast.kernel.errors import NotFoundError
 from holdfast.providers.prices import Price, price_list, price_of
 from holdfast.text.visible import one_line
 
+from .files import note, write, write_json
 from .options import CONFIG, JSON, configured, option
-from .terminal import note, write, write_json
 
 _HIDDEN = "(hidden)"
 _PASSWORD = re.compile(r"(?<=://)([^/@:]*):[^/@]*(?=@)")

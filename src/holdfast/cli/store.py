@@ -15,9 +15,8 @@ from holdfast.kernel.ports import KeyValueStore
 from holdfast.stores import open_store
 from holdfast.stores.protocols import Closes, Compacts, Migrates
 
-from .files import STDOUT, obstacle, within
+from .files import STDOUT, confirm, note, obstacle, progress, within, write
 from .options import STORE_KEY, YES, having, kept_in, option
-from .terminal import confirm, note, progress, write
 
 command = group(
     "store",

@@ -20,9 +20,8 @@ from holdfast.options import Options, lists_options
 from holdfast.providers.vendor import REFUSED
 from holdfast.stores.protocols import ClosedAfterUse
 
-from .budgets import Budgets, Size
 from .fitter import Fitted, Fitter, RequestRefusedError
-from .requests import HEADER, origin_of
+from .requests import HEADER, Budgets, Size, origin_of
 
 __all__ = [
     "AsyncTransport",

@@ -9,9 +9,8 @@ from langchain.agents.middleware.types import ModelRequest, ModelResponse
 from langchain_core.messages import AnyMessage, BaseMessage, HumanMessage, convert_to_messages
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from holdfast.http.budgets import Budgets
 from holdfast.http.fitter import FitsCalls, Fitter
-from holdfast.http.requests import Endpoint
+from holdfast.http.requests import Budgets, Endpoint
 from holdfast.options import Options
 
 _MESSAGES = Endpoint("langchain")

@@ -14,9 +14,8 @@ from typing import Any, cast
 from litellm.integrations.custom_guardrail import CustomGuardrail
 from litellm.integrations.custom_logger import CustomLogger
 
-from holdfast.http.budgets import Budgets
 from holdfast.http.fitter import FitsCalls, Fitter
-from holdfast.http.requests import Endpoint
+from holdfast.http.requests import Budgets, Endpoint
 from holdfast.options import Options
 
 _CALLS: Mapping[str, tuple[Endpoint, str]] = {

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from holdfast.http.budgets import Budgets
-from holdfast.http.requests import Vendor
+from holdfast.http.requests import Budgets, Vendor
 from holdfast.kernel.errors import ConfigError
 from holdfast.options import Options
 

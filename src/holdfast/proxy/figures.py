@@ -14,8 +14,7 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from holdfast.http.fitter import Fitted
-from holdfast.http.views import REMEMBERED
+from holdfast.http.fitter import REMEMBERED, Fitted
 from holdfast.result import CompressionResult
 
 _FIGURE = re.compile(

@@ -8,10 +8,11 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from holdfast.api import compress
-from holdfast.formats.payloads import is_list
+from holdfast.formats.payloads import is_list, model_of
 from holdfast.http.fitter import Fitter
 from holdfast.http.requests import origin_of, plain, read_object, thread_of, written
 from holdfast.kernel.errors import ConfigError, HoldfastError, NotFoundError
+from holdfast.kernel.typed import attributes
 from holdfast.options import Options
 from holdfast.proxy import LOOPBACK, Settings
 from holdfast.recovery import recall
@@ -46,8 +47,8 @@ class Pages:
 
     def has(self, path: str) -> bool:
         """Whether the path is one of the proxy's own."""
-        own = path in ("/healthz", "/metrics", _COMPRESS, _PAGE, _RETRIEVE)
-        return own or path.startswith((f"{_PAGE}/", f"{_RETRIEVE}/"))
+        folder = f"{path}/".startswith((f"{_PAGE}/", f"{_RETRIEVE}/"))
+        return folder or path in ("/healthz", "/metrics", _COMPRESS)
 
     async def serve(self, client: Connection) -> None:
         """Answer a request to one of them."""
@@ -142,25 +143,22 @@ class Pages:
         messages: object = body.get("messages")
         if not is_list(messages):
             raise ConfigError("there are none", place="messages", advice="give a list")
-        named = body.get("model")
-        model = named if isinstance(named, str) else ""
-        budget = self.fitter.budgets.of(model, body)
+        model = model_of(body)
+        budget = self.fitter.budgets.of(model or "", body)
         metrics = CompressionMetrics(0, 0, 0, 0)
         if budget is not None and messages:
             options: Options = {
                 **self.fitter.options,
                 "strategy": ["shrink"],
-                "model": model or None,
+                "model": model,
                 "thread": _thread(client),
             }
             result = compress(list(messages), budget, **options)
             messages, metrics = result.messages, result.metrics
         return {
             "messages": messages,
-            "tokens_before": metrics.tokens_before,
-            "tokens_after": metrics.tokens_after,
+            **attributes(metrics, "tokens_before tokens_after compression_ratio"),
             "ccr_hashes": [],
-            "compression_ratio": metrics.compression_ratio,
         }
 
     def _original(self, client: Connection, raw: bytes) -> dict[str, Any]:

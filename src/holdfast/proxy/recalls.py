@@ -6,6 +6,7 @@ The client sees neither the tool nor its calls.
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, cast
 
 import msgspec
@@ -19,7 +20,7 @@ from holdfast.formats.wire import BlockWire, ObjectWire
 from holdfast.http.fitter import Fitter, RequestRefusedError
 from holdfast.http.requests import endpoint_of, plain, read_object, written
 from holdfast.kernel.errors import HoldfastError
-from holdfast.kernel.messages import Message, ToolCall
+from holdfast.kernel.messages import Message, Messages, ToolCall
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Continuing, Format
 from holdfast.names import ToolProvider
@@ -67,21 +68,21 @@ class Recalls:
         endpoint = endpoint_of(path)
         if endpoint is None or RECALL_TOOL.encode() not in held:
             return None
-        form = cast("ObjectWire", named(endpoint.format))
+        form: Any = named(endpoint.format)  # an ObjectWire, as that of every endpoint
         try:
-            said = _SPOKEN[form.name](held, stream=kind.startswith(_EVENT))
-            read = cast("Format", form).read(said).messages
+            said = _SPOKEN[endpoint.format](held, stream=kind.startswith(_EVENT))
+            read: Messages = form.read(said).messages
         except Exception:  # noqa: BLE001 - whatever a provider says, the client gets it
             return None
         calls = [call for each in read for call in each.calls if call.name == RECALL_TOOL]
         if not calls:
             return None
-        provider = cast("ToolProvider", form.name)
+        provider = cast("ToolProvider", endpoint.format)
         tool = recall_tool(self._store, provider, thread=thread, secret=self._secret)
         outputs = [tool(call.arguments) for call in calls]
         ids = frozenset(call.id for call in calls)
         alone = (_alone(form, each, ids) for each in read)
-        exchange = [*filter(None, alone), *results(cast("Format", form), calls, outputs)]
+        exchange = [*filter(None, alone), *results(form, calls, outputs)]
         body = read_object(asked)
         return written({**body, form.field: [*form.listed(body), *exchange]})
 
@@ -134,16 +135,12 @@ def _joined(pieces: Sequence[Object], field: str) -> str:
 def _chat_message(held: bytes, *, stream: bool) -> list[Any]:
     """The assistant's message in an answer of Chat Completions."""
     if not stream:
-        choices: Any = read_object(held).get("choices") or [{}]
-        return [choices[0]["message"]] if choices[0].get("message") else []
-    said: list[Object] = []
+        return [read_object(held)["choices"][0]["message"]]
+    choices = chain.from_iterable(event.get("choices") or () for event in _events(held))
+    said: list[Object] = [choice.get("delta") or {} for choice in choices]
     calls = defaultdict[int, list[Object]](list)
-    for event in _events(held):
-        for choice in event.get("choices") or ():
-            delta: Any = choice.get("delta") or {}
-            said.append(delta)
-            for part in delta.get("tool_calls") or ():
-                calls[part.get("index", 0)].append(part)
+    for part in chain.from_iterable(delta.get("tool_calls") or () for delta in said):
+        calls[part.get("index", 0)].append(part)
     message: dict[str, Any] = {"role": "assistant", "content": _joined(said, "content") or None}
     if calls:
         message["tool_calls"] = [_chat_call(calls[index]) for index in sorted(calls)]
@@ -155,35 +152,36 @@ def _chat_call(parts: Sequence[Object]) -> Object:
     called: list[Object] = [part.get("function") or {} for part in parts]
     ids = [part["id"] for part in parts if part.get("id")]
     function = {field: _joined(called, field) for field in ("name", "arguments")}
-    return {"id": ids[-1] if ids else "", "type": "function", "function": function}
+    return {"id": ids[-1], "type": "function", "function": function}
 
 
 def _claude_message(held: bytes, *, stream: bool) -> list[Any]:
     """The assistant's message in an answer of Anthropic's Messages API."""
     if not stream:
-        return [{"role": "assistant", "content": read_object(held).get("content") or []}]
-    blocks: dict[int, dict[str, Any]] = {}
-    deltas = defaultdict[int, list[Object]](list)
+        return [{"role": "assistant", "content": read_object(held)["content"]}]
+    blocks = defaultdict[int, list[Object]](list)
     for event in _events(held):
-        if event.get("type") == "content_block_start":
-            blocks[event["index"]] = dict(event["content_block"])
-        elif event.get("type") == "content_block_delta":
-            deltas[event["index"]].append(event["delta"])
-    for index, pieces in deltas.items():
-        block = blocks[index]
-        for field in ("text", "thinking", "signature"):
-            if text := _joined([block, *pieces], field):  # a block has only some of these
-                block[field] = text
-        if any("partial_json" in piece for piece in pieces):
-            # without arguments, every piece is empty
-            block["input"] = json.loads(_joined(pieces, "partial_json") or "{}")
-    return [{"role": "assistant", "content": [blocks[i] for i in sorted(blocks)]}]
+        if event.get("type") in ("content_block_start", "content_block_delta"):
+            blocks[event["index"]].append(event.get("content_block") or event["delta"])
+    return [{"role": "assistant", "content": [_claude_block(blocks[i]) for i in sorted(blocks)]}]
+
+
+def _claude_block(pieces: Sequence[Object]) -> Object:
+    """The block that begins as the first piece."""
+    block = dict(pieces[0])
+    for field in ("text", "thinking", "signature"):
+        if text := _joined(pieces, field):  # a block has only some of these
+            block[field] = text
+    if any("partial_json" in piece for piece in pieces):
+        # without arguments, every piece is empty
+        block["input"] = json.loads(_joined(pieces, "partial_json") or "{}")
+    return block
 
 
 def _response_items(held: bytes, *, stream: bool) -> list[Any]:
     """The items in an answer of the Responses API."""
     if not stream:
-        return list(read_object(held).get("output") or [])
+        return list(read_object(held)["output"])
     return [e["item"] for e in _events(held) if e.get("type") == "response.output_item.done"]
 
 
@@ -195,7 +193,7 @@ def _gemini_content(held: bytes, *, stream: bool) -> list[Any]:
         for candidate in chunk.get("candidates") or ():
             content: Any = candidate.get("content") or {}
             parts += content.get("parts") or ()
-    return [{"role": "model", "parts": parts}] if parts else []
+    return [{"role": "model", "parts": parts}]
 
 
 _SPOKEN = {
@@ -204,4 +202,7 @@ _SPOKEN = {
     "anthropic": _claude_message,
     "gemini": _gemini_content,
 }
-"""The function that reads the model's messages from an answer, by format."""
+"""The function that reads the model's messages from an answer, by format.
+
+It raises some exception for an answer without any.
+"""

@@ -7,7 +7,6 @@ messages that keep them.
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter
 from typing import Literal, NamedTuple, get_args
 
 from holdfast import tokens
@@ -15,7 +14,7 @@ from holdfast.formats import named
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.edits import Drop, Edit, Insert, Offload, Replace
 from holdfast.kernel.errors import InputError
-from holdfast.kernel.messages import Media, Message, Part, Reasoning, Role, ToolCall, ToolResult
+from holdfast.kernel.messages import Media, Part, Reasoning, Role, ToolCall, ToolResult
 from holdfast.kernel.registry import Registry, renamed_argument
 from holdfast.kernel.transcript import Transcript
 from holdfast.names import ReportForm
@@ -26,7 +25,7 @@ from holdfast.text.visible import plain
 REPORTS = Registry(
     "form of report",
     "reports",
-    {"text": "holdfast.reports.text:text_report", "html": "holdfast.reports.html:html_report"},
+    {"text": "holdfast.reports.text:text_report", "html": "holdfast.reports.pages:html_report"},
 )
 
 
@@ -140,20 +139,19 @@ def journeys(result: CompressionResult) -> list[MessageAccount]:
 
 def _follow(step: Step, entries: list[MessageAccount]) -> None:
     """Add the edits of a step to the messages that it met, and the messages that it inserted."""
-    places = [i for i, entry in enumerate(entries) if entry.state != "dropped"]
-    view = [entries[i] for i in places]
-    places.append(len(entries))
-    inserts = [edit for edit in step.edits if isinstance(edit, Insert)]
-    inserts.sort(key=attrgetter("at"))
-    for insert in reversed(inserts):  # from the end, so that earlier places stay valid
-        touch = Touch(step.name, "inserted", insert.reason)
-        made = MessageAccount(None, touches=[touch], covers=_covered(view, insert.covers))
-        entries.insert(places[insert.at], made)
+    view = [entry for entry in entries if entry.state != "dropped"]
     for edit in step.edits:
-        if not isinstance(edit, Insert):
-            key = edit.key if isinstance(edit, Offload) else ""
+        key = edit.key if isinstance(edit, Offload) else ""
+        touch = Touch(step.name, STATE_OF[type(edit)], edit.reason, key)
+        if isinstance(edit, Insert):
+            made = MessageAccount(None, touches=[touch], covers=_covered(view, edit.covers))
+            before = id(view[edit.at]) if edit.at < len(view) else None
+            # by identity, since two inserted messages may be equal
+            place = next((n for n, each in enumerate(entries) if id(each) == before), len(entries))
+            entries.insert(place, made)
+        else:
             for i in touched(edit):
-                view[i].touches.append(Touch(step.name, STATE_OF[type(edit)], edit.reason, key))
+                view[i].touches.append(touch)
 
 
 def _covered(
@@ -163,12 +161,10 @@ def _covered(
     if covers is None:
         return None
     first, last = covers
-    spans = [
-        entry.covers if entry.before is None else (entry.before, entry.before)
-        for entry in view[first : last + 1]
-    ]
-    known = [span for span in spans if span]
-    return (min(a for a, _ in known), max(b for _, b in known)) if known else None
+    found: list[int] = []
+    for entry in view[first : last + 1]:
+        found += entry.covers or () if entry.before is None else (entry.before,)
+    return (min(found), max(found)) if found else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,23 +230,21 @@ def account(
 def _counted(read: Transcript, meter: Meter) -> list[tuple[Role, str, int]]:
     """The role of each message, its text without secrets, and its tokens."""
     sized = zip(read.messages, meter.sizes(read), strict=True)
-    return [(each.speaker, redacted_text(said(each))[0], size) for each, size in sized]
-
-
-def said(message: Message) -> str:
-    """The whole content of the message as text."""
-    if message.plain is not None:
-        return message.plain
-    return "\n".join(_worded(part) for part in message.parts)
+    return [
+        (each.speaker, redacted_text("\n".join(map(_worded, each.parts)))[0], size)
+        for each, size in sized
+    ]
 
 
 def _worded(part: Part) -> str:
-    if isinstance(part, ToolCall):
-        return f"{part.name}({part.arguments})"
-    if isinstance(part, Media):
-        return f"[{' '.join(filter(None, (part.kind, part.media_type)))}]"
-    if isinstance(part, ToolResult):
-        return "\n".join([part.text, *map(_worded, part.media)]) if part.media else part.text
-    if isinstance(part, Reasoning):
-        return f"[thinking] {part.text}"
-    return part.text
+    match part:
+        case ToolCall():
+            return f"{part.name}({part.arguments})"
+        case Media():
+            return f"[{' '.join(filter(None, (part.kind, part.media_type)))}]"
+        case ToolResult():
+            return "\n".join([part.text, *map(_worded, part.media)])
+        case Reasoning():
+            return f"[thinking] {part.text}"
+        case _:
+            return part.text

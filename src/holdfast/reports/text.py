@@ -69,20 +69,16 @@ def folded(
             tail = context if n < len(pieces) - 1 else 0
         else:
             head, tail = most - most // 3, most // 3
-        yield from _fold(piece, head, tail, width)
-
-
-def _fold(piece: DiffPiece, head: int, tail: int, width: int) -> Iterator[DiffPiece]:
-    lines = [_narrow(line, width) for line in piece.text.splitlines()]
-    hidden = len(lines) - head - tail
-    parts: list[tuple[Kind, list[str]]] = [(piece.kind, lines)]
-    if hidden > 1:
-        told = f"{hidden:,} {'unchanged' if piece.kind == 'same' else 'more'} lines"
-        end = lines[len(lines) - tail :]
-        parts = [(piece.kind, lines[:head]), ("left_out", [told]), (piece.kind, end)]
-    for kind, some in parts:
-        if some:
-            yield DiffPiece(kind, "\n".join(some))
+        lines = [_narrow(line, width) for line in piece.text.splitlines()]
+        hidden = len(lines) - head - tail
+        parts: list[tuple[Kind, list[str]]] = [(piece.kind, lines)]
+        if hidden > 1:
+            told = f"{hidden:,} {'unchanged' if piece.kind == 'same' else 'more'} lines"
+            end = lines[len(lines) - tail :]
+            parts = [(piece.kind, lines[:head]), ("left_out", [told]), (piece.kind, end)]
+        for kind, some in parts:
+            if some:
+                yield DiffPiece(kind, "\n".join(some))
 
 
 def _narrow(line: str, width: int) -> str:
