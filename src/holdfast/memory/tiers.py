@@ -152,9 +152,8 @@ def _end(start: int, reach: Sequence[float], said: Sequence[frozenset[str]], mos
     if last == len(reach) - 1:
         return last
     least = min(last, bisect_left(reach, reach[start] + most * _LEAST_SHARE))
-    blocks = [
-        frozenset().union(*said[at : at + _AROUND]) for at in range(least, last + 1 + _AROUND)
-    ]
+    nothing = frozenset[str]()
+    blocks = [nothing.union(*said[at : at + _AROUND]) for at in range(least, last + 1 + _AROUND)]
     # the share of common words of both sides of a place, relative to the smaller side
     likeness = [
         len(before & after) / max(1, min(len(before), len(after)))
