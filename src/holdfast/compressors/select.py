@@ -217,10 +217,16 @@ class Stays:
         A task that is too long even without its pasted material is cut instead.
         """
         at = event.message
-        if at in self._answered or (at == self.task and self._least(at) > self.task_room):
+        if at in self._answered or at == self._cut_task:
             return False
         longest = self._longest_newest if at in self.transcript.newest else self.longest
         return self._may_be_told_in_part(event) and self.length(event) > longest
+
+    @cached_property
+    def _cut_task(self) -> int | None:
+        """The task, if it is too long even without its pasted material."""
+        is_short = self.task is None or self._least(self.task) <= self.task_room
+        return None if is_short else self.task
 
     def length(self, event: StreamEvent) -> int:
         """The tokens of a text, and of the media that go when it is shortened."""
