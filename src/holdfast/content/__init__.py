@@ -9,7 +9,7 @@ from holdfast.kernel.ports import Fitting, Room, Shrunk
 from holdfast.kernel.registry import Registry, rows
 from holdfast.text.memo import Memo
 
-from .lossy import LossyKind, sampled
+from .lossy import LossyKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -84,9 +84,8 @@ def taken_apart(text: str) -> Reading | None:
 
 def heading(text: str) -> str:
     """What a part from further down in the text is read with, such as the header of a table."""
-    some = sampled(text)
-    found = recognise(some)
-    return found.heading(some) if isinstance(found, LossyKind) else ""
+    found = recognise(text)
+    return found.heading(text) if isinstance(found, LossyKind) else ""
 
 
 def shrink(text: str, room: Room) -> Shrunk:

@@ -27,6 +27,7 @@ from holdfast.text.acts import called
 from holdfast.text.fit import Count
 from holdfast.text.importance import concludes
 from holdfast.text.memo import Memo
+from holdfast.text.words import READ
 
 from .log import LINES, NEWEST, Kept, Thread
 from .state import REWORDING, Span, State, holds, span_of
@@ -144,7 +145,8 @@ def opening(text: str, start: int, end: int) -> str:
     if block.name == _CALL:
         name = text[block.body : start].partition("(")[0]
         return f"{calls}{_CALL}: {name}("
-    header = heading(text[block.body : block.end]) if text[start - 1] == "\n" else ""
+    begun = text[block.body : min(block.end, block.body + READ)]
+    header = heading(begun) if text[start - 1] == "\n" else ""
     return f"{calls}{block.name}: {header}\n" if header else f"{calls}{block.name}: "
 
 

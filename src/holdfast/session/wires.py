@@ -22,8 +22,7 @@ def form_of(originals: Sequence[object], state: State) -> Format:
     if state.is_settled:
         return wire_of(state.format)
     seen = detect(list(originals))
-    # a thread may have begun with plain messages, which not every format can read
-    if state.messages and not is_readable({"role": "user", "content": "plain"}, seen):
+    if state.messages and not _reads_plain(seen.name):
         return wire_of(state.format or "plain")
     return seen if seen.name != "plain" or not state.format else wire_of(state.format)
 
@@ -85,3 +84,9 @@ def is_readable(original: object, form: Format | None = None) -> bool:
     except FormatError:
         return False
     return True
+
+
+@cache
+def _reads_plain(name: str) -> bool:
+    """Whether the format can read plain messages, with which a thread may have begun."""
+    return is_readable({"role": "user", "content": "plain"}, wire_of(name))
