@@ -6,9 +6,8 @@ and ``content``, the ``content`` is set. Both can be undone.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from holdfast.calls.lineup import Lineup
 from holdfast.compressors.prune import Prune
@@ -80,26 +79,12 @@ def prune_old_tool_outputs(
     that cannot be set is left alone and counts 0. Raises InputError for messages of an unknown
     form.
     """
-    if not isinstance(cast("object", messages), list):
-        raise InputError(
-            f"only a list can be changed in place, not a {type(messages).__name__}",
-            place="messages",
-            advice="give the list that you hold, or use compress",
-        )
-    check_type(prune, Prune | None, "prune")
+    _check(messages, prune)
     if not messages:
         return Pruned(messages, 0)
     meter = meter_for(model, counter)
     objects = all(isinstance(getattr(message, "parts", None), Sequence) for message in messages)
-    if objects:
-        wire = named("plain")  # which writes none of them
-        held = [
-            Message(_role(each), each, wire, parts=tuple(map(_part, each.parts)), aside="")
-            for each in messages
-        ]
-        transcript = Transcript(tuple(held), wire)
-    else:
-        transcript = read(messages)[2]
+    transcript = _read_objects(messages) if objects else read(messages)[2]
     window = window_of(model) or _WINDOW
     lineup = Lineup.of(meter.text, llm)
     runtime = Runtime(lineup, None if store is None else open_store(store))
@@ -116,28 +101,60 @@ def prune_old_tool_outputs(
         run_batch([Attempt(prune or tunacode(), transcript, allowance)]),
         lambda asked: answers([(runtime, request) for _, request in asked]),
     )
-    done = replaces = [edit for edit in plan.edits if isinstance(edit, Replace | Offload)]
-    cleared: list[Cleared] = []
+    replaces = [edit for edit in plan.edits if isinstance(edit, Replace | Offload)]
     if objects:
-        done = list[Replace | Offload]()
-        for edit in replaces:
-            part = messages[edit.index].parts[edit.part]
-            before = part.content
-            # what frozen dataclasses, named tuples and models raise
-            with suppress(AttributeError, TypeError, ValueError):
-                part.content = edit.text
-                cleared.append(Cleared(edit.index, edit.part, before))
-                done.append(edit)
+        done, cleared = _clear_parts(messages, replaces)
     else:
-        applied = apply(transcript, replaces)
+        done, applied = replaces, apply(transcript, replaces)
+        cleared = [Cleared(i, 0, messages[i]) for i in applied.taken]
         for i in applied.taken:
-            cleared.append(Cleared(i, 0, messages[i]))
             messages[i] = applied.transcript.messages[i].original
     reclaimed = sum(
         max(0, meter.part(transcript.messages[edit.index].parts[edit.part]) - meter.text(edit.text))
         for edit in done
     )
     return Pruned(messages, reclaimed, tuple(cleared))
+
+
+def _check(messages: object, prune: object) -> None:
+    if not isinstance(messages, list):
+        raise InputError(
+            f"only a list can be changed in place, not a {type(messages).__name__}",
+            place="messages",
+            advice="give the list that you hold, or use compress",
+        )
+    check_type(prune, Prune | None, "prune")
+
+
+def _clear_parts(
+    messages: list[Any], replaces: Sequence[Replace | Offload]
+) -> tuple[list[Replace | Offload], list[Cleared]]:
+    """Set the contents of parts; the edits that could be made, and what was there before."""
+    cleared: list[Cleared] = []
+    done: list[Replace | Offload] = []
+    for edit in replaces:
+        part = messages[edit.index].parts[edit.part]
+        before = part.content
+        try:
+            part.content = edit.text
+        # what frozen dataclasses, named tuples and models raise
+        except (AttributeError, TypeError, ValueError):
+            continue
+        cleared.append(Cleared(edit.index, edit.part, before))
+        done.append(edit)
+    return done, cleared
+
+
+def _read_objects(messages: Sequence[Any]) -> Transcript:
+    """The objects as messages, which are never written."""
+    wire = named("plain")
+    return Transcript(
+        tuple(
+            Message(_role(each), each, wire, parts=tuple(map(_part, each.parts)), aside="")
+            for each in messages
+        ),
+        wire,
+    )
 
 
 def _role(message: Any) -> Role:

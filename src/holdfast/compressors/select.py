@@ -170,36 +170,9 @@ class Stays:
 
     @cached_property
     def going(self) -> list[int]:
-        """The positions of the messages that make way for notes.
-
-        Those stay that stay in any room, and the newest exchanges. These have the share ``recent``
-        of the room, more if a user's newest message may ask about them, and as much as leaves notes
-        the share ``told`` of what they can tell.
-        """
-        turns, messages = self.transcript.turns[-2:], self.transcript.messages
-        asked = turns[0].start if self._user_speaks_last else len(messages)
-        staying, before = set(self._kept), self.before_users_newest
-        if sum(map(self._least, before)) <= self.task_room:
-            staying.update(before)
-        # the newest messages of users with media that leave notes their share
-        room = self._beside(staying) - self.knobs.told * self._rest(staying)
-        for i in sorted(set(self.transcript.user_positions).difference(staying), reverse=True):
-            media = self.sizes[i] - self.meter.words(messages[i])
-            if media and self.sizes[i] <= room:
-                staying.add(i)
-                room -= self.sizes[i]
-        room, rest, spent = self._beside(staying), self._rest(staying), 0
-        for unit in reversed(self.transcript.units):
-            others = set(unit) - staying
-            spent += sum(map(self._least, others))
-            rest -= sum(min(self.meter.words(messages[i]), self._least(i)) for i in others)
-            share = max(self.knobs.recent, _NEAR) if unit.start >= asked else self.knobs.recent
-            is_far = spent > self.room * share and spent + self.knobs.told * rest > room
-            if others and (is_far or not self._notes.keys().isdisjoint(unit)):
-                break
-            staying.update(unit)
-        going = set(range(len(messages))) - staying
-        return sorted(legal(self.transcript, going, self._kept))
+        """The positions of the messages that make way for notes."""
+        others = set(range(len(self.transcript))) - self._staying()
+        return sorted(legal(self.transcript, others, self._kept))
 
     @cached_property
     def before_users_newest(self) -> range:
@@ -291,6 +264,40 @@ class Stays:
         """The tokens of each output of the newest exchange, and of what else may be shortened."""
         newest = chain.from_iterable(map(self._by_message.__getitem__, self.transcript.newest))
         return list(map(self.length, filter(self._may_be_told_in_part, newest)))
+
+    def _staying(self) -> set[int]:
+        """The positions that stay in place: those in any room, and the newest exchanges.
+
+        These have the share ``recent`` of the room, more if a user's newest message may ask about
+        them, and as much as leaves notes the share ``told`` of what they can tell.
+        """
+        turns, messages = self.transcript.turns[-2:], self.transcript.messages
+        asked = turns[0].start if self._user_speaks_last else len(messages)
+        staying, before = set(self._kept), self.before_users_newest
+        if sum(map(self._least, before)) <= self.task_room:
+            staying.update(before)
+        staying |= self._attached(staying)
+        room, rest, spent = self._beside(staying), self._rest(staying), 0
+        for unit in reversed(self.transcript.units):
+            others = set(unit) - staying
+            spent += sum(map(self._least, others))
+            rest -= sum(min(self.meter.words(messages[i]), self._least(i)) for i in others)
+            share = max(self.knobs.recent, _NEAR) if unit.start >= asked else self.knobs.recent
+            is_far = spent > self.room * share and spent + self.knobs.told * rest > room
+            if others and (is_far or not self._notes.keys().isdisjoint(unit)):
+                break
+            staying.update(unit)
+        return staying
+
+    def _attached(self, staying: Collection[int]) -> set[int]:
+        """The newest messages of users with media that leave notes the share ``told``."""
+        room, found = self._beside(staying) - self.knobs.told * self._rest(staying), set[int]()
+        for i in sorted(set(self.transcript.user_positions).difference(staying), reverse=True):
+            media = self.sizes[i] - self.meter.words(self.transcript.messages[i])
+            if media and self.sizes[i] <= room:
+                found.add(i)
+                room -= self.sizes[i]
+        return found
 
     def _beside(self, staying: Collection[int]) -> int:
         """The room that messages which stay leave for others."""

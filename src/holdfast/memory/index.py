@@ -200,18 +200,10 @@ class Retrieval:
             "speaker": asked.speaking(messages),
             "time": asked.suiting(messages),
         }
-        weights = self.weights or (FactorWeights() if self.vectors else WORDS_ALONE)
-        # the share of the score that each factor has, of those that any message has
-        told = {name: getattr(weights, name) for name, factor in factors.items() if factor}
-        whole = sum(told.values()) or 1.0
-        weighed: dict[str, Scores] = {
-            name: {at: weight / whole * value for at, value in factors[name].items()}
-            for name, weight in told.items()
-        }
         sure = [1 / max(1, len(asked.terms))] if own else []
         least = 1.0 if timely else max([*sure, *near.values()], default=0.0)
         by_itself = {"words": own, "meaning": near}
-        return Answers(messages, weighed, asked.terms, min(1.0, least), by_itself)
+        return Answers(messages, self._weighed(factors), asked.terms, min(1.0, least), by_itself)
 
     def _held(self, asked: Asked) -> dict[int, frozenset[str]]:
         """The messages that have exact names of the question, and which."""
@@ -247,6 +239,16 @@ class Retrieval:
         }
         of_holders = {shapes[at] for at in held if at in shapes}
         return {at for at, shape in shapes.items() if at not in held and shape in of_holders}
+
+    def _weighed(self, factors: Mapping[str, Scores]) -> dict[str, Scores]:
+        """The share of the score that each factor has, of those that any message has."""
+        weights = self.weights or (FactorWeights() if self.vectors else WORDS_ALONE)
+        told = {name: getattr(weights, name) for name, factor in factors.items() if factor}
+        whole = sum(told.values()) or 1.0
+        return {
+            name: {at: weight / whole * value for at, value in factors[name].items()}
+            for name, weight in told.items()
+        }
 
     def _meant(self, question: str, now: float | None) -> Period | None:
         """The time that the question means.
@@ -381,14 +383,6 @@ class Asked(NamedTuple):
         )
         if alone:
             plain, days, context = "", [], ""
-        exact: dict[str, Exact] = {}
-        for term in terms_of(plain):
-            if not term.plain and term.weight >= IDENTIFIER:
-                needle = term.needle.removesuffix("'s").removesuffix("’s")
-                quoted = term.weight >= PHRASE
-                if quoted or _is_name(needle):
-                    exact[needle] = Exact(needle, " ".join(words(needle)), quoted)
-        dated = [Exact(day.lower(), " ".join(words(day)), True) for day in days]
         terms = _telling(words(plain), names)
         beside = _telling([*terms, *words(context[:READ])], names)
         return cls(
@@ -398,7 +392,7 @@ class Asked(NamedTuple):
             period=period,
             direction=ordered,
             order_alone=alone,
-            things=(*exact.values(), *dated),
+            things=_exact(plain, days),
             plain=plain,
             whole=f"{plain}\n{context}",
         )
@@ -459,6 +453,18 @@ def _names(text: str, speakers: Sequence[str]) -> dict[str, set[str]]:
             if any(part == low or (begins and part.startswith(low)) for part in words(name)):
                 names.setdefault(low, set()).add(name)
     return names
+
+
+def _exact(plain: str, days: Sequence[str]) -> tuple[Exact, ...]:
+    """The quoted phrases, identifiers and dates of a question, by weight."""
+    found: dict[str, Exact] = {}
+    for term in terms_of(plain):
+        if not term.plain and term.weight >= IDENTIFIER:
+            needle = term.needle.removesuffix("'s").removesuffix("’s")
+            quoted = term.weight >= PHRASE
+            if quoted or _is_name(needle):
+                found[needle] = Exact(needle, " ".join(words(needle)), quoted)
+    return (*found.values(), *[Exact(day.lower(), " ".join(words(day)), True) for day in days])
 
 
 def _is_name(needle: str) -> bool:

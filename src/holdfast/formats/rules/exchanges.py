@@ -74,18 +74,10 @@ class _ResultsOpenNext(RewritingRule):
         A call without a result is answered by a note that says so, and a result without a call gets
         a call without arguments, so that nothing is lost.
         """
-        pairs = paired(messages)
-        whole: list[Message] = []
-        for i, message in enumerate(messages):
-            calls = [
-                wire_of(message).block(ToolCall(part.call_id, _named(block), "{}"))
-                for k, part, block in _inside(message)
-                if isinstance(part, ToolResult) and (i, k) not in pairs
-            ]
-            whole += [message_of(message, "assistant", calls), message] if calls else [message]
-        found = answers(paired(whole))
+        messages = list(_called(messages))
+        found = answers(paired(messages))
         results: list[Block] = []
-        for i, message in enumerate(whole):
+        for i, message in enumerate(messages):
             is_users = message.role == "user"
             if results and not is_users:
                 yield message_of(message, "user", results)
@@ -93,16 +85,9 @@ class _ResultsOpenNext(RewritingRule):
             now = results + [block for _, part, block in _inside(message) if not _is_result(part)]
             if now or not message.parts:
                 yield with_blocks(message, now)
-            results = []
-            if not is_users:
-                answered = found.get(i, {})
-                results += [blocks(whole[at])[k] for at, k in answered.values()]
-                for k, call in _calls(message):
-                    if (i, k) not in answered:
-                        missing = ToolResult(call.id, NO_RESULT)
-                        results.append(wire_of(message).block(missing, call.name))
+            results = [] if is_users else _results(messages, i, found.get(i, {}))
         if results:
-            yield message_of(whole[-1], "user", results)
+            yield message_of(messages[-1], "user", results)
 
 
 def _named(block: Block) -> str:
@@ -170,10 +155,34 @@ def _is_result(part: object) -> bool:
     return isinstance(part, ToolResult)
 
 
+def _called(messages: Messages) -> Iterator[Message]:
+    """The messages, and before each result without a call a message with one."""
+    pairs = paired(messages)
+    for i, message in enumerate(messages):
+        calls = [
+            wire_of(message).block(ToolCall(part.call_id, _named(block), "{}"))
+            for k, part, block in _inside(message)
+            if isinstance(part, ToolResult) and (i, k) not in pairs
+        ]
+        if calls:
+            yield message_of(message, "assistant", calls)
+        yield message
+
+
 def _inside(message: Message) -> Iterator[tuple[int, Part, Block]]:
     """The index of each part, the part, and its block."""
     for k, (part, block) in enumerate(zip(message.parts, blocks(message), strict=True)):
         yield k, part, block
+
+
+def _results(messages: Messages, i: int, answered: Pairs) -> list[Block]:
+    """The results of message ``i``'s calls: the existing ones, then notes for missing ones."""
+    caller = messages[i]
+    results = [blocks(messages[at])[k] for at, k in answered.values()]
+    for k, call in _calls(caller):
+        if (i, k) not in answered:
+            results.append(wire_of(caller).block(ToolResult(call.id, NO_RESULT), call.name))
+    return results
 
 
 FUNCTION_ID = "function:"
@@ -297,28 +306,34 @@ def _pairs(messages: Messages) -> tuple[list[tuple[int, int]], dict[Place, str]]
     for i, message in enumerate(messages):
         if message.user_speaks:
             spoke = i
-        if message.plain is not None or message.role != "assistant":
-            continue
-        for k, part, block in _inside(message):
-            if not isinstance(part, Opaque):
-                continue
-            call_id, answered = block.get("id"), block.get("tool_use_id")
-            if isinstance(answered, str):
-                call = waiting.pop(answered, None)
-                if call:
-                    pairs.append((call[0], i))
-                else:
-                    broken[i, k] = f"the server tool result {answered!r} has no call before it"
-            elif "input" in block and isinstance(call_id, str):
+        for k, call_id, is_result in _server_blocks(message):
+            if not is_result:
                 if call_id in waiting:
                     broken[waiting[call_id]] = _unanswered(call_id)
                 waiting[call_id] = i, k
+            elif call := waiting.pop(call_id, None):
+                pairs.append((call[0], i))
+            else:
+                broken[i, k] = f"the server tool result {call_id!r} has no call before it"
     broken |= {place: _unanswered(name) for name, place in waiting.items() if place[0] < spoke}
     return pairs, broken
 
 
 def _unanswered(call_id: str) -> str:
     return f"the server tool call {call_id!r} has no result"
+
+
+def _server_blocks(message: Message) -> Iterator[tuple[int, str, bool]]:
+    """The index, the call id, and whether it is a result, of each block of a server tool."""
+    if message.plain is not None or message.role != "assistant":
+        return
+    for k, part, block in _inside(message):
+        if isinstance(part, Opaque):
+            call_id, answered = block.get("id"), block.get("tool_use_id")
+            if isinstance(answered, str):
+                yield k, answered, True
+            elif "input" in block and isinstance(call_id, str):
+                yield k, call_id, False
 
 
 _WrongId = tuple[Place, str, str]
