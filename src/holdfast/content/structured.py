@@ -80,15 +80,18 @@ class Json(LossyKind):
         pieces, held = Pieces(), list[Value]()
         for part, values in values_in(text):
             held += values
-            if held and not values and not part.isspace():
+            if values or not part.strip(_BETWEEN):
+                continue
+            if held:
                 pieces.add(held)
                 held = []
-            if not values:
-                pieces.add_text(part)
+            pieces.add_text(part)
         if held:
             pieces.add(held)
         return pieces.reading()
 
+
+_BETWEEN = " \t\r\n,"  # what separates values, also in a list without its beginning
 
 _HEADS = (
     "keys once, and a row for each record:\n",

@@ -208,7 +208,8 @@ def count_memo(counter: TokenCounter) -> Memo[str, int]:
         if len(text) <= _LONG:
             return checked(text)
         lines = counter.lines(text)
-        known = sum(line in last or memo.knows(line) for line in lines)
+        grown = last if len(lines) > len(last) else ()
+        known = sum(line in grown or memo.knows(line) for line in lines)
         last = frozenset(lines)
         if 2 * known > len(lines) > 1:
             return sum([memo[line] for line in lines])
