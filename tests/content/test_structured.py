@@ -275,6 +275,17 @@ def test_a_few_short_records_are_rows_under_their_keys():
     assert [piece.under for piece in told] == [-1, -1, 1, 1, 1, -1]
 
 
+def test_records_of_a_list_whose_beginning_is_cut_off_are_one_table():
+    records = [{"id": 4_100 + n, "city": "Oslo", "paid": n % 2 == 0} for n in range(30)]
+    text = json.dumps(records)
+    cut = text[text.index("4102") :]
+    assert Json().recognises(cut)
+    told = [piece.text for piece in Json().read(cut).pieces]
+    assert "," not in told
+    assert "27 records, a row each: id, city, paid" in told
+    assert told[-1] == "4129 Oslo false"
+
+
 def test_the_name_of_a_short_record_is_not_told_again_in_it():
     cards = {name: {"source": "bank", "id": name} for name in ("card_11873", "card_20411")}
     told = [piece.text for piece in Json().read(json.dumps(cards)).pieces]

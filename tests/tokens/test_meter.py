@@ -78,6 +78,18 @@ def test_a_long_text_of_lines_that_nobody_has_counted_is_counted_in_one():
     assert counter.asked == [text]
 
 
+def test_a_part_of_a_long_text_is_counted_in_one_and_what_goes_on_by_its_lines():
+    counter = Lines()
+    memo = count_memo(counter)
+    lines = [f"line {number} of an output that is read in parts\n" for number in range(200)]
+    whole, part = "".join(lines[:100]), "".join(lines[:90])
+    assert (memo(whole), memo(part)) == (len(whole), len(part))
+    assert counter.asked == [whole, part]
+    counter.asked.clear()
+    assert memo("".join(lines[:95])) == len("".join(lines[:95]))
+    assert counter.asked == lines[:95]
+
+
 def test_a_counter_that_fails_is_named_in_one_line():
     def failing(text):
         raise ZeroDivisionError("no\ntokens")

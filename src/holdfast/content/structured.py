@@ -80,18 +80,20 @@ class Json(LossyKind):
         pieces, held = Pieces(), list[Value]()
         for part, values in values_in(text):
             held += values
-            if values or not part.strip(_BETWEEN):
+            if values or not part.strip(_COMMAS):
                 continue
             if held:
                 pieces.add(held)
                 held = []
-            pieces.add_text(part)
+            if part.strip(_COMMAS + _BRACKETS):
+                pieces.add_text(part)
         if held:
             pieces.add(held)
         return pieces.reading()
 
 
-_BETWEEN = " \t\r\n,"  # what separates values, also in a list without its beginning
+# between the values of a list, and around those of one that is cut off
+_COMMAS, _BRACKETS = " \t\r\n,", "[]{}"
 
 _HEADS = (
     "keys once, and a row for each record:\n",

@@ -180,9 +180,9 @@ class CountsByLine(Protocol):
 def count_memo(counter: TokenCounter) -> Memo[str, int]:
     """A cache of counts by text.
 
-    A long text most of whose lines are cached, or were in the last long text, such as notes that
-    extend earlier ones, is counted by adding up its lines. Raises ConfigError, naming the counter,
-    if it fails or returns no token count.
+    A long text most of whose lines are cached, or were in the last long text with fewer lines, such
+    as notes that extend earlier ones, is counted by adding up its lines. Raises ConfigError, naming
+    the counter, if it fails or returns no token count.
     """
     advice = "a counter gives an int of 0 or more for any text"
 
