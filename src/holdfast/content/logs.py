@@ -16,10 +16,12 @@ from typing import NamedTuple
 
 from holdfast.kernel.forks import cached_property
 from holdfast.text.importance import TROUBLE, alarm
+from holdfast.text.json_values import DECODER, DEEPEST, Member, Value, dump
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import Piece, Reading, clauses
 
 from .lossy import FEWEST, MOSTLY, SAMPLE, Lines, LossyKind, mostly, sampled
+from .structured import compacted
 
 _COLUMNS = 12  # fields at the beginning of a line that may be columns; half and double read alike
 # least share of lines that begin a record; stack traces are longer than their heads. Half and
@@ -118,6 +120,45 @@ def _conforms(field: str, name: str) -> bool:
     return name not in {"level", "tag", "mark"} or _class_of(field) in {name, "tag", "level"}
 
 
+def _as_text(lines: Lines) -> Lines:
+    """The lines; those that are JSON objects with a time as text: values, the time first."""
+    said = list(filter(None, lines))
+    if not said or not mostly(said[:: max(1, len(said) // SAMPLE)], _is_object, MOSTLY):
+        return lines
+    return [_of_record(line) if _is_object(line) else line for line in lines]
+
+
+def _is_object(line: str) -> bool:
+    return line.startswith("{") and line.rstrip().endswith("}")
+
+
+def _of_record(line: str) -> str:
+    """The time of a record, its level and its sentences, and other values with their keys."""
+    try:
+        record = DECODER.decode(line)
+    except (ValueError, RecursionError):
+        return line
+    times, levels, rest = list[str](), list[str](), list[str]()
+    for key, value in _members(record):
+        said = " ".join((value if isinstance(value, str) else dump(value)).split())
+        if not times and _TIME.match(said):
+            times.append(said)
+        elif not levels and (_LEVEL.fullmatch(said) or _LETTER.fullmatch(said)):
+            levels.append(said)
+        else:
+            rest.append(said if " " in said else f"{key}={said}")
+    return " ".join([*times, *levels, *rest]) if times else line
+
+
+def _members(value: Value, key: str = "", depth: int = 0) -> Iterator[Member]:
+    """The values of a record that are no records, each with its own key."""
+    if not isinstance(value, dict) or depth > DEEPEST:
+        yield key, value
+        return
+    for name, held in value.items():
+        yield from _members(held, name, depth + 1)
+
+
 class Head(NamedTuple):
     """The head of a line: its number of fields, its level, and its component and its place."""
 
@@ -133,7 +174,7 @@ class Layout:
     def __init__(self, text: str) -> None:
         text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
         text = _UNPRINTABLE.sub("\ufffd", _COLOUR.sub("", text))
-        self.lines = text.removesuffix("\n").split("\n")
+        self.lines = _as_text(text.removesuffix("\n").split("\n"))
         """The lines without byte-order mark, carriage returns, colours and control characters."""
 
     @cached_property
@@ -385,6 +426,10 @@ class Log(LossyKind):
         own = sum(not line[0].isspace() for line, _ in told)  # indented lines continue a record
         least = 0.6 if "time" in layout.columns else 0.8
         return begun / len(told) if begun > least * own else 0.0
+
+    def compact(self, text: str) -> str | None:
+        """Records with their keys once; None for lines of text, and if that saves nothing."""
+        return compacted(text)
 
     def read(self, text: str) -> Reading:
         """Each kind of event with its count, by component, and under it the lines.

@@ -67,13 +67,7 @@ class Json(LossyKind):
 
     def compact(self, text: str) -> str | None:
         """Records with their keys once, the rest minified; None if that saves nothing."""
-        try:
-            documents = parse(text)
-        except ValueError:
-            return None
-        plain = "\n".join(map(dump, documents)) if len(documents) > 1 else minified(text)
-        best = min(written(documents) or plain, plain, key=len)
-        return best if len(best) < len(text) else None
+        return compacted(text)
 
     def read(self, text: str) -> Reading:
         """The pieces of the records, and the text around them."""
@@ -100,6 +94,17 @@ _HEADS = (
     "JSON lines, keys once, and a row for each record:\n",
 )
 _KEYS, _ROWS, _ABSENT = "keys", "rows", "absent"
+
+
+def compacted(text: str) -> str | None:
+    """JSON with the keys of records once, the rest minified; None if that saves nothing."""
+    try:
+        documents = parse(text)
+    except ValueError:
+        return None
+    plain = "\n".join(map(dump, documents)) if len(documents) > 1 else minified(text)
+    best = min(written(documents) or plain, plain, key=len)
+    return best if len(best) < len(text) else None
 
 
 def written(documents: list[Value]) -> str | None:
