@@ -51,6 +51,9 @@ _ENDS = frozenset({"time", "level", "tag"})
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+")
 _FIELD = re.compile(r"\[[^\]\n]{0,160}\][^\s|]*|[^\s|]+|\|")
+_DELIMITER = re.compile(r";(?=\S)|(?<=\d),(?=[^\W\d_])")
+"""What ends a column though no space follows."""
+
 _TIME = re.compile(
     r"\W{0,2}(?:[a-z_]{1,12}=\W?)?(?:\d{1,2}:\d\d(?::\d\d)?(?![:\d])"
     r"|\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?!\d|\1\d)"
@@ -174,6 +177,7 @@ class Layout:
     def __init__(self, text: str) -> None:
         text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
         text = _UNPRINTABLE.sub("\ufffd", _COLOUR.sub("", text))
+        text = _DELIMITER.sub(r"\g<0> ", text)
         self.lines = _as_text(text.removesuffix("\n").split("\n"))
         """The lines without byte-order mark, carriage returns, colours and control characters."""
 
@@ -226,7 +230,7 @@ class Layout:
                 break
             if name == "level":
                 level = field
-            elif name == "tag" and (field[0] != "[" or not tag):
+            elif name == "tag" and (field[0] != "[" or not tag) and any(map(str.isalnum, field)):
                 tag, place = field, fields
             fields += 1
         least = self.columns.index("time") if "time" in self.columns else 0
