@@ -134,6 +134,35 @@ def test_short_answers_to_a_person_are_no_commands(said, answer):
     assert {function for function, _ in functions(exchanges(pairs))} == {"words"}
 
 
+def test_commands_are_acts_where_sentences_say_what_was_done():
+    done = [
+        (
+            "go to shed 2",
+            "You walk over to shed 2. Its door is shut, and somebody left a rake here.",
+        ),
+        ("open shed 2", "The door of shed 2 creaks. Inside you see a spade 1 and a bag of lime."),
+        ("take spade 1 from shed 2", "You take the spade 1. It is heavier than it looks."),
+        ("go to bed 4", "You are at bed 4 now. The soil is dry, and a note hangs on the fence."),
+        ("dig bed 4 with spade 1", "You dig. The spade 1 hits a stone in the middle of bed 4."),
+        ("take stone 1 from bed 4", "Nothing happens. The stone is too deep for you."),
+    ]
+    found = functions(exchanges(done))[1:]
+    assert [function for function, _ in found[::2]] == ["act"] * len(done)
+    assert ("words", "user") not in found
+
+
+def test_commands_that_a_person_asked_for_are_words():
+    asked = [
+        ("find /srv/app -size +5M", "Thanks. And how do I see how much space is left?"),
+        ("df -h", "Now I want to remove what is older than a week."),
+        ("find /tmp -mtime +7 -delete", "That is too dangerous, please only list them."),
+        ("find /tmp -mtime +7", "Good. How do I pack the logs of May?"),
+        ("tar czf may.tgz /srv/logs/2026-05", "And send them to the other host?"),
+        ("scp may.tgz backup:/srv", "Fine, that will do for today."),
+    ]
+    assert {function for function, _ in functions(exchanges(asked))} == {"words"}
+
+
 OUTPUTS = [
     "total 9\ndrwxr-x 2 ops 4096 logs/\n-rw-r-- 1 ops 912 totals.csv",
     "14 orders.csv\n9 totals.csv\n23 total",

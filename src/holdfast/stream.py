@@ -46,6 +46,7 @@ from holdfast.text.words import (
     passages_of,
     reads_as_words,
     without_numbers,
+    words,
 )
 
 UNCLEAR = "reply"
@@ -453,13 +454,25 @@ def _of_commands(said: Said) -> Protocol | None:
     )
     if not are_commands:
         return None
-    answers = [answer for *_, answer in _exchanges(said, frozenset())]
+    exchanges = _exchanges(said, frozenset())
+    answers = [answer for *_, answer in exchanges]
     openings, _ = _openings(answers, said, have_acts=True)
-    are_programs = openings or (
-        2 * sum(map(may_be_typed, answers)) <= len(answers)
-        and sum(map(has_unworded_ends, answers)) >= _BARE * len(answers)
+    repeating = sum(_says_what_was_done(act, answer) for _, act, answer in exchanges)
+    are_programs = (
+        openings
+        or 2 * repeating > len(answers)
+        or (
+            2 * sum(map(may_be_typed, answers)) <= len(answers)
+            and sum(map(has_unworded_ends, answers)) >= _BARE * len(answers)
+        )
     )
     return Protocol(frozenset((_BARE_COMMAND,)), openings, is_bare=True) if are_programs else None
+
+
+def _says_what_was_done(act: str, answer: str) -> bool:
+    """Whether an answer has most words of the act behind its first one, as games answer."""
+    done = words(act)[1:]
+    return 2 * len({*words(answer)}.intersection(done)) > len({*done})
 
 
 def _may_be_command(text: str) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 
 import pytest
 
+from holdfast.content import recognise
 from holdfast.content.logs import Log
 from holdfast.designs.llm4s import llm4s_log
 from holdfast.kernel.ports import Room
@@ -168,6 +170,80 @@ def test_the_head_of_any_system_is_told_from_the_message(head):
     for sentence in SENTENCES:
         assert any(re.search(sentence.replace("{n}", ".+"), text) for text in told)
     assert all("10:00" not in text and "10.00" not in text for text in told)
+
+
+def records(number=60):
+    said = ["order {n} stored", "disk of shelf {n} is full", "client {n} has gone"]
+    for n in range(number):
+        level = ("info", "error", "info")[n % 3]
+        yield {
+            "msg": said[n % 3].format(n=n),
+            "level": level,
+            "at": {"time": f"2026-03-01T10:00:{n:02}.101Z", "host": f"web-{n % 4}"},
+        }
+
+
+def test_json_lines_with_a_time_are_a_log():
+    text = "\n".join(map(json.dumps, records()))
+    assert recognise(text).name == "log"
+    told = shrunk(text.split("\n"), 120)
+    assert "×20 error disk of shelf … is full host=web-…" in told
+    assert "×20 order … stored host=web-…" in told
+    assert json.loads(Log().compact(text).partition("\n")[2])["rows"]
+
+
+def test_records_of_a_log_without_loss_have_their_keys_once():
+    text = "\n".join(map(json.dumps, records()))
+    assert len(Log().compact(text)) < 0.7 * len(text)
+    assert Log().compact("\n".join(service(40))) is None
+
+
+def test_records_without_a_time_are_no_log():
+    text = "\n".join(json.dumps({"id": n, "state": "error", "name": f"n{n}"}) for n in range(40))
+    assert recognise(text).name == "json"
+
+
+def test_columns_may_end_without_a_space():
+    lines = [
+        f"01.03.2026 10:00:{n:02},606;SRV1;AS{n % 3};{said}"
+        for n, said in enumerate(["Fault;NOT-AUS of hall 3", "State;Pump 7 started"] * 15)
+    ]
+    told = shrunk(lines, 90)
+    assert "×15 SRV1; AS…; Fault; NOT-AUS of hall 3" in told
+    assert "×15 SRV1; AS…; State; Pump 7 started" in told
+
+
+def test_a_sign_is_no_component():
+    lines = [
+        f"2026-03-01T10:00:{n:02} INFO 1 --- [main] shop.{('Store', 'Till')[n % 2]} : "
+        f"{('row {} read', 'the drawer of till {} is open')[n % 2].format(n)}"
+        for n in range(30)
+    ]
+    told = shrunk(lines, 90)
+    assert "shop.Store ×15 row … read" in told
+    assert "shop.Till ×15 the drawer of till … is open" in told
+
+
+def test_lines_of_few_kinds_and_components_are_a_log_without_times():
+    chance = random.Random(5)
+    said = {
+        "LogNet": "login of player {} accepted",
+        "LogAi": "bot {} flees from wolf",
+        "LogSave": "slot {} written",
+    }
+    lines = [
+        f"{name}: {said[name].format(chance.randrange(900))}"
+        for name in chance.choices(list(said), k=90)
+    ]
+    lines.insert(41, "LogSave: Error: slot 7 is full")
+    assert Log().recognises("\n".join(lines))
+    assert "Error: slot 7 is full" in shrunk(lines, 60)
+    talk = [
+        f"{('Ann', 'Ben')[n % 2]}: {FAILURES[n % 8]}, said {'abcdefg'[n % 7] * 4}" for n in range(9)
+    ]
+    assert not Log().recognises("\n".join(talk))
+    found = [f"src/part_{n}.py:{n}:    here = os.getcwd()" for n in range(40)]
+    assert not Log().recognises("\n".join(found))
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,8 @@ _SHORT = 12
 # share of the lines that are the first of their kind, above which kinds say nothing. In recorded
 # runs as much is kept with it
 _ALONE = 0.5
+# share of the lines above which kinds are too many for a log that has neither times nor levels
+_FEW_KINDS = 0.3
 # groups, or values at one place, each compared with the next; others stay alone. Half and double
 # read real logs alike
 _MOST_GROUPS = 64
@@ -287,6 +289,17 @@ def _kinds(layout: Layout) -> list[EventKind]:
     return sorted(found, key=lambda kind: kind.rows[0])
 
 
+def _repeat(layout: Layout) -> bool:
+    """Whether the lines are of few kinds, each of few components."""
+    lines = layout.lines
+    kinds = {
+        (kind.words, lines[row].partition(" ")[0])
+        for kind in _kinds(layout)
+        for row, _ in kind.rows
+    }
+    return len(kinds) <= _FEW_KINDS * len(lines)
+
+
 def _words(line: str, fields: int) -> list[str]:
     """The words of a line after the fields of its head."""
     if not fields:
@@ -417,7 +430,10 @@ class Log(LossyKind):
         It is 0 if too few of the lines that are not indented do: indented ones continue others.
         """
         layout = _LAID_OUT[sampled(text)]
-        if len(layout.lines) < FEWEST or {"time", "level"}.isdisjoint(layout.columns[:5]):
+        begins = {"time", "level"}.intersection(layout.columns[:5])
+        if len(layout.lines) < FEWEST or not (begins or "tag" in layout.columns[:1]):
+            return 0.0
+        if _is_object(layout.lines[0]):  # one without a time
             return 0.0
         both = zip(layout.lines, layout.shapes, strict=True)
         told = [(line, shape) for line, shape in both if shape.strip()]
@@ -429,7 +445,9 @@ class Log(LossyKind):
         )
         own = sum(not line[0].isspace() for line, _ in told)  # indented lines continue a record
         least = 0.6 if "time" in layout.columns else 0.8
-        return begun / len(told) if begun > least * own else 0.0
+        if begun <= least * own or not (begins or _repeat(layout)):
+            return 0.0
+        return begun / len(told)
 
     def compact(self, text: str) -> str | None:
         """Records with their keys once; None for lines of text, and if that saves nothing."""
