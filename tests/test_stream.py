@@ -569,6 +569,13 @@ def test_a_reply_that_reports_a_failure_failed_as_an_output_does():
         (json.dumps({"output": "step\n" * 90, "metadata": {"exit_code": 0}}), False),
         ("Exit code: 1\n" + "step\n" * 90, True),
         ("step\n" * 90 + "[The command completed with exit code 128.]", True),
+        ("step\n" * 90 + "exit 1", True),
+        ("step\n" * 90 + "take the exit 7 of the ring", False),
+        (json.dumps({"result": "error", "places": ["step"] * 90}), True),
+        (
+            json.dumps({"result": "ok", "errors": [{"id": n, "of": "a day"} for n in range(40)]}),
+            False,
+        ),
     ],
 )
 def test_an_act_failed_if_its_output_reports_that_and_not_if_it_only_names_failures(output, failed):
@@ -584,6 +591,14 @@ def test_an_act_failed_if_its_output_reports_that_and_not_if_it_only_names_failu
 def test_an_output_that_failed_is_known_behind_the_line_that_opens_it():
     messages = as_text("<run>cat part{}.txt</run>", "[output]\nrow {}")
     messages[-1]["content"] = "[output]\ncat: part5.txt: No such file or directory"
+    _, _, transcript = read(messages, "openai", None)
+    found = events_of(transcript.messages, {})
+    assert [each.failed for each in found if each.function == "outcome"] == [False] * 4 + [True]
+
+
+def test_a_bracket_that_all_outputs_begin_with_is_no_line_that_opens_them():
+    messages = as_text('{{"do": "dig", "at": {}}}', '{{\n "result": "ok",\n "row": {}\n}}')
+    messages[-1]["content"] = '{\n "result": "failed at step 3",\n "row": 5\n}'
     _, _, transcript = read(messages, "openai", None)
     found = events_of(transcript.messages, {})
     assert [each.failed for each in found if each.function == "outcome"] == [False] * 4 + [True]

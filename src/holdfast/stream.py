@@ -329,10 +329,12 @@ class Protocol(NamedTuple):
         return self.is_outcome(text) or self.is_unclear(text)
 
     def returned(self, text: str) -> str:
-        """An output without its first line, if that is only an opening."""
+        """An output without its first line, if that is only an opening, and no bracket."""
         first, _, rest = text.lstrip().partition("\n")
         start = _start(first)
-        is_opening = any(opening.startswith(start) for opening in self.openings)
+        is_opening = first.rstrip() not in {"{", "["} and any(
+            opening.startswith(start) for opening in self.openings
+        )
         return rest if rest and is_opening and len(start) < _OPENING else text
 
     def opening(self, text: str) -> int:

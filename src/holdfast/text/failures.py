@@ -16,7 +16,10 @@ _BRIEF = 400
 _EARLY = 80
 _ERROR = re.compile(r"(?:[A-Za-z]\w*\.)*[A-Za-z]\w*(?:Error|Exception): |(?:error|fatal): ")
 """How the last line of a program that failed begins, however much it wrote before."""
-_EXIT = re.compile(r"(?:exit|return)(?:ed with)?[ _]?(?:code|status)\W{1,4}[1-9]", re.IGNORECASE)
+_EXIT = re.compile(
+    r"(?:exit|return)(?:ed with)?[ _]?(?:code|status)\W{1,4}[1-9]|^(?:exit|rc)\W{1,2}[1-9]\d*$",
+    re.IGNORECASE | re.MULTILINE,
+)
 """How a shell's failure is told before or behind an output, in words or in a field."""
 _SUCCESS = frozenset("ok success succeeded successful".split())
 _REPORT = frozenset("status code result outcome message msg detail".split())
@@ -25,21 +28,22 @@ _OF_A_FILE = re.compile(r"\S*\d+[:→|-]")
 
 
 def reports_failure(text: str) -> bool:
-    """Whether an output ends with an error, or is short and begins with a report of failure.
+    """Whether an output ends with an error, or begins with a report of failure.
 
-    At either end an exit code that is not 0 reports it too.
+    At either end an exit code that is not 0 reports it too. A longer output begins with a report
+    only if it is a JSON object.
     """
     said = text.rstrip()
     last = said.rfind("\n") + 1
     ends = f"{said[:_EARLY]}\n{said[-_EARLY:]}"
     if _ERROR.match(said, last, last + _BRIEF) or _EXIT.search(ends):
         return True
-    return len(text) <= _BRIEF and _begins_with_failure(text)
+    return (len(text) <= _BRIEF or text.lstrip()[:1] == "{") and _begins_with_failure(text)
 
 
 @Memo  # since a conversation is read again at each step
 def _begins_with_failure(text: str) -> bool:
-    """Whether a short output begins with a report of failure.
+    """Whether an output begins with a report of failure.
 
     A line of a file is no report. Of JSON it is what an object says of its success: the other
     fields, and records, are content.
@@ -48,6 +52,8 @@ def _begins_with_failure(text: str) -> bool:
         with suppress(ValueError):
             found = parse(text)
             return len(found) == 1 and isinstance(found[0], dict) and _denies(found[0])
+        if len(text) > _BRIEF:
+            return False
     first = text.lstrip().partition("\n")[0]
     ends = (first, first.rpartition(": ")[2])  # a report names things before ": "
     return not _OF_A_FILE.match(first) and any(alarm(end[:_EARLY]) >= TROUBLE for end in ends)
@@ -60,4 +66,5 @@ def _denies(reply: Mapping[str, Value]) -> bool:
         return True
     named = [] if flags else [name for name in reply if name.lower() in _REPORT]
     named += [name for name, said in reply.items() if said and alarm(f'"{name}"') >= FAILURE]
-    return any(alarm(dump({name: reply[name]})) >= TROUBLE for name in named)
+    told = (dump({name: reply[name]}) for name in named)
+    return any(len(report) <= _BRIEF and alarm(report) >= TROUBLE for report in told)
