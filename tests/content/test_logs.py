@@ -183,24 +183,49 @@ def records(number=60):
         }
 
 
-def test_json_lines_with_a_time_are_a_log():
-    text = "\n".join(map(json.dumps, records()))
-    assert recognise(text).name == "log"
-    told = shrunk(text.split("\n"), 120)
-    assert "×20 error disk of shelf … is full host=web-…" in told
-    assert "×20 order … stored host=web-…" in told
-    assert json.loads(Log().compact(text).partition("\n")[2])["rows"]
+def as_rows(found):
+    names = ["when", "level", "host", "msg"]
+    rows = [[each["at"]["time"], each["level"], each["at"]["host"], each["msg"]] for each in found]
+    return "\n".join(map(",".join, [names, *rows]))
 
 
-def test_records_of_a_log_without_loss_have_their_keys_once():
-    text = "\n".join(map(json.dumps, records()))
-    assert len(Log().compact(text)) < 0.7 * len(text)
-    assert Log().compact("\n".join(service(40))) is None
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda found: "\n".join(map(json.dumps, found)),
+        lambda found: json.dumps(found, indent=1),
+        lambda found: json.dumps({"took": 7, "hits": [{"source": each} for each in found]}),
+        as_rows,
+    ],
+    ids=["JSON lines", "a list", "a list within", "CSV"],
+)
+def test_records_of_events_are_told_as_a_log(written):
+    text = written(list(records()))
+    told = recognise(text).shrink(text, Room(130, lambda said: len(said) // 3 + 1)).text
+    for said in ("error ", "disk of shelf … is full", "order … stored", "client … has gone"):
+        assert said in told
+    assert told.count("×20") == 3
 
 
-def test_records_without_a_time_are_no_log():
-    text = "\n".join(json.dumps({"id": n, "state": "error", "name": f"n{n}"}) for n in range(40))
-    assert recognise(text).name == "json"
+def test_texts_in_a_list_are_told_as_the_log_that_they_are():
+    text = json.dumps({"lines": list(service(80))})
+    told = recognise(text).shrink(text, Room(130, lambda said: len(said) // 3 + 1)).text
+    assert told.count("×20") == 4
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"id": 7, "state": "error", "name": "n7"},
+        {"id": 7, "created": "2026-03-01T10:00:00Z", "customer": "Ann Miller", "city": "Oslo"},
+        {"at": "2026-03-01T10:00:00Z", "load": 0.71, "free": 812},
+    ],
+    ids=["without a time", "an order", "a measurement"],
+)
+def test_other_records_are_a_table(record):
+    text = json.dumps([{**record, "row": n} for n in range(40)])
+    told = recognise(text).shrink(text, Room(90, lambda said: len(said) // 3 + 1)).text
+    assert "records, a row each" in told
 
 
 def test_columns_may_end_without_a_space():

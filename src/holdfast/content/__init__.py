@@ -22,11 +22,11 @@ KINDS = Registry(
     group="content",
     table=rows("""
         binary holdfast.content.binary:Binary
-        log holdfast.content.logs:Log
         json holdfast.content.structured:Json
         markup holdfast.content.markup:Markup
         diff holdfast.content.diff:Diff
         table holdfast.content.table:Table
+        log holdfast.content.logs:Log
         yaml holdfast.content.yaml:Yaml
         prose holdfast.content.lossy:Prose
     """),

@@ -12,16 +12,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, islice, takewhile
 from os.path import commonprefix
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from holdfast.kernel.forks import cached_property
 from holdfast.text.importance import TROUBLE, alarm
-from holdfast.text.json_values import DECODER, DEEPEST, Member, Value, dump
+from holdfast.text.json_values import DEEPEST, Member, Value, dump
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import Piece, Reading, clauses
+from holdfast.text.words import reads_as_words
 
 from .lossy import FEWEST, MOSTLY, SAMPLE, Lines, LossyKind, mostly, sampled
-from .structured import compacted
 
 _COLUMNS = 12  # fields at the beginning of a line that may be columns; half and double read alike
 # least share of lines that begin a record; stack traces are longer than their heads. Half and
@@ -41,6 +41,7 @@ _SHORT = 12
 # share of the lines that are the first of their kind, above which kinds say nothing. In recorded
 # runs as much is kept with it
 _ALONE = 0.5
+_RECORDS = 8  # that are told as events; half and double read recorded runs alike
 # share of the lines above which kinds are too many for a log that has neither times nor levels
 _FEW_KINDS = 0.3
 # groups, or values at one place, each compared with the next; others stay alone. Half and double
@@ -125,34 +126,27 @@ def _conforms(field: str, name: str) -> bool:
     return name not in {"level", "tag", "mark"} or _class_of(field) in {name, "tag", "level"}
 
 
-def _as_text(lines: Lines) -> Lines:
-    """The lines; those that are JSON objects with a time as text: values, the time first."""
-    said = list(filter(None, lines))
-    if not said or not mostly(said[:: max(1, len(said) // SAMPLE)], _is_object, MOSTLY):
-        return lines
-    return [_of_record(line) if _is_object(line) else line for line in lines]
+def _line_of(record: Value) -> str:
+    """The line that a program would write for a record of an event; empty for another record.
 
-
-def _is_object(line: str) -> bool:
-    return line.startswith("{") and line.rstrip().endswith("}")
-
-
-def _of_record(line: str) -> str:
-    """The time of a record, its level and its sentences, and other values with their keys."""
-    try:
-        record = DECODER.decode(line)
-    except (ValueError, RecursionError):
-        return line
-    times, levels, rest = list[str](), list[str](), list[str]()
+    An event has a time, and a level or mostly words. These have no keys.
+    """
+    times, levels, said, rest = list[str](), list[str](), list[str](), list[str]()
     for key, value in _members(record):
-        said = " ".join((value if isinstance(value, str) else dump(value)).split())
-        if not times and _TIME.match(said):
-            times.append(said)
-        elif not levels and (_LEVEL.fullmatch(said) or _LETTER.fullmatch(said)):
-            levels.append(said)
+        text = " ".join((value if isinstance(value, str) else dump(value)).split())
+        if not text:
+            continue
+        if not times and _TIME.match(text):
+            times.append(text)
+        elif not levels and (_LEVEL.fullmatch(text) or _LETTER.fullmatch(text)):
+            levels.append(text)
+        elif " " in text and reads_as_words(text):
+            said.append(text)
+            rest.append(text)
         else:
-            rest.append(said if " " in said else f"{key}={said}")
-    return " ".join([*times, *levels, *rest]) if times else line
+            rest.append(f"{key}={text}")
+    is_event = times and (levels or 2 * sum(map(len, said)) > sum(map(len, rest)))
+    return " ".join([*times, *levels, *rest]) if is_event else ""
 
 
 def _members(value: Value, key: str = "", depth: int = 0) -> Iterator[Member]:
@@ -180,7 +174,7 @@ class Layout:
         text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
         text = _UNPRINTABLE.sub("\ufffd", _COLOUR.sub("", text))
         text = _DELIMITER.sub(r"\g<0> ", text)
-        self.lines = _as_text(text.removesuffix("\n").split("\n"))
+        self.lines = text.removesuffix("\n").split("\n")
         """The lines without byte-order mark, carriage returns, colours and control characters."""
 
     @cached_property
@@ -433,8 +427,6 @@ class Log(LossyKind):
         begins = {"time", "level"}.intersection(layout.columns[:5])
         if len(layout.lines) < FEWEST or not (begins or "tag" in layout.columns[:1]):
             return 0.0
-        if _is_object(layout.lines[0]):  # one without a time
-            return 0.0
         both = zip(layout.lines, layout.shapes, strict=True)
         told = [(line, shape) for line, shape in both if shape.strip()]
         if len(told) < FEWEST:
@@ -449,25 +441,39 @@ class Log(LossyKind):
             return 0.0
         return begun / len(told)
 
-    def compact(self, text: str) -> str | None:
-        """Records with their keys once; None for lines of text, and if that saves nothing."""
-        return compacted(text)
-
     def read(self, text: str) -> Reading:
-        """Each kind of event with its count, by component, and under it the lines.
+        """The events; where most lines have a kind of their own, as in ``git log``, the lines."""
+        return _events_in(text) or super().read(text)
 
-        Where most lines have a kind of their own, as those of ``git log``, they stay as they are.
-        """
-        layout = _LAID_OUT[text]
-        lines, kinds = layout.lines, _kinds(layout)
-        if len(kinds) > _ALONE * sum(map(bool, map(str.strip, lines))):
-            return super().read(text)
-        levels = Counter[str]()
-        for kind in kinds:
-            levels[kind.level] += len(kind.rows)
-        usual = levels.most_common(1)[0][0] if levels else ""
-        events = [event for kind in kinds for event in _events(kind, lines, usual)]
-        return Reading(tuple(_pieces(lines, events, usual)), len(lines), "")
+
+def events_of(values: Sequence[Value]) -> Reading | None:
+    """The events that records or texts tell, as a log of them; None if they are no events."""
+    if len(values) < _RECORDS:
+        return None
+    if set(map(type, values)) == {str}:
+        text = "\n".join(cast("Sequence[str]", values))
+        return _events_in(text) if Log().recognises(text) else None
+    sample = values[:: max(1, len(values) // SAMPLE)]
+    if not mostly(sample, _line_of, MOSTLY):
+        return None
+    return _events_in("\n".join([_line_of(each) or dump(each) for each in values]))
+
+
+def _events_in(text: str) -> Reading | None:
+    """Each kind of event with its count, by component, and under it the lines.
+
+    None if most lines have a kind of their own.
+    """
+    layout = _LAID_OUT[text]
+    lines, kinds = layout.lines, _kinds(layout)
+    if len(kinds) > _ALONE * sum(map(bool, map(str.strip, lines))):
+        return None
+    levels = Counter[str]()
+    for kind in kinds:
+        levels[kind.level] += len(kind.rows)
+    usual = levels.most_common(1)[0][0] if levels else ""
+    events = [event for kind in kinds for event in _events(kind, lines, usual)]
+    return Reading(tuple(_pieces(lines, events, usual)), len(lines), "")
 
 
 def _pieces(lines: Lines, events: Sequence[KindSummary], usual: str) -> Iterator[Piece]:

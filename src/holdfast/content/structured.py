@@ -41,6 +41,7 @@ from holdfast.text.pieces import LONGEST, Piece, Reading, clauses, passages
 from holdfast.text.pieces import shape as shape_of_name
 from holdfast.text.words import reads_as_words
 
+from .logs import events_of
 from .lossy import FEWEST, LossyKind
 
 _LEAST = 0.8  # least share of the text that is JSON; with less, recorded runs kept less
@@ -67,7 +68,13 @@ class Json(LossyKind):
 
     def compact(self, text: str) -> str | None:
         """Records with their keys once, the rest minified; None if that saves nothing."""
-        return compacted(text)
+        try:
+            documents = parse(text)
+        except ValueError:
+            return None
+        plain = "\n".join(map(dump, documents)) if len(documents) > 1 else minified(text)
+        best = min(written(documents) or plain, plain, key=len)
+        return best if len(best) < len(text) else None
 
     def read(self, text: str) -> Reading:
         """The pieces of the records, and the text around them."""
@@ -94,17 +101,6 @@ _HEADS = (
     "JSON lines, keys once, and a row for each record:\n",
 )
 _KEYS, _ROWS, _ABSENT = "keys", "rows", "absent"
-
-
-def compacted(text: str) -> str | None:
-    """JSON with the keys of records once, the rest minified; None if that saves nothing."""
-    try:
-        documents = parse(text)
-    except ValueError:
-        return None
-    plain = "\n".join(map(dump, documents)) if len(documents) > 1 else minified(text)
-    best = min(written(documents) or plain, plain, key=len)
-    return best if len(best) < len(text) else None
 
 
 def written(documents: list[Value]) -> str | None:
@@ -214,10 +210,11 @@ class Pieces:
     def __init__(self) -> None:
         self._pieces: list[Piece] = []
         self._records = 0
+        self._unit = "record"
 
     def reading(self) -> Reading:
-        """The collected pieces."""
-        return Reading(self._pieces, self._records, "record")
+        """The collected pieces; among events gaps have no notes."""
+        return Reading(self._pieces, self._records, self._unit)
 
     def add(self, values: Sequence[Value]) -> None:
         """Add the pieces of one value, or of several in sequence."""
@@ -269,6 +266,9 @@ class Pieces:
         return None
 
     def _list(self, label: str, values: Sequence[Value], record: int, depth: int) -> None:
+        if told := events_of(values):
+            self._events(label, told)
+            return
         shape = (
             shape_of(values) if len(values) >= _MANY and set(map(type, values)) == {dict} else {}
         )
@@ -295,6 +295,17 @@ class Pieces:
                 self._put(cells, self._next(), under=header)
         else:
             self._members(label, label, (("", value) for value in values), record, depth)
+
+    def _events(self, label: str, told: Reading) -> None:
+        base, first = len(self._pieces), self._records
+        for piece in told.pieces:
+            under = base + piece.under if piece.under >= 0 else -1
+            self._pieces.append(piece._replace(at=first + piece.at, under=under))
+        if label:
+            header = self._pieces[base]
+            self._pieces[base] = header._replace(text=f"{label}: {header.text}")
+        self._records += told.total
+        self._unit = ""
 
     def _members(
         self, label: str, named: str, members: Iterable[Member], record: int, depth: int

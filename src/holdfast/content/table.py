@@ -10,10 +10,12 @@ from itertools import islice, pairwise, zip_longest
 from statistics import median
 from typing import Literal, NamedTuple, TypeAlias
 
+from holdfast.text.json_values import Value
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import Piece, Reading, clauses, passages
 from holdfast.text.sentences import GUTTER
 
+from .logs import events_of
 from .lossy import FEWEST, MOSTLY, SAMPLE, Lines, LossyKind, mostly, rows
 from .structured import facts
 
@@ -80,10 +82,16 @@ class Table(LossyKind):
         return found.raw[0] if found and found.headed else ""
 
     def read(self, text: str) -> Reading:
-        """The header, if any, and under it each row; parts of a long row are under its first."""
+        """The header, if any, and under it each row; parts of a long row are under its first.
+
+        Rows that are events are told as a log.
+        """
         found = grid(text)
         if found is None:
             return passages(text)
+        records: list[Value] = [dict(zip(found.cells[0], row, strict=False)) for row in found.rows]
+        if found.headed and (told := events_of(records)):
+            return told
         return Reading(list(_pieces(found)), len(found.rows), "row")
 
 
