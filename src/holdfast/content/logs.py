@@ -48,7 +48,7 @@ _FEW_KINDS = 0.3
 # read real logs alike
 _MOST_GROUPS = 64
 _MORE = "…"
-_ENDS = frozenset({"time", "level", "tag"})
+_ENDS = frozenset({"time", "level", "tag", "bar"})
 """Classes of the columns with which a head may end."""
 
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -115,6 +115,8 @@ def _class_of(field: str) -> str:
         return "tag"
     if any(map(str.isdigit, field)):
         return "number"
+    if field == "|":
+        return "bar"
     return "word" if any(map(str.isalpha, field)) else "mark"
 
 
@@ -123,6 +125,8 @@ def _conforms(field: str, name: str) -> bool:
     """Whether a masked field can be in a column of that class."""
     if name == "time":
         return any(map(str.isdigit, field)) or _TIME.match(field) is not None
+    if name == "bar":
+        return field == "|"
     return name not in {"level", "tag", "mark"} or _class_of(field) in {name, "tag", "level"}
 
 
@@ -219,7 +223,7 @@ class Layout:
 
         If one of the columns is a time, a head has one.
         """
-        fields, level, tag, place = 0, "", "", 0
+        fields, level, tag, place, before = 0, "", "", 0, ""
         for name, found in zip(self.columns, _FIELD.finditer(shape), strict=False):
             field = found.group()
             if not _conforms(field, name):
@@ -228,7 +232,9 @@ class Layout:
                 level = field
             elif name == "tag" and (field[0] != "[" or not tag) and any(map(str.isalnum, field)):
                 tag, place = field, fields
-            fields += 1
+            elif name == "bar":  # behind the component
+                tag, place = before, fields - 1
+            fields, before = fields + 1, field
         least = self.columns.index("time") if "time" in self.columns else 0
         return Head(fields, level, tag, place) if fields > least else Head()
 
@@ -425,7 +431,8 @@ class Log(LossyKind):
         """
         layout = _LAID_OUT[sampled(text)]
         begins = {"time", "level"}.intersection(layout.columns[:5])
-        if len(layout.lines) < FEWEST or not (begins or "tag" in layout.columns[:1]):
+        component = "tag" in layout.columns[:1] or layout.columns[1:] == ["bar"]
+        if len(layout.lines) < FEWEST or not (begins or component):
             return 0.0
         both = zip(layout.lines, layout.shapes, strict=True)
         told = [(line, shape) for line, shape in both if shape.strip()]
