@@ -151,6 +151,22 @@ def test_commands_are_acts_where_sentences_say_what_was_done():
     assert ("words", "user") not in found
 
 
+def test_commands_may_mostly_be_single_words():
+    walked = [
+        ("n", "Shed\nIt smells of tar. A rake leans on the wall."),
+        ("take rake", "Taken."),
+        ("e", "Pond\nA heron looks at you, and goes on standing."),
+        ("s", "Lawn\nThe grass is wet, and a path leads back."),
+        ("take pear", "It is out of reach.\nA pear hangs in the tree."),
+        ("i", "You carry:\n  a rake"),
+        ("take pear with rake", "It falls into your hand.\nYour score goes up."),
+        ("w", "Gate\nIt is locked, as it was at first."),
+    ]
+    pairs = [(said, f"Moves: {n}\n\n{answer}\n\n>") for n, (said, answer) in enumerate(walked)]
+    found = functions(exchanges(pairs))[1:]
+    assert [function for function, _ in found] == ["act", "outcome"] * len(walked)
+
+
 def test_commands_that_a_person_asked_for_are_words():
     asked = [
         ("find /srv/app -size +5M", "Thanks. And how do I see how much space is left?"),

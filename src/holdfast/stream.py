@@ -441,9 +441,9 @@ def _end(text: str) -> str:
 def _of_commands(said: Said) -> Protocol | None:
     """The protocol of an agent that says nothing but commands, as at a shell or in a game.
 
-    Hardly a message of it is a sentence, and most begin with a word that others begin with and go
-    on differently. Answers begin alike as a program's do, or most are none that a person would
-    type, and some do not read as words.
+    Hardly a message of it is a sentence, and some begin with a word that others begin with and go
+    on differently. Answers begin alike as a program's do, or most say what was done, or most are
+    none that a person would type, and some do not read as words.
     """
     acts = [text.strip() for role, text in said if role == "assistant"]
     verbs = Counter(act.partition(" ")[0] for act in acts)
@@ -451,7 +451,7 @@ def _of_commands(said: Said) -> Protocol | None:
     are_commands = (
         len(acts) >= _FEWEST_COMMANDS
         and len(repeated) >= _FEWEST
-        and 2 * sum(act in repeated for act in acts) >= len(acts)
+        and sum(act in repeated for act in acts) >= _BARE * len(acts)
         and sum(map(_may_be_command, acts)) >= _NEARLY_ALL * len(acts)
     )
     if not are_commands:
