@@ -135,8 +135,11 @@ def _line_of(record: Value) -> str:
 
     An event has a time, and a level or mostly words. These have no keys.
     """
+    members = list(_members(record)) if isinstance(record, dict) else []
+    if not any(isinstance(value, str) and _TIME.match(value) for _, value in members):
+        return ""
     times, levels, said, rest = list[str](), list[str](), list[str](), list[str]()
-    for key, value in _members(record):
+    for key, value in members:
         text = " ".join((value if isinstance(value, str) else dump(value)).split())
         if not text:
             continue
