@@ -249,6 +249,18 @@ def test_a_sign_is_no_component():
     assert "shop.Till ×15 the drawer of till … is open" in told
 
 
+def test_a_component_may_stand_before_a_bar():
+    lines = [
+        f"{('api-1   ', 'worker-1')[n % 2]} | {('GET /carts/{0} done', 'job {0} received')[n % 2]}"
+        for n in range(60)
+    ]
+    lines = [line.format(n) for n, line in enumerate(lines)]
+    lines.insert(33, "worker-1 | Error: no connection to 10.0.0.7")
+    told = shrunk(lines, 100)
+    assert "api-1 ×30 GET /carts/… done" in told
+    assert "Error: no connection to 10.0.0.7" in told
+
+
 def test_lines_of_few_kinds_and_components_are_a_log_without_times():
     chance = random.Random(5)
     said = {

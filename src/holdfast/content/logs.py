@@ -203,6 +203,7 @@ class Layout:
         columns = list(takewhile(bool, (_column(found, len(rows)) for found in fields)))
         while columns and (
             columns[-1] not in _ENDS
+            or (columns[-1] == "bar" and len(columns) != 2)  # else it stands in the message
             or (
                 columns[-1] != "time"
                 and sum(len(row) > len(columns) for row in rows) <= (1 - MOSTLY) * len(rows)
