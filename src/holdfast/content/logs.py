@@ -58,7 +58,7 @@ _DELIMITER = re.compile(r";(?=\S)|(?<=\d),(?=[^\W\d_])")
 """What ends a column though no space follows."""
 
 _TIME = re.compile(
-    r"\W{0,2}(?:[a-z_]{1,12}=\W?)?(?:\d{1,2}:\d\d(?::\d\d)?(?![:\d])"
+    r"\W{0,2}(?:[a-z_]{1,12}[=(]\W?){0,2}(?:\d{1,2}:\d\d(?::\d\d)?(?![:\d])"
     r"|\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?!\d|\1\d)"
     r"|(?:19|20)\d{6}(?:\D|$)|\[ *\d+\.\d{3,}\]|1\d{9}(?:\.?\d{3,9})?(?!\d))"
     r"|\W?(?i:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec|mon|tue|wed|thu|fri|sat"
@@ -238,6 +238,8 @@ class Layout:
                 tag, place = field, fields
             elif name == "bar":  # behind the component
                 tag, place = before, fields - 1
+            elif name == "label" and not tag:
+                tag, place = field, fields
             fields, before = fields + 1, field
         least = self.columns.index("time") if "time" in self.columns else 0
         return Head(fields, level, tag, place) if fields > least else Head()
@@ -256,7 +258,7 @@ def _column(fields: Sequence[str], rows: int) -> str:
     if count >= least and name == "tag" and len(different) <= max(_FEW, _BOUND * rows):
         return name
     if sum(count for _, count in different.most_common(_FEW)) >= least:
-        return "label"
+        return "label" if len(different) > 1 else "same"
     return "number" if classes["number"] + classes["tag"] >= least else ""
 
 
