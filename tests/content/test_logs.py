@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 
 import pytest
 
-from holdfast.content import recognise
 from holdfast.content.logs import Log
 from holdfast.designs.llm4s import llm4s_log
 from holdfast.kernel.ports import Room
@@ -170,62 +168,6 @@ def test_the_head_of_any_system_is_told_from_the_message(head):
     for sentence in SENTENCES:
         assert any(re.search(sentence.replace("{n}", ".+"), text) for text in told)
     assert all("10:00" not in text and "10.00" not in text for text in told)
-
-
-def records(number=60):
-    said = ["order {n} stored", "disk of shelf {n} is full", "client {n} has gone"]
-    for n in range(number):
-        level = ("info", "error", "info")[n % 3]
-        yield {
-            "msg": said[n % 3].format(n=n),
-            "level": level,
-            "at": {"time": f"2026-03-01T10:00:{n:02}.101Z", "host": f"web-{n % 4}"},
-        }
-
-
-def as_rows(found):
-    names = ["when", "level", "host", "msg"]
-    rows = [[each["at"]["time"], each["level"], each["at"]["host"], each["msg"]] for each in found]
-    return "\n".join(map(",".join, [names, *rows]))
-
-
-@pytest.mark.parametrize(
-    "written",
-    [
-        lambda found: "\n".join(map(json.dumps, found)),
-        lambda found: json.dumps(found, indent=1),
-        lambda found: json.dumps({"took": 7, "hits": [{"source": each} for each in found]}),
-        as_rows,
-    ],
-    ids=["JSON lines", "a list", "a list within", "CSV"],
-)
-def test_records_of_events_are_told_as_a_log(written):
-    text = written(list(records()))
-    told = recognise(text).shrink(text, Room(130, lambda said: len(said) // 3 + 1)).text
-    for said in ("error ", "disk of shelf … is full", "order … stored", "client … has gone"):
-        assert said in told
-    assert told.count("×20") == 3
-
-
-def test_texts_in_a_list_are_told_as_the_log_that_they_are():
-    text = json.dumps({"lines": list(service(80))})
-    told = recognise(text).shrink(text, Room(130, lambda said: len(said) // 3 + 1)).text
-    assert told.count("×20") == 4
-
-
-@pytest.mark.parametrize(
-    "record",
-    [
-        {"id": 7, "state": "error", "name": "n7"},
-        {"id": 7, "created": "2026-03-01T10:00:00Z", "customer": "Ann Miller", "city": "Oslo"},
-        {"at": "2026-03-01T10:00:00Z", "load": 0.71, "free": 812},
-    ],
-    ids=["without a time", "an order", "a measurement"],
-)
-def test_other_records_are_a_table(record):
-    text = json.dumps([{**record, "row": n} for n in range(40)])
-    told = recognise(text).shrink(text, Room(90, lambda said: len(said) // 3 + 1)).text
-    assert "records, a row each" in told
 
 
 def test_columns_may_end_without_a_space():

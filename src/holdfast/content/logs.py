@@ -8,18 +8,16 @@ is the same in all lines of a kind is shown; if a few words alternate at one pla
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, islice, takewhile
 from os.path import commonprefix
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from holdfast.kernel.forks import cached_property
 from holdfast.text.importance import TROUBLE, alarm
-from holdfast.text.json_values import DEEPEST, Member, Value, dump
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import Piece, Reading, clauses
-from holdfast.text.words import reads_as_words
 
 from .lossy import FEWEST, MOSTLY, SAMPLE, Lines, LossyKind, mostly, sampled
 
@@ -30,7 +28,7 @@ _BOUND = 0.3
 _LONGEST = 2_000  # characters of a line that are compared; half and double read real logs alike
 # up to so many words at one place are states, not values: each makes a kind of its own. Of logs, 1
 # and 6 kept as much
-_STATES = 3
+STATES = 3
 _FEW = 12  # alternating words at one place that are all shown; half and double read logs alike
 # characters of them, so that they and the rest are a line; half and double kept as much of real
 # logs
@@ -41,7 +39,6 @@ _SHORT = 12
 # share of the lines that are the first of their kind, above which kinds say nothing. In recorded
 # runs as much is kept with it
 _ALONE = 0.5
-_RECORDS = 8  # that are told as events; half and double read recorded runs alike
 # share of the lines above which kinds are too many for a log that has neither times nor levels
 _FEW_KINDS = 0.3
 # groups, or values at one place, each compared with the next; others stay alone. Half and double
@@ -104,12 +101,22 @@ def _masked(lines: Lines) -> list[str]:
     return list(map(dict(zip(distinct, masked, strict=True)).__getitem__, alike))
 
 
+def is_time(text: str) -> bool:
+    """Whether a text begins with a time or a date."""
+    return _TIME.match(text) is not None
+
+
+def is_level(text: str) -> bool:
+    """Whether a text is the level of a log line."""
+    return (_LEVEL.fullmatch(text) or _LETTER.fullmatch(text)) is not None
+
+
 @lru_cache(maxsize=1 << 12)
 def _class_of(field: str) -> str:
     """The class of a field at the beginning of a line, by its form."""
-    if _TIME.match(field) or (field[0] == "[" and _CLOCK.search(field)):
+    if is_time(field) or (field[0] == "[" and _CLOCK.search(field)):
         return "time"
-    if _LEVEL.fullmatch(field) or _LETTER.fullmatch(field):
+    if is_level(field):
         return "level"
     if _TAG.fullmatch(field):
         return "tag"
@@ -124,45 +131,10 @@ def _class_of(field: str) -> str:
 def _conforms(field: str, name: str) -> bool:
     """Whether a masked field can be in a column of that class."""
     if name == "time":
-        return any(map(str.isdigit, field)) or _TIME.match(field) is not None
+        return any(map(str.isdigit, field)) or is_time(field)
     if name == "bar":
         return field == "|"
     return name not in {"level", "tag", "mark"} or _class_of(field) in {name, "tag", "level"}
-
-
-def _line_of(record: Value) -> str:
-    """The line that a program would write for a record of an event; empty for another record.
-
-    An event has a time, and a level or mostly words. These have no keys.
-    """
-    members = list(_members(record)) if isinstance(record, dict) else []
-    if not any(isinstance(value, str) and _TIME.match(value) for _, value in members):
-        return ""
-    times, levels, said, rest = list[str](), list[str](), list[str](), list[str]()
-    for key, value in members:
-        text = " ".join((value if isinstance(value, str) else dump(value)).split())
-        if not text:
-            continue
-        if not times and _TIME.match(text):
-            times.append(text)
-        elif not levels and (_LEVEL.fullmatch(text) or _LETTER.fullmatch(text)):
-            levels.append(text)
-        elif " " in text and reads_as_words(text):
-            said.append(text)
-            rest.append(text)
-        else:
-            rest.append(f"{key}={text}")
-    is_event = times and (levels or 2 * sum(map(len, said)) > sum(map(len, rest)))
-    return " ".join([*times, *levels, *rest]) if is_event else ""
-
-
-def _members(value: Value, key: str = "", depth: int = 0) -> Iterator[Member]:
-    """The values of a record that are no records, each with its own key."""
-    if not isinstance(value, dict) or depth > DEEPEST:
-        yield key, value
-        return
-    for name, held in value.items():
-        yield from _members(held, name, depth + 1)
 
 
 class Head(NamedTuple):
@@ -336,7 +308,7 @@ def _merged(kinds: Sequence[EventKind]) -> Iterator[EventKind]:
             group.append(kind)
     for _, group in groups:
         columns = zip(*[kind.words for kind in group], strict=True)
-        states = [at for at, words in enumerate(columns) if len(set(words)) <= _STATES]
+        states = [at for at, words in enumerate(columns) if len(set(words)) <= STATES]
         found: dict[tuple[str, ...], EventKind] = {}
         for kind in group:
             key = tuple([kind.words[at] for at in states])
@@ -361,6 +333,8 @@ class KindSummary(NamedTuple):
     rows: Sequence[tuple[int, Head]]
     words: int
     """The largest number of words shown at one place, each of which makes a kind."""
+    beside: str = ""
+    """What its lines have in common beside their words."""
 
 
 def _events(kind: EventKind, lines: Lines, usual_level: str) -> Iterator[KindSummary]:
@@ -374,7 +348,7 @@ def _events(kind: EventKind, lines: Lines, usual_level: str) -> Iterator[KindSum
     for ending, part in (("failed", failed), ("", sorted(others))):
         if part:
             columns = map(dict.fromkeys, zip(*[said[n] for n in part], strict=True))
-            words = [_joint_form(list(values)) for values in columns]
+            words = [joint_form(list(values)) for values in columns]
             count = f"×{len(part)}" if len(part) > 1 else ""
             told = " ".join(filter(None, (count, level, *words)))
             text = re.sub(f"{_MORE}[ {_MORE}]*{_MORE}", _MORE, told)
@@ -396,7 +370,7 @@ def _failures(said: Sequence[Sequence[str]]) -> Sequence[int]:
     return ()
 
 
-def _joint_form(values: Sequence[str]) -> str:
+def joint_form(values: Sequence[str]) -> str:
     """The words at one place of a kind: one, a few, or their common part."""
     listed = "|".join(values)
     if len(values) > 1 and len(listed) > _SHORT:
@@ -456,26 +430,20 @@ class Log(LossyKind):
 
     def read(self, text: str) -> Reading:
         """The events; where most lines have a kind of their own, as in ``git log``, the lines."""
-        return _events_in(text) or super().read(text)
+        return events_in(text) or super().read(text)
 
 
-def events_of(values: Sequence[Value]) -> Reading | None:
-    """The events that records or texts tell, as a log of them; None if they are no events."""
-    if len(values) < _RECORDS:
-        return None
-    if set(map(type, values)) == {str}:
-        text = "\n".join(cast("Sequence[str]", values))
-        return _events_in(text) if Log().recognises(text) else None
-    sample = values[:: max(1, len(values) // SAMPLE)]
-    if not mostly(sample, _line_of, MOSTLY):
-        return None
-    return _events_in("\n".join([_line_of(each) or dump(each) for each in values]))
+Describe = Callable[[Sequence[int]], str]
+"""Returns what the lines with these numbers have in common beside their words."""
 
 
-def _events_in(text: str) -> Reading | None:
+def events_in(
+    text: str, describe: Describe = lambda _: "", whole: Lines | None = None
+) -> Reading | None:
     """Each kind of event with its count, by component, and under it the lines.
 
-    None if most lines have a kind of their own.
+    ``whole`` are the lines with what stands beside their words. None if most lines have a kind of
+    their own.
     """
     layout = _LAID_OUT[text]
     lines, kinds = layout.lines, _kinds(layout)
@@ -486,10 +454,13 @@ def _events_in(text: str) -> Reading | None:
         levels[kind.level] += len(kind.rows)
     usual = levels.most_common(1)[0][0] if levels else ""
     events = [event for kind in kinds for event in _events(kind, lines, usual)]
-    return Reading(tuple(_pieces(lines, events, usual)), len(lines), "")
+    events = [each._replace(beside=describe([row for row, _ in each.rows])) for each in events]
+    return Reading(tuple(_pieces(lines, events, usual, whole or lines)), len(lines), "")
 
 
-def _pieces(lines: Lines, events: Sequence[KindSummary], usual: str) -> Iterator[Piece]:
+def _pieces(
+    lines: Lines, events: Sequence[KindSummary], usual: str, whole: Lines
+) -> Iterator[Piece]:
     marks = f"×n n such lines, {_MORE} differs, a|b either; then lines as they are"
     found = "1 kind" if len(events) == 1 else f"{len(events)} kinds"
     mostly = f"mostly {usual}, " if usual else ""  # which is left out of the lines below
@@ -505,7 +476,7 @@ def _pieces(lines: Lines, events: Sequence[KindSummary], usual: str) -> Iterator
             fields = _FIELD.finditer(lines[row]) if "0" in head.tag else ()  # its digits are alike
             field = next(islice(fields, head.place, None), None)
             components[_PROCESS.sub("", field.group() if field else head.tag)] += 1
-        shown = _joint_form([name for name, _ in components.most_common()])
+        shown = joint_form([name for name, _ in components.most_common()])
         under, lead = 0, f"{shown} " if shown else ""
         if shown and len(tagged) > 1:
             yield Piece(shown, 0, 0, under=0)
@@ -514,9 +485,11 @@ def _pieces(lines: Lines, events: Sequence[KindSummary], usual: str) -> Iterator
             kinds = [f"kind {word} of {event.name}" for word in range(event.words)]
             told = (*kinds, f"event {event.name}")
             yield Piece(lead + event.text, 0, len(event.rows), told, under)
-            at += 1
+            if event.beside:
+                yield Piece(event.beside, 0, 0, (), at, continues=True)
+            at += 1 + bool(event.beside)
     event_of = {row: (f"event {event.name}",) for event in events for row, _ in event.rows}
-    for row, line in enumerate(lines):
+    for row, line in enumerate(whole):
         told = event_of.get(row, ())
         for part in clauses(line):
             yield Piece(part, row, 0, told)

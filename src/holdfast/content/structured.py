@@ -41,7 +41,7 @@ from holdfast.text.pieces import LONGEST, Piece, Reading, clauses, passages
 from holdfast.text.pieces import shape as shape_of_name
 from holdfast.text.words import reads_as_words
 
-from .logs import events_of
+from .events import events_of
 from .lossy import FEWEST, LossyKind
 
 _LEAST = 0.8  # least share of the text that is JSON; with less, recorded runs kept less

@@ -15,7 +15,7 @@ from holdfast.text.memo import Memo
 from holdfast.text.pieces import Piece, Reading, clauses, passages
 from holdfast.text.sentences import GUTTER
 
-from .logs import events_of
+from .events import events_of
 from .lossy import FEWEST, MOSTLY, SAMPLE, Lines, LossyKind, mostly, rows
 from .structured import facts
 

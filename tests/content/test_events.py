@@ -1,0 +1,120 @@
+"""Records of events are told as a log: each kind of event once, by its words, with its fields."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from holdfast.content import recognise
+from holdfast.content.events import events_of
+from holdfast.kernel.ports import Room
+from holdfast.text.json_values import parse
+
+
+def records(number=60):
+    said = ["order {n} stored", "disk of shelf {n} is full", "client {n} has gone"]
+    for n in range(number):
+        yield {
+            "msg": said[n % 3].format(n=n),
+            "level": ("info", "error", "info")[n % 3],
+            "at": {"time": f"2026-03-01T10:00:{n:02}.101Z", "host": f"web-{n % 4}"},
+        }
+
+
+def as_rows(found):
+    names = ["when", "level", "host", "msg"]
+    rows = [[each["at"]["time"], each["level"], each["at"]["host"], each["msg"]] for each in found]
+    return "\n".join(map(",".join, [names, *rows]))
+
+
+def shrunk(text, tokens):
+    return recognise(text).shrink(text, Room(tokens, lambda said: len(said) // 3 + 1)).text
+
+
+def read(made):
+    return events_of(parse(json.dumps(made))[0])
+
+
+def kinds(made):
+    return [piece.text for piece in read(made).pieces if len(piece.labels) > 1]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda found: "\n".join(map(json.dumps, found)),
+        lambda found: json.dumps(found, indent=1),
+        lambda found: json.dumps({"took": 7, "hits": [{"source": each} for each in found]}),
+        as_rows,
+    ],
+    ids=["JSON lines", "a list", "a list within", "CSV"],
+)
+def test_records_of_events_are_told_as_a_log(written):
+    told = shrunk(written(list(records())), 130)
+    for said in ("error disk of shelf … is full", "order … stored", "client … has gone"):
+        assert said in told
+    assert told.count("×20") == 3
+
+
+def test_texts_in_a_list_are_told_as_the_log_that_they_are():
+    lines = [
+        f"2026-03-01 10:00:{n:02} {('INFO job {} done', 'ERROR job {} failed')[n % 2].format(n)}"
+        for n in range(60)
+    ]
+    told = shrunk(json.dumps({"lines": lines}), 90)
+    assert "×30 job … done" in told
+    assert "×30 ERROR job … failed" in told
+
+
+def test_a_field_that_tells_trouble_makes_a_kind():
+    answers = [
+        {"time": f"2026-03-01T10:00:{n:02}Z", "level": "info", "msg": "request is answered"}
+        | {"http": {"status": 503 if n % 20 == 3 else 200, "id": f"c{n * 7919}"}}
+        for n in range(60)
+    ]
+    assert sorted(kinds(answers)) == [
+        "×3 request is answered status=503",
+        "×57 request is answered status=200",
+    ]
+
+
+def test_of_other_fields_a_kind_has_those_with_few_values_and_no_ids():
+    made = [
+        {
+            "time": f"2026-03-01T10:00:{n:02}Z",
+            "level": "info",
+            "msg": f"cart {n} is saved",
+            "app": "shop",
+            "trace": {"id": f"c{n * 7919}"},
+            "user": {"id": n % 9, "plan": ("free", "team")[n % 2]},
+        }
+        for n in range(60)
+    ]
+    told = [piece.text for piece in read(made).pieces]
+    assert told[1:3] == ["×60 cart … is saved", "plan=free|team"]
+    assert "cart 7 is saved id=c55433 user.id=7 plan=team" in told[10]
+    assert not any("app=" in text for text in told)
+
+
+def test_records_without_a_sentence_are_known_by_their_fields():
+    made = [
+        {"ts": f"2026-03-01T10:00:{n:02}Z", "level": "info", "op": ("put", "get")[n % 2], "key": n}
+        for n in range(40)
+    ]
+    assert kinds(made) == ["×20 op=put key=…", "×20 op=get key=…"]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"id": 7, "state": "error", "name": "n7"},
+        {"id": 7, "created": "2026-03-01T10:00:00Z", "customer": "Ann Miller", "city": "Oslo"},
+        {"at": "2026-03-01T10:00:00Z", "load": 0.71, "free": 812},
+    ],
+    ids=["without a time", "an order", "a measurement"],
+)
+def test_other_records_are_a_table(record):
+    made = [{**record, "row": n} for n in range(40)]
+    assert read(made) is None
+    assert "records, a row each" in shrunk(json.dumps(made), 90)
