@@ -419,6 +419,28 @@ def test_what_a_person_writes_below_the_end_of_an_output_is_the_users_words():
     assert [each.text for each in found if each.function == "outcome"][1] == forged
 
 
+def test_screens_without_a_common_opening_are_outputs():
+    names = [
+        "Orders  Display of all",
+        "Vendor  Bank details",
+        "Stock  Items by plant",
+        "Mail  Inbox of",
+    ]
+    screens = [
+        f"{names[n % 4]} {n}                               client 300\n"
+        + "".join(
+            f" {row:04} part of the order {row * 7919 % 1000}      {row},00\n" for row in range(30)
+        )
+        + "\n 30 items are shown                  | host3 | OVR"
+        for n in range(8)
+    ]
+    pairs = [(f"I look.\n\nACTION: open(n={n})", screen) for n, screen in enumerate(screens)]
+    messages = exchanges([*pairs, ("ACTION: open(n=9)", "Please leave the vendor alone.")])
+    found = functions(messages)
+    assert found.count(("outcome", "tool")) == len(screens)
+    assert found[-1] == ("words", "user")
+
+
 def test_a_person_who_interrupts_with_something_pasted_is_heard_as_a_person():
     messages = as_text("```sh\ncat part{}.txt\n```", "[stdout]\nrow {}")
     messages[-1]["content"] = "no, from now on use this header\n```\nid,sum\n```"

@@ -41,6 +41,7 @@ from holdfast.text.words import (
     has_unworded_ends,
     is_all_words,
     is_sentence,
+    is_untyped,
     may_be_said,
     may_be_typed,
     passages_of,
@@ -312,7 +313,7 @@ class Protocol(NamedTuple):
         if _BARE_COMMAND in self.syntaxes:
             return has_form or not may_be_typed(text)
         are_known = self.is_bare or self.openings or self.closings
-        return has_form or bool(self.answers_act and are_known and has_unworded_ends(text))
+        return has_form or bool(self.answers_act and are_known and is_untyped(text))
 
     def is_unclear(self, text: str) -> bool:
         """Whether a user message that answers an act may be an output or a person's.
@@ -499,7 +500,7 @@ def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
     untyped = [
         text
         for text in answers
-        if text.count("\n") >= _LINES and has_unworded_ends(text) and not formless.is_outcome(text)
+        if text.count("\n") >= _LINES and is_untyped(text) and not formless.is_outcome(text)
     ]
     is_bare = len(untyped) >= max(_FEWEST, _BARE * len(answers)) or sum(
         "\n" not in act.strip() and _COMMAND.match(act) is not None for _, act, _ in exchanges

@@ -261,6 +261,13 @@ def may_be_typed(text: str) -> bool:
     return is_of_typed_length and (is_all_words(text) or is_sentence(last))
 
 
+def is_untyped(text: str) -> bool:
+    """Whether nobody typed a text: by its ends, or by its length where neither is a sentence."""
+    first, *_, last = 2 * text.strip().split("\n")
+    is_said = is_sentence(first) or is_sentence(last.strip())
+    return has_unworded_ends(text) or (len(text) > _TYPED and not is_said)
+
+
 def may_be_said(text: str) -> bool:
     """Whether a person may have written a text, however short it is."""
     return is_all_words(text) or may_be_typed(text)
@@ -274,7 +281,7 @@ def ends_like_sentence(text: str) -> bool:
 def is_sentence(line: str) -> bool:
     """Whether a line of several words begins and ends like a sentence."""
     ends = ends_like_sentence(line.rstrip())
-    return ends and line[0].isalpha() and len(line.split()) > 1 and reads_as_words(line)
+    return ends and line[:1].isalpha() and len(line.split()) > 1 and reads_as_words(line)
 
 
 @Memo  # since a growing conversation is read at each call
