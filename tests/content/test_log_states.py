@@ -37,12 +37,21 @@ def test_lines_that_differ_in_their_level_are_two_kinds_each_with_its_count():
     assert re.search(r"×56 took", text)
 
 
+def test_the_letter_of_an_error_is_its_level_and_no_hexadecimal_number():
+    lines = [
+        f"{'E' if odd(n) else 'I'}0303 11:29:00.000{n}  1342 proxy.go:12] request {n} took {n} ms"
+        for n in range(60)
+    ]
+    assert "×4 ERROR request " in shrunk(lines)
+
+
 @pytest.mark.parametrize(
     ("form", "good", "bad"),
     [
         ("{time} {word} net: link {n} ready", "INFO", "DEBUG"),
         ("{time} {word} net: link {n} ready", "ERROR", "FATAL"),
         ("{word}0303 11:29:00.000{n}   1 proxy.go:12] request {n} took {n} ms", "I", "W"),
+        ("{word}0303 11:29:00.000{n}   1 proxy.go:12] request {n} took {n} ms", "I", "E"),
         ("{time} {word} | link eth{n} speed {n}", "UP", "DOWN"),
         ("time={time} level={word} msg=served dur={n}ms", "info", "warn"),
         ("{time} INFO net: link eth{n} is {word}", "up", "down"),

@@ -77,8 +77,8 @@ _TAG = re.compile(
 )
 # both begin with one set, so that the search can skip to it
 _HEX = re.compile(
-    r"[0-9a-fA-F](?<![^\W_].)(?:(?<=\d)|(?=[a-fA-F:-]{0,40}\d))[0-9a-fA-F]+"
-    r"(?:[:-]+[0-9a-fA-F]{2,})*(?![^\W_])"
+    r"[0-9a-fA-F](?<![^\W_].)(?!(?<=[A-F])\d{1,4}(?![^\W_]))"  # no code, as E0308
+    r"(?:(?<=\d)|(?=[a-fA-F:-]{0,40}\d))[0-9a-fA-F]+(?:[:-]+[0-9a-fA-F]{2,})*(?![^\W_])"
 )
 _NUMBER = re.compile(
     r"[-+\dMTWFSJAOND](?:(?<![a-zA-Z\d].)(?:(?<=\d)\d*|(?<=[-+])\d+)(?:[.,:/_+-]+\d+)*|(?<=\d)\d*"
