@@ -19,7 +19,7 @@ from holdfast.text.words import reads_as_words
 from .logs import STATES, Log, events_in, is_level, is_time, joint_form
 from .lossy import MOST, MOSTLY, SAMPLE, mostly
 
-_FEWEST = 8  # records; half and double read recorded runs alike
+_FEWEST = 8  # records; with 4 a short list of recorded runs was one, too, with 16 none
 # values of a field that are looked at: of more, none is a state. Half and double read made-up logs
 # alike
 _MOST_VALUES = 64
