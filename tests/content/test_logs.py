@@ -139,6 +139,7 @@ def test_a_stack_trace_belongs_to_the_line_above_it():
 
 
 HEADS = {
+    "[2026-03-01T10:00:0{n},041][INFO ][o.shop.Store] [node-1] ": "o.shop.Store",
     "Mar  1 10:00:0{n} web1 sshd[12{n}]: ": "sshd",
     "2026-03-01T10:00:0{n}.123Z [api] info: ": "api",
     "[2026-03-01 10:00:0{n}] [error] [pid 4{n}] ": "pid",

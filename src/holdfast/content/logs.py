@@ -55,6 +55,8 @@ _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+")
 _FIELD = re.compile(r"\[[^\]\n]{0,160}\][^\s|]*|[^\s|]+|\|")
 _DELIMITER = re.compile(r";(?=\S)|(?<=\d),(?=[^\W\d_])")
 """What ends a column though no space follows."""
+_BRACKETS = re.compile(r"^\[[^\]\n]{0,160}\](?=\[)(?:\[[^\]\n]{0,160}\])+", re.MULTILINE)
+"""Columns in brackets at the beginning of a line, without spaces between them."""
 
 _TIME = re.compile(
     r"\W{0,2}(?:[a-z_]{1,12}[=(]\W?){0,2}(?:\d{1,2}:\d\d(?::\d\d)?(?![:\d])"
@@ -155,6 +157,7 @@ class Layout:
         text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
         text = _UNPRINTABLE.sub("\ufffd", _COLOUR.sub("", text))
         text = _DELIMITER.sub(r"\g<0> ", text)
+        text = _BRACKETS.sub(lambda found: found[0].replace("][", "] ["), text)
         self.lines = text.removesuffix("\n").split("\n")
         """The lines without byte-order mark, carriage returns, colours and control characters."""
 
