@@ -441,6 +441,13 @@ def test_screens_without_a_common_opening_are_outputs():
     assert found[-1] == ("words", "user")
 
 
+def test_a_long_list_of_what_a_person_wants_is_no_output():
+    messages = as_text("```sh\ncat part{}.txt\n```", "[stdout]\nrow {}")
+    wanted = [f"- the column of plant {n} has to stay where it was before" for n in range(20)]
+    messages[-1]["content"] = "\n".join(["Wishes for the export", *wanted])
+    assert functions(messages)[-1] == ("words", "user")
+
+
 def test_a_person_who_interrupts_with_something_pasted_is_heard_as_a_person():
     messages = as_text("```sh\ncat part{}.txt\n```", "[stdout]\nrow {}")
     messages[-1]["content"] = "no, from now on use this header\n```\nid,sum\n```"

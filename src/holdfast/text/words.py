@@ -262,10 +262,16 @@ def may_be_typed(text: str) -> bool:
 
 
 def is_untyped(text: str) -> bool:
-    """Whether nobody typed a text: by its ends, or by its length where neither is a sentence."""
-    first, *_, last = 2 * text.strip().split("\n")
-    is_said = is_sentence(first) or is_sentence(last.strip())
-    return has_unworded_ends(text) or (len(text) > _TYPED and not is_said)
+    """Whether nobody typed a text: by its ends, or by its length and its lines.
+
+    Of the latter most do not read as words, and neither end is a sentence.
+    """
+    if has_unworded_ends(text):
+        return True
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    if len(text) <= _TYPED or is_sentence(lines[0]) or is_sentence(lines[-1]):
+        return False
+    return 2 * sum(map(reads_as_words, lines)) <= len(lines)
 
 
 def may_be_said(text: str) -> bool:
