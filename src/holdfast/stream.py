@@ -330,12 +330,14 @@ class Protocol(NamedTuple):
         return self.is_outcome(text) or self.is_unclear(text)
 
     def returned(self, text: str) -> str:
-        """An output without its first line, if that is only an opening, and no bracket."""
+        """The output without a first line that only opens it, such as ``Observation:``.
+
+        A line with a number may be an exit code, and a bracket is content.
+        """
         first, _, rest = text.lstrip().partition("\n")
         start = _start(first)
-        is_opening = first.rstrip() not in {"{", "["} and any(
-            opening.startswith(start) for opening in self.openings
-        )
+        is_opening = not DIGITS.search(first) and first.rstrip() not in {"{", "["}
+        is_opening = is_opening and any(opening.startswith(start) for opening in self.openings)
         return rest if rest and is_opening and len(start) < _OPENING else text
 
     def opening(self, text: str) -> int:
@@ -447,7 +449,7 @@ def _of_commands(said: Said) -> Protocol | None:
     none that a person would type, and some do not read as words.
     """
     acts = [text.strip() for role, text in said if role == "assistant"]
-    verbs = Counter(act.partition(" ")[0] for act in acts)
+    verbs = Counter(act.partition(" ")[0] for act in {*acts})
     repeated = {act for act in acts if verbs[act.partition(" ")[0]] > 1 and " " in act}
     are_commands = (
         len(acts) >= _FEWEST_COMMANDS
@@ -459,8 +461,10 @@ def _of_commands(said: Said) -> Protocol | None:
         return None
     exchanges = _exchanges(said, frozenset())
     answers = [answer for *_, answer in exchanges]
+    if not answers:
+        return None
     openings, _ = _openings(answers, said, have_acts=True)
-    repeating = sum(_says_what_was_done(act, answer) for _, act, answer in exchanges)
+    repeating = sum(_repeats_the_act(act, answer) for _, act, answer in exchanges)
     are_programs = (
         openings
         or 2 * repeating > len(answers)
@@ -472,8 +476,11 @@ def _of_commands(said: Said) -> Protocol | None:
     return Protocol(frozenset((_BARE_COMMAND,)), openings, is_bare=True) if are_programs else None
 
 
-def _says_what_was_done(act: str, answer: str) -> bool:
-    """Whether an answer has most words of the act behind its first one, as games answer."""
+def _repeats_the_act(act: str, answer: str) -> bool:
+    """Whether an answer repeats most words behind the first of an act, as games do.
+
+    ``take lamp`` is answered by ``You take the lamp``, and by ``There is no lamp``.
+    """
     done = words(act)[1:]
     return 2 * len({*words(answer)}.intersection(done)) > len({*done})
 

@@ -403,7 +403,10 @@ _LAID_OUT = Memo(Layout)
 
 
 class Log(LossyKind):
-    """Lines that begin with a time or level; each kind of event is shown once, with its count."""
+    """Lines that begin with a time, a level or a component, told by their kinds of event.
+
+    Each kind is shown once, with its count.
+    """
 
     name = "log"
     takes_apart = True

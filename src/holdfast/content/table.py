@@ -84,15 +84,23 @@ class Table(LossyKind):
     def read(self, text: str) -> Reading:
         """The header, if any, and under it each row; parts of a long row are under its first.
 
-        Rows that are events are told as a log.
+        Rows of events under a header are told as a log.
         """
         found = grid(text)
         if found is None:
             return passages(text)
-        records: list[Value] = [dict(zip(found.cells[0], row, strict=False)) for row in found.rows]
-        if found.headed and (told := events_of(records)):
-            return told
-        return Reading(list(_pieces(found)), len(found.rows), "row")
+        return events_of(_records(found)) or Reading(list(_pieces(found)), len(found.rows), "row")
+
+
+def _records(found: Grid) -> list[Value]:
+    """The rows as records; none if not every cell has a name of its own."""
+    names, rows = found.cells[0], found.rows
+    is_announced = "\n" in found.raw[0]
+    if not found.headed or is_announced or len({*names}) < len(names):
+        return []
+    if any(len(row) > len(names) for row in rows):
+        return []
+    return [dict(zip(names, row, strict=False)) for row in rows]
 
 
 def _pieces(found: Grid) -> Iterator[Piece]:

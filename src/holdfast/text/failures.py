@@ -60,11 +60,17 @@ def _begins_with_failure(text: str) -> bool:
 
 
 def _denies(reply: Mapping[str, Value]) -> bool:
-    """Whether a reply says that the act did not succeed; a field of its success decides."""
+    """Whether a reply says that the act did not succeed.
+
+    A flag of its success is false; or a field tells trouble that is named for an error, or without
+    a flag for a status or a message. A long list under such a name is content.
+    """
     flags = [value for name, value in reply.items() if name.lower() in _SUCCESS]
     if False in flags:
         return True
     named = [] if flags else [name for name in reply if name.lower() in _REPORT]
     named += [name for name, said in reply.items() if said and alarm(f'"{name}"') >= FAILURE]
-    told = (dump({name: reply[name]}) for name in named)
-    return any(len(report) <= _BRIEF and alarm(report) >= TROUBLE for report in told)
+    told = ((dump({name: reply[name]}), isinstance(reply[name], str)) for name in named)
+    return any(
+        (is_text or len(report) <= _BRIEF) and alarm(report) >= TROUBLE for report, is_text in told
+    )

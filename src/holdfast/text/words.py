@@ -262,16 +262,18 @@ def may_be_typed(text: str) -> bool:
 
 
 def is_untyped(text: str) -> bool:
-    """Whether nobody typed a text: by its ends, or by its length and its lines.
+    """Whether nobody typed a text.
 
-    Of the latter most do not read as words, and neither end is a sentence.
+    Neither its first nor its last line reads as words; or it is long, most lines do not read as
+    words, the first does not either or is of columns, and the last is no sentence.
     """
     if has_unworded_ends(text):
         return True
     lines = [line.strip() for line in text.split("\n") if line.strip()]
-    if len(text) <= _TYPED or is_sentence(lines[0]) or is_sentence(lines[-1]):
+    if not lines or len(text) <= _TYPED or is_sentence(lines[-1]):
         return False
-    return 2 * sum(map(reads_as_words, lines)) <= len(lines)
+    is_said = reads_as_words(lines[0]) and "  " not in lines[0]
+    return not is_said and 2 * sum(map(reads_as_words, lines)) <= len(lines)
 
 
 def may_be_said(text: str) -> bool:
@@ -287,7 +289,8 @@ def ends_like_sentence(text: str) -> bool:
 def is_sentence(line: str) -> bool:
     """Whether a line of several words begins and ends like a sentence."""
     ends = ends_like_sentence(line.rstrip())
-    return ends and line[:1].isalpha() and len(line.split()) > 1 and reads_as_words(line)
+    has_words = has_unspaced(line) or len(line.split()) > 1
+    return ends and line[:1].isalpha() and has_words and reads_as_words(line)
 
 
 @Memo  # since a growing conversation is read at each call
