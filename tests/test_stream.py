@@ -641,6 +641,37 @@ def test_an_output_that_failed_is_known_behind_the_line_that_opens_it():
     assert [each.failed for each in found if each.function == "outcome"] == [False] * 4 + [True]
 
 
+def test_a_line_with_an_exit_code_is_no_opening_of_an_output():
+    messages = as_text("<run>cat part{}.txt</run>", "Exit code: 0\nOutput:\nrow {}")
+    messages[-1]["content"] = "Exit code: 1\nOutput:\n1 file\nr=2"
+    _, _, transcript = read(messages, "openai", None)
+    found = events_of(transcript.messages, {})
+    assert [each.failed for each in found if each.function == "outcome"] == [False] * 4 + [True]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "请看下面的日志，然后修复这个错误。",
+        "here is what the service writes",
+        "It fails like this:",
+    ],
+)
+def test_words_above_a_long_pasted_log_are_a_persons(said):
+    messages = as_text("```sh\ncat part{}.txt\n```", "[stdout]\nrow {}")
+    log = [
+        f"10:00:{n:02},123 ERROR worker-{n} lost db-{n}.intern:5432 after {n} ms" for n in range(20)
+    ]
+    messages[-1]["content"] = "\n".join([said, *log])
+    assert functions(messages)[-2:] == [("words", "user"), ("material", "user")]
+
+
+def test_commands_that_nobody_answers_are_words():
+    said = [f"Chapter {name}" for name in ("One", "Two", "Three", "Four")]
+    messages = [{"role": "assistant", "content": text} for text in said]
+    assert {function for function, _ in functions(messages)} == {"words"}
+
+
 def test_a_bracket_that_all_outputs_begin_with_is_no_line_that_opens_them():
     messages = as_text('{{"do": "dig", "at": {}}}', '{{\n "result": "ok",\n "row": {}\n}}')
     messages[-1]["content"] = '{\n "result": "failed at step 3",\n "row": 5\n}'

@@ -91,10 +91,46 @@ def test_of_other_fields_a_kind_has_those_with_few_values_and_no_ids():
         }
         for n in range(60)
     ]
+    made[7]["retry"] = 3
     told = [piece.text for piece in read(made).pieces]
     assert told[1:3] == ["×60 cart … is saved", "plan=free|team"]
-    assert "cart 7 is saved id=c55433 user.id=7 plan=team" in told[10]
+    whole = "cart 7 is saved trace.id=c55433 user.id=7 plan=team retry=3"
+    assert any(text.endswith(whole) for text in told)
     assert not any("app=" in text for text in told)
+
+
+def test_a_record_among_events_that_is_none_is_told_as_it_is():
+    made = [*records(), {"x": "broken"}]
+    for each in made[:-1]:
+        each["app"] = "shop"
+    told = [piece.text for piece in read(made).pieces]
+    assert '{"x":"broken"}' in told
+    assert not any("app=" in text for text in told)
+    assert all(text.strip() for text in told)
+
+
+def test_a_key_stands_on_one_line_and_a_value_as_it_is():
+    made = [*records()]
+    made[-1]["disk\nof it"] = "B9  x2 y3"
+    told = [piece.text for piece in read(made).pieces]
+    assert any(text.endswith("disk_of_it=B9 x2 y3") for text in told)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"log": "2026-03-01T10:00:00Z cart 3 is saved", "stream": "stdout"},
+        {"message": "10:00:01 cart 3 is saved", "level": "info"},
+        {"msg": "May not reach cart 3", "severity": "error"},
+        {"type": "config", "msg": "cart 3 is saved", "level": "error"},
+    ],
+    ids=["a line with a time", "words behind a time", "words like a month", "a word like a level"],
+)
+def test_time_and_level_are_told_from_the_words(record):
+    made = [{**record, "at": f"2026-03-01T10:00:{n:02}Z"} for n in range(20)]
+    (told,) = kinds(made)
+    assert "cart 3" in told
+    assert ("error" in json.dumps(record)) == ("error" in f"{told} {read(made).pieces[0].text}")
 
 
 def test_records_without_a_sentence_are_known_by_their_fields():
@@ -111,8 +147,9 @@ def test_records_without_a_sentence_are_known_by_their_fields():
         {"id": 7, "state": "error", "name": "n7"},
         {"id": 7, "created": "2026-03-01T10:00:00Z", "customer": "Ann Miller", "city": "Oslo"},
         {"at": "2026-03-01T10:00:00Z", "load": 0.71, "free": 812},
+        {"package": "left-pad", "version": "1.4.3", "severity": "critical"},
     ],
-    ids=["without a time", "an order", "a measurement"],
+    ids=["without a time", "an order", "a measurement", "a version"],
 )
 def test_other_records_are_a_table(record):
     made = [{**record, "row": n} for n in range(40)]

@@ -2,13 +2,15 @@
 
 ``{"at": "10:00:07", "level": "warn", "msg": "disk is full", "disk": "c3"}`` is told as
 ``10:00:07 warn disk is full disk=c3``. Its kind is that of its words, and of the fields that tell
-trouble; of the other fields a kind has those with few values. What all records have is left out.
+trouble. Beside a kind stand other fields that all its lines have, if they have few values there.
+What all records have in common is left out.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple, cast
 
 from holdfast.text.importance import TROUBLE, alarm
@@ -19,10 +21,17 @@ from holdfast.text.words import reads_as_words
 from .logs import STATES, Log, events_in, is_level, is_time, joint_form
 from .lossy import MOST, MOSTLY, SAMPLE, mostly
 
-_FEWEST = 8  # records; with 4 a short list of recorded runs was one, too, with 16 none
+# records; with 4 a short list of recorded runs was read as a log, with 16 the same lists as with 8
+_FEWEST = 8
 # values of a field that are looked at: of more, none is a state. Half and double read made-up logs
 # alike
 _MOST_VALUES = 64
+_LONGEST_TIME = 40  # characters; longer texts that begin with a time are lines of a log themselves
+_LEAST_DIGITS = 6  # of a time: three numbers of two; versions have fewer, as 1.4.3
+_LEVELS = ("level", "lvl", "severity")
+"""How the field of a level is named, in part; the first level of a record is the next best."""
+
+Fields = dict[str, str]
 
 
 class _Event(NamedTuple):
@@ -30,7 +39,7 @@ class _Event(NamedTuple):
 
     head: str
     said: str
-    fields: dict[str, str]
+    fields: Fields
 
 
 def events_of(values: Sequence[Value]) -> Reading | None:
@@ -42,53 +51,63 @@ def events_of(values: Sequence[Value]) -> Reading | None:
         return events_in(text) if Log().recognises(text) else None
     if not mostly(values[:: max(1, len(values) // SAMPLE)], _event_of, MOSTLY):
         return None
-    events = [_event_of(each) or _Event("", dump(each), {}) for each in values]
-    usual, (telling, own) = _usual(events), _telling_and_own(events)
-    beside = [{k: v for k, v in each.fields.items() if k not in usual} for each in events]
+    events = _with_short_names([_event_of(each) or _Event("", dump(each), {}) for each in values])
+    told = [event.fields for event in events if event.head]
+    found = defaultdict[str, Counter[str]](Counter)
+    for key, value in chain.from_iterable(fields.items() for fields in told):
+        found[key][value] += 1
+    common = {key for key, some in found.items() if len(some) == 1 and some.total() == len(told)}
+    telling = {key for key, some in found.items() if _tells_trouble(key, some)}
+    own = {key for key, some in found.items() if _is_id(some)}
+    beside = [{k: v for k, v in each.fields.items() if k not in common} for each in events]
     lines: list[str] = []
-    whole: list[str] = []
     for event, fields in zip(events, beside, strict=True):
         shown = fields if not event.said else {k: v for k, v in fields.items() if k in telling}
-        lines.append(_line(event, shown))
-        whole.append(_line(event, fields))
+        lines.append(_line(event, {k: v.replace(" ", "_") for k, v in shown.items()}))
 
     def describe(rows: Sequence[int]) -> str:
         if not events[rows[0]].said:  # its fields are the words of its line
             return ""
-        found = defaultdict[str, dict[str, None]](dict)
-        for row in rows:
-            for key, value in beside[row].items():
-                if key not in telling and key not in own and len(found[key]) <= STATES:
-                    found[key][value] = None
-        few = {key: list(values) for key, values in found.items() if len(values) <= STATES}
-        return " ".join([f"{key}={joint_form(values)}" for key, values in few.items()])
+        few: list[str] = []
+        for key in beside[rows[0]]:
+            values = dict.fromkeys(beside[row].get(key, "") for row in rows)
+            if key not in telling | own and len(values) <= STATES and all(values):
+                few.append(f"{key}={joint_form([*values])}")
+        return " ".join(few)
 
-    return events_in("\n".join(lines), describe, whole)
+    return events_in("\n".join(lines), describe, list(map(_line, events, beside)))
+
+
+def _tells_trouble(key: str, found: Collection[str]) -> bool:
+    """Whether one of these few values of a field tells trouble."""
+    few = found if len(found) <= _MOST_VALUES else ()
+    return any(alarm(f"{key}={value}") >= TROUBLE for value in few)
+
+
+def _is_id(found: Counter[str]) -> bool:
+    """Whether many events have a value of their own."""
+    return found.total() >= _FEWEST and len(found) >= MOST * found.total()
 
 
 def _event_of(record: Value) -> _Event | None:
-    """The parts of a record; None for one that is no event."""
-    members = list(_members(record)) if isinstance(record, dict) else []
+    """The parts of a record; None for one that is no event. Its fields have all their keys."""
+    members = [*_members(record)] if isinstance(record, dict) else []
     if not any(isinstance(value, str) and is_time(value) for _, value in members):
         return None
-    time = level = ""
-    said: list[str] = []
-    fields: dict[str, str] = {}
-    for key, value in members:
-        text = " ".join((value if isinstance(value, str) else dump(value)).split())
-        if not time and is_time(text):
-            time = text
-        elif not level and is_level(text):
-            level = text
-        elif " " in text and reads_as_words(text):
-            said.append(text)
-        elif text:
-            name = key.rpartition(".")[2]
-            fields[key if name in fields else name] = text
-    told = " ".join(said)
-    if not level and len(told) < sum(len(key) + len(value) for key, value in fields.items()):
+    plain = [(key, _on_one_line(value)) for key, value in members]
+    time = next((key for key, text in plain if _is_time(text)), None)
+    levels = [key for key, text in plain if is_level(text)]
+    named = (key for key in levels if any(name in key.lower() for name in _LEVELS))
+    level = next(named, levels[0] if levels else None)
+    rest = [(key, text) for key, text in plain if text and key not in (time, level)]
+    said = [text for _, text in rest if " " in text and reads_as_words(text)]
+    fields = {key: text for key, text in rest if text not in said}
+    size = sum(len(key) + len(text) for key, text in fields.items())
+    if time is None or (level is None and sum(map(len, said)) < size):
         return None
-    return _Event(f"{time} {level}".rstrip(), told, fields)
+    known = dict(plain)
+    head = f"{known[time]} {known[level]}" if level is not None else known[time]
+    return _Event(head, " ".join(said), fields)
 
 
 def _members(value: Value, key: str = "", depth: int = 0) -> Iterator[Member]:
@@ -97,40 +116,30 @@ def _members(value: Value, key: str = "", depth: int = 0) -> Iterator[Member]:
         yield key, value
         return
     for name, held in value.items():
-        yield from _members(held, f"{key}.{name}" if key else name, depth + 1)
+        short = "_".join(name.split())
+        yield from _members(held, f"{key}.{short}" if key else short, depth + 1)
 
 
-def _line(event: _Event, fields: dict[str, str]) -> str:
-    beside = [f"{key}={value.replace(' ', '_')}" for key, value in fields.items()]
+def _on_one_line(value: Value) -> str:
+    return " ".join((value if isinstance(value, str) else dump(value)).split())
+
+
+def _is_time(text: str) -> bool:
+    is_short = len(text) <= _LONGEST_TIME and sum(map(str.isdigit, text)) >= _LEAST_DIGITS
+    return is_short and is_time(text) and not reads_as_words(text)
+
+
+def _with_short_names(events: Sequence[_Event]) -> list[_Event]:
+    """The events with the last key of each field, where that names one field only."""
+    full = dict.fromkeys(key for event in events for key in event.fields)
+    last = Counter(key.rpartition(".")[2] for key in full)
+    short = {key: name if last[name := key.rpartition(".")[2]] == 1 else key for key in full}
+    return [
+        event._replace(fields={short[key]: text for key, text in event.fields.items()})
+        for event in events
+    ]
+
+
+def _line(event: _Event, fields: Fields) -> str:
+    beside = [f"{key}={text}" for key, text in fields.items()]
     return " ".join(filter(None, (event.head, event.said, *beside)))
-
-
-def _usual(events: Sequence[_Event]) -> set[str]:
-    """The fields that all events have, with one value."""
-    first = events[0].fields
-    return {
-        key for key, value in first.items() if all(each.fields.get(key) == value for each in events)
-    }
-
-
-def _telling_and_own(events: Sequence[_Event]) -> tuple[set[str], set[str]]:
-    """The fields of which a value tells trouble, and those of which nearly each event has its own.
-
-    The former have few values, as states do; the latter are ids.
-    """
-    found = defaultdict[str, Counter[str]](Counter)
-    for event in events:
-        for key, value in event.fields.items():
-            found[key][value] += 1
-    telling = {
-        key
-        for key, values in found.items()
-        if len(values) <= _MOST_VALUES
-        and any(alarm(f"{key}={value}") >= TROUBLE for value in values)
-    }
-    own = {
-        key
-        for key, values in found.items()
-        if values.total() >= _FEWEST and len(values) >= MOST * values.total()
-    }
-    return telling, own

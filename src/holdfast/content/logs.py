@@ -156,14 +156,16 @@ class Layout:
     def __init__(self, text: str) -> None:
         text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
         text = _UNPRINTABLE.sub("\ufffd", _COLOUR.sub("", text))
+        self.whole = text.removesuffix("\n").split("\n")
+        """The lines without byte-order mark, carriage returns and colours."""
         text = _DELIMITER.sub(r"\g<0> ", text)
         text = _BRACKETS.sub(lambda found: found[0].replace("][", "] ["), text)
         self.lines = text.removesuffix("\n").split("\n")
-        """The lines without byte-order mark, carriage returns, colours and control characters."""
+        """These lines, with a space behind each column."""
 
     @cached_property
     def columns(self) -> Sequence[str]:
-        """The classes of the columns that a few of the lines have in common."""
+        """The classes of the columns of nearly all lines of a sample that begin a record."""
         asked = [line for line in self.lines if line and not line[0].isspace()]
         rows = [
             _FIELD.findall(line[:600])[:_COLUMNS] for line in asked[:: max(1, len(asked) // SAMPLE)]
@@ -339,7 +341,7 @@ class KindSummary(NamedTuple):
     words: int
     """The largest number of words shown at one place, each of which makes a kind."""
     beside: str = ""
-    """What its lines have in common beside their words."""
+    """The few values that its lines have beside their words."""
 
 
 def _events(kind: EventKind, lines: Lines, usual_level: str) -> Iterator[KindSummary]:
@@ -355,7 +357,8 @@ def _events(kind: EventKind, lines: Lines, usual_level: str) -> Iterator[KindSum
             columns = map(dict.fromkeys, zip(*[said[n] for n in part], strict=True))
             words = [joint_form(list(values)) for values in columns]
             count = f"×{len(part)}" if len(part) > 1 else ""
-            told = " ".join(filter(None, (count, level, *words)))
+            shown = words or [lines[kind.rows[part[0]][0]]]  # else the line is all head
+            told = " ".join(filter(None, (count, level, *shown)))
             text = re.sub(f"{_MORE}[ {_MORE}]*{_MORE}", _MORE, told)
             first = zip(words, said[part[0]], strict=True)
             more = max((word.count("|") - own.count("|") for word, own in first), default=0)
@@ -442,16 +445,16 @@ class Log(LossyKind):
 
 
 Describe = Callable[[Sequence[int]], str]
-"""Returns what the lines with these numbers have in common beside their words."""
+"""Returns the few values that the lines with these numbers have beside their words."""
 
 
 def events_in(
     text: str, describe: Describe = lambda _: "", whole: Lines | None = None
 ) -> Reading | None:
-    """Each kind of event with its count, by component, and under it the lines.
+    """Each kind of event with its count, by component, and then the lines.
 
-    ``whole`` are the lines with what stands beside their words. None if most lines have a kind of
-    their own.
+    ``whole`` are the lines with what stands beside the words by which they are compared. None if
+    most lines have a kind of their own.
     """
     layout = _LAID_OUT[text]
     lines, kinds = layout.lines, _kinds(layout)
@@ -463,7 +466,8 @@ def events_in(
     usual = levels.most_common(1)[0][0] if levels else ""
     events = [event for kind in kinds for event in _events(kind, lines, usual)]
     events = [each._replace(beside=describe([row for row, _ in each.rows])) for each in events]
-    return Reading(tuple(_pieces(lines, events, usual, whole or lines)), len(lines), "")
+    shown = whole or layout.whole
+    return Reading(tuple(_pieces(lines, events, usual, shown)), len(lines), "")
 
 
 def _pieces(

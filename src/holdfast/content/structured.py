@@ -213,7 +213,7 @@ class Pieces:
         self._unit = "record"
 
     def reading(self) -> Reading:
-        """The collected pieces; among events gaps have no notes."""
+        """The collected pieces; if some are of events, gaps have no notes."""
         return Reading(self._pieces, self._records, self._unit)
 
     def add(self, values: Sequence[Value]) -> None:
