@@ -134,21 +134,56 @@ def test_short_answers_to_a_person_are_no_commands(said, answer):
     assert {function for function, _ in functions(exchanges(pairs))} == {"words"}
 
 
-def test_commands_are_acts_where_sentences_say_what_was_done():
+def test_commands_are_acts_where_stories_say_what_was_done():
     done = [
+        ("go to shed 2", "You walk over to shed 2. Its door is shut, and somebody left a rake."),
+        ("open shed 2", "The door of shed 2 creaks. Inside you see a spade 1 and some lime."),
         (
-            "go to shed 2",
-            "You walk over to shed 2. Its door is shut, and somebody left a rake here.",
+            "take spade 1 from shed 2",
+            "You take the spade 1 out of shed 2. It is heavier than it looks.",
         ),
-        ("open shed 2", "The door of shed 2 creaks. Inside you see a spade 1 and a bag of lime."),
-        ("take spade 1 from shed 2", "You take the spade 1. It is heavier than it looks."),
-        ("go to bed 4", "You are at bed 4 now. The soil is dry, and a note hangs on the fence."),
+        ("go to bed 4", "You are at bed 4 now. The soil is dry, and a note hangs there."),
         ("dig bed 4 with spade 1", "You dig. The spade 1 hits a stone in the middle of bed 4."),
-        ("take stone 1 from bed 4", "Nothing happens. The stone is too deep for you."),
+        ("take stone 1 from bed 4", "You pull at stone 1, but bed 4 does not let it go."),
     ]
-    found = functions(exchanges(done))[1:]
+    more = " A blackbird sings in the hedge, and behind the old wall somebody starts a mower again and again."
+    found = functions(exchanges([(said, answer + more) for said, answer in done]))[1:]
     assert [function for function, _ in found[::2]] == ["act"] * len(done)
     assert ("words", "user") not in found
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [
+            ("git reset --soft HEAD~1", "I ran git reset --soft HEAD~1. What next?"),
+            ("git stash push", "stash push worked, and now?"),
+            ("git stash pop", "stash pop says conflict"),
+            ("git log", "never delete my stash, git log is fine"),
+        ],
+        [
+            ("打开 设置", "设置打开了，然后呢？"),
+            ("点击 网络", "网络点了"),
+            (
+                "打开 代理",
+                "代理打开了。请不要关掉我的VPN，因为我每天工作都要用它，公司不允许关闭。",
+            ),
+            ("点击 日志", "日志里有错误5"),
+        ],
+        [
+            ("the house", "DE: laufen"),
+            ("to run", "DE: schön"),
+            ("the tree", "DE: singen"),
+            ("to sing", "DE: nie die Artikel weglassen, bitte"),
+        ],
+    ],
+    ids=["git", "Chinese", "cards"],
+)
+def test_a_person_who_repeats_what_was_proposed_is_heard_as_a_person(pairs):
+    assert set(functions(exchanges(pairs * 2))) == {
+        ("words", "user"),
+        ("words", "assistant"),
+    }
 
 
 def test_commands_may_mostly_be_single_words():
@@ -654,7 +689,7 @@ def test_a_line_with_an_exit_code_is_no_opening_of_an_output():
     [
         "请看下面的日志，然后修复这个错误。",
         "here is what the service writes",
-        "It fails like this:",
+        "This is what I get now:",
     ],
 )
 def test_words_above_a_long_pasted_log_are_a_persons(said):
@@ -664,6 +699,14 @@ def test_words_above_a_long_pasted_log_are_a_persons(said):
     ]
     messages[-1]["content"] = "\n".join([said, *log])
     assert functions(messages)[-2:] == [("words", "user"), ("material", "user")]
+
+
+@pytest.mark.parametrize("said", ["sum per region please", "¿Y la media?", "¡Haz un gráfico!"])
+def test_words_below_long_pasted_rows_are_a_persons(said):
+    messages = as_text("```sh\ncat part{}.txt\n```", "[stdout]\nrow {}")
+    rows = [f"2026-03-{n % 28 + 1:02};region-{n % 7};{n * 811},{n};0.{n:03}" for n in range(40)]
+    messages[-1]["content"] = "\n".join(["date;region;sum;rate", *rows, said])
+    assert "outcome" not in {function for function, _ in functions(messages)[-2:]}
 
 
 def test_commands_that_nobody_answers_are_words():

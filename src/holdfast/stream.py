@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from os.path import commonprefix
+from statistics import median
 from sys import maxunicode
 from typing import Literal, NamedTuple
 
@@ -36,6 +37,7 @@ from holdfast.text.items import Item, item_of
 from holdfast.text.words import (
     DIGITS,
     FENCES,
+    STOP_WORDS,
     ends_like_sentence,
     fences,
     has_unworded_ends,
@@ -291,6 +293,9 @@ _BARE_COMMAND: Syntax = "command"
 _BLOCK: Syntax = "block"
 """A fence with words behind it, as in most answers about code: an act only if programs answer."""
 _FEWEST_COMMANDS = 4  # without any mark, three may be chance
+# characters of the median answer of a game that says what was done; a person who repeats a command
+# says less. Half and double read made-up games alike
+_STORY = 150
 
 
 class Protocol(NamedTuple):
@@ -445,12 +450,18 @@ def _of_commands(said: Said) -> Protocol | None:
     """The protocol of an agent that says nothing but commands, as at a shell or in a game.
 
     Hardly a message of it is a sentence, and some begin with a word that others begin with and go
-    on differently. Answers begin alike as a program's do, or most say what was done, or most are
-    none that a person would type, and some do not read as words.
+    on differently. Answers begin alike as a program's do, or most are none that a person would
+    type, and some do not read as words; or they are long, and nearly all say what was done.
     """
     acts = [text.strip() for role, text in said if role == "assistant"]
     verbs = Counter(act.partition(" ")[0] for act in {*acts})
-    repeated = {act for act in acts if verbs[act.partition(" ")[0]] > 1 and " " in act}
+    repeated = {
+        act
+        for act in acts
+        if " " in act
+        and verbs[verb := act.partition(" ")[0]] > 1
+        and verb.lower() not in STOP_WORDS
+    }
     are_commands = (
         len(acts) >= _FEWEST_COMMANDS
         and len(repeated) >= _FEWEST
@@ -467,7 +478,7 @@ def _of_commands(said: Said) -> Protocol | None:
     repeating = sum(_repeats_the_act(act, answer) for _, act, answer in exchanges)
     are_programs = (
         openings
-        or 2 * repeating > len(answers)
+        or (repeating >= _NEARLY_ALL * len(answers) and median(map(len, answers)) >= _STORY)
         or (
             2 * sum(map(may_be_typed, answers)) <= len(answers)
             and sum(map(has_unworded_ends, answers)) >= _BARE * len(answers)

@@ -198,6 +198,7 @@ _FENCE = re.compile(r"^[ \t]{0,3}(?:```|~~~)", re.MULTILINE)
 _SENTENCE_ENDS = tuple(".!?:,。！？：")
 # before a mark that is part of a command: ``ls -la .``, ``cd ..``, ``echo $?``
 _NO_ENDS = (" ", "/", "=", "$", " .", "/.")
+_OPENING_MARKS = "¿¡\"'(„“‘«"
 _TYPED = 800  # characters; few people type more. Half and double kept as much of recorded runs
 _SAYING = 5  # words; fewer say little beside what they open with. Half and double kept as much
 _SPOKEN = AnyScript(  # the ranges are nearly [^\W\d_], in half the time
@@ -256,7 +257,8 @@ def may_be_typed(text: str) -> bool:
     What is pasted within it is not typed.
     """
     said = "".join(passage for is_material, passage in passages_of(text) if not is_material)
-    is_of_typed_length = len(said) <= _TYPED and len(text.split()) >= _SAYING
+    tokens = max(len(text.split()), len(unspaced_pairs(text)[0]))
+    is_of_typed_length = len(said) <= _TYPED and tokens >= _SAYING
     last = text.strip().rpartition("\n")[2]
     return is_of_typed_length and (is_all_words(text) or is_sentence(last))
 
@@ -265,14 +267,14 @@ def is_untyped(text: str) -> bool:
     """Whether nobody typed a text.
 
     Neither its first nor its last line reads as words; or it is long, most lines do not read as
-    words, the first does not either or is of columns, and the last is no sentence.
+    words, and the first and the last do not either, or are of columns.
     """
     if has_unworded_ends(text):
         return True
     lines = [line.strip() for line in text.split("\n") if line.strip()]
-    if not lines or len(text) <= _TYPED or is_sentence(lines[-1]):
+    if not lines or len(text) <= _TYPED:
         return False
-    is_said = reads_as_words(lines[0]) and "  " not in lines[0]
+    is_said = any(reads_as_words(line) and "  " not in line for line in (lines[0], lines[-1]))
     return not is_said and 2 * sum(map(reads_as_words, lines)) <= len(lines)
 
 
@@ -290,7 +292,7 @@ def is_sentence(line: str) -> bool:
     """Whether a line of several words begins and ends like a sentence."""
     ends = ends_like_sentence(line.rstrip())
     has_words = has_unspaced(line) or len(line.split()) > 1
-    return ends and line[:1].isalpha() and has_words and reads_as_words(line)
+    return ends and line.lstrip(_OPENING_MARKS)[:1].isalpha() and has_words and reads_as_words(line)
 
 
 @Memo  # since a growing conversation is read at each call
