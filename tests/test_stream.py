@@ -146,8 +146,9 @@ def test_commands_are_acts_where_stories_say_what_was_done():
         ("dig bed 4 with spade 1", "You dig. The spade 1 hits a stone in the middle of bed 4."),
         ("take stone 1 from bed 4", "You pull at stone 1, but bed 4 does not let it go."),
     ]
-    more = " A blackbird sings in the hedge, and behind the old wall somebody starts a mower again and again."
-    found = functions(exchanges([(said, answer + more) for said, answer in done]))[1:]
+    more = " A blackbird sings. Behind the wall somebody starts a mower, and it begins to rain."
+    told = [(said, answer + 2 * more) for said, answer in done]
+    found = functions(exchanges(told))[1:]
     assert [function for function, _ in found[::2]] == ["act"] * len(done)
     assert ("words", "user") not in found
 
@@ -171,16 +172,21 @@ def test_commands_are_acts_where_stories_say_what_was_done():
             ("点击 日志", "日志里有错误5"),
         ],
         [
+            ("dog", "DE: das Haus"),
             ("the house", "DE: laufen"),
             ("to run", "DE: schön"),
-            ("the tree", "DE: singen"),
-            ("to sing", "DE: nie die Artikel weglassen, bitte"),
+            ("beautiful", "DE: singen"),
+            ("to sing", "DE: Baum"),
+            ("tree", "DE: der Berg"),
+            ("the mountain", "DE: nie"),
+            ("never", "DE: nie die Artikel weglassen, bitte"),
+            ("cat", "DE: rot"),
         ],
     ],
     ids=["git", "Chinese", "cards"],
 )
 def test_a_person_who_repeats_what_was_proposed_is_heard_as_a_person(pairs):
-    assert set(functions(exchanges(pairs * 2))) == {
+    assert set(functions(exchanges(pairs))) == {
         ("words", "user"),
         ("words", "assistant"),
     }

@@ -449,23 +449,18 @@ def _end(text: str) -> str:
 def _of_commands(said: Said) -> Protocol | None:
     """The protocol of an agent that says nothing but commands, as at a shell or in a game.
 
-    Hardly a message of it is a sentence, and some begin with a word that others begin with and go
-    on differently. Answers begin alike as a program's do, or most are none that a person would
+    Hardly a message of it is a sentence, and most begin with a word that others begin with and go
+    on differently, or some do with one that is no stop word. Answers begin alike as a program's do, or most are none that a person would
     type, and some do not read as words; or they are long, and nearly all say what was done.
     """
     acts = [text.strip() for role, text in said if role == "assistant"]
     verbs = Counter(act.partition(" ")[0] for act in {*acts})
-    repeated = {
-        act
-        for act in acts
-        if " " in act
-        and verbs[verb := act.partition(" ")[0]] > 1
-        and verb.lower() not in STOP_WORDS
-    }
+    repeated = [act for act in acts if " " in act and verbs[act.partition(" ")[0]] > 1]
+    told = [act for act in repeated if act.partition(" ")[0].lower() not in STOP_WORDS]
     are_commands = (
         len(acts) >= _FEWEST_COMMANDS
-        and len(repeated) >= _FEWEST
-        and sum(act in repeated for act in acts) >= _BARE * len(acts)
+        and len({*repeated}) >= _FEWEST
+        and (2 * len(repeated) >= len(acts) or len(told) >= _BARE * len(acts))
         and sum(map(_may_be_command, acts)) >= _NEARLY_ALL * len(acts)
     )
     if not are_commands:

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from holdfast.content import recognise
 from holdfast.content.logs import Log
 from holdfast.designs.llm4s import llm4s_log
 from holdfast.kernel.ports import Room
@@ -207,9 +208,9 @@ def test_a_component_may_stand_before_a_bar():
 def test_lines_of_few_kinds_and_components_are_a_log_without_times():
     chance = random.Random(5)
     said = {
-        "LogNet": "login of player {} accepted",
-        "LogAi": "bot {} flees from wolf",
-        "LogSave": "slot {} written",
+        "LogNet": "the login of player {} is accepted",
+        "LogAi": "bot {} flees from the wolf",
+        "LogSave": "slot {} is written to the disk",
     }
     lines = [
         f"{name}: {said[name].format(chance.randrange(900))}"
@@ -224,6 +225,49 @@ def test_lines_of_few_kinds_and_components_are_a_log_without_times():
     assert not Log().recognises("\n".join(talk))
     found = [f"src/part_{n}.py:{n}:    here = os.getcwd()" for n in range(40)]
     assert not Log().recognises("\n".join(found))
+
+
+@pytest.mark.parametrize(
+    ("good", "bad"),
+    [
+        ("PASS: tests/unit {n}", "FAIL: tests/unit {n}"),
+        ("Passed: check of the disk {n}", "Failed: check of the disk {n}"),
+        ("passed | backup of the base db{n}", "failed | backup of the base db{n}"),
+        ("passed 10:00:{n} backup of db{n}", "failed 10:00:{n} backup of db{n}"),
+        ("[10:00:{n}][PASSED] backup of db{n}", "[10:00:{n}][FAILED] backup of db{n}"),
+    ],
+)
+def test_a_result_at_the_beginning_of_a_line_is_never_counted_with_its_opposite(good, bad):
+    lines = [(bad if n in (14, 23) else good).format(n=n) for n in range(10, 50)]
+    told = [p.text for p in recognise("\n".join(lines)).read("\n".join(lines)).pieces]
+    counted = [text for text in told if re.search(r"×\d+", text)]
+    assert not any("×40" in text for text in counted)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "".join(f"id    | {n}\nname  | Anna\nsum   | {n * 7}\n" for n in range(14)),
+        "".join(f"Question: {n}\nAnswer: B\nGiven: C\n" for n in range(14)),
+        "".join(f"{('Tom', 'Anna', 'Li')[n % 3]}: {('yes', 'no')[n % 2]}\n" for n in range(30)),
+        "".join(
+            f"{('north', 'south')[n % 2]} | {('bread', 'milk')[n % 2]} | {n}\n" for n in range(30)
+        ),
+    ],
+    ids=["records", "questions", "votes", "cells"],
+)
+def test_fields_of_records_are_no_log(text):
+    assert not Log().recognises(text)
+
+
+def test_what_a_log_says_is_shown_as_it_stands():
+    lines = [
+        f"2026-03-01 10:00:{n:02} INFO db jdbc:sql://h{n};user=app sizes 10,small"
+        for n in range(30)
+    ]
+    told = [piece.text for piece in Log().read("\n".join(lines)).pieces]
+    assert lines[7] in told
+    assert any("user=app sizes 10,small" in text for text in told[:4])
 
 
 @pytest.mark.parametrize(

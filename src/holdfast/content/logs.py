@@ -43,6 +43,9 @@ _ALONE = 0.5
 # With half, .93 of the alarms of a made-up one were told instead of all; with double real prose was
 # a log
 _FEW_KINDS = 0.3
+_WORDS = (
+    5  # of the mean line of such a log: fields of records have fewer. Made-up logs have 8 to 14
+)
 # groups, or values at one place, each compared with the next; others stay alone. Half and double
 # read real logs alike
 _MOST_GROUPS = 64
@@ -53,8 +56,9 @@ _ENDS = frozenset({"time", "level", "tag", "bar"})
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+")
 _FIELD = re.compile(r"\[[^\]\n]{0,160}\][^\s|]*|[^\s|]+|\|")
+_GLUED = re.compile(r"^(?:\S+ )?\S*\d[;,]\S+", re.MULTILINE)
+"""The first or second field of a line, if columns stand in it without spaces between them."""
 _DELIMITER = re.compile(r";(?=\S)|(?<=\d),(?=[^\W\d_])")
-"""What ends a column though no space follows."""
 _BRACKETS = re.compile(r"^\[[^\]\n]{0,160}\](?=\[)(?:\[[^\]\n]{0,160}\])+", re.MULTILINE)
 """Columns in brackets at the beginning of a line, without spaces between them."""
 
@@ -158,7 +162,7 @@ class Layout:
         text = _UNPRINTABLE.sub("\ufffd", _COLOUR.sub("", text))
         self.whole = text.removesuffix("\n").split("\n")
         """The lines without byte-order mark, carriage returns and colours."""
-        text = _DELIMITER.sub(r"\g<0> ", text)
+        text = _GLUED.sub(lambda found: _DELIMITER.sub(r"\g<0> ", found[0]), text)
         text = _BRACKETS.sub(lambda found: found[0].replace("][", "] ["), text)
         self.lines = text.removesuffix("\n").split("\n")
         """These lines, with a space behind each column."""
@@ -262,11 +266,13 @@ def _kinds(layout: Layout) -> list[EventKind]:
             continue
         letter = _LETTER.fullmatch(head.level)
         level = _LETTERS.get(letter[1], "") if letter else head.level
-        kind = kinds.setdefault((words, level), EventKind(words, level, []))
+        is_bad = alarm(head.tag) >= TROUBLE  # a component may be a result, as in ``FAIL: part 7``
+        kind = kinds.setdefault((words, level, is_bad), EventKind(words, level, []))
         kind.rows.extend((row, head) for row in rows)
     families = defaultdict[tuple[object, ...], list[EventKind]](list)
     for kind in kinds.values():
-        key = (len(kind.words), kind.level, alarm(" ".join(kind.words)) >= TROUBLE)
+        told = f"{kind.rows[0][1].tag} {' '.join(kind.words)}"
+        key = (len(kind.words), kind.level, alarm(told) >= TROUBLE)
         families[key].append(kind)
     found = [kind for family in families.values() for kind in _merged(family)]
     for kind in found:
@@ -275,14 +281,18 @@ def _kinds(layout: Layout) -> list[EventKind]:
 
 
 def _repeat(layout: Layout) -> bool:
-    """Whether the lines are of few kinds, each of few components, unlike what a search found."""
-    lines = layout.lines
-    kinds = {
-        (kind.words, lines[row].partition(" ")[0])
-        for kind in _kinds(layout)
-        for row, _ in kind.rows
-    }
-    return len(kinds) <= _FEW_KINDS * len(lines)
+    """Whether the lines are of few kinds, each of few components, unlike what a search found.
+
+    They are sentences, and no fields of records; and no component is a result, as ``FAIL:``.
+    """
+    lines, kinds = layout.lines, _kinds(layout)
+    found = {(kind.words, lines[row].partition(" ")[0]) for kind in kinds for row, _ in kind.rows}
+    said = sum(len(kind.words) * len(kind.rows) for kind in kinds)
+    return (
+        len(found) <= _FEW_KINDS * len(lines)
+        and said >= _WORDS * len(lines)
+        and not any(alarm(head.tag) >= TROUBLE for head in layout.heads.values())
+    )
 
 
 def _words(line: str, fields: int) -> list[str]:
