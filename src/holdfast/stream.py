@@ -450,8 +450,9 @@ def _of_commands(said: Said) -> Protocol | None:
     """The protocol of an agent that says nothing but commands, as at a shell or in a game.
 
     Hardly a message of it is a sentence, and most begin with a word that others begin with and go
-    on differently, or some do with one that is no stop word. Answers begin alike as a program's do, or most are none that a person would
-    type, and some do not read as words; or they are long, and nearly all say what was done.
+    on differently, or some do with one that is no stop word. Answers begin alike as a program's do,
+    or most are none that a person would type, and some do not read as words; or they are long, and
+    nearly all say what was done.
     """
     acts = [text.strip() for role, text in said if role == "assistant"]
     verbs = Counter(act.partition(" ")[0] for act in {*acts})

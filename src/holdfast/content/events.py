@@ -1,25 +1,27 @@
-"""Records of events, as the lines of a log: each has a time, and a level or mostly words.
+"""Records of events, as the lines of a log: each has a time of day, a level and a message.
 
 ``{"at": "10:00:07", "level": "warn", "msg": "disk is full", "disk": "c3"}`` is told as
-``10:00:07 warn disk is full disk=c3``. Its kind is that of its words, and of the fields that tell
+``10:00:07 warn disk is full disk=c3``. Its kind is that of its message, and of the fields that tell
 trouble. Beside a kind stand other fields that all its lines have, if they have few values there.
-What all records have in common is left out.
+What all records have in common is told once.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple, cast
 
+from holdfast.text.failures import reports_failure
 from holdfast.text.importance import TROUBLE, alarm
 from holdfast.text.json_values import DEEPEST, Member, Value, dump
 from holdfast.text.pieces import Reading
 from holdfast.text.words import reads_as_words
 
 from .logs import STATES, Log, events_in, is_level, is_time, joint_form
-from .lossy import MOST, MOSTLY, SAMPLE, mostly
+from .lossy import MOST, MOSTLY, SAMPLE
 
 # records; with 4 a short list of recorded runs was read as a log, with 16 the same lists as with 8
 _FEWEST = 8
@@ -27,15 +29,16 @@ _FEWEST = 8
 # alike
 _MOST_VALUES = 64
 _LONGEST_TIME = 40  # characters; longer texts that begin with a time are lines of a log themselves
-_LEAST_DIGITS = 6  # of a time: three numbers of two; versions have fewer, as 1.4.3
-_LEVELS = ("level", "lvl", "severity")
-"""How the field of a level is named, in part; the first level of a record is the next best."""
+_CLOCK = re.compile(r"\d:\d\d|^1\d{9}")
+"""A time of day, or seconds since 1970; a date alone is that of a record, not of an event."""
+_NAMED = re.compile(r"(?:^|\.)[a-z_]*(?:level|lvl|severity)$", re.IGNORECASE)
+"""How the field of a level is named; its values need not be words."""
 
 Fields = dict[str, str]
 
 
 class _Event(NamedTuple):
-    """The parts of a record: its time and level, its sentences, and its other fields."""
+    """The parts of a record: its time and level, its message, and its other fields."""
 
     head: str
     said: str
@@ -49,14 +52,19 @@ def events_of(values: Sequence[Value]) -> Reading | None:
     if set(map(type, values)) == {str}:
         text = "\n".join(cast("Sequence[str]", values))
         return events_in(text) if Log().recognises(text) else None
-    if not mostly(values[:: max(1, len(values) // SAMPLE)], _event_of, MOSTLY):
+    if not _parts_of(_flat(values[:: max(1, len(values) // SAMPLE)])):
         return None
-    events = _with_short_names([_event_of(each) or _Event("", dump(each), {}) for each in values])
+    records = _flat(values)
+    parts = _parts_of(records)
+    return _read([_event_of(record, *parts) for record in records]) if parts else None
+
+
+def _read(events: Sequence[_Event]) -> Reading | None:
     told = [event.fields for event in events if event.head]
     found = defaultdict[str, Counter[str]](Counter)
     for key, value in chain.from_iterable(fields.items() for fields in told):
         found[key][value] += 1
-    common = {key for key, some in found.items() if len(some) == 1 and some.total() == len(told)}
+    common = [key for key, some in found.items() if len(some) == 1 and some.total() == len(told)]
     telling = {key for key, some in found.items() if _tells_trouble(key, some)}
     own = {key for key, some in found.items() if _is_id(some)}
     beside = [{k: v for k, v in each.fields.items() if k not in common} for each in events]
@@ -75,39 +83,20 @@ def events_of(values: Sequence[Value]) -> Reading | None:
                 few.append(f"{key}={joint_form([*values])}")
         return " ".join(few)
 
-    return events_in("\n".join(lines), describe, list(map(_line, events, beside)))
+    always = " ".join(f"{key}={next(iter(found[key]))}" for key in common)
+    return events_in("\n".join(lines), describe, list(map(_line, events, beside)), always)
 
 
-def _tells_trouble(key: str, found: Collection[str]) -> bool:
-    """Whether one of these few values of a field tells trouble."""
-    few = found if len(found) <= _MOST_VALUES else ()
-    return any(alarm(f"{key}={value}") >= TROUBLE for value in few)
-
-
-def _is_id(found: Counter[str]) -> bool:
-    """Whether many events have a value of their own."""
-    return found.total() >= _FEWEST and len(found) >= MOST * found.total()
-
-
-def _event_of(record: Value) -> _Event | None:
-    """The parts of a record; None for one that is no event. Its fields have all their keys."""
-    members = [*_members(record)] if isinstance(record, dict) else []
-    if not any(isinstance(value, str) and is_time(value) for _, value in members):
-        return None
-    plain = [(key, _on_one_line(value)) for key, value in members]
-    time = next((key for key, text in plain if _is_time(text)), None)
-    levels = [key for key, text in plain if is_level(text)]
-    named = (key for key in levels if any(name in key.lower() for name in _LEVELS))
-    level = next(named, levels[0] if levels else None)
-    rest = [(key, text) for key, text in plain if text and key not in (time, level)]
-    said = [text for _, text in rest if " " in text and reads_as_words(text)]
-    fields = {key: text for key, text in rest if text not in said}
-    size = sum(len(key) + len(text) for key, text in fields.items())
-    if time is None or (level is None and sum(map(len, said)) < size):
-        return None
-    known = dict(plain)
-    head = f"{known[time]} {known[level]}" if level is not None else known[time]
-    return _Event(head, " ".join(said), fields)
+def _flat(values: Sequence[Value]) -> list[Fields]:
+    """The values of each record on one line, by their keys: by the last, if it names one field."""
+    records = [
+        {key: text for key, value in _members(each) if (text := _on_one_line(value))}
+        for each in values
+    ]
+    full = dict.fromkeys(chain.from_iterable(records))
+    last = Counter(key.rpartition(".")[2] for key in full)
+    short = {key: name if last[name := key.rpartition(".")[2]] == 1 else key for key in full}
+    return [{short[key]: text for key, text in record.items()} for record in records]
 
 
 def _members(value: Value, key: str = "", depth: int = 0) -> Iterator[Member]:
@@ -124,22 +113,58 @@ def _on_one_line(value: Value) -> str:
     return " ".join((value if isinstance(value, str) else dump(value)).split())
 
 
+def _parts_of(records: Sequence[Fields]) -> tuple[str, str, str] | None:
+    """The keys of the time, the level and the message; None if most records lack one of them.
+
+    A level without such a name has several values, all of which are levels. The message is the
+    longest of the texts.
+    """
+    columns = defaultdict[str, list[str]](list)
+    for key, text in chain.from_iterable(record.items() for record in records):
+        columns[key].append(text)
+    least = MOSTLY * len(records)
+    full = {key: texts for key, texts in columns.items() if len(texts) >= least}
+    times = (key for key, texts in full.items() if sum(map(_is_time, texts)) >= least)
+    levels = {key: texts for key, texts in full.items() if sum(map(is_level, texts)) >= least}
+    named = (key for key in levels if _NAMED.search(key))
+    telling = (key for key, texts in levels.items() if len({*texts}) > 1)
+    said = {key: sum(map(len, filter(_is_said, texts))) for key, texts in full.items()}
+    message = max(said, key=said.__getitem__, default="")
+    time, level = next(times, None), next(chain(named, telling), None)
+    if time is None or level is None or message in (time, level) or not said[message]:
+        return None
+    return time, level, message
+
+
 def _is_time(text: str) -> bool:
-    is_short = len(text) <= _LONGEST_TIME and sum(map(str.isdigit, text)) >= _LEAST_DIGITS
+    is_short = len(text) <= _LONGEST_TIME and _CLOCK.search(text) is not None
     return is_short and is_time(text) and not reads_as_words(text)
 
 
-def _with_short_names(events: Sequence[_Event]) -> list[_Event]:
-    """The events with the last key of each field, where that names one field only."""
-    full = dict.fromkeys(key for event in events for key in event.fields)
-    last = Counter(key.rpartition(".")[2] for key in full)
-    short = {key: name if last[name := key.rpartition(".")[2]] == 1 else key for key in full}
-    return [
-        event._replace(fields={short[key]: text for key, text in event.fields.items()})
-        for event in events
-    ]
+def _is_said(text: str) -> bool:
+    return " " in text and reads_as_words(text)
+
+
+def _event_of(record: Fields, time: str, level: str, message: str) -> _Event:
+    fields = {key: text for key, text in record.items() if key not in (time, level, message)}
+    head = " ".join(record[key] for key in (time, level) if key in record)
+    return _Event(head, record.get(message, ""), fields)
 
 
 def _line(event: _Event, fields: Fields) -> str:
     beside = [f"{key}={text}" for key, text in fields.items()]
     return " ".join(filter(None, (event.head, event.said, *beside)))
+
+
+def _tells_trouble(key: str, found: Collection[str]) -> bool:
+    """Whether one of these few values of a field tells trouble, as ``503`` or ``ok=false``."""
+    few = found if len(found) <= _MOST_VALUES else ()
+    return any(
+        alarm(f"{key}={value}") >= TROUBLE or reports_failure(f'{{"{key}": {value}}}')
+        for value in few
+    )
+
+
+def _is_id(found: Counter[str]) -> bool:
+    """Whether many events have a value of their own."""
+    return found.total() >= _FEWEST and len(found) >= MOST * found.total()

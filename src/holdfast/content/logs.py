@@ -459,12 +459,12 @@ Describe = Callable[[Sequence[int]], str]
 
 
 def events_in(
-    text: str, describe: Describe = lambda _: "", whole: Lines | None = None
+    text: str, describe: Describe = lambda _: "", whole: Lines | None = None, always: str = ""
 ) -> Reading | None:
     """Each kind of event with its count, by component, and then the lines.
 
-    ``whole`` are the lines with what stands beside the words by which they are compared. None if
-    most lines have a kind of their own.
+    ``whole`` are the lines with what stands beside the words by which they are compared, and
+    ``always`` is what stands beside all of them. None if most lines have a kind of their own.
     """
     layout = _LAID_OUT[text]
     lines, kinds = layout.lines, _kinds(layout)
@@ -477,7 +477,10 @@ def events_in(
     events = [event for kind in kinds for event in _events(kind, lines, usual)]
     events = [each._replace(beside=describe([row for row, _ in each.rows])) for each in events]
     shown = whole or layout.whole
-    return Reading(tuple(_pieces(lines, events, usual, shown)), len(lines), "")
+    pieces = list(_pieces(lines, events, usual, shown))
+    if always:
+        pieces[0] = pieces[0]._replace(text=f"{pieces[0].text} always {always}")
+    return Reading(tuple(pieces), len(lines), "")
 
 
 def _pieces(

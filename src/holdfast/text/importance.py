@@ -118,7 +118,7 @@ _ABSENT_AFTER = re.compile(
 )
 _REPLY = re.compile(r"(?:status|code|http/\d(?:\.\d)?\"?)[\"']?[ :=]{1,3}[45]\d\d(?!\d)")
 _EXIT = re.compile(
-    r"(?<![a-z])(?:exit(?:ed)?|rc|errno|signal)(?: with| code| status| value)*"
+    r"(?<![a-z])(?:exit(?:ed)?|rc|errno|signal)(?:[ _](?:with|code|status|value))*"
     r"[\"']?[ :=]{1,3}-?[1-9]\d{0,2}(?![\w.:/-])"
 )
 _REQUEST = re.compile(r"\b(?:get|post|put|head|delete|patch) [/h]")
