@@ -94,6 +94,16 @@ def test_a_flag_of_failure_makes_a_kind(result):
     assert f"×2 the job is finished {name}={json.dumps(bad)}" in told
 
 
+def test_of_several_values_that_tell_trouble_each_is_counted():
+    answers = [
+        {"time": f"2026-03-01T10:00:{n:02}Z", "level": "info", "msg": "request is answered"}
+        | {"status": {3: 503, 17: 404, 40: 404}.get(n, 200)}
+        for n in range(60)
+    ]
+    told = [piece.text for piece in read(answers).pieces]
+    assert "(status 503 ×1, 404 ×2)" in told
+
+
 def test_other_texts_of_an_event_have_their_keys():
     made = [
         {**each, "assignee": "Anna Weber", "reporter": ("Tom Miller", "Li Wei")[n % 2]}

@@ -28,6 +28,8 @@ _FEWEST = 8
 # values of a field that are looked at: of more, none is a state. Half and double read made-up logs
 # alike
 _MOST_VALUES = 64
+# values of a field that tells trouble that are counted; half and double tell made-up logs alike
+_MOST_COUNTED = 12
 _LONGEST_TIME = 40  # characters; longer texts that begin with a time are lines of a log themselves
 _CLOCK = re.compile(r"\d:\d\d|^1\d{9}")
 """A time of day, or seconds since 1970; a date alone is that of a record, not of an event."""
@@ -78,8 +80,11 @@ def _read(events: Sequence[_Event]) -> Reading | None:
             return ""
         few: list[str] = []
         for key in beside[rows[0]]:
-            values = dict.fromkeys(beside[row].get(key, "") for row in rows)
-            if key not in telling | own and len(values) <= STATES and all(values):
+            values = Counter(beside[row].get(key, "") for row in rows)
+            if key in telling and 1 < len(values) <= _MOST_COUNTED:
+                told = ", ".join(f"{value or 'none'} ×{times}" for value, times in values.items())
+                few.append(f"({key} {told})")
+            elif key not in telling | own and len(values) <= STATES and all(values):
                 few.append(f"{key}={joint_form([*values])}")
         return " ".join(few)
 
