@@ -249,7 +249,8 @@ def _damaged(file: Path, rng: Random) -> None:
         return
     try:
         with closing(sqlite3.connect(file, isolation_level=None)) as connection:
-            rows = connection.execute("SELECT number, body FROM lines").fetchall()
+            found = connection.execute("SELECT number, body FROM lines")
+            rows = [row for row in found if isinstance(row[1], bytes)]  # it may be damaged already
             if not rows:
                 return
             at, body = rng.choice(rows)
