@@ -21,7 +21,7 @@ from holdfast.text.pieces import Reading
 from holdfast.text.words import reads_as_words
 
 from .logs import STATES, Log, events_in, is_level, is_time, joint_form
-from .lossy import MOST, MOSTLY, SAMPLE
+from .lossy import MOST, MOSTLY, SAMPLE, mostly
 
 # records; with 4 a short list of recorded runs was read as a log, with 16 the same lists as with 8
 _FEWEST = 8
@@ -54,7 +54,9 @@ def events_of(values: Sequence[Value]) -> Reading | None:
     if set(map(type, values)) == {str}:
         text = "\n".join(cast("Sequence[str]", values))
         return events_in(text) if Log().recognises(text) else None
-    if not _parts_of(_flat(values[:: max(1, len(values) // SAMPLE)])):
+    sample = values[:: max(1, len(values) // SAMPLE)]
+    # few records of other lists are read before that is known
+    if not mostly(sample, _has_time, MOSTLY) or not _parts_of(_flat(sample)):
         return None
     records = _flat(values)
     parts = _parts_of(records)
@@ -82,8 +84,8 @@ def _read(events: Sequence[_Event]) -> Reading | None:
         for key in beside[rows[0]]:
             values = Counter(beside[row].get(key, "") for row in rows)
             if key in telling and 1 < len(values) <= _MOST_COUNTED:
-                told = ", ".join(f"{value or 'none'} ×{times}" for value, times in values.items())
-                few.append(f"({key} {told})")
+                times = ", ".join(f"{value or 'none'} ×{n}" for value, n in values.items())
+                few.append(f"({key} {times})")
             elif key not in telling | own and len(values) <= STATES and all(values):
                 few.append(f"{key}={joint_form([*values])}")
         return " ".join(few)
@@ -144,6 +146,10 @@ def _parts_of(records: Sequence[Fields]) -> tuple[str, str, str] | None:
 def _is_time(text: str) -> bool:
     is_short = len(text) <= _LONGEST_TIME and _CLOCK.search(text) is not None
     return is_short and is_time(text) and not reads_as_words(text)
+
+
+def _has_time(record: Value) -> bool:
+    return any(_is_time(_on_one_line(value)) for _, value in _members(record))
 
 
 def _is_said(text: str) -> bool:

@@ -43,9 +43,8 @@ _ALONE = 0.5
 # With half, .93 of the alarms of a made-up one were told instead of all; with double real prose was
 # a log
 _FEW_KINDS = 0.3
-_WORDS = (
-    5  # of the mean line of such a log: fields of records have fewer. Made-up logs have 8 to 14
-)
+# words of the mean line of such a log: fields of records have fewer. Made-up logs have 8 to 14
+_WORDS = 5
 # groups, or values at one place, each compared with the next; others stay alone. Half and double
 # read real logs alike
 _MOST_GROUPS = 64
