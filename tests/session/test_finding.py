@@ -80,7 +80,7 @@ def test_an_input_with_nothing_to_look_for_brings_nothing_back(session, said):
 
 def test_an_input_with_nothing_to_look_for_leaves_what_stood_there(session):
     session.append(
-        *(user(text) for text in TOPICS), *chatter(80), user("Which invoice was charged twice?")
+        *(user(text) for text in TOPICS), *chatter(200), user("Which invoice was charged twice?")
     )
     before = session.fit()
     assert str(before.messages).count("INV-2041") == 1, "it stands in the view, or is recalled"
@@ -132,7 +132,7 @@ def test_to_go_on_with_what_the_thread_is_all_about_asks_for_nothing(session):
 
 def test_a_rare_word_is_looked_for_however_it_is_asked(session):
     session.append(
-        *(user(text) for text in TOPICS), *chatter(80), user("ok thanks, and the tortoise?")
+        *(user(text) for text in TOPICS), *chatter(200), user("ok thanks, and the tortoise?")
     )
     assert any("tortoise" in each.text for each in session.fit().recalled)
 

@@ -79,6 +79,30 @@ def test_a_talk_whose_messages_open_with_their_dates_is_asked_for_what_was_said(
     assert TOPICS[5] in told(view.messages)
 
 
+def test_words_that_only_touch_on_the_past_leave_the_room_to_the_notes():
+    """What they bring back answers nothing, so a colleague would rather know what was said."""
+    people = [f"{first}{rest}" for first in "BDFGHJKLMN" for rest in ("arno", "elia", "ozen")]
+    replies = (
+        "That sounds wonderful. I remember how it was when my own family moved house, and how much "
+        "work there was in the garden and in the kitchen before winter came, number {}.",
+        "How lovely! You must have felt so much joy when everybody came together, day {}. Moments "
+        "of that kind stay with us for a very long time.",
+    )
+    said: list[dict[str, str]] = []
+    for number, name in enumerate(people):
+        paid = f"My cousin {name} now pays {310 + 7 * number} euros for a flat near the station."
+        reply = replies[number % 2].format(number)
+        said += [{"role": "user", "content": paid}, {"role": "assistant", "content": reply}]
+    vague = "It is wonderful how much joy a family and a garden can give, and what stays with us."
+    messages = [*said, {"role": "user", "content": vague}]
+    budget = int(0.3 * holdfast.count(messages).total)
+    with Session("t", budget=budget) as session:
+        session.append(*messages)
+        view = told(session.fit().messages)
+    kept = told(holdfast.compress(messages, budget).messages)
+    assert sum(each in view for each in people) >= 0.7 * sum(each in kept for each in people)
+
+
 def test_the_past_is_asked_only_when_the_user_says_what_the_view_knows_nothing_of():
     with Session("t", budget=600) as session:
         session.append(*chatter(4), {"role": "user", "content": TOPICS[1]}, *chatter(400, 5))

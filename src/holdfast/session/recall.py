@@ -111,6 +111,11 @@ _HITS = 200  # results that ``pack`` chooses from; in dialogues half and double 
 # score above which a message is worth its tokens: of two dialogues, all but one of 51 messages that
 # answer a question reach it, and of twelve results of questions about the other dialogue 2
 WORTH = 0.25
+# score of the best answer with which a recall takes all its room: that of a question about the past
+# is .71 on average, of other messages of a talk .48. The notes have the rest: in dialogues fitted
+# before each reply to 30% they have .84 of the names and numbers instead of .62, while .89 of what
+# answers a question that the user just asked is there instead of .93
+_SURE = 0.8
 # messages with factors in the event of a recall, and told by a report, so that several recalls are
 # seen at once
 EXPLAINED = 8
@@ -231,7 +236,8 @@ class Past:
 
         Secrets may be masked. Messages that are ``shown`` already or evicted, or that score below
         ``least``, are left out; there are at most ``most``. ``whole`` counts the tokens that all
-        pieces together take in their message.
+        pieces together take in their message. With a ``least`` score, a best answer that is not
+        sure takes less room.
         """
         if room <= 0:
             return Recollection()
@@ -242,6 +248,8 @@ class Past:
         scores, messages = answers.ranked(), dict(answers.messages)
         unseen = (place for place, score in scores.items() if score >= least and place not in shown)
         hits = list(islice(unseen, most or _HITS))
+        if hits and least:
+            room = int(room * min(1.0, scores[hits[0]] / _SURE) ** 2)
         for place in hits:
             messages[place] = replace(messages[place], text=self.tells(messages[place].text))
         for place in self._returned([at for at in hits if messages[at].role == "user"]):

@@ -101,14 +101,15 @@ def copied(value: Any) -> Any:
 # share of the budget for recent turns if there is a question about a talk of which little fits; in
 # dialogues half and double of it left as much of what answers
 _ASKED_RECENT = 0.1
-_PAST = 0.15  # least share for the past if there is a question; half and double told the same
+_PAST = 0.15  # least share for a search of the past; half and double told the same
 # Where this share of the thread's tokens fits, in a talk and in an agent's work, the selection
 # answers nearly alone; the less fits, the more of the room is left to a search. Of questions about
 # dialogues as many are answered as by search alone, and of what the last message of made-up chats
 # and runs needs .68 is there at 30% instead of .59
 _ENOUGH = {True: 0.4, False: 0.2}
 # of the room for each share that does not fit: with half, .985 of questions about dialogues at 30%
-# are answered instead of .994, and with double as many
+# are answered instead of .994, and with double as many. Without it, names that come next in
+# dialogues fitted before each reply to 30% are there as .43 instead of .46
 _SEARCHED = 5.0
 # share that a new view leaves free, so that it can grow at its end. In recorded runs as much is
 # kept as with 0.2, and a growing thread is compacted 40% less often
@@ -171,8 +172,7 @@ class Fit:
     def _for_question(self, query: str) -> View:
         """The view for a question: what answers it of all messages, and what a search adds."""
         notes = self._past_tokens("")
-        lacks = _ENOUGH[self.recent.is_talk()] - self.room / max(1, self.state.tokens)
-        share = max(_PAST, _SEARCHED * lacks)  # of the room, for what a search finds
+        share = self._searched(is_talk=self.recent.is_talk())
         if share < 1 - _ASKED_RECENT:
             scope = self.recent.scope(None)
         else:
@@ -184,6 +184,11 @@ class Fit:
         asked = Inquiry(query)
         past = self._recollect(asked, self.limit - part.tokens, set(part.places), 0.0)
         return self._recalling(part, past, asked, "recalled")
+
+    def _searched(self, *, is_talk: bool) -> float:
+        """The share of the room that a search is worth, above 1 where very little fits."""
+        fits = self.room / max(1, self.state.tokens)
+        return max(_PAST, _SEARCHED * (_ENOUGH[is_talk] - fits))
 
     # what comes next
 
@@ -297,7 +302,8 @@ class Fit:
         end = self.state.messages
         newest = self.thread.read([*self._answered(), *range(self.recent.start(0), end)])
         left = room - self.recent.tokens(newest.values())
-        return int(max(0, left) * _RECALL[scope.is_talk] * asked.share)
+        share = _RECALL[scope.is_talk] * min(1.0, self._searched(is_talk=scope.is_talk))
+        return int(max(0, left) * share * asked.share)
 
     def _shown(self, scope: Made) -> range:
         """The messages that need no recall: in a talk the newest, else those that are not far."""
