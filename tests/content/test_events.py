@@ -168,6 +168,21 @@ def test_time_and_level_are_told_from_the_words(record):
     assert ("error" in json.dumps(record)) == ("error" in f"{told} {read(made).pieces[0].text}")
 
 
+@pytest.mark.parametrize("levels", [(6, 3, 6), (30, 50, 30)], ids=["of syslog", "of Pino"])
+def test_levels_that_are_numbers_are_told_by_their_words_too(levels):
+    made = [{**record, "level": levels[n % 3]} for n, record in enumerate(records())]
+    told = "\n".join(piece.text for piece in read(made).pieces)
+    assert "mostly info" in told
+    assert "error disk of shelf … is full" in told
+    assert f"level={levels[1]}" in told
+
+
+@pytest.mark.parametrize("levels", [(1, 2, 3), (6, 12, 30)], ids=["of a game", "of a lift"])
+def test_other_numbers_are_no_levels(levels):
+    made = [{**record, "level": levels[n % 3]} for n, record in enumerate(records())]
+    assert read(made) is None
+
+
 @pytest.mark.parametrize(
     "record",
     [

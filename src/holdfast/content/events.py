@@ -36,6 +36,17 @@ _CLOCK = re.compile(r"\d:\d\d|^1\d{9}")
 _NAMED = re.compile(r"(?:^|\.)[a-z_]*(?:level|lvl|severity)$", re.IGNORECASE)
 """How the field of a level is named; its values need not be words."""
 
+_SCALES = [
+    dict(zip(numbers.split(), words.split(), strict=True))
+    for numbers, words in (
+        ("0 1 2 3 4 5 6 7", "emerg alert crit error warning notice info debug"),
+        ("10 20 30 40 50 60", "trace debug info warn error fatal"),
+    )
+]
+"""Levels as numbers, of RFC 5424 (table 2), and of Bunyan and Pino."""
+_QUIET = ("4", "5", "6", "7", "10", "20", "30", "40")
+"""The numbers of most events. Others, such as the levels of a game, have other frequencies."""
+
 Fields = dict[str, str]
 
 
@@ -56,9 +67,9 @@ def events_of(values: Sequence[Value]) -> Reading | None:
         return events_in(text) if Log().recognises(text) else None
     sample = values[:: max(1, len(values) // SAMPLE)]
     # few records of other lists are read before that is known
-    if not mostly(sample, _has_time, MOSTLY) or not _parts_of(_flat(sample)):
+    if not mostly(sample, _has_time, MOSTLY) or not _parts_of(_with_levels(_flat(sample))):
         return None
-    records = _flat(values)
+    records = _with_levels(_flat(values))
     parts = _parts_of(records)
     return _read([_event_of(record, *parts) for record in records]) if parts else None
 
@@ -104,6 +115,16 @@ def _flat(values: Sequence[Value]) -> list[Fields]:
     last = Counter(key.rpartition(".")[2] for key in full)
     short = {key: name if last[name := key.rpartition(".")[2]] == 1 else key for key in full}
     return [{short[key]: text for key, text in record.items()} for record in records]
+
+
+def _with_levels(records: list[Fields]) -> list[Fields]:
+    """The records, with the words of their levels, if these are numbers of one of the scales."""
+    for key in filter(_NAMED.search, dict.fromkeys(chain.from_iterable(records))):
+        found = Counter(record[key] for record in records if key in record)
+        scale = next((each for each in _SCALES if found.keys() <= each.keys()), {})
+        if scale and max(found, key=found.__getitem__) in _QUIET:
+            return [{f".{key}": scale.get(record.get(key, ""), ""), **record} for record in records]
+    return records
 
 
 def _members(value: Value, key: str = "", depth: int = 0) -> Iterator[Member]:
