@@ -34,6 +34,7 @@ from holdfast.kernel.messages import (
 )
 from holdfast.text.failures import reports_failure
 from holdfast.text.items import Item, item_of
+from holdfast.text.memo import Memo
 from holdfast.text.words import (
     DIGITS,
     FENCES,
@@ -625,6 +626,7 @@ def _alike(
         yield common, [text for _, text in texts[bisect_left(edges, common) : end]]
 
 
+@Memo  # since the newest messages are read at each call, and twice then
 def ending(text: str) -> tuple[Syntax, int]:
     """The syntax of the act at the end of a text and its start; empty if there is none."""
     stripped = text.rstrip()
