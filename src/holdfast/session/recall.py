@@ -317,7 +317,7 @@ class _Source:
     def speakers(self) -> Sequence[str]:
         """The names of the speakers."""
         state = self.thread.state
-        return state.speakers if state.signing else ()
+        return state.speakers if any(map(state.signs, state.signed)) else ()
 
 
 _BLOCK = 4_096  # messages whose vectors are stored under one key

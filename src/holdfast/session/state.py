@@ -236,12 +236,9 @@ class State:
         """Whether there is a call or a result, which only its own format can read."""
         return self.calls or self.unpaired > 0
 
-    @property
-    def signing(self) -> frozenset[str]:
-        """The roles whose texts mostly begin with a name."""
-        return frozenset(
-            role for role, signed in self.signed.items() if 2 * signed > self.said.get(role, 0)
-        )
+    def signs(self, role: str) -> bool:
+        """Whether the texts of a role mostly begin with a name."""
+        return 2 * self.signed.get(role, 0) > self.said.get(role, 0)
 
     @property
     def rewordings(self) -> int:

@@ -39,7 +39,7 @@ def as_remembered(kept: Kept, state: State) -> Remembered:
     In messages without names, "Noted: ..." is a note and not a speaker.
     """
     seen = kept.remembered
-    if not seen.speaker or seen.role in state.signing or kept.message.name:
+    if not seen.speaker or state.signs(seen.role) or kept.message.name:
         return seen
     return replace(seen, speaker="", header=seen.text.rindex(seen.speaker, 0, seen.header))
 
