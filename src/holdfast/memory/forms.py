@@ -56,7 +56,7 @@ many names."""
 _SAID = 0.25
 # times the room of a form: so much of a long text is read closely, and at least the characters
 # below. Half kept .641 of the names in cold forms of recorded runs instead of .697, and double .654
-_CLOSELY = 4
+CLOSELY = 4
 _READ = 1_500  # half and double kept .692 of the names in cold forms instead of .697
 # characters above which a fenced or bare output is shortened by its kind; half and double kept as
 # many names
@@ -125,7 +125,7 @@ class RuleCondenser:
                 return add_names(text[:start] + made, named, room, count)
         most = room_for(size, level)
         told = _statements(text, FACTORS[level][0], count)
-        close = _close(told, _CLOSELY * most / max(size, 1))
+        close = _close(told, CLOSELY * most / max(size, 1))
         read = text if len(close) == len(told) else _rendered(close)
         named = spoken = named_in(_FENCED.sub("", read) if "```" in read else read)
         parts = list(dict.fromkeys((by, part) for by, one in close for part in _parts(one, most)))

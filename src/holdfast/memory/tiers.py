@@ -10,6 +10,7 @@ import re
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import accumulate
 from typing import Any, Literal, NamedTuple
 
@@ -17,7 +18,7 @@ from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.typed import Fraction, Positive, check_fields
 from holdfast.text.fit import LONG_TOKEN, Count, clip
 from holdfast.text.sentences import sentences
-from holdfast.text.words import STOP_WORDS, words
+from holdfast.text.words import STOP_WORDS, reads_as_words, words
 
 from .entities import entities, glimpsed, relations
 from .forms import HEAVY, LIGHT, VERBATIM, Condenser, Form, RuleCondenser, room_for
@@ -29,6 +30,9 @@ _PAUSE = 3_600.0
 # sentences on each side of a possible cut that are compared; with ten .920 of the names were kept
 # in warm forms of recorded runs instead of .930
 _AROUND = 4
+# of so many sentences or lines one is read as words; of rows and of lines of code none is, and they
+# have no topic. Half and double kept as much of recorded runs and of logs
+_LOOKED_AT = 8
 # share of the largest size that a piece has at least; with half, .929 of the names were kept in
 # warm forms of recorded runs instead of .930
 _LEAST_SHARE = 0.25
@@ -120,21 +124,27 @@ def _cut(messages: Talk, apart: Callable[[Remembered, Remembered], bool]) -> lis
 def at_topic_shifts(text: str, most: int, count: Count) -> list[str]:
     """Cut the text between sentences where words change most, into pieces of ``most`` tokens.
 
-    A longer sentence is cut after one of its lines, or after a word. Neighbouring blocks of
-    sentences are compared as in TextTiling (Hearst, "TextTiling: Segmenting Text into
-    Multi-paragraph Subtopic Passages", 1997).
+    A longer sentence is cut after one of its lines, or after a word, and what does not read as
+    words is cut by its size. Neighbouring blocks of sentences are compared as in TextTiling
+    (Hearst, "TextTiling: Segmenting Text into Multi-paragraph Subtopic Passages", 1997).
     """
     rate = count(text) / max(1, len(text))
     pieces = [
         part for sentence in sentences(text) for part in _no_longer(sentence, most, count, rate)
     ]
     reach = list(accumulate((rate * len(piece) for piece in pieces), initial=0.0))
-    nothing = frozenset[str]()
-    said = [nothing] * _AROUND + [frozenset(words(piece)) - STOP_WORDS for piece in pieces]
+
+    @cache
+    def said(number: int) -> frozenset[str]:
+        return frozenset(words("".join(pieces[number : number + 1]))) - STOP_WORDS
+
     found: list[str] = []
     start = 0
     while start < len(pieces):
-        end = _end(start, reach, said, most)
+        end = _last_within(start, reach, most)
+        if end < len(pieces) and any(map(reads_as_words, pieces[start:end:_LOOKED_AT])):
+            least = min(end, bisect_left(reach, reach[start] + most * _LEAST_SHARE))
+            end = _at_largest_change(range(least, end + 1), said)
         while end > start + 1 and (size := count("".join(pieces[start:end]))) > most:
             end = start + max(1, min(end - start - 1, (end - start) * most // size))
         found.append("".join(pieces[start:end]))
@@ -142,24 +152,26 @@ def at_topic_shifts(text: str, most: int, count: Count) -> list[str]:
     return found
 
 
-def _end(start: int, reach: Sequence[float], said: Sequence[frozenset[str]], most: int) -> int:
-    """The end of the piece from ``start``: the largest change of words within its length.
+def _last_within(start: int, reach: Sequence[float], most: int) -> int:
+    """The last place to which it is ``most`` tokens; ``reach`` has the tokens before each place."""
+    return max(start + 1, bisect_right(reach, reach[start] + most) - 1)
 
-    ``reach`` has the tokens before each place; ``said`` has the words of each sentence, after as
-    many without words as are compared.
-    """
-    last = max(start + 1, bisect_right(reach, reach[start] + most) - 1)
-    if last == len(reach) - 1:
-        return last
-    least = min(last, bisect_left(reach, reach[start] + most * _LEAST_SHARE))
+
+def _at_largest_change(places: range, said: Callable[[int], frozenset[str]]) -> int:
+    """The last of the places between sentences where their words change most."""
+    around = range(max(0, places[0] - _AROUND), places[-1] + _AROUND)
+    told = {number: said(number) for number in around}
     nothing = frozenset[str]()
-    blocks = [nothing.union(*said[at : at + _AROUND]) for at in range(least, last + 1 + _AROUND)]
-    # the share of common words of both sides of a place, relative to the smaller side
-    likeness = [
-        len(before & after) / max(1, min(len(before), len(after)))
-        for before, after in zip(blocks, blocks[_AROUND:], strict=False)
-    ]
-    return last - min(range(len(likeness)), key=likeness[::-1].__getitem__)
+
+    def likeness(place: int) -> float:
+        """The share of common words of both sides of a place, relative to the smaller side."""
+        before, after = (
+            nothing.union(*(told.get(number, nothing) for number in range(first, first + _AROUND)))
+            for first in (place - _AROUND, place)
+        )
+        return len(before & after) / max(1, min(len(before), len(after)))
+
+    return min(reversed(places), key=likeness)
 
 
 def _no_longer(text: str, most: int, count: Count, rate: float) -> list[str]:

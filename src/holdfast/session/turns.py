@@ -11,14 +11,14 @@ from itertools import chain
 from math import inf
 from typing import NamedTuple
 
-from holdfast.compressors.notes import in_context, telling_of
+from holdfast.compressors.notes import Shortlist, in_context, telling_of
 from holdfast.compressors.summaries import Told, lines_of, under_their_acts, written
 from holdfast.content import heading, recognise
 from holdfast.formats.rules.exchanges import paired
 from holdfast.kernel.messages import Role, Text, ToolCall, ToolResult
 from holdfast.memory.entities import codes, named_in
 from holdfast.memory.excerpts import speaker_of
-from holdfast.memory.forms import SHOWN, RuleCondenser, Short, short_form
+from holdfast.memory.forms import CLOSELY, FACTORS, SHOWN, RuleCondenser, Short, short_form
 from holdfast.memory.messages import Remembered
 from holdfast.memory.tiers import CUTS, Segment, Segmentation, original_of
 from holdfast.selection import ordered_by_form, table, with_context
@@ -210,7 +210,11 @@ def _notes(text: str, level: int, count: Count) -> str:
     events = events_in(text)
     if events is None:
         return ""
-    tellings = [telling_of(event) for event in events]
+    close = Shortlist(CLOSELY * len(text) / FACTORS[level][1])
+    tellings = [
+        telling_of(event, close) if event.function == "outcome" else telling_of(event)
+        for event in events
+    ]
     places = [(n, at) for n, telling in enumerate(tellings) for at in telling.numbers]
     pieces, under = in_context(events, tellings, range(len(events)))
     texts = [piece.text for piece in pieces]
