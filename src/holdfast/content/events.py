@@ -121,7 +121,7 @@ def _with_levels(records: list[Fields]) -> list[Fields]:
     """The records, with the words of their levels, if these are numbers of one of the scales."""
     for key in filter(_NAMED.search, dict.fromkeys(chain.from_iterable(records))):
         found = Counter(record[key] for record in records if key in record)
-        scale = next((each for each in _SCALES if found.keys() <= each.keys()), {})
+        scale = next((each for each in _SCALES if found.keys() <= each.keys()), None)
         if scale and max(found, key=found.__getitem__) in _QUIET:
             return [{f".{key}": scale.get(record.get(key, ""), ""), **record} for record in records]
     return records
