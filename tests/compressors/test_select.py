@@ -3,6 +3,7 @@ it belongs to.
 """
 
 import json
+import random
 import re
 from random import Random
 
@@ -918,6 +919,25 @@ def test_in_a_chat_decisions_come_before_announcements(decided):
     ]
     candidates = Candidates(events, range(2), lambda _: 1.0)
     assert candidates.found[candidates.order(1_000)[0]].event == 0
+
+
+@pytest.mark.parametrize("place", [9, 21, 35])
+def test_what_an_assistant_settles_in_a_talk_is_told_beside_what_its_user_says(place):
+    chance = random.Random(3)
+    known = [
+        "".join(chance.choice("bdfgklmnprstv") + chance.choice("aeiou") for _ in range(3))
+        for _ in range(600)
+    ]
+    said = [" ".join(chance.sample(known, 24)).capitalize() + "." for _ in range(80)]
+    settled = "Every beam above the stairs stays unpainted, since the surveyor wants to see knots."
+    said[place] += f"\n\n{settled}"
+    talk = [
+        {"role": ("user", "assistant")[number % 2], "content": text}
+        for number, text in enumerate(said)
+    ]
+    messages = [*talk, {"role": "user", "content": "And what about the curtains?"}]
+    result = holdfast.compress(messages, int(0.15 * holdfast.count(messages).total))
+    assert settled in "\n".join(message["content"] for message in result.messages)
 
 
 @pytest.mark.parametrize("budget", [500, 1_200, 2_000])

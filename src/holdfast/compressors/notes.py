@@ -157,10 +157,11 @@ _USERS = 0.5
 # would come first for being short. Where nobody acts, longer ones have more: of the known facts of
 # made-up chats .76 were kept at 30% so, and .72 without; half and double kept as much
 _USUAL = 40
-# times the value of a user's words where nobody acts, since names are worth what acts use of them;
-# with 1.5 and with 2.5 as many known facts of made-up chats stayed. Without it .65 of planted pairs
-# of statements stayed at 30% instead of .88
-_TALK = 2.0
+# times the value of words where nobody acts, of a user's (True) and of others', since names are
+# worth what acts use of them. With 1.5 and with 2.5 as many known facts of made-up chats stayed;
+# without it .65 of planted pairs of statements stayed at 30% instead of .88. With 1 for others, .11
+# of what assistants were made to say in talks stays at 30% instead of .87, and as many names
+_TALK = {True: 2.0, False: 3.0}
 # pieces at either end of a long message, which its sender typed; half and double kept as much
 _ENDS = 2
 _AGAIN = 0.9  # share of the names of an act; 0.8 kept as much
@@ -398,7 +399,7 @@ class Candidates:
                     rare *= min(1.0, weights.typed / last)
                 length = len(telling.reading.pieces[at].text) / _USUAL
                 if is_talk and last < weights.typed:
-                    rare *= length * (_TALK if is_users else 1)
+                    rare *= length * _TALK[is_users]
                 elif is_users or is_talk:
                     rare *= min(1.0, length)
                 said.append(worth * rare * (share if is_users else min(1.0, share)))
