@@ -220,6 +220,35 @@ def test_commands_that_a_person_asked_for_are_words():
     assert {function for function, _ in functions(exchanges(asked))} == {"words"}
 
 
+THOUGHTS = ["The list comes first.", "Too many of them.", "", "That one is closed already.", ""]
+PAGES = "OBSERVATION\nURL: https://shop.example/{0}\n[1] link 'Back'\n[2] button 'Order {0}'"
+
+
+@pytest.mark.parametrize("gap", ["\n", "\n\n"])
+def test_a_thought_may_stand_before_a_command_without_any_mark(gap):
+    pairs = []
+    for number in range(12):
+        thought = THOUGHTS[number % 5]
+        act = ("CLICK [{}]", 'TYPE [{}] "rev C"', "OPEN https://shop.example/{}")[number % 3]
+        act = act.format(number)
+        pairs.append((f"{thought}{gap}{act}" if thought else act, PAGES.format(number)))
+    messages = exchanges(pairs)
+    found = functions(messages)[1:]
+    assert [each for each, _ in found if each != "words"] == ["act", "outcome"] * 12
+    assert {by for function, by in found if function == "words"} == {"assistant"}
+    _, _, transcript = read(messages, "openai", None)
+    acts = [each for each in events_of(transcript.messages, {}) if each.function == "act"]
+    assert acts[0].text == "CLICK [0]"
+
+
+def test_lists_below_a_sentence_are_no_commands_where_a_person_answers():
+    asked = [
+        (f"Here is plan {number}.\n- pack the {thing}\n- pack the rest", f"And the {thing} of Ann?")
+        for number, thing in enumerate(("tent", "stove", "boat", "map", "lamp", "rope", "axe"))
+    ]
+    assert {function for function, _ in functions(exchanges(asked))} == {"words"}
+
+
 OUTPUTS = [
     "total 9\ndrwxr-x 2 ops 4096 logs/\n-rw-r-- 1 ops 912 totals.csv",
     "14 orders.csv\n9 totals.csv\n23 total",

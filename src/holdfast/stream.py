@@ -370,7 +370,8 @@ class Protocol(NamedTuple):
     def parted(self, text: str) -> tuple[str, str, str]:
         """Split a message into the act and the words before and behind it; each may be empty."""
         if _BARE_COMMAND in self.syntaxes:
-            return ("", text.strip(), "") if _may_be_command(text) else (text, "", "")
+            said, command = _before_command(text)
+            return (said, command, "") if _may_be_command(command) else (text, "", "")
         syntax, start, end = self.act_in(text)
         if not syntax:
             return text, "", ""
@@ -455,7 +456,7 @@ def _of_commands(said: Said) -> Protocol | None:
     or most are none that a person would type, and some do not read as words; or they are long, and
     nearly all say what was done.
     """
-    acts = [text.strip() for role, text in said if role == "assistant"]
+    acts = [_before_command(text)[1] for role, text in said if role == "assistant"]
     verbs = Counter(act.partition(" ")[0] for act in {*acts})
     repeated = [act for act in acts if " " in act and verbs[act.partition(" ")[0]] > 1]
     told = [act for act in repeated if act.partition(" ")[0].lower() not in STOP_WORDS]
@@ -472,7 +473,9 @@ def _of_commands(said: Said) -> Protocol | None:
     if not answers:
         return None
     openings, _ = _openings(answers, said, have_acts=True)
-    repeating = sum(_repeats_the_act(act, answer) for _, act, answer in exchanges)
+    repeating = sum(
+        _repeats_the_act(_before_command(act)[1], answer) for _, act, answer in exchanges
+    )
     are_programs = (
         openings
         or (repeating >= _NEARLY_ALL * len(answers) and median(map(len, answers)) >= _STORY)
@@ -491,6 +494,13 @@ def _repeats_the_act(act: str, answer: str) -> bool:
     """
     done = words(act)[1:]
     return 2 * len({*words(answer)}.intersection(done)) > len({*done})
+
+
+def _before_command(text: str) -> tuple[str, str]:
+    """The sentences at the beginning of a message, as a thought before a command, and the rest."""
+    lines = text.strip().split("\n")
+    first = next((at for at, line in enumerate(lines) if line and not is_sentence(line)), 0)
+    return "\n".join(lines[:first]).strip(), "\n".join(lines[first:])
 
 
 def _may_be_command(text: str) -> bool:
