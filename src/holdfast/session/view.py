@@ -101,7 +101,7 @@ def copied(value: Any) -> Any:
 # share of the budget for recent turns if there is a question about a talk of which little fits; in
 # dialogues half and double of it left as much of what answers
 _ASKED_RECENT = 0.1
-_PAST = 0.15  # least share for a search of the past; half and double told the same
+_PAST = 0.15  # least share for a search; for a question half and double told the same
 # Where this share of the thread's tokens fits, in a talk and in an agent's work, the selection
 # answers nearly alone; the less fits, the more of the room is left to a search. Of questions about
 # dialogues as many are answered as by search alone, and of what the last message of made-up chats
