@@ -81,6 +81,11 @@ _OF_TERMS = (
 )
 _COUNT = "UPDATE logs SET indexed = indexed + ?, terms = terms + ?, parts = ? WHERE id = ?"
 _MANY_PARTS = "SELECT id, parts FROM logs WHERE json_array_length(parts) > 1"
+# the last of a term's blocks tells the size of all
+_HOLDERS = (
+    "WITH asked (term) AS (VALUES {}) SELECT term, (SELECT at + length(block) FROM postings WHERE "
+    "log = ? AND part = ? AND term = asked.term ORDER BY at DESC LIMIT 1) FROM asked"
+)
 _FROM = "SELECT term, block FROM postings WHERE log = ? AND part >= ? ORDER BY term, part, at"
 
 
@@ -224,7 +229,10 @@ class _SqlitePostings:
         return tallied(self._connection.execute(_WAITING, _span(self._log)))
 
     def holders(self, keys: Sequence[bytes]) -> Iterator[tuple[bytes, int]]:
-        return self._of(f"length(block) / {POSTING.size}", keys)
+        question = _HOLDERS.format(", ".join(["(?)"] * len(keys)))
+        for part, _ in self.parts if keys else ():
+            found = self._connection.execute(question, (*keys, self._log, part))
+            yield from ((key, size // POSTING.size) for key, size in found if size)
 
     def blocks(self, keys: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
         return self._of("block", keys)
