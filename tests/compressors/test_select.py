@@ -936,7 +936,7 @@ def test_what_an_assistant_settles_in_a_talk_is_told_beside_what_its_user_says(p
         for number, text in enumerate(said)
     ]
     messages = [*talk, {"role": "user", "content": "And what about the curtains?"}]
-    result = holdfast.compress(messages, int(0.15 * holdfast.count(messages).total))
+    result = holdfast.compress(messages, int(0.2 * holdfast.count(messages).total))
     assert settled in "\n".join(message["content"] for message in result.messages)
 
 
