@@ -101,10 +101,9 @@ def role_of(original: object, place: str) -> Role:
             if original.get("type") in kinds:
                 problem, advice = whose, f"leave the format out, or name {name}"
         raise FormatError(problem, place=place, advice=advice)
-    if not isinstance(role, str):
-        raise FormatError(f"{named(role)} is not a role", place=f"{place}.role", advice=advice)
-    if not role.strip():
-        raise FormatError("the role is empty", place=f"{place}.role", advice=advice)
+    if not isinstance(role, str) or not role.strip():
+        problem = "the role is empty" if isinstance(role, str) else f"{named(role)} is not a role"
+        raise FormatError(problem, place=f"{place}.role", advice=advice)
     return ROLES.get(role, "user")
 
 
@@ -115,26 +114,22 @@ def schemas(tools: object, place: str = "tools") -> Parts:
     advice = "give the list of schemas that the request sends"
     if not is_list(tools):
         refuse(tools, place, advice)
+    found: list[Opaque] = []
     for i, schema in enumerate(tools):
+        at = f"{place}[{i}]"
         if not is_object(schema):
-            refuse(schema, f"{place}[{i}]", advice)
+            refuse(schema, at, advice)
         if "role" in schema:
-            raise FormatError(
-                "this is a message, no schema of a tool", place=f"{place}[{i}]", advice=advice
-            )
-    return tuple(Opaque(compact(schema, f"{place}[{i}]")) for i, schema in enumerate(tools))
+            raise FormatError("this is a message, no schema of a tool", place=at, advice=advice)
+        found.append(Opaque(compact(schema, at)))
+    return tuple(found)
 
 
 def joined(parts: Iterable[LocatedPart]) -> tuple[str, tuple[Media, ...]]:
     """The parts of a tool result as text, one part a line, and its media."""
-    texts: list[str] = []
-    media: list[Media] = []
-    for part, _ in parts:
-        if isinstance(part, Media):
-            media.append(part)
-        else:
-            texts.append(part.text)
-    return "\n".join(texts), tuple(media)
+    read = [part for part, _ in parts]
+    text = "\n".join(part.text for part in read if not isinstance(part, Media))
+    return text, tuple(part for part in read if isinstance(part, Media))
 
 
 @dataclass(slots=True)

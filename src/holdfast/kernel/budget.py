@@ -98,7 +98,7 @@ class Budget:
 
     def tokens(self, window: int | None = None) -> int:
         """The tokens for the conversation; ``window`` is the model's, the default."""
-        whole = min((n for n in (self.limit, self.window) if n is not None), default=window)
+        whole = min(filter(None, (self.limit, self.window)), default=window)
         if whole is None:
             raise ConfigError(
                 "no budget is given",

@@ -19,11 +19,9 @@ class Held(Protocol):
 
     def acquire(self) -> object:
         """Wait until no other thread uses it."""
-        ...
 
     def release(self) -> object:
         """Let other threads use it."""
-        ...
 
 
 class Forks:

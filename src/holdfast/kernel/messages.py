@@ -92,26 +92,21 @@ class Wire(Protocol):
     @property
     def name(self) -> str:
         """The name of the format."""
-        ...
 
     def parts(self, original: object) -> Parts:
         """The parts of a message, in its order."""
-        ...
 
     def render(self, original: object, texts: Texts) -> object:
         """A copy of the message with these texts in the parts at these indices.
 
         A tool result becomes its new text alone, without media.
         """
-        ...
 
     def compose(self, role: Role, text: str) -> object:
         """A new message."""
-        ...
 
     def role(self, original: object) -> Role:
         """The role of a message; it differs from a composed one's if the vendor lacks that."""
-        ...
 
 
 @runtime_checkable
@@ -120,7 +115,6 @@ class Viewing(Protocol):
 
     def view(self, original: object) -> Mapping[str, Any]:
         """The message as a JSON object; the same object if it is one already."""
-        ...
 
     def rebuilt(self, value: Mapping[str, Any], was: object = None) -> object:
         """The message that corresponds to a view.
@@ -128,7 +122,6 @@ class Viewing(Protocol):
         ``was`` is the message of which it is a new version: fields that the view does not show are
         kept.
         """
-        ...
 
 
 class Message:
@@ -144,7 +137,6 @@ class Message:
 
     __slots__ = (
         "_aside",
-        "_begins_like_ours",
         "_calls",
         "_parts",
         "_results",
@@ -177,7 +169,7 @@ class Message:
         self.ours = ours
         self._parts = parts
         self._aside = aside
-        self._begins_like_ours: bool | None = None
+
         self._calls: tuple[ToolCall, ...] | None = None
         self._results: tuple[ToolResult, ...] | None = None
 
@@ -186,10 +178,8 @@ class Message:
         """The parts, read on first use."""
         parts = self._parts
         if parts is None:
-            if self.plain is not None and self.is_speech:
-                parts = (Text(self.plain),)
-            else:
-                parts = self.wire.parts(self.original)
+            plain = self.plain if self.is_speech else None
+            parts = self.wire.parts(self.original) if plain is None else (Text(plain),)
             self._parts = parts
         return parts
 
@@ -217,8 +207,7 @@ class Message:
             return ()
         calls = self._calls
         if calls is None:
-            found = [part for part in self.parts if isinstance(part, ToolCall)]
-            calls = self._calls = tuple(found)
+            calls = self._calls = tuple([part for part in self.parts if isinstance(part, ToolCall)])
         return calls
 
     @property
@@ -228,7 +217,7 @@ class Message:
             return ()
         results = self._results
         if results is None:
-            found = [part for part in self.parts if isinstance(part, ToolResult)]
+            found = (part for part in self.parts if isinstance(part, ToolResult))
             results = self._results = tuple(found)
         return results
 
@@ -247,14 +236,10 @@ class Message:
     @property
     def begins_like_ours(self) -> bool:
         """Whether it is text that begins as Holdfast's notes and summaries do."""
-        begins = self._begins_like_ours
-        if begins is None:
-            first = self.plain
-            if first is None and all(isinstance(part, Text) for part in self.parts):
-                first = next((part.text for part in self.parts), "")
-            begins = self.role != "tool" and (first or "").startswith(SUMMARY)
-            self._begins_like_ours = begins
-        return begins
+        first = self.plain
+        if first is None and all(isinstance(part, Text) for part in self.parts):
+            first = self.content_text
+        return self.role != "tool" and (first or "").startswith(SUMMARY)
 
     @property
     def content_text(self) -> str | None:
@@ -281,9 +266,7 @@ class Message:
     def saying(self, texts: Texts) -> Message:
         """A copy with other texts in the parts at these indices."""
         original = self.wire.render(self.original, texts)
-        plain = None
-        if self.plain is not None and len(self.parts) == 1 and 0 in texts:
-            plain = texts[0]
+        plain = None if self.plain is None else texts.get(0)
         after = Message(self.role, original, self.wire, plain)
         return after.marked(ours=self.ours and (after.content_text or "").startswith(SUMMARY))
 

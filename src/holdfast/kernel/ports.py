@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar, cast, runtime_checkable
+from typing import Generic, Literal, Protocol, TypeVar, cast, runtime_checkable
 
-if TYPE_CHECKING:
-    from .messages import Message
+from .messages import Message
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -34,16 +33,13 @@ class TokenCounter(Protocol):
     @property
     def name(self) -> str:
         """The vocabulary or formula, such as ``o200k_base``."""
-        ...
 
     @property
     def accuracy(self) -> Accuracy:
         """How exact the counts are for the model that they were chosen for."""
-        ...
 
     def count(self, text: str) -> int:
         """Tokens of the text, without overhead; at least 0 for any str."""
-        ...
 
 
 @runtime_checkable
@@ -52,7 +48,6 @@ class MessageCounter(Protocol):
 
     def count_message(self, message: Message) -> int:
         """Tokens of the message, everything included."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +73,6 @@ class Priced(Protocol):
     @property
     def tariff(self) -> Tariff:
         """What is added to the texts."""
-        ...
 
 
 @runtime_checkable
@@ -87,15 +81,12 @@ class KeyValueStore(Protocol):
 
     def get(self, key: str) -> str | Awaitable[str | None] | None:
         """The value, or None."""
-        ...
 
     def set(self, key: str, value: str) -> object | Awaitable[object]:
         """Store the value, replacing an earlier one."""
-        ...
 
     def delete(self, key: str) -> object | Awaitable[object]:
         """Delete the key; an unknown key is not an error."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +106,6 @@ class Model(Protocol):
         self, prompt: str, *, system: str = "", max_tokens: int = 512
     ) -> str | Reply | Awaitable[str | Reply]:
         """The reply to the prompt, at most ``max_tokens`` long."""
-        ...
 
 
 @runtime_checkable
@@ -126,7 +116,6 @@ class Embedder(Protocol):
         self, texts: Sequence[str]
     ) -> Sequence[Sequence[float]] | Awaitable[Sequence[Sequence[float]]]:
         """One vector for each text, in order."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,19 +152,15 @@ class ContentKind(Protocol):
     @property
     def name(self) -> str:
         """One word, as in references: ``json``, ``log``, ``diff``."""
-        ...
 
     def recognises(self, text: str) -> bool:
         """Whether the text is of this kind, judged by its structure."""
-        ...
 
     def compact(self, text: str) -> str | None:
         """A shorter form of the same value, up to white space between tokens, or None."""
-        ...
 
     def shrink(self, text: str, room: Room) -> Shrunk:
         """The most useful form of the text that fits the room, which is at least 1 token."""
-        ...
 
 
 @runtime_checkable
@@ -187,7 +172,6 @@ class Fitting(Protocol):
 
         It is 0 for a text that the kind does not recognise.
         """
-        ...
 
 
 class Ask(Generic[T_co]):

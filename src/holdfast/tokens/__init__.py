@@ -174,7 +174,6 @@ class CountsByLine(Protocol):
 
     def lines(self, text: str) -> Sequence[str]:
         """The text in parts whose counts add up to its own."""
-        ...
 
 
 def count_memo(counter: TokenCounter) -> Memo[str, int]:

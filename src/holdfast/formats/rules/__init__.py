@@ -85,6 +85,11 @@ def blocks(message: Message) -> list[Block]:
     return list(cast("Sequence[Block]", content or ()))
 
 
+def parts_and_blocks(message: Message) -> Iterable[tuple[Part, Block]]:
+    """Each part of a message with its block."""
+    return zip(message.parts, blocks(message), strict=True)
+
+
 def with_blocks(message: Message, now: Sequence[Block]) -> Message:
     """The message with these blocks; the same message if they are its own."""
     if list(now) == blocks(message):
@@ -94,7 +99,7 @@ def with_blocks(message: Message, now: Sequence[Block]) -> Message:
 
 def keeping(message: Message, stays: Callable[[Part], bool]) -> Message | None:
     """The message with the blocks of these parts only; None if there are none."""
-    now = [block for part, block in zip(message.parts, blocks(message), strict=True) if stays(part)]
+    now = [block for part, block in parts_and_blocks(message) if stays(part)]
     return with_blocks(message, now) if now else None
 
 
@@ -137,18 +142,17 @@ def edits_between(before: Messages, after: Messages, reason: str) -> list[Edit]:
 def longest_rising(places: Sequence[int]) -> set[int]:
     """Indices of a longest increasing subsequence, by patience sorting; -1 is skipped."""
     tops: list[int] = []
-    ends: list[int] = []
-    previous: dict[int, int | None] = {}
+    ends = [-1]  # the index before the first one, then that of the top of each pile
+    previous: dict[int, int] = {}
     for k, place in enumerate(places):
-        if place < 0:
-            continue
-        pile = bisect_left(tops, place)
-        previous[k] = ends[pile - 1] if pile else None
-        tops[pile : pile + 1] = [place]
-        ends[pile : pile + 1] = [k]
+        if place >= 0:
+            pile = bisect_left(tops, place)
+            previous[k] = ends[pile]
+            tops[pile : pile + 1] = [place]
+            ends[pile + 1 : pile + 2] = [k]
     chosen: set[int] = set()
-    step = ends[-1] if ends else None
-    while step is not None:
+    step = ends[-1]
+    while step >= 0:
         chosen.add(step)
         step = previous[step]
     return chosen

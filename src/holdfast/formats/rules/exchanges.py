@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from holdfast.formats.payloads import Object, is_object
 from holdfast.kernel.integrity import Problems, ToolExchanges
-from holdfast.kernel.messages import Message, Messages, Opaque, Part, Text, ToolCall, ToolResult
+from holdfast.kernel.messages import Message, Messages, Opaque, Text, ToolCall, ToolResult
 
 from . import (
     Block,
@@ -20,6 +20,7 @@ from . import (
     made,
     message_of,
     original,
+    parts_and_blocks,
     wire_of,
     with_blocks,
 )
@@ -41,19 +42,16 @@ def paired(messages: Messages) -> Pairs:
     the nearest message after it.
     """
     calls: dict[str, list[Place]] = {}
-    results: list[tuple[str, Place]] = []
+    for i, message in enumerate(messages):
+        for k, call in _calls(message):
+            calls.setdefault(call.id, []).append((i, k))
+    pairs: Pairs = {}
     for i, message in enumerate(messages):
         for k, part in enumerate(message.parts):
-            if isinstance(part, ToolCall) and message.role == "assistant":
-                calls.setdefault(part.id, []).append((i, k))
-            elif isinstance(part, ToolResult):
-                results.append((part.call_id, (i, k)))
-    pairs: Pairs = {}
-    for call_id, place in results:
-        waiting = calls.get(call_id)
-        if waiting:
-            nearest = waiting[max(0, bisect_left(waiting, place) - 1)]
-            pairs[place] = waiting.pop(bisect_left(waiting, (nearest[0], 0)))
+            waiting = calls.get(part.call_id) if isinstance(part, ToolResult) else None
+            if waiting:
+                nearest, _ = waiting[max(0, bisect_left(waiting, (i, k)) - 1)]
+                pairs[i, k] = waiting.pop(bisect_left(waiting, (nearest, 0)))
     return pairs
 
 
@@ -78,14 +76,13 @@ class _ResultsOpenNext(RewritingRule):
         found = answers(paired(messages))
         results: list[Block] = []
         for i, message in enumerate(messages):
-            is_users = message.role == "user"
-            if results and not is_users:
+            if results and message.role != "user":
                 yield message_of(message, "user", results)
                 results = []
-            now = results + [block for _, part, block in _inside(message) if not _is_result(part)]
-            if now or not message.parts:
-                yield with_blocks(message, now)
-            results = [] if is_users else _results(messages, i, found.get(i, {}))
+            rest = [block for part, block in parts_and_blocks(message) if not _is_result(part)]
+            if results or rest or not message.parts:
+                yield with_blocks(message, results + rest)
+            results = _results(messages, i, found.get(i, {}))
         if results:
             yield message_of(messages[-1], "user", results)
 
@@ -123,9 +120,8 @@ class ResultsLead(_ResultsOpenNext, MessageByMessage):
 
     def problem(self, message: Message) -> str:
         """A result in the assistant's role, or after another part."""
-        if message.role == "assistant":
-            misplaced = any(map(_is_result, message.parts))
-            return "a tool result is in a message of the assistant" if misplaced else ""
+        if message.role == "assistant" and any(map(_is_result, message.parts)):
+            return "a tool result is in a message of the assistant"
         late = any(
             _is_result(part) and not _is_result(before) for before, part in pairwise(message.parts)
         )
@@ -147,8 +143,9 @@ class CallsEnd(MessageByMessage):
 
     def mended(self, message: Message) -> Message:
         """The message with its calls at the end; everything else keeps its order."""
-        calls_last = sorted(_inside(message), key=lambda each: isinstance(each[1], ToolCall))
-        return with_blocks(message, [block for _, _, block in calls_last])
+        inside = parts_and_blocks(message)
+        calls_last = sorted(inside, key=lambda each: isinstance(each[0], ToolCall))
+        return with_blocks(message, [block for _, block in calls_last])
 
 
 def _is_result(part: object) -> bool:
@@ -161,18 +158,12 @@ def _called(messages: Messages) -> Iterator[Message]:
     for i, message in enumerate(messages):
         calls = [
             wire_of(message).block(ToolCall(part.call_id, _named(block), "{}"))
-            for k, part, block in _inside(message)
+            for k, (part, block) in enumerate(parts_and_blocks(message))
             if isinstance(part, ToolResult) and (i, k) not in pairs
         ]
         if calls:
             yield message_of(message, "assistant", calls)
         yield message
-
-
-def _inside(message: Message) -> Iterator[tuple[int, Part, Block]]:
-    """The index of each part, the part, and its block."""
-    for k, (part, block) in enumerate(zip(message.parts, blocks(message), strict=True)):
-        yield k, part, block
 
 
 def _results(messages: Messages, i: int, answered: Pairs) -> list[Block]:
@@ -285,8 +276,7 @@ class ServerToolExchanges(RewritingRule):
 
     def welds(self, messages: Messages) -> Iterable[int]:
         """Every position from a call to its result."""
-        pairs, _ = _pairs(messages)
-        return between(pairs)
+        return between(_pairs(messages)[0])
 
     def rewritten(self, messages: Messages) -> Iterable[Message]:
         """The messages without unpaired calls and results, since only the vendor makes these."""
@@ -327,7 +317,7 @@ def _server_blocks(message: Message) -> Iterator[tuple[int, str, bool]]:
     """The index, the call id, and whether it is a result, of each block of a server tool."""
     if message.plain is not None or message.role != "assistant":
         return
-    for k, part, block in _inside(message):
+    for k, (part, block) in enumerate(parts_and_blocks(message)):
         if isinstance(part, Opaque):
             call_id, answered = block.get("id"), block.get("tool_use_id")
             if isinstance(answered, str):
@@ -358,15 +348,10 @@ class _CallIdRule(RewritingRule):
         names = {place: _free(wanted, taken) for place, wanted, _ in self._wrong(messages)}
         pairs = paired(messages).items()
         names |= {result: names[call] for result, call in pairs if call in names}
-        changes: dict[int, dict[int, str]] = {}
-        for (i, k), name in names.items():
-            changes.setdefault(i, {})[k] = name
         for i, message in enumerate(messages):
-            if i in changes:
-                now = wire_of(message).with_ids(original(message), changes[i])
-                yield made(message.wire, now, message)
-            else:
-                yield message
+            ids = {k: names[i, k] for k in range(len(message.parts)) if (i, k) in names}
+            now = wire_of(message).with_ids(original(message), ids)
+            yield made(message.wire, now, message) if ids else message
 
 
 class UniqueCallIds(_CallIdRule):

@@ -89,8 +89,8 @@ class _Following(RewritingRule):
             elif last and (self.joins_calls or not last.calls):
                 after[-1] = with_blocks(last, blocks(last) + blocks(message))
             else:
-                after.append(message_of(message, "user", [wire_of(message).block(Text(CONTINUES))]))
-                after.append(message)
+                users = message_of(message, "user", [wire_of(message).block(Text(CONTINUES))])
+                after += [users, message]
         return after
 
 
@@ -322,11 +322,7 @@ class ThinkingStays(RewritingRule):
         """The messages without thinking in the loop, since only the vendor could add the rest."""
         loop = set(_loop(messages)[0])
         for i, message in enumerate(messages):
-            now = (
-                keeping(message, lambda part: not isinstance(part, Reasoning))
-                if i in loop
-                else message
-            )
+            now = _without_thinking(message) if i in loop else message
             if now is not None:
                 yield now
 
@@ -346,6 +342,10 @@ def _loop(messages: Messages) -> tuple[list[int], list[int]]:
 def _led(message: Message) -> bool:
     """Whether the message starts with thinking."""
     return bool(message.parts) and isinstance(message.parts[0], Reasoning)
+
+
+def _without_thinking(message: Message) -> Message | None:
+    return keeping(message, lambda part: not isinstance(part, Reasoning))
 
 
 def _thinking(message: Message) -> list[Reasoning]:

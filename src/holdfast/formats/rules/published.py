@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -31,19 +32,12 @@ _KINDS: Mapping[str, type | tuple[type, ...]] = {
     "object": Mapping,
     "array": (list, tuple),
     "boolean": bool,
-    "integer": int,
-    "number": (int, float),
 }
 _HERE = Path(__file__).parent.parent
 _EMPTY = "the text is empty"
 _BARE = "the object is empty"
 _TEXT = "text"  # the ending of the types of text parts, in every format
-_ARTICLES = {
-    "string": "text",
-    "array": "a list",
-    "object": "an object",
-    "integer": "a whole number",
-}
+_ARTICLES = {"string": "text", "array": "a list", "object": "an object"}
 
 
 @cache
@@ -75,11 +69,11 @@ class WireSchema:
         if not schema:
             return
         branch, problem = self._branch(value, schema)
+        known = branch.get("enum", [branch.get("const", value)])
         if problem:
             yield place, problem
-        elif value not in branch.get("enum", [branch.get("const", value)]):
-            known = branch.get("enum", [str(branch.get("const"))])
-            yield place, f"{value!r:.40} is none of {', '.join(known)}"
+        elif value not in known:
+            yield place, f"{value!r:.40} is none of {', '.join(map(str, known))}"
         elif isinstance(value, str):
             yield from ((place, problem) for problem in _of_text(value, branch))
         elif is_list(value):
@@ -171,14 +165,11 @@ class WireSchema:
             if found := types.get(str(kind)):
                 return found, ""
             return {}, f"{kind!r:.40} is none of the types {', '.join(sorted(types))}"
-        meant = [
-            leaf
-            for leaf in types.values()
-            if (needs := set(leaf["required"]) - {"type"}) and needs <= set(value)
-        ]
-        return (
-            (meant[0], "") if len(meant) == 1 else ({}, f'there is no "type", such as {min(types)}')
-        )
+        needs = ((set(leaf["required"]) - {"type"}, leaf) for leaf in types.values())
+        meant = [leaf for fields, leaf in needs if fields and fields <= value.keys()]
+        if len(meant) == 1:
+            return meant[0], ""
+        return {}, f'there is no "type", such as {min(types)}'
 
     def _leaves(self, schema: Schema) -> Iterator[Schema]:
         if "$ref" in schema:
@@ -204,10 +195,7 @@ def _is_closed(leaf: Schema) -> bool:
 
 
 def _is_of_kind(value: object, leaf: Schema) -> bool:
-    kind = leaf.get("type")
-    if kind is None:
-        return True
-    return isinstance(value, _KINDS[kind]) and (kind == "boolean" or not isinstance(value, bool))
+    return "type" not in leaf or isinstance(value, _KINDS[leaf["type"]])
 
 
 def _of_text(value: str, leaf: Schema) -> Iterator[str]:
@@ -297,9 +285,12 @@ class CacheControls(RewritingRule):
 
     def rewritten(self, messages: Messages) -> Iterable[Message]:
         """The messages with only the newest marks, since all before a mark is cached with it."""
-        now = _kept(list(map(original, messages)), max(0, self._left))
-        for message, value in zip(messages, now, strict=True):
-            yield message if value is original(message) else made(message.wire, value, message)
+        views = list(map(original, messages))
+        going = sum(map(_marks, views)) - max(0, self._left)
+        stays = chain(repeat(False, going), repeat(True))
+        for message, view in zip(messages, views, strict=True):
+            now = _kept(view, stays)
+            yield message if now == view else made(message.wire, now, message)
 
 
 def _marks(value: object) -> int:
@@ -311,18 +302,12 @@ def _marks(value: object) -> int:
     return bool(value.get(_CACHED)) + _marks(value.get("content"))
 
 
-def _kept(content: Any, left: int) -> Any:
-    """The content with only its last ``left`` marks."""
-    if not is_list(content):
-        return content
-    now: list[Any] = []
-    for block in reversed(content):
-        marks = _marks(block)
-        kept = block
-        if marks > left:
-            kept = {field: value for field, value in block.items() if field != _CACHED or left > 0}
-            if "content" in kept:
-                kept["content"] = _kept(kept["content"], max(0, left - bool(kept.get(_CACHED))))
-        now.append(kept)
-        left = max(0, left - marks)
-    return now[::-1]
+def _kept(value: Any, stays: Iterator[bool]) -> Any:
+    """The value with the marks that stay; the mark of a block is after those in its content."""
+    if not _marks(value):
+        return value
+    if is_list(value):
+        return [_kept(block, stays) for block in value]
+    now = {**value, "content": _kept(value.get("content"), stays)}
+    is_marked = bool(value.get(_CACHED)) and next(stays)
+    return {name: now[name] for name in value if name != _CACHED or is_marked}
