@@ -285,11 +285,9 @@ def _is_chat(seen: _Seen) -> bool:
 
 def _is_plain(seen: _Seen) -> bool:
     """Whether each message has a role and one text."""
-    if len(seen.messages) != len(messages_of(seen.payload)):
-        return False
     return all(
-        type(message.get("role")) is str and type(message.get("content")) is str
-        for message in seen.messages
+        is_object(message) and type(message.get("role")) is type(message.get("content")) is str
+        for message in messages_of(seen.payload)
     )
 
 

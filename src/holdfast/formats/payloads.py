@@ -294,16 +294,18 @@ def rewritten(original: Object, texts: Mapping[Path, str]) -> Object:
     text holds.
     """
     copy: dict[str, Any] = dict(original)
-    ours: dict[Path, Any] = {(): copy}
     for path, text in texts.items():
-        holder: Any = copy
-        for depth, step in enumerate(path[:-1], 1):
-            if path[:depth] not in ours:
-                inner = holder[step]
-                ours[path[:depth]] = holder[step] = dict(inner) if is_object(inner) else list(inner)
-            holder = holder[step]
-        holder[path[-1]] = parsed_object(text) if is_object(holder.get(path[-1])) else text
+        copy = _with_text(copy, path, text)
     return copy
+
+
+def _with_text(value: Any, path: Path, text: str) -> Any:
+    if not path:
+        return parsed_object(text) if is_object(value) else text
+    step, *rest = path
+    now: Any = dict(value) if is_object(value) else list(value)
+    now[step] = _with_text(now[step] if rest else now.get(step), tuple(rest), text)
+    return now
 
 
 def compact(value: object, place: str = "", otherwise: Callable[[object], object] = str) -> str:

@@ -12,10 +12,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import reduce
+from itertools import accumulate
 from marshal import dumps
 from operator import getitem, is_
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, cast
 
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.integrity import Rules
@@ -128,20 +128,8 @@ Glance = tuple[Parts, str]
 """What a glance at a message shows: its parts, and the texts beside them, each after a newline."""
 
 
-class _RecentRead(NamedTuple):
-    """A conversation that was read; its messages hold the caller's objects."""
-
-    wire: ObjectWire
-    messages: tuple[Message, ...]
-    originals: Sequence[object]
-    content: bytes
-    """What the objects held then, since they may change."""
-
-    def overlaps(self, wire: ObjectWire, originals: Sequence[object], content: bytes) -> bool:
-        """Whether the shorter of the two conversations is the beginning of the longer one."""
-        is_same = self.wire is wire and all(map(is_, self.originals, originals))
-        shorter, longer = sorted((self.content, content), key=len)
-        return is_same and longer.startswith(shorter)
+# what the caller's objects held when they were read, since they may change; and the messages
+RecentRead = tuple[bytes, tuple[Message, ...]]
 
 
 _FEW = 64  # fewer messages are read in .2 ms, and would take the place of a longer conversation
@@ -168,7 +156,7 @@ class ObjectWire(ABC):
     rules: Rules = ()
     carriers: ClassVar[frozenset[str]] = frozenset()
     enveloped: ClassVar[frozenset[str]] = frozenset({MESSAGES, "tools"})
-    _recent: ClassVar[Sequence[_RecentRead]] = ()
+    _recent: ClassVar[Sequence[RecentRead]] = ()
     """The conversations that were read last; most come again with a few messages more."""
 
     @abstractmethod
@@ -189,8 +177,9 @@ class ObjectWire(ABC):
         for k, name in ids.items():
             part, path = located[k]
             own = part.call_id if isinstance(part, ToolResult) else cast("ToolCall", part).id
-            for depth in range(len(path)):  # the id is a field of an object around the text
-                holder = reduce(getitem, path[:depth], cast("Any", message))
+            # the id is a field of an object around the text
+            holders = accumulate(path[:-1], getitem, initial=cast("Any", message))
+            for depth, holder in enumerate(holders):
                 if is_object(holder):
                     found = [field for field in _CALL_IDS if holder.get(field) == own]
                     texts |= {(*path[:depth], field): name for field in found}
@@ -304,13 +293,22 @@ class ObjectWire(ABC):
         if not 0 < len(content) <= _MOST:
             return tuple(self._read(originals, 0))
         recent = ObjectWire._recent
-        before = next((known for known in recent if known.overlaps(self, originals, content)), None)
-        begun = before.messages[: len(originals)] if before else ()
+        before = next(
+            (known for known in recent if self._overlaps(known, originals, content)), None
+        )
+        begun = before[1][: len(originals)] if before else ()
         messages = (*begun, *self._read(originals, len(begun)))
         others = [known for known in recent if known is not before]
-        now = _RecentRead(self, messages, tuple(originals), content)
-        ObjectWire._recent = [now, *others][:_KEPT]
+        ObjectWire._recent = [(content, messages), *others][:_KEPT]
         return messages
+
+    def _overlaps(self, known: RecentRead, originals: Sequence[Any], content: bytes) -> bool:
+        """Whether the shorter of the two conversations is the beginning of the longer one."""
+        held, messages = known
+        before = [message.original for message in messages]
+        shorter, longer = sorted((held, content), key=len)
+        is_same = messages[0].wire is self and all(map(is_, before, originals))
+        return is_same and longer.startswith(shorter)
 
     def _read(self, originals: Sequence[Any], start: int) -> list[Message]:
         """The messages from ``start`` on."""
@@ -340,9 +338,7 @@ class ObjectWire(ABC):
             text = self.only_text(content[0])
         else:
             return None
-        # null and empty fields have no parts; most messages have none of the fields
-        if self.carriers.isdisjoint(message):
-            return text
+        # null and empty fields have no parts
         return None if any(map(message.get, self.carriers)) else text
 
     def _parts(self, message: Object, place: str) -> Parts:

@@ -1,5 +1,7 @@
 """Models of Anthropic's Messages API."""
 
+from functools import partial
+
 from holdfast.kernel.ports import Reply
 from holdfast.kernel.registry import needed_by
 
@@ -7,11 +9,6 @@ from .vendor import VendorModel, shared, translated
 
 with needed_by("a model of Anthropic", "anthropic"):
     import anthropic
-
-
-@shared
-def _client(api_key: str, base_url: str | None, timeout: float) -> anthropic.Anthropic:
-    return anthropic.Anthropic(api_key=api_key, base_url=base_url, timeout=timeout, max_retries=0)
 
 
 class AnthropicModel(VendorModel):
@@ -22,7 +19,7 @@ class AnthropicModel(VendorModel):
 
     vendor, provider = "Anthropic", "anthropic"
     keys, address = ("ANTHROPIC_API_KEY",), "ANTHROPIC_BASE_URL"
-    connected = staticmethod(_client)
+    connected = staticmethod(shared(partial(anthropic.Anthropic, max_retries=0)))
     example = "anthropic:claude-haiku-4-5"
     _client: anthropic.Anthropic
 

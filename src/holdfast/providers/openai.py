@@ -1,6 +1,7 @@
 """OpenAI's chat completions and embeddings, also of other servers with a ``base_url``."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from holdfast.kernel.ports import Reply
 from holdfast.kernel.registry import needed_by
@@ -14,15 +15,10 @@ with needed_by("a model of OpenAI", "openai"):
 _MOST = 8_000  # characters of a text that are embedded: its models accept 8,191 tokens
 
 
-@shared
-def _client(api_key: str, base_url: str | None, timeout: float) -> openai.OpenAI:
-    return openai.OpenAI(api_key=api_key, base_url=base_url, timeout=timeout, max_retries=0)
-
-
 class _OpenAI(VendorAccount):
     vendor, provider = "OpenAI", "openai"
     keys, address, key_elsewhere = ("OPENAI_API_KEY",), "OPENAI_BASE_URL", "none"
-    connected = staticmethod(_client)
+    connected = staticmethod(shared(partial(openai.OpenAI, max_retries=0)))
 
 
 class OpenAIModel(_OpenAI, VendorModel):

@@ -125,6 +125,7 @@ TIMEOUT = 60.0  # seconds for a request, as ``CallLimits`` has it
 class Access(TypedDict, total=False):
     """How a server is asked; by default as the vendor's variables of the environment say."""
 
+    price: Price | None
     api_key: str | None
     base_url: str | None
     timeout: float
@@ -150,13 +151,11 @@ class VendorAccount:
     usual: ClassVar[str] = ""
     """The model of an empty name."""
 
-    connected: Callable[[str, str | None, float], Any]
+    connected: Callable[..., Any]
     """Returns the client of a key and an address, with a timeout in seconds."""
 
-    def __init__(
-        self, name: str = "", *, price: Price | None = None, **account: Unpack[Access]
-    ) -> None:
-        self.name, self.price = name or self.usual, price
+    def __init__(self, name: str = "", **account: Unpack[Access]) -> None:
+        self.name, self.price = name or self.usual, account.get("price")
         self._client = self._opened(account)
 
     def _opened(self, account: Access) -> Any:
@@ -170,7 +169,8 @@ class VendorAccount:
                 place="llm",
                 advice=f"set {self.keys[0]} or give api_key=",
             )
-        return self.connected(key, address, account.get("timeout", TIMEOUT))
+        timeout = account.get("timeout", TIMEOUT)
+        return self.connected(api_key=key, base_url=address, timeout=timeout)
 
 
 class VendorModel(VendorAccount):
@@ -190,14 +190,13 @@ class VendorModel(VendorAccount):
         *,
         window: int = 0,
         thought: int | None = None,
-        price: Price | None = None,
         **account: Unpack[Access],
     ) -> None:
         if not name:
             raise ConfigError(
                 "the model has no name", place="llm", advice=f"write it as in {self.example!r}"
             )
-        super().__init__(name, price=price, **account)
+        super().__init__(name, **account)
         self.window = window
         usual = THOUGHT if name.startswith(self.thinking) else 0
         self._thought = usual if thought is None else thought
