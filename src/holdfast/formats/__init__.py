@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any, cast
 
 from holdfast.kernel.errors import FormatError
-from holdfast.kernel.messages import MediaKind
+from holdfast.kernel.messages import MEDIA_KINDS
 from holdfast.kernel.registry import Registry, rows
 from holdfast.kernel.transcript import Format, Transcript
 
@@ -216,7 +216,6 @@ def _is_gemini(seen: _Seen) -> bool:
     )
 
 
-CONVERSE_MEDIA: tuple[MediaKind, ...] = ("image", "document", "video", "audio")
 _CONVERSE_BLOCKS = frozenset(
     {"toolUse", "toolResult", "reasoningContent", "cachePoint", "guardContent"}
 )
@@ -229,7 +228,7 @@ def _is_converse(seen: _Seen) -> bool:
     """Whether a field of the body exists only in Converse, or blocks have no type."""
     if seen.body.keys() & _CONVERSE_BODY or seen.block_fields & _CONVERSE_BLOCKS:
         return True
-    return bool(seen.blocks) and seen.block_fields <= {"text", *CONVERSE_MEDIA}
+    return bool(seen.blocks) and seen.block_fields <= {"text", *MEDIA_KINDS}
 
 
 _ANTHROPIC_BLOCKS = frozenset(

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from holdfast.kernel.messages import (
+    MEDIA_KINDS,
     Media,
     MediaKind,
     Opaque,
@@ -22,7 +23,6 @@ from holdfast.kernel.messages import (
     ToolResult,
 )
 
-from . import CONVERSE_MEDIA
 from .payloads import (
     Located,
     LocatedPart,
@@ -48,7 +48,7 @@ from .wire import SPOKEN, BlockWire, ReadFields, read_fields
 
 _BLOCKS: dict[str, ReadFields | None] = {
     **read_fields("text reasoningContent cachePoint guardContent citationsContent searchResult"),
-    **dict.fromkeys(CONVERSE_MEDIA, read_fields("source format")),
+    **dict.fromkeys(MEDIA_KINDS, read_fields("source format")),
     "toolUse": read_fields("name input"),
     "toolResult": SPOKEN,
 }
@@ -131,7 +131,7 @@ def _block(block: Node) -> LocatedPart:
             return Reasoning("", signed=True), block.path
         told = held.object("reasoningText")
         return Reasoning(told.text("text"), bool(told.value.get("signature"))), block.path
-    for kind in CONVERSE_MEDIA:
+    for kind in MEDIA_KINDS:
         if kind in value:
             return _shown(block.object(kind), kind)
     return block.unknown()

@@ -9,7 +9,7 @@ may be under ``data`` or ``kwargs``, as ``messages_to_dict`` and ``dumpd`` write
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from holdfast.kernel.messages import Media, MediaKind, Reasoning, ToolResult
+from holdfast.kernel.messages import MEDIA_KINDS, Media, MediaKind, Reasoning, ToolResult
 from holdfast.kernel.registry import imported
 
 from . import LANGCHAIN_ROLES, langchain_fields, langchain_type, langchain_wrap
@@ -25,13 +25,7 @@ _TYPES: Mapping[str, str] = {role: kind for kind, role in LANGCHAIN_ROLES.items(
 _REASONED = {"thinking": "thinking", "reasoning": "reasoning", "redacted_thinking": "data"}
 _UNSEEN = frozenset({*_REASONED, "tool_use", "tool_call", "function_call"})
 """Blocks that are read elsewhere: as reasoning, and as calls."""
-_MEDIA: Mapping[str, MediaKind] = {
-    "image": "image",
-    "audio": "audio",
-    "video": "video",
-    "file": "document",
-    "document": "document",
-}
+_MEDIA: Mapping[str, MediaKind] = {**{kind: kind for kind in MEDIA_KINDS}, "file": "document"}
 
 
 class LangChain(FrameworkWire, OpenAIChat):

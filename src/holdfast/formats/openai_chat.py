@@ -16,7 +16,6 @@ from .rules.exchanges import FUNCTION_ID, OpenAIExchanges, ResultsRightAfter, Un
 from .rules.messages import AtLeastOne, CallListNotEmpty, ContentGiven, KnownRoles
 from .wire import BY_TYPE, LABEL, Glance, ObjectWire, ReadFields, read_fields, unread
 
-_REASONING = ("reasoning_content", "reasoning")
 _PARTS: Mapping[str, ReadFields] = {
     "text": read_fields("text"),
     "refusal": read_fields("refusal"),
@@ -66,7 +65,7 @@ class OpenAIChat(ObjectWire):
             text, media = joined(_content(node))
             yield ToolResult(FUNCTION_ID + call_id if old else call_id, text, media), ("content",)
             return
-        for field in _REASONING:
+        for field in ("reasoning_content", "reasoning"):
             if message.get(field):
                 yield Reasoning(node.text(field)), (field,)
                 break

@@ -50,7 +50,6 @@ from .rules.exchanges import (
 from .rules.messages import AtLeastOne, KnownRoles
 from .wire import BY_TYPE, ObjectWire, ReadFields, read_fields
 
-_CONTINUES = ("previous_response_id", "conversation")
 _PARTS: Mapping[str, ReadFields] = {
     "input_text": read_fields("text"),
     "output_text": read_fields("text annotations logprobs"),
@@ -71,7 +70,6 @@ _READ_FIELDS: ReadFields = {
     }
 }
 """Types of items that are read, and the fields of their texts; a message may omit its type."""
-_STREAMS = ("stdout", "stderr")
 
 
 def kind_of(item: Object) -> str:
@@ -86,7 +84,7 @@ _REFERENCE = "item_reference"
 _COMPACTION = "compaction"
 _KEPT = frozenset({_REFERENCE, "configuration_update", "mcp_list_tools", "tool_search_output"})
 """Items that others may need: references to items that the vendor keeps, and tools."""
-_IDS = ("call_id", "approval_request_id")
+
 _ANSWERS = ("_output", "_response")
 _HALVES = (*_ANSWERS, "computer_call", "tool_search_call")
 """Endings of the unread kinds that the vendor refuses without their other half."""
@@ -264,7 +262,7 @@ def _ties(message: Message) -> Iterable[object]:
         return ()
     value = original(message)
     own = ["id"] if value.get("type") == "mcp_approval_request" else []
-    return map(value.get, [*_IDS, *own])
+    return map(value.get, ["call_id", "approval_request_id", *own])
 
 
 class OpenAIResponses(ObjectWire):
@@ -298,7 +296,8 @@ class OpenAIResponses(ObjectWire):
 
     def continues(self, payload: object) -> str:
         """The field that continues a conversation kept by the vendor; empty if there is none."""
-        return next(filter(body_of(payload).get, _CONTINUES), "")
+        fields = "previous_response_id", "conversation"
+        return next(filter(body_of(payload).get, fields), "")
 
     def named_role(self, original: object, place: str) -> Role:
         """The role of a message; an output is the tool's, any other item the assistant's."""
@@ -367,7 +366,7 @@ def _output(item: Node) -> Located:
         refuse(output, item.place("output"), "give a list of what each command wrote")
     else:
         for each in item.objects("output"):
-            for stream in _STREAMS:
+            for stream in ("stdout", "stderr"):
                 if each.value.get(stream):
                     yield Text(each.text(stream)), ()
 

@@ -335,11 +335,6 @@ def parsed_object(text: str) -> dict[str, Any]:
     return {"text": text} if found is None else found
 
 
-_MARKS = frozenset({"role", "type"})
-_ANSWER = "message"  # the type of a Messages API answer, of which the API accepts two fields
-_TAKEN_BACK = ("role", "content")
-
-
 def as_sent(payload: Any) -> Any:
     """The payload with dictionaries for such objects; the same payload if it has none.
 
@@ -385,8 +380,10 @@ def _item(item: Any) -> Any:
         return imported("pydantic:TypeAdapter")(item.__class__).dump_python(item, mode="json")
     else:
         return item
-    if not is_object(dumped) or _MARKS.isdisjoint(dumped):
+    if not is_object(dumped) or dumped.keys().isdisjoint(("role", "type")):
         return item
-    if dumped.get("type") == _ANSWER:
-        return {field: dumped.get(field) for field in _TAKEN_BACK}
+    if (
+        dumped.get("type") == "message"
+    ):  # an answer of the Messages API, which takes back two fields
+        return {field: dumped.get(field) for field in ("role", "content")}
     return dumped

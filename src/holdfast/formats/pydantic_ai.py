@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import (
+    MEDIA_KINDS,
     Media,
     MediaKind,
     Messages,
@@ -53,12 +54,7 @@ _MESSAGE: ReadFields = {BY_TYPE: {}}
 """The fields that are no parts are the framework's own, and not counted."""
 _KINDS: Mapping[str, Role] = {"request": "user", "response": "assistant"}
 _SYSTEM, _USER, _TEXT = "system-prompt", "user-prompt", "text"
-_SHOWN: Mapping[str, MediaKind] = {
-    "image-url": "image",
-    "audio-url": "audio",
-    "video-url": "video",
-    "document-url": "document",
-}
+_SHOWN: Mapping[str, MediaKind] = {f"{kind}-url": kind for kind in MEDIA_KINDS}
 
 
 class SystemPartsStay(Rule):

@@ -50,9 +50,9 @@ from .payloads import (
     schemas,
 )
 
-_MEDIA = frozenset({"bytes", "data", "file_data", "image_url", "url"})
-_UNREAD = frozenset({"signature", "thoughtSignature", "thought_signature"})
-_SKIPPED = frozenset({"citations"})
+_NO_TEXTS = frozenset(
+    "bytes data file_data image_url url signature thoughtSignature thought_signature".split()
+)
 _LABELS = frozenset(
     "call_id detail file_id format id media_type mimeType mime_type phase role status tool_call_id"
     " toolUseId tool_use_id ttl type".split()
@@ -65,7 +65,7 @@ def said(value: object, field: str = "") -> Iterator[str]:
     """All texts in the value of this field, at any depth."""
     if isinstance(value, str):
         text = value[LABEL:] if field in _LABELS else value
-        if text and field not in _MEDIA and field not in _UNREAD:
+        if text and field not in _NO_TEXTS:
             yield text
     elif is_object(value):
         yield from unread(value, {})
@@ -107,7 +107,7 @@ def unread(value: object, read: ReadFields) -> Sequence[str]:
                 found += unread(inner, fields[field])
         elif is_text and field in _LABELS and len(inner) <= LABEL:  # true of most others
             continue
-        elif field not in _SKIPPED:
+        elif field != "citations":
             if len(str(field)) > LABEL:  # dictionaries of others may have a number as a name
                 found.append(str(field))
             found += said(inner, field)
@@ -115,7 +115,7 @@ def unread(value: object, read: ReadFields) -> Sequence[str]:
 
 
 SPOKEN = read_fields("role content")
-_NAMES = frozenset({"role", "name"})
+
 _SCHEMAS = (
     "response_format",
     "output_config",
@@ -345,7 +345,7 @@ class ObjectWire(ABC):
         parts = tuple([part for part, _ in self.locate(message, place)])
         if not parts and message.get(self.content) is None:
             for field, value in message.items():
-                if field not in _NAMES and any(said(value, field)):
+                if field not in ("role", "name") and any(said(value, field)):
                     # it would be counted as nothing
                     raise FormatError(
                         f'the message has "{field}" and no "{self.content}"',

@@ -28,7 +28,7 @@ Tokens = Annotated[
 """From 1, since nothing fits into 0 tokens."""
 
 _WRITTEN = re.compile(
-    r"(\d{1,3}(?:[,_]\d{3})*|\d{1,15}|\d{1,6}\.\d{1,6}(?=[km]))(k|m)?", re.ASCII | re.IGNORECASE
+    r"(\d{1,3}(?:[,_]\d{3})*|\d{1,15}|\d{1,6}\.\d{1,6}(?=[km]))([km]?)", re.ASCII | re.IGNORECASE
 )
 _SCALE = {"": 1, "k": 1_000, "m": 1_000_000}  # decimal, as vendors write windows
 
@@ -39,7 +39,7 @@ def tokens_in(text: str) -> int | None:
     if not found:
         return None
     whole, _, part = re.sub("[,_]", "", found[1]).partition(".")
-    return int(int(whole + part) * _SCALE[(found[2] or "").lower()] // 10 ** len(part))
+    return int(int(whole + part) * _SCALE[found[2].lower()] // 10 ** len(part))
 
 
 def written_tokens(text: str, least: int = 0, place: str = "") -> int:

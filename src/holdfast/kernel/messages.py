@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, get_args, runtime_checkable
 
 Role = Literal["system", "user", "assistant", "tool"]
 """The four roles; ``developer`` is read as system, ``human`` as user, ``function`` as tool."""
 
-MediaKind = Literal["image", "document", "audio", "video"]
+MediaKind = Literal["image", "document", "video", "audio"]
+MEDIA_KINDS: tuple[MediaKind, ...] = get_args(MediaKind)
 
 
 class Text(NamedTuple):

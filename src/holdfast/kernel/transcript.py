@@ -15,8 +15,6 @@ from .forks import cached_property
 from .integrity import Rule, Rules, Violation
 from .messages import Message, Messages, Parts, Role, Text, Wire
 
-_SHAPE = ("units", "newest", "protected", "turns", "user_positions")
-
 Preference = Literal["task", "newest_user"]
 
 
@@ -59,9 +57,9 @@ class Transcript:
     def reworded(self, messages: tuple[Message, ...]) -> Transcript:
         """The same conversation with other texts in the same positions; cached spans are kept."""
         after = replace(self, messages=messages)
-        after.__dict__.update(
-            {name: self.__dict__[name] for name in _SHAPE if name in self.__dict__}
-        )
+        for name in ("units", "newest", "protected", "turns", "user_positions"):
+            if name in self.__dict__:
+                after.__dict__[name] = self.__dict__[name]
         return after
 
     @cached_property

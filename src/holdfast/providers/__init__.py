@@ -59,11 +59,6 @@ EMBEDDERS = Registry(
 )
 """Like ``MODELS``, for embedders."""
 
-_MODEL_ADVICE = (
-    "give 'vendor:name', a function of the prompt, "
-    "or an object with complete(prompt, system, max_tokens)"
-)
-_EMBEDDER_ADVICE = "give 'vendor:name', a function of the texts, or an object with embed(texts)"
 
 ModelSpec = str | Model | Callable[[str], Any]
 EmbedderSpec = str | Embedder | Callable[[Sequence[str]], Any]
@@ -71,12 +66,14 @@ EmbedderSpec = str | Embedder | Callable[[Sequence[str]], Any]
 
 def check_model(spec: ModelSpec) -> None:
     """Raise ConfigError for what ``open_model`` would refuse, without importing a package."""
-    _check(MODELS, spec, "complete", "llm", _MODEL_ADVICE)
+    means = "a function of the prompt, or an object with complete(prompt, system, max_tokens)"
+    _check(MODELS, spec, "complete", "llm", means)
 
 
 def check_embedder(spec: EmbedderSpec) -> None:
     """Like ``check_model``, for embedders."""
-    _check(EMBEDDERS, spec, "embed", "embedder", _EMBEDDER_ADVICE)
+    means = "a function of the texts, or an object with embed(texts)"
+    _check(EMBEDDERS, spec, "embed", "embedder", means)
 
 
 def open_model(spec: ModelSpec) -> Model:
@@ -98,13 +95,9 @@ def open_embedder(spec: EmbedderSpec) -> Embedder:
     return cast("Embedder", _opened(EMBEDDERS, spec, Embedder))
 
 
-_LOCAL = ("numpy", "tokenizers", "wordllama")
-"""The packages of the extra ``local``."""
-
-
 def has_local_vectors() -> bool:
-    """Whether static vectors are installed; loads nothing."""
-    return all(map(find_spec, _LOCAL))
+    """Whether the packages of the extra ``local`` are installed; loads nothing."""
+    return all(map(find_spec, ("numpy", "tokenizers", "wordllama")))
 
 
 @cache
@@ -116,7 +109,7 @@ def default_embedder() -> Embedder:
         return open_embedder("lexical")
 
 
-def _check(vendors: Registry, spec: object, method: str, place: str, advice: str) -> None:
+def _check(vendors: Registry, spec: object, method: str, place: str, means: str) -> None:
     if isinstance(spec, str):
         vendor, mark, name = spec.partition(":")
         if vendor not in vendors:
@@ -129,7 +122,8 @@ def _check(vendors: Registry, spec: object, method: str, place: str, advice: str
         what = (
             f"the class {spec.__name__}" if isinstance(spec, type) else f"a {type(spec).__name__}"
         )
-        raise ConfigError(f"{what} cannot be used as {place}", place=place, advice=advice)
+        problem, advice = f"{what} cannot be used as {place}", f"give 'vendor:name', {means}"
+        raise ConfigError(problem, place=place, advice=advice)
 
 
 def _opened(vendors: Registry, spec: object, port: type) -> object:

@@ -22,9 +22,6 @@ with needed_by("a model of Google", "gemini"):
     from google import genai
     from google.genai import errors, types
 
-_BROKEN = (httpx.TransportError, httpx2.TransportError)
-"""The package uses httpx before its version 3 and httpx2 since then; it installs both."""
-
 
 @shared
 def _client(api_key: str, base_url: str | None, timeout: float) -> genai.Client:
@@ -89,7 +86,8 @@ class GeminiEmbedder(_Gemini):
 
 @contextmanager
 def _translated() -> Generator[None]:
-    with reading("Google", _BROKEN):
+    # the package uses httpx before its version 3 and httpx2 since then; it installs both
+    with reading("Google", httpx.TransportError, httpx2.TransportError):
         try:
             yield
         except errors.APIError as fault:

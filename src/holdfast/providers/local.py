@@ -22,13 +22,12 @@ with needed_by(_NEED, _EXTRA):
     import numpy.typing as npt
     from tokenizers import Tokenizer
 
+
 _PACKAGE = "wordllama"
 _WEIGHTS = Path("weights", "l2_supercat_256.safetensors")
 _TOKENIZER = Path("tokenizers", "l2_supercat_tokenizer_config.json")
-_TENSOR = "embedding.weight"
-_TOKENS_AT_ONCE = 4_096  # of one text: their vectors of 256 numbers take 4 MB
 
-Floats = npt.NDArray[np.float32]
+_TOKENS_AT_ONCE = 4_096  # of one text: their vectors of 256 numbers take 4 MB
 
 
 class LocalEmbedder:
@@ -48,7 +47,7 @@ class LocalEmbedder:
         listed: list[list[float]] = self.rows(texts).tolist()
         return listed
 
-    def rows(self, texts: Sequence[str]) -> Floats:
+    def rows(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """The vectors of the texts as a matrix."""
         vectors = _vectors()
         found = np.zeros((len(texts), vectors.shape[1]), np.float32)
@@ -64,11 +63,12 @@ class LocalEmbedder:
 
 def _files() -> tuple[Path, Path]:
     """The files of the tokenizer and of the vectors. Raises MissingExtraError without them."""
-    spec = find_spec(_PACKAGE)
-    home = Path(next(iter(spec.submodule_search_locations or ()))) if spec else Path()
-    if spec is None or not (home / _WEIGHTS).is_file() or not (home / _TOKENIZER).is_file():
+    package = find_spec(_PACKAGE)
+    home = Path(package.origin or "").parent if package else Path()
+    files = home / _TOKENIZER, home / _WEIGHTS
+    if package is None or not all(map(Path.is_file, files)):
         raise MissingExtraError(_NEED, _EXTRA)
-    return home / _TOKENIZER, home / _WEIGHTS
+    return files
 
 
 _LOADING = brief_lock()
@@ -91,7 +91,7 @@ def _vectors() -> npt.NDArray[np.float16]:
     path = _files()[1]
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
-        told = json.loads(file.read(length))[_TENSOR]
+        told = json.loads(file.read(length))["embedding.weight"]
     rows, columns = told["shape"]
     start = 8 + length + told["data_offsets"][0]
     # a view: a memmap indexes in Python

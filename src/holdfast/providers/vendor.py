@@ -116,8 +116,6 @@ def _number(value: str, scale: float = 1) -> float | None:
 P = ParamSpec("P")
 Client = TypeVar("Client")
 
-Errors = type[Exception] | tuple[type[Exception], ...]
-
 
 TIMEOUT = 60.0  # seconds for a request, as ``CallLimits`` has it
 
@@ -203,7 +201,7 @@ class VendorModel(VendorAccount):
 
 
 @contextmanager
-def reading(vendor: str, broken: Errors) -> Generator[None]:
+def reading(vendor: str, *broken: type[Exception]) -> Generator[None]:
     """Turn lost connections (``broken``) and unreadable answers into TransientError."""
     try:
         yield

@@ -20,7 +20,7 @@ from holdfast.kernel.ports import Accuracy, Count, Tariff
 from .media import media_tokens
 
 FREE = Tariff(message=0, call=0, conversation=0)  # these designs add nothing
-OVERHEADS = Tariff(message=4, call=10, conversation=10, result_id=True)  # llm4s's (L.1)
+OVERHEADS = Tariff(result_id=True)  # llm4s's (L.1): its other numbers are the usual ones
 ROUGH = Accuracy("approximate", 0.25)
 """The mean error of characters / 4 against o200k_base on the texts of ``estimate`` is 22 %, more
 for CJK."""

@@ -11,8 +11,6 @@ from holdfast.kernel.edits import Drop, Edit, Insert
 from holdfast.kernel.integrity import Problems, Rule
 from holdfast.kernel.messages import Message, Messages, Part, Role, Text, Wire
 
-Block = Object
-
 
 class RewritingRule(Rule):
     """A rule whose repair returns the messages as they should be; edits follow from that."""
@@ -77,20 +75,20 @@ def without_field(message: Message, name: str) -> Message:
     return made(message.wire, fields, message)
 
 
-def blocks(message: Message) -> list[Block]:
+def blocks(message: Message) -> list[Object]:
     """The content blocks of a message, one for each part; a plain text counts as one block."""
     content: object = original(message).get(wire_of(message).content)
     if isinstance(content, str):
         return [wire_of(message).block(Text(content))]
-    return list(cast("Sequence[Block]", content or ()))
+    return list(cast("Sequence[Object]", content or ()))
 
 
-def parts_and_blocks(message: Message) -> Iterable[tuple[Part, Block]]:
+def parts_and_blocks(message: Message) -> Iterable[tuple[Part, Object]]:
     """Each part of a message with its block."""
     return zip(message.parts, blocks(message), strict=True)
 
 
-def with_blocks(message: Message, now: Sequence[Block]) -> Message:
+def with_blocks(message: Message, now: Sequence[Object]) -> Message:
     """The message with these blocks; the same message if they are its own."""
     if list(now) == blocks(message):
         return message
@@ -103,7 +101,7 @@ def keeping(message: Message, stays: Callable[[Part], bool]) -> Message | None:
     return with_blocks(message, now) if now else None
 
 
-def message_of(beside: Message, role: Role, now: Sequence[Block]) -> Message:
+def message_of(beside: Message, role: Role, now: Sequence[Object]) -> Message:
     """A new message of these blocks, on the wire of ``beside``."""
     return made(beside.wire, wire_of(beside).holding(role, now))
 

@@ -12,7 +12,6 @@ from holdfast.kernel.integrity import Problems, ToolExchanges
 from holdfast.kernel.messages import Message, Messages, Opaque, Text, ToolCall, ToolResult
 
 from . import (
-    Block,
     MessageByMessage,
     RewritingRule,
     between,
@@ -74,7 +73,7 @@ class _ResultsOpenNext(RewritingRule):
         """
         messages = list(_called(messages))
         found = answers(paired(messages))
-        results: list[Block] = []
+        results: list[Object] = []
         for i, message in enumerate(messages):
             if results and message.role != "user":
                 yield message_of(message, "user", results)
@@ -87,7 +86,7 @@ class _ResultsOpenNext(RewritingRule):
             yield message_of(messages[-1], "user", results)
 
 
-def _named(block: Block) -> str:
+def _named(block: Object) -> str:
     """The name of the tool, if the block of its result has it."""
     inner = (value.get("name") for value in block.values() if is_object(value))
     return next((name for name in inner if isinstance(name, str) and name), NO_NAME)
@@ -166,7 +165,7 @@ def _called(messages: Messages) -> Iterator[Message]:
         yield message
 
 
-def _results(messages: Messages, i: int, answered: Pairs) -> list[Block]:
+def _results(messages: Messages, i: int, answered: Pairs) -> list[Object]:
     """The results of message ``i``'s calls: the existing ones, then notes for missing ones."""
     caller = messages[i]
     results = [blocks(messages[at])[k] for at, k in answered.values()]

@@ -144,7 +144,6 @@ class KnownRoles(MessageByMessage):
         )
 
 
-_IN_PLACE_OF_CONTENT = ("tool_calls", "function_call", "refusal", "audio")
 _EMPTY = "the message is empty"
 
 
@@ -155,8 +154,8 @@ class ContentGiven(MessageByMessage):
 
     def problem(self, message: Message) -> str:
         """Content that is null, without one of these."""
-        value = original(message)
-        if value.get("content") is not None or any(map(value.get, _IN_PLACE_OF_CONTENT)):
+        given = map(original(message).get, ("tool_calls", "function_call", "refusal", "audio"))
+        if original(message).get("content") is not None or any(given):
             return ""
         return "content is null, and the message calls no tool"
 

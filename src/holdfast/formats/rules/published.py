@@ -33,7 +33,7 @@ _KINDS: Mapping[str, type | tuple[type, ...]] = {
     "array": (list, tuple),
     "boolean": bool,
 }
-_HERE = Path(__file__).parent.parent
+
 _EMPTY = "the text is empty"
 _BARE = "the object is empty"
 _TEXT = "text"  # the ending of the types of text parts, in every format
@@ -43,7 +43,7 @@ _ARTICLES = {"string": "text", "array": "a list", "object": "an object"}
 @cache
 def published(name: str) -> WireSchema:
     """The published schema of this format's messages."""
-    text = (_HERE / f"published_{name}.json").read_text("utf-8")
+    text = Path(__file__).parents[1].joinpath(f"published_{name}.json").read_text("utf-8")
     schema: WireSchema = typed(json.loads(text), WireSchema)
     return schema
 
