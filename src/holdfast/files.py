@@ -30,11 +30,12 @@ def write_all(contents: Mapping[str, bytes]) -> None:
     with ExitStack() as moved:
         for file, content in contents.items():
             moved.enter_context(as_input_errors(file, "written", "name another file"))
-            if Path(file).exists() and not Path(file).is_file():
+            target = Path(file)
+            if target.exists() and not target.is_file():
                 # a device or a pipe cannot be replaced
-                Path(file).write_bytes(content)
+                target.write_bytes(content)
             else:
-                part = moved.enter_context(replacing(Path(file)))
+                part = moved.enter_context(replacing(target))
                 part.write_bytes(content)
                 _flush(part)
 

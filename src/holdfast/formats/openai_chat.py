@@ -77,10 +77,8 @@ class OpenAIChat(ObjectWire):
         if message.get("function_call"):
             call = node.object("function_call")
             name = call.text("name")
-            yield (
-                ToolCall(FUNCTION_ID + name, name, call.written_arguments("arguments")),
-                call.at("arguments"),
-            )
+            arguments = call.written_arguments("arguments")
+            yield ToolCall(FUNCTION_ID + name, name, arguments), call.at("arguments")
         yield from map(_call, node.objects("tool_calls"))
 
     def extra_texts(self, message: Object) -> Sequence[str]:

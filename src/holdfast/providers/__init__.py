@@ -33,9 +33,9 @@ class FunctionProvider:
 
 
 MODELS = Registry(
-    noun="model vendor",
-    group="models",
-    table=rows("""
+    "model vendor",
+    "models",
+    rows("""
         openai holdfast.providers.openai:OpenAIModel
         anthropic holdfast.providers.anthropic:AnthropicModel
         gemini holdfast.providers.gemini:GeminiModel
@@ -47,9 +47,9 @@ MODELS = Registry(
 """Vendors by the name before the colon; each is called with the text after it."""
 
 EMBEDDERS = Registry(
-    noun="embedder",
-    group="embedders",
-    table=rows("""
+    "embedder",
+    "embedders",
+    rows("""
         openai holdfast.providers.openai:OpenAIEmbedder
         gemini holdfast.providers.gemini:GeminiEmbedder
         local holdfast.providers.local:LocalEmbedder

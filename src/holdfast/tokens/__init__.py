@@ -27,9 +27,9 @@ Counter = str | TokenCounter | Count | None
 """A counter by its name or a model's, as an object, or as a function of a text."""
 
 COUNTERS = Registry(
-    noun="token counter",
-    group="counters",
-    table=rows("""
+    "token counter",
+    "counters",
+    rows("""
         o200k_base holdfast.tokens.bpe:O200K_BASE
         cl100k_base holdfast.tokens.bpe:CL100K_BASE
         estimate holdfast.tokens.estimate:ESTIMATE

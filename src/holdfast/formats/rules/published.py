@@ -120,8 +120,11 @@ class WireSchema:
             if not value and branch.get("minItems") and self._accepts("string", schema):
                 return ""
             inner, nothing = branch.get("items", {}), {(".text", _EMPTY), ("", _BARE)}
-            told = [item for item in value if nothing.isdisjoint(self.flaws(item, inner, ""))]
-            return [self.mended(item, inner) for item in told]
+            return [
+                self.mended(item, inner)
+                for item in value
+                if nothing.isdisjoint(self.flaws(item, inner, ""))
+            ]
         if not is_object(value):
             return value
         fields = branch.get("properties", {})
