@@ -161,7 +161,7 @@ def written(
 
 def _in_blocks(form: BlockWire, turns: Sequence[Turn], names: dict[str, str]) -> Iterator[object]:
     results: list[Object] = []
-    for turn in turns:
+    for turn in (*turns, Turn("user", ())):  # results are in one message, before what is said next
         said = list(_said(turn))
         names |= {part.id: part.name for part in said if isinstance(part, ToolCall)}
         blocks = [
@@ -178,8 +178,6 @@ def _in_blocks(form: BlockWire, turns: Sequence[Turn], names: dict[str, str]) ->
             yield form.compose(turn.role, said[0].text)
         elif blocks:
             yield form.holding(turn.role, blocks)
-    if results:
-        yield form.holding("user", results)
 
 
 # Chat Completions

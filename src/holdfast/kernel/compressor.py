@@ -70,9 +70,11 @@ class Compressor(Protocol):
     @property
     def name(self) -> str:
         """The name in results and logs, such as ``sliding_window``."""
+        ...
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Plan | Flow:
         """Return the plan, or a generator that returns it if a store or a model is needed."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,11 @@ class Held(Protocol):
 
     def acquire(self) -> object:
         """Wait until no other thread uses it."""
+        ...
 
     def release(self) -> object:
         """Let other threads use it."""
+        ...
 
 
 class Forks:

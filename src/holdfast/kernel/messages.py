@@ -93,21 +93,26 @@ class Wire(Protocol):
     @property
     def name(self) -> str:
         """The name of the format."""
+        ...
 
     def parts(self, original: object) -> Parts:
         """The parts of a message, in its order."""
+        ...
 
     def render(self, original: object, texts: Texts) -> object:
         """A copy of the message with these texts in the parts at these indices.
 
         A tool result becomes its new text alone, without media.
         """
+        ...
 
     def compose(self, role: Role, text: str) -> object:
         """A new message."""
+        ...
 
     def role(self, original: object) -> Role:
         """The role of a message; it differs from a composed one's if the vendor lacks that."""
+        ...
 
 
 @runtime_checkable
@@ -116,6 +121,7 @@ class Viewing(Protocol):
 
     def view(self, original: object) -> Mapping[str, Any]:
         """The message as a JSON object; the same object if it is one already."""
+        ...
 
     def rebuilt(self, value: Mapping[str, Any], was: object = None) -> object:
         """The message that corresponds to a view.
@@ -123,6 +129,7 @@ class Viewing(Protocol):
         ``was`` is the message of which it is a new version: fields that the view does not show are
         kept.
         """
+        ...
 
 
 class Message:

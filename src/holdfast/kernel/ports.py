@@ -33,13 +33,16 @@ class TokenCounter(Protocol):
     @property
     def name(self) -> str:
         """The vocabulary or formula, such as ``o200k_base``."""
+        ...
 
     @property
     def accuracy(self) -> Accuracy:
         """How exact the counts are for the model that they were chosen for."""
+        ...
 
     def count(self, text: str) -> int:
         """Tokens of the text, without overhead; at least 0 for any str."""
+        ...
 
 
 @runtime_checkable
@@ -48,6 +51,7 @@ class MessageCounter(Protocol):
 
     def count_message(self, message: Message) -> int:
         """Tokens of the message, everything included."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,7 @@ class Priced(Protocol):
     @property
     def tariff(self) -> Tariff:
         """What is added to the texts."""
+        ...
 
 
 @runtime_checkable
@@ -81,12 +86,15 @@ class KeyValueStore(Protocol):
 
     def get(self, key: str) -> str | Awaitable[str | None] | None:
         """The value, or None."""
+        ...
 
     def set(self, key: str, value: str) -> object | Awaitable[object]:
         """Store the value, replacing an earlier one."""
+        ...
 
     def delete(self, key: str) -> object | Awaitable[object]:
         """Delete the key; an unknown key is not an error."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +114,7 @@ class Model(Protocol):
         self, prompt: str, *, system: str = "", max_tokens: int = 512
     ) -> str | Reply | Awaitable[str | Reply]:
         """The reply to the prompt, at most ``max_tokens`` long."""
+        ...
 
 
 @runtime_checkable
@@ -116,6 +125,7 @@ class Embedder(Protocol):
         self, texts: Sequence[str]
     ) -> Sequence[Sequence[float]] | Awaitable[Sequence[Sequence[float]]]:
         """One vector for each text, in order."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,15 +162,19 @@ class ContentKind(Protocol):
     @property
     def name(self) -> str:
         """One word, as in references: ``json``, ``log``, ``diff``."""
+        ...
 
     def recognises(self, text: str) -> bool:
         """Whether the text is of this kind, judged by its structure."""
+        ...
 
     def compact(self, text: str) -> str | None:
         """A shorter form of the same value, up to white space between tokens, or None."""
+        ...
 
     def shrink(self, text: str, room: Room) -> Shrunk:
         """The most useful form of the text that fits the room, which is at least 1 token."""
+        ...
 
 
 @runtime_checkable
@@ -172,6 +186,7 @@ class Fitting(Protocol):
 
         It is 0 for a text that the kind does not recognise.
         """
+        ...
 
 
 class Ask(Generic[T_co]):

@@ -23,9 +23,11 @@ class Seal(Protocol):
 
     def sealed(self, text: str, role: Role) -> str:
         """The text, signed if it is a summary."""
+        ...
 
     def knows(self, key: str) -> bool:
         """Whether a reference with this key is genuine."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -315,18 +317,22 @@ class Format(Wire, Protocol):
     @property
     def rules(self) -> Rules:
         """The rules that ``read`` gives to the transcript."""
+        ...
 
     def recognises(self, payload: object) -> bool:
         """Whether a list of messages or a request body has this format, judged by its fields."""
+        ...
 
     def key(self, payload: object) -> str:
         """The field of a request body that holds the messages; empty for a list."""
+        ...
 
     def read(self, payload: object, tools: object = None) -> Transcript:
         """The transcript of the payload.
 
         Raises FormatError or InputError, naming message and field.
         """
+        ...
 
 
 @runtime_checkable
@@ -335,6 +341,7 @@ class Publishing(Protocol):
 
     def published(self, payload: object) -> Rules:
         """The rules for these fields, given what is sent beside the messages."""
+        ...
 
 
 @runtime_checkable
@@ -343,3 +350,4 @@ class Continuing(Protocol):
 
     def continues(self, payload: object) -> str:
         """The field that continues one; empty if the request holds the whole conversation."""
+        ...

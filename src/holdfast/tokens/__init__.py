@@ -80,8 +80,7 @@ def _named(name: str) -> TokenCounter:
             raise ConfigError(
                 f"{name!r:.40} names no number of tokens", place="counter", advice="write fixed:100"
             )
-        fixed: TokenCounter = imported("holdfast.tokens.formulas:Fixed")(tokens)
-        return fixed
+        return _counter(imported("holdfast.tokens.formulas:Fixed")(tokens))
     family = family_of(name)
     if family.own:
         with suppress(MissingExtraError):
@@ -121,8 +120,7 @@ def _counter(found: object) -> TokenCounter:
     if isinstance(made, TokenCounter):
         return made
     if callable(made):
-        of_function: TokenCounter = imported("holdfast.tokens.formulas:of_function")(made)
-        return of_function
+        return _counter(imported("holdfast.tokens.formulas:of_function")(made))
     raise ConfigError(
         f"{type(made).__name__} is not a token counter",
         place="counter",
@@ -174,6 +172,7 @@ class CountsByLine(Protocol):
 
     def lines(self, text: str) -> Sequence[str]:
         """The text in parts whose counts add up to its own."""
+        ...
 
 
 def count_memo(counter: TokenCounter) -> Memo[str, int]:

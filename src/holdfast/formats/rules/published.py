@@ -311,6 +311,9 @@ def _kept(value: Any, stays: Iterator[bool]) -> Any:
         return value
     if is_list(value):
         return [_kept(block, stays) for block in value]
-    now = {**value, "content": _kept(value.get("content"), stays)}
-    is_marked = bool(value.get(_CACHED)) and next(stays)
-    return {name: now[name] for name in value if name != _CACHED or is_marked}
+    now = {
+        name: _kept(inner, stays) if name == "content" else inner for name, inner in value.items()
+    }
+    if now.get(_CACHED) and not next(stays):
+        del now[_CACHED]
+    return now
