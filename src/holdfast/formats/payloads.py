@@ -382,8 +382,6 @@ def _item(item: Any) -> Any:
         return item
     if not is_object(dumped) or dumped.keys().isdisjoint(("role", "type")):
         return item
-    if (
-        dumped.get("type") == "message"
-    ):  # an answer of the Messages API, which takes back two fields
+    if dumped.get("type") == "message":  # an answer of the Messages API, which accepts two fields
         return {field: dumped.get(field) for field in ("role", "content")}
     return dumped

@@ -123,7 +123,7 @@ TIMEOUT = 60.0  # seconds for a request, as ``CallLimits`` has it
 class Access(TypedDict, total=False):
     """How a server is asked; by default as the vendor's variables of the environment say."""
 
-    price: Price | None
+    price: Price | None  # in place of the list price
     api_key: str | None
     base_url: str | None
     timeout: float

@@ -349,8 +349,11 @@ class _CallIdRule(RewritingRule):
         names |= {result: names[call] for result, call in pairs if call in names}
         for i, message in enumerate(messages):
             ids = {k: names[i, k] for k in range(len(message.parts)) if (i, k) in names}
-            now = wire_of(message).with_ids(original(message), ids)
-            yield made(message.wire, now, message) if ids else message
+            if ids:
+                now = wire_of(message).with_ids(original(message), ids)
+                yield made(message.wire, now, message)
+            else:
+                yield message
 
 
 class UniqueCallIds(_CallIdRule):

@@ -154,8 +154,9 @@ class ContentGiven(MessageByMessage):
 
     def problem(self, message: Message) -> str:
         """Content that is null, without one of these."""
-        given = map(original(message).get, ("tool_calls", "function_call", "refusal", "audio"))
-        if original(message).get("content") is not None or any(given):
+        value = original(message)
+        others = map(value.get, ("tool_calls", "function_call", "refusal", "audio"))
+        if value.get("content") is not None or any(others):
             return ""
         return "content is null, and the message calls no tool"
 
