@@ -157,7 +157,9 @@ class WireSchema:
     def _branch(self, value: object, schema: Schema) -> tuple[Schema, str]:
         """The alternative of the schema that the value is meant to be, or why there is none."""
         leaves = list(self._leaves(schema))
-        fitting = [leaf for leaf in leaves if _is_of_kind(value, leaf)]
+        fitting = [
+            leaf for leaf in leaves if "type" not in leaf or isinstance(value, _KINDS[leaf["type"]])
+        ]
         if not fitting:
             kinds = {_ARTICLES.get(str(leaf["type"]), str(leaf["type"])) for leaf in leaves}
             return {}, f"{named(value)}, where {' or '.join(sorted(kinds))} belongs"
@@ -195,10 +197,6 @@ def _type_of(leaf: Schema) -> str:
 def _is_closed(leaf: Schema) -> bool:
     """Whether objects may have only the named fields; a condition names just some of them."""
     return "properties" in leaf and "type" in leaf
-
-
-def _is_of_kind(value: object, leaf: Schema) -> bool:
-    return "type" not in leaf or isinstance(value, _KINDS[leaf["type"]])
 
 
 def _of_text(value: str, leaf: Schema) -> Iterator[str]:
