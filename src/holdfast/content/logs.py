@@ -204,6 +204,10 @@ class Layout:
         """The head of each masked line: read to recognise a log, and again to read it."""
         return {shape: self._head(shape) for shape in dict.fromkeys(self.shapes)}
 
+    def head(self, row: int) -> Head:
+        """The head of a line."""
+        return self.heads[self.shapes[row]]
+
     def _head(self, shape: str) -> Head:
         """The head of a masked line; empty for a line that continues another.
 
@@ -249,8 +253,7 @@ class EventKind(NamedTuple):
 
     words: tuple[str, ...]
     level: str
-    rows: list[tuple[int, Head]]
-    """Each line with its head."""
+    rows: list[int]
 
 
 def _kinds(layout: Layout) -> list[EventKind]:
@@ -266,11 +269,10 @@ def _kinds(layout: Layout) -> list[EventKind]:
         letter = _LETTER.fullmatch(head.level)
         level = _LETTERS.get(letter[1], "") if letter else head.level
         is_bad = alarm(head.tag) >= TROUBLE  # a component may be a result, as in ``FAIL: part 7``
-        kind = kinds.setdefault((words, level, is_bad), EventKind(words, level, []))
-        kind.rows.extend((row, head) for row in rows)
+        kinds.setdefault((words, level, is_bad), EventKind(words, level, [])).rows.extend(rows)
     families = defaultdict[tuple[object, ...], list[EventKind]](list)
     for kind in kinds.values():
-        told = f"{kind.rows[0][1].tag} {' '.join(kind.words)}"
+        told = f"{layout.head(kind.rows[0]).tag} {' '.join(kind.words)}"
         key = (len(kind.words), kind.level, alarm(told) >= TROUBLE)
         families[key].append(kind)
     found = [kind for family in families.values() for kind in _merged(family)]
@@ -285,7 +287,7 @@ def _repeat(layout: Layout) -> bool:
     They are sentences, and no fields of records; and no component is a result, as ``FAIL:``.
     """
     lines, kinds = layout.lines, _kinds(layout)
-    found = {(kind.words, lines[row].partition(" ")[0]) for kind in kinds for row, _ in kind.rows}
+    found = {(kind.words, lines[row].partition(" ")[0]) for kind in kinds for row in kind.rows}
     said = sum(len(kind.words) * len(kind.rows) for kind in kinds)
     return (
         len(found) <= _FEW_KINDS * len(lines)
@@ -312,16 +314,12 @@ def _merged(kinds: Sequence[EventKind]) -> Iterator[EventKind]:
     groups: list[tuple[frozenset[str], list[EventKind]]] = []
     for kind in kinds:
         told = frozenset(filter(_tells, kind.words))
-        alike = (
-            group
-            for words, group in groups[:_MOST_GROUPS]
-            if 0 < len(told) <= 2 * len(told & words)
-        )
-        group = next(alike, None)
-        if group is None:
-            groups.append((told, [kind]))
+        for words, group in groups[:_MOST_GROUPS]:
+            if 0 < len(told) <= 2 * len(told & words):
+                group.append(kind)
+                break
         else:
-            group.append(kind)
+            groups.append((told, [kind]))
     for _, group in groups:
         columns = zip(*[kind.words for kind in group], strict=True)
         states = [at for at, words in enumerate(columns) if len(set(words)) <= STATES]
@@ -346,34 +344,35 @@ class KindSummary(NamedTuple):
     """Its level, its masked words, and how it ended: the same in every log."""
     text: str
     tag: str
-    rows: Sequence[tuple[int, Head]]
+    rows: Sequence[int]
     words: int
     """The largest number of words shown at one place, each of which makes a kind."""
-    beside: str = ""
-    """The few values that its lines have beside their words."""
 
 
-def _events(kind: EventKind, lines: Lines, usual_level: str) -> Iterator[KindSummary]:
+def _events(kind: EventKind, layout: Layout, usual_level: str) -> Iterator[KindSummary]:
     """The events of a kind; failures that differ only in a number are separated from successes."""
-    said = [_words(lines[row][:_LONGEST], head.fields) for row, head in kind.rows]
+    heads = list(map(layout.head, kind.rows))
+    lines = [layout.lines[row] for row in kind.rows]
+    both = zip(lines, heads, strict=True)
+    said = [_words(line[:_LONGEST], head.fields) for line, head in both]
     level = "" if kind.level == usual_level and not alarm(kind.level) else kind.level
-    usual = Counter(head.tag for _, head in kind.rows).most_common()
+    usual = Counter(head.tag for head in heads).most_common()
     tag = "|".join(dict.fromkeys(tag.replace("[0]", "") for tag, _ in usual))
     failed = _failures(said)
-    others = set(range(len(said))).difference(failed)
-    for ending, part in (("failed", failed), ("", sorted(others))):
+    others = sorted(set(range(len(said))).difference(failed))
+    for ending, part in (("failed", failed), ("", others)):
         if part:
             columns = map(dict.fromkeys, zip(*[said[n] for n in part], strict=True))
             words = [joint_form(list(values)) for values in columns]
             count = f"×{len(part)}" if len(part) > 1 else ""
-            shown = words or [lines[kind.rows[part[0]][0]]]  # else the line is all head
+            shown = words or [lines[part[0]]]  # else the line is all head
             told = " ".join(filter(None, (count, level, *shown)))
             text = re.sub(f"{_MORE}[ {_MORE}]*{_MORE}", _MORE, told)
             first = zip(words, said[part[0]], strict=True)
-            more = max((word.count("|") - own.count("|") for word, own in first), default=0)
+            more = [word.count("|") - own.count("|") for word, own in first]
             rows = [kind.rows[n] for n in part]
             name = " ".join(filter(None, (kind.level, *kind.words, ending)))
-            yield KindSummary(name, text, tag, rows, max(0, more) + 1)
+            yield KindSummary(name, text, tag, rows, max([0, *more]) + 1)
 
 
 def _failures(said: Sequence[Sequence[str]]) -> Sequence[int]:
@@ -469,26 +468,22 @@ def events_in(
     lines, kinds = layout.lines, _kinds(layout)
     if len(kinds) > _ALONE * sum(map(bool, map(str.strip, lines))):
         return None
-    levels = Counter[str]()
-    for kind in kinds:
-        levels[kind.level] += len(kind.rows)
+    levels = Counter(kind.level for kind in kinds for _ in kind.rows)
     usual = levels.most_common(1)[0][0] if levels else ""
-    events = [event for kind in kinds for event in _events(kind, lines, usual)]
-    events = [each._replace(beside=describe([row for row, _ in each.rows])) for each in events]
-    shown = whole or layout.whole
-    pieces = list(_pieces(lines, events, usual, shown))
-    if always:
-        pieces[0] = pieces[0]._replace(text=f"{pieces[0].text} always {always}")
-    return Reading(tuple(pieces), len(lines), "")
-
-
-def _pieces(
-    lines: Lines, events: Sequence[KindSummary], usual: str, whole: Lines
-) -> Iterator[Piece]:
+    events = [event for kind in kinds for event in _events(kind, layout, usual)]
     marks = f"×n n such lines, {_MORE} differs, a|b either; then lines as they are"
     found = "1 kind" if len(events) == 1 else f"{len(events)} kinds"
     mostly = f"mostly {usual}, " if usual else ""  # which is left out of the lines below
-    yield Piece(f"[log, {len(lines):,} lines, {mostly}{found} of line: {marks}]", 0, 0)
+    title = f"[log, {len(lines):,} lines, {mostly}{found} of line: {marks}]"
+    first = Piece(f"{title} always {always}" if always else title, 0, 0)
+    others = _pieces(layout, events, whole or layout.whole, describe)
+    return Reading((first, *others), len(lines), "")
+
+
+def _pieces(
+    layout: Layout, events: Sequence[KindSummary], whole: Lines, describe: Describe
+) -> Iterator[Piece]:
+    """The pieces after the title: each kind under its component, and the lines."""
     by_tag = defaultdict[str, list[KindSummary]](list)
     for event in events:
         by_tag[event.tag].append(event)
@@ -496,10 +491,11 @@ def _pieces(
     for tag, tagged in by_tag.items():
         # the components, without process numbers, the most usual first
         components = Counter[str]()
-        for row, head in chain.from_iterable(event.rows for event in tagged if tag):
-            fields = _FIELD.finditer(lines[row]) if "0" in head.tag else ()  # its digits are alike
-            field = next(islice(fields, head.place, None), None)
-            components[_PROCESS.sub("", field.group() if field else head.tag)] += 1
+        for row in chain.from_iterable(event.rows for event in tagged if tag):
+            component, place = layout.head(row)[2:]
+            if "0" in component:  # its digits are alike
+                component = next(islice(_FIELD.finditer(layout.lines[row]), place, None)).group()
+            components[_PROCESS.sub("", component)] += 1
         shown = joint_form([name for name, _ in components.most_common()])
         under, lead = 0, f"{shown} " if shown else ""
         if shown and len(tagged) > 1:
@@ -509,10 +505,11 @@ def _pieces(
             kinds = [f"kind {word} of {event.name}" for word in range(event.words)]
             told = (*kinds, f"event {event.name}")
             yield Piece(lead + event.text, 0, len(event.rows), told, under)
-            if event.beside:
-                yield Piece(event.beside, 0, 0, (), at, continues=True)
-            at += 1 + bool(event.beside)
-    event_of = {row: (f"event {event.name}",) for event in events for row, _ in event.rows}
+            at += 1
+            if beside := describe(event.rows):
+                yield Piece(beside, 0, 0, (), at - 1, continues=True)
+                at += 1
+    event_of = {row: (f"event {event.name}",) for event in events for row in event.rows}
     for row, line in enumerate(whole):
         told = event_of.get(row, ())
         for part in clauses(line):
