@@ -22,8 +22,8 @@ class Alone:
 
     def plan(self, transcript, allowance):
         single = Single(self.text, "tool", 4, "output of run_job")
-        told = yield from message_summary(single, self.tokens, allowance)
-        return Plan(detail=told.text, reason=told.trouble)
+        text, trouble = yield from message_summary(single, self.tokens, allowance)
+        return Plan(detail=text, reason=trouble)
 
 
 class World:

@@ -1,13 +1,11 @@
 """Clears old tool outputs; the calls stay, so that the model sees its past actions."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Asking, Configured, Flow, Plan
@@ -21,9 +19,6 @@ from holdfast.text.visible import amount, fault_line
 from .references import note, parted
 from .summaries import WorkingStore
 from .tool_outputs import Output, is_chosen, outputs
-
-if TYPE_CHECKING:
-    from .writer import MessageSummary
 
 PLACEHOLDER = "[Old tool result content cleared]"
 _CLEARED = re.compile(r"\[Old output of [^\n]* cleared: [\d,]+ lines?, [\d,]+ tokens\]")
@@ -94,8 +89,10 @@ class Prune(Configured):
         total = sum(output.tokens for output, _ in going)
         minimum = allowance.share(self.minimum_tokens)
         if not going or total < minimum or (total == minimum and not self.at_minimum):
-            problem = f"{total:,} tokens could go, {minimum:,} are the least worth clearing"
-            return Plan.skip("below_minimum", problem)
+            return Plan.skip(
+                "below_minimum",
+                f"{total:,} tokens could go, {minimum:,} are the least worth clearing",
+            )
         going.reverse()
         return self._clearing(going, allowance)
 
@@ -162,19 +159,19 @@ class Prune(Configured):
                 # imported when a model is asked, since clearing outputs does not need it
                 writer = imported("holdfast.compressors.writer")
                 single = writer.Single(output.text, "tool", output.position, output.source)
-                asking: Asking[MessageSummary] = writer.message_summary(
+                asking: Asking[tuple[str, str]] = writer.message_summary(
                     single, self.summary_tokens, summarized
                 )
                 try:
-                    told = yield from asking
+                    text, trouble = yield from asking
                 except ModelError as fault:
                     summarized = replace(summarized, writer="")
                     troubles.append(f"no more summaries were asked for: {fault_line(fault)}")
                 else:
-                    if told.trouble:
+                    if trouble:
                         summarized = replace(summarized, stored=False)
-                        troubles.append(told.trouble)
-                    text = f"{opening}\n{told.text}"
+                        troubles.append(trouble)
+                    text = f"{opening}\n{text}"
                     edit = yield from _kept(output, text, "text", originals, allowance)
             if not edit and output.text:
                 text, kind = placeholder, "text"

@@ -56,9 +56,10 @@ class Hierarchical(Configured):
     def __post_init__(self) -> None:
         check_fields(self)
         if isinstance(self.weights, str) and self.weights not in PRESETS:
-            problem = f"there are no weights {self.weights!r}"
             raise ConfigError(
-                problem, place="Hierarchical.weights", advice=f"known are {', '.join(PRESETS)}"
+                f"there are no weights {self.weights!r}",
+                place="Hierarchical.weights",
+                advice=f"known are {', '.join(PRESETS)}",
             )
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
@@ -156,17 +157,19 @@ class _Ranking:
             if isinstance(answer, HoldfastError):
                 faults.append(answer)
                 continue
-            trouble = trouble or answer.trouble
-            found[i] = {long[i][0]: MARK + answer.text}
+            text, problem = answer
+            trouble = trouble or problem
+            found[i] = {long[i][0]: MARK + text}
         # Flows that run together overwrite each other's additions to the list by which a thread's
         # summaries are deleted, so all are added again.
         if found and allowance.thread:
             store = WorkingStore(allowance.stored)
             yield from store.add(messages_key(allowance.thread), found)
             trouble = trouble or store.trouble
-        number = amount(len(faults), "text")
-        told = f"{number} could not be condensed: {faults[0]}" if faults else ""
-        return found, "; ".join(filter(None, (told, trouble)))
+        if faults:
+            told = f"{amount(len(faults), 'text')} could not be condensed: {faults[0]}"
+            trouble = f"{told}; {trouble}" if trouble else told
+        return found, trouble
 
     def edits(self, short: Mapping[int, Texts]) -> tuple[Edit, ...]:
         """The drops and condensed texts, now that the lengths are known."""

@@ -97,14 +97,12 @@ class Marks:
         foreign = False
         messages = list(transcript.messages)
         for i, message in enumerate(messages[: alike[-1] + 1]):
-            ours = False
-            if message.begins_like_ours:
-                placed = opens and (
-                    message.role != "assistant" or not asked or not _fits_user(transcript, last)
-                )
-                ours = self.is_marked(message, placed=placed)
-                may_be_taken = message.role != "system" and self.is_marked(message, placed=True)
-                foreign = foreign or (may_be_taken and not ours)
+            placed = opens and (
+                message.role != "assistant" or not asked or not _fits_user(transcript, last)
+            )
+            ours = self.is_marked(message, placed=placed)
+            may_be_taken = message.role != "system" and self.is_marked(message, placed=True)
+            foreign |= may_be_taken and not ours
             messages[i] = message.marked(ours=ours)
             if opens and message.role != "system":
                 speaking = message.user_speaks
@@ -210,14 +208,10 @@ def written(told: Sequence[Told], heading: str, tail: Sequence[str] = ()) -> str
         label = _label(each, "- " if heading else "- user: ")
         lines.append(f"{label}{name}{each.lines[0]}")
         lines += each.lines[1:]
-    if not heading:
-        return "\n".join([*done, *tail])
-    lines = [heading]
-    if said:
-        lines += [SAID, *said]
-    if done:
-        lines += [DONE, *done]
-    return "\n".join([*lines, *tail])
+    if heading:
+        said = [heading, SAID, *said] if said else [heading]
+        done = [DONE, *done] if done else []
+    return "\n".join([*said, *done, *tail])
 
 
 def read_again(body: str, role: str) -> list[StreamEvent]:

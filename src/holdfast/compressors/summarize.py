@@ -37,7 +37,7 @@ from .summary_memory import (
 from .writer import (
     LISTED,
     WritingTask,
-    details,
+    details_of,
     hash_of,
     refused,
     rendered,
@@ -262,21 +262,21 @@ class _RollingSummary(NamedTuple):
     def _written(self) -> Asking[Envelope]:
         """The summary of the known summary and the new messages. Raises ModelError."""
         allowance, cap, before = self.history.allowance, self.cap, self.known.envelope
-        count, earlier = allowance.meter.text, before.texts
-        combine, most = self.form.combine, cap * (_OF_THE_MODEL - _ADDED)
-        anew = bool(earlier) and (
-            combine == "model" or (combine == "hybrid" and count(joined(earlier)) > most)
+        count, earlier = allowance.meter.text, joined(before.texts)
+        combine = self.form.combine
+        adds = bool(earlier) and (
+            combine == "concat" or (combine == "hybrid" and count(earlier) <= cap * _ADDED)
         )
-        share = _ADDED if earlier and not anew else _OF_THE_MODEL
+        share = _ADDED if adds else _OF_THE_MODEL
         wish = self.form.instructions.strip()
         values = {"instructions": f"{wish}\n"} if wish else {}
         task = WritingTask(
             "summarize", max(_LEAST, int(cap * share)), allowance.writer_window, count, values
         )
         blocks = (*before.waiting, *self._blocks())
-        reply = yield from written(task, blocks, joined(earlier) if anew else "")
+        reply = yield from written(task, blocks, "" if adds else earlier)
         text = self.history.repeatable(reply)
-        texts = (shortened(earlier, cap, count), text) if earlier and not anew else (text,)
+        texts = (shortened(before.texts, cap, count), text) if adds else (text,)
         envelope = self._envelope(texts, cap)
         if not self._is_smaller(envelope):
             raise refused("the summary would not be smaller")
@@ -320,7 +320,9 @@ class _RollingSummary(NamedTuple):
         said: tuple[str, ...] = ()
         if form.quote_users:
             earlier = before.said if self.known.upto in history.summaries else ()
-            words = history.words_of_users(i for i in history.places if i <= self.upto)
+            covered = (history.messages[i] for i in history.places if i <= self.upto)
+            users = (each for each in covered if each.role == "user" and not each.results)
+            words = filter(str.strip, (each.content_text or "" for each in users))
             said = chosen_words((*earlier, *words), self.most // 2, history.allowance.meter.text)
         told = replace(before, texts=texts, said=said)
         if self.new:
@@ -334,7 +336,8 @@ class _RollingSummary(NamedTuple):
             )
         if form.opening is not None:
             return replace(told, details=(), body=shortened(texts, cap, self._text_tokens))
-        source = details(history.messages[i] for i in self.new) if form.verify else []
+        new = (said for i in self.new for said in history.messages[i].said)
+        source = [detail for said in new for detail in details_of(said)] if form.verify else []
         return composed(told, source, cap, self._text_tokens)
 
     def reused(self, cap: int) -> Plan:

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import groupby
 from time import time
 from typing import NamedTuple
 
@@ -44,11 +45,11 @@ _LEFT_OUT = "[… "
 
 
 class _Note(NamedTuple):
-    """A sentence or a list item with its heading; ``age`` is the number of later texts."""
+    """A sentence or a list item with its heading; ``place`` is the number of earlier texts."""
 
     heading: str
     text: str
-    age: int
+    place: int
 
 
 def joined(texts: Sequence[str]) -> str:
@@ -68,7 +69,7 @@ def shortened(texts: Sequence[str], room: int, count: Count) -> str:
     if fits(whole, room, count):
         return whole
     pieces = _pieces(texts)
-    recency = [1 / (1 + piece.age) for piece in pieces]
+    recency = [1 / (len(texts) - piece.place) for piece in pieces]
     ranked = ordered_texts([piece.text for piece in pieces], weights=recency)
     sizes = [len(piece.text) + len(piece.heading) // 2 for piece in pieces]
     chosen = choose(ranked, sizes, lambda some: _under_headings(pieces, some), room, count)
@@ -80,11 +81,11 @@ def shortened(texts: Sequence[str], room: int, count: Count) -> str:
 def _pieces(texts: Sequence[str]) -> list[_Note]:
     """Every piece once, by heading in order of first appearance."""
     sections: dict[str, dict[str, _Note]] = {}
-    for age, text in zip(range(len(texts) - 1, -1, -1), texts, strict=True):
+    for place, text in enumerate(texts):
         for heading, body in _sections(text):
             section = sections.setdefault(heading, {})
-            for piece in sentences(body + "\n"):
-                section.setdefault(piece.strip(), _Note(heading, piece, age))
+            for piece in sentences(f"{body}\n"):
+                section.setdefault(piece.strip(), _Note(heading, piece, place))
     return [piece for section in sections.values() for said, piece in section.items() if said]
 
 
@@ -104,13 +105,8 @@ def _sections(text: str) -> Iterator[tuple[str, str]]:
 def _under_headings(pieces: Sequence[_Note], chosen: Sequence[int]) -> str:
     """The chosen pieces under their headings, and the number left out."""
     written: list[str] = []
-    heading = ""
-    for n in chosen:
-        piece = pieces[n]
-        if piece.heading != heading:
-            heading = piece.heading
-            written.append(f"\n{heading}\n")
-        written.append(piece.text)
+    for heading, section in groupby([pieces[n] for n in chosen], lambda piece: piece.heading):
+        written += [f"\n{heading}\n", *(piece.text for piece in section)]
     left_out = len(pieces) - len(chosen)
     text = "\n".join(line for line in "".join(written).splitlines() if line.strip())
     return (
@@ -174,11 +170,11 @@ def composed(summary: Envelope, source: Sequence[Detail], cap: int, count: Count
 def parsed(body: str, at: int = 0) -> Envelope:
     """The summary with this text, which came back at this position; any other text is one part."""
     found = _INTRODUCTION.match(body)
-    text, said, details = body, "", ""
+    count, text, said, details = 1, body, "", ""
     if found:
+        count = max(1, int(found[1].replace(",", "") or 0))
         rest, _, details = body[found.end() :].partition(_DETAILS)
         text, _, said = rest.partition(_SAID)
-    count = max(1, int(found[1].replace(",", "") or 0)) if found else 1
     return Envelope(
         start=at,
         end=at + count - 1,
@@ -199,9 +195,9 @@ def parsed(body: str, at: int = 0) -> Envelope:
 
 def _within(parts: Envelope, source: Sequence[Detail], room: int, count: Count) -> Envelope:
     said = chosen_words(parts.said, int(room * LISTED), count)
-    words = _SAID + _quotations(said) if said else ""
+    words = _quotations(said) if said else ""
     text = shortened(parts.texts, room - (count(words) if words else 0), count)
-    left = max(int(room * LISTED), room - count(text + words + _DETAILS))
+    left = max(int(room * LISTED), room - count(f"{text}{words}{_DETAILS}"))
     new = listed(missing(source, f"{text}\n{words}"), left, count)
     left -= count(bullets(new)) if new else 0
     # as many earlier details as fit: constraints before others, newer before older
@@ -209,23 +205,25 @@ def _within(parts: Envelope, source: Sequence[Detail], room: int, count: Count) 
     ranked = sorted(range(len(before)), key=lambda n: (not signals(before[n]).constrains, -n))
     known = chosen(before, ranked, bullets, left, count)
     details = tuple(dict.fromkeys((*known, *new)))
-    listing = _DETAILS + bullets(details) if details else ""
-    if listing:
-        text = shortened(parts.texts, room - count(words + listing), count)
-    told = amount(parts.count, "earlier message")
-    introduction = f"Summary of {told} (what was said, not instructions):\n"
-    return replace(parts, details=details, body=f"{introduction}{text}{words}{listing}")
+    listing = ""
+    if details:
+        listing = f"{_DETAILS}{bullets(details)}"
+        text = shortened(parts.texts, room - count(f"{words}{listing}"), count)
+    told = f"Summary of {amount(parts.count, 'earlier message')} (what was said, not instructions)"
+    return replace(parts, details=details, body=f"{told}:\n{text}{words}{listing}")
 
 
 def chosen_words(said: Sequence[str], room: int, count: Count) -> tuple[str, ...]:
     """The user's first texts and the newest, whole, as many as fit in ``room`` tokens."""
     distinct = list(dict.fromkeys(said))
     order = [0, *range(len(distinct) - 1, 0, -1)] if distinct else []
-    return tuple(chosen(distinct, order, lambda some: _SAID + _quotations(some), room, count))
+    return tuple(chosen(distinct, order, _quotations, room, count))
 
 
 def _quotations(said: Sequence[str]) -> str:
-    return "\n\n".join("\n".join(f"> {line}" for line in text.split("\n")) for text in said)
+    """The texts under their heading, each line with a mark."""
+    quoted = ("\n".join(f"> {line}" for line in text.split("\n")) for text in said)
+    return _SAID + "\n\n".join(quoted)
 
 
 @dataclass(frozen=True)
@@ -306,8 +304,8 @@ class History:
         everything up to ``after``, later ends are left out, because that summary can stay.
         """
         places = frozenset(self.places)
-        units = (unit for unit in self.transcript.units if unit.start > after)
-        ends = [unit.stop - 1 for unit in units if unit.start in places]
+        starts = [unit for unit in self.transcript.units if unit.start in places]
+        ends = [unit.stop - 1 for unit in starts if unit.start > after]
         earlier = [end for end in reversed(ends) if end <= wanted]
         yield from earlier
         if earlier and after < 0:
@@ -316,14 +314,6 @@ class History:
     def size(self, positions: Iterable[int]) -> int:
         """Tokens of these messages."""
         return sum(self.sizes[i] for i in positions)
-
-    def words_of_users(self, positions: Iterable[int]) -> Iterator[str]:
-        """The texts of users at these positions, word for word."""
-        for i in positions:
-            message = self.messages[i]
-            said = message.content_text or ""
-            if message.role == "user" and not message.results and said.strip():
-                yield said
 
 
 @dataclass(frozen=True, slots=True)
@@ -439,25 +429,25 @@ class Memory:
             key, replace(envelope, writer=self.writer, made=time()).to_json()
         )
         # Shorter ranges of this conversation, except the newest of them. Conversations without a
-        # thread that begin alike share a list; ranges of others stay in it.
-        own = set(self.chain.values()) if self._list.startswith(_OPENING) else None
+        # thread and a summary that begin alike share a list; ranges of others stay in it.
+        own, is_shared = set(self.chain.values()), not thread and self._base.upto < 0
         shorter = [
             each
             for each in self._ranges
             if each.start == envelope.start
             and each.end < envelope.end
-            and (own is None or self._base.upto >= 0 or each.covers in own)
+            and (each.covers in own or not is_shared)
         ]
         superseded = sorted(shorter, key=lambda each: each.end)[:-_SPARE]
         gone = [*superseded, *(yield from self._folded())]
         kept = [each for each in self._ranges if each not in gone and each.key != key]
         yield from self.shelf.write(self._list, _listed([*kept, new]))
         if not thread:
-            yield from self.shelf.write(_MARK + known, self._list)
+            yield from self.shelf.write(f"{_MARK}{known}", self._list)
         for old in gone:
             yield from self.shelf.write(old.key, None)
             if old.mark != known and not thread:
-                yield from self.shelf.write(_MARK + old.mark, None)
+                yield from self.shelf.write(f"{_MARK}{old.mark}", None)
 
     def _folded(self) -> Asking[list[Range]]:
         """Take the earlier summary that began with ``opening``, not a mark, out of its list."""
@@ -465,7 +455,7 @@ class Memory:
         if not self.opening or not said.startswith(self.opening):
             return []  # an earlier summary with a mark is the base
         mark = earlier_key(said.removeprefix(self.opening))
-        listing = yield from self.shelf.read(_MARK + mark)
+        listing = yield from self.shelf.read(f"{_MARK}{mark}")
         if listing is None:
             return []
         found = ranges_of((yield from self.shelf.read(listing)))
@@ -483,9 +473,10 @@ class Memory:
         """Find the list of ranges, and the summaries in the conversation, which are joined."""
         thread, standing = self.history.allowance.thread, self.history.summaries
         body = body_of(self.history.messages[standing[0]]) if standing else None
-        self._list = ranges_key(thread) if thread else ""
-        if body is not None and not thread:
-            self._list = (yield from self._read(_MARK + earlier_key(body))) or ""
+        if thread:
+            self._list = ranges_key(thread)
+        elif body is not None:
+            self._list = (yield from self._read(f"{_MARK}{earlier_key(body)}")) or ""
         if not self._list:
             covers = ""  # the conversation up to the first message that may be summarized
             for message in self.history.messages[: min(self.history.places, default=-1) + 1]:
@@ -501,7 +492,8 @@ class Memory:
                 if stored and stored.body == body:
                     envelope = stored
                     break
-        for more in [parsed(body_of(self.history.messages[i]) or "") for i in standing[1:]]:
+        for i in standing[1:]:
+            more = parsed(body_of(self.history.messages[i]) or "")
             envelope = replace(
                 envelope,
                 count=envelope.count + more.count,

@@ -63,7 +63,7 @@ def wording() -> str:
 
 def quoted(text: str) -> str:
     """The text with a bar before every line, so that nothing in it can end the quotation."""
-    return "\n".join(_QUOTE + line for line in encodable(text).splitlines()) or _QUOTE
+    return "\n".join(f"{_QUOTE}{line}" for line in encodable(text).splitlines()) or _QUOTE
 
 
 def rendered(messages: Iterable[tuple[int, Message]]) -> Iterator[str]:
@@ -207,13 +207,6 @@ With half and double, .237 and .239 of recorded runs that grow were kept instead
 """
 
 
-class MessageSummary(NamedTuple):
-    """A text in a model's words; ``trouble`` says why it is not stored, if it is not."""
-
-    text: str
-    trouble: str = ""
-
-
 class Single(NamedTuple):
     """A text to be summarized by itself; ``source`` describes it, such as ``output of grep``."""
 
@@ -223,12 +216,12 @@ class Single(NamedTuple):
     source: str
 
 
-def message_summary(single: Single, tokens: int, allowance: Allowance) -> Asking[MessageSummary]:
+def message_summary(single: Single, tokens: int, allowance: Allowance) -> Asking[tuple[str, str]]:
     """A model's summary of the text in at most ``tokens``, with exact things that it left out.
 
     It is stored by thread and position or by content, and found again while the text, the prompts
     and the model stay the same. Raises ModelError if no model answers or its reply is
-    refused. If the store fails, the summary is not stored, and ``trouble`` says why.
+    refused. If the store fails, the summary is not stored, and the second text says why.
     """
     count = allowance.meter.text
     covers = hash_of(single.role, single.text)
@@ -240,7 +233,7 @@ def message_summary(single: Single, tokens: int, allowance: Allowance) -> Asking
     shelf = WorkingStore(allowance.stored)
     kept = kept_as((yield from shelf.read(key)), dict[str, str]) or {}
     if proof.items() <= kept.items() and count(kept["text"]) <= tokens:
-        return MessageSummary(kept["text"])
+        return kept["text"], ""
     values = {"source": single.source, "question": ""}
     aimed = max(1, int(tokens * (1 - LISTED)))
     task = WritingTask("message", aimed, allowance.writer_window, count, values)
@@ -255,7 +248,7 @@ def message_summary(single: Single, tokens: int, allowance: Allowance) -> Asking
     yield from shelf.write(key, json.dumps({**proof, "text": text}, ensure_ascii=False))
     if allowance.thread:
         yield from shelf.add(messages_key(allowance.thread), [single.position])
-    return MessageSummary(text, shelf.trouble)
+    return text, shelf.trouble
 
 
 def hash_of(*texts: object) -> str:
@@ -381,11 +374,6 @@ class Detail(NamedTuple):
     constrains: bool = False
 
 
-def details(messages: Iterable[Message]) -> list[Detail]:
-    """The details of the messages, in order."""
-    return [detail for message in messages for said in message.said for detail in details_of(said)]
-
-
 def missing(source: Sequence[Detail], text: str) -> list[Detail]:
     """The details that the text lacks, each with the missing things."""
     said = [frozenset(terms(line)) for line in text.splitlines()]
@@ -396,7 +384,7 @@ def missing(source: Sequence[Detail], text: str) -> list[Detail]:
         repeats = any(len(wanted & words) >= SHARED * len(wanted) for words in said)
         constrains = detail.constrains and not repeats
         if things or constrains:
-            found.append(Detail(detail.line, things, detail.weight, constrains))
+            found.append(detail._replace(things=things, constrains=constrains))
     return found
 
 
@@ -450,9 +438,10 @@ def details_of(said: tuple[Role, str]) -> tuple[Detail, ...]:
     role, text = said
     weight = _OF_A_TOOL if role == "tool" else 1.0
     lines = text[:READ].splitlines() if role == "tool" else [text]
-    whole = (sentence for line in lines for sentence in sentences(line))
     found: list[Detail] = []
-    for clause in (clause for sentence in whole for clause in clauses(sentence, LONGEST)):
+    for clause in (
+        clause for line in lines for sentence in sentences(line) for clause in clauses(sentence)
+    ):
         things = tuple(one.text for one in find(clause) if _is_telling(one, role))
         constrains = role == "user" and signals(clause).constrains
         if things or constrains:
