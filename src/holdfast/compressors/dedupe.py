@@ -72,8 +72,7 @@ class Semantic(Configured):
             for saying, leader in zip(alike, found, strict=True):
                 clusters[leader].append(saying)
             going.update(i for cluster in clusters.values() for i in _going(cluster, firm))
-        others = frozenset(range(len(transcript))) - going
-        going = legal(transcript, going, others) & going
+        going = legal(transcript, going, frozenset(range(len(transcript))) - going)
         if not going:
             return Plan.skip(
                 "nothing_alike", f"of {len(said):,} older messages none repeats another"
@@ -201,12 +200,11 @@ def sayings(transcript: Transcript, stop: int) -> Iterator[Saying]:
             return
         messages = transcript.messages[together.start : together.stop]
         texts = [_text(message) for message in messages]
-        if messages[0].role != "system" and not any(text is None for text in texts):
-            text = "\n".join(filter(None, texts))
-            if text.strip():
-                names = tuple(call.name for message in messages for call in message.calls)
-                roles = tuple(message.role for message in messages)
-                yield Saying(together, (*roles, *names), text)
+        text = "\n".join(filter(None, texts))
+        if messages[0].role != "system" and None not in texts and text.strip():
+            names = [call.name for message in messages for call in message.calls]
+            roles = [message.role for message in messages]
+            yield Saying(together, (*roles, *names), text)
 
 
 def _text(message: Message) -> str | None:

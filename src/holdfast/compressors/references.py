@@ -40,9 +40,8 @@ def referenced(kind: ContentKind, text: str, room: Room, key: str, tool: str = "
     ``tool`` is the name of the model's tool that resolves the key, empty without one.
     """
     tokens = room.count(text)
-    inside = room.tokens - room.count(
-        "\n" + note(kind.name, tokens, key, omitted=_USUAL, tool=tool)
-    )
+    usual = note(kind.name, tokens, key, omitted=_USUAL, tool=tool)
+    inside = room.tokens - room.count(f"\n{usual}")
     while inside > 0:  # with less room each time, since the reference's length is known afterwards
         shrunk = kind.shrink(text, replace(room, tokens=inside))
         omitted = "" if shrunk.omitted in shrunk.text else shrunk.omitted
@@ -108,8 +107,8 @@ def save_messages(
     for piece, tokens in pieces:
         said = [f"{each.role}: {text}" for each in piece for _, text in each.said if text]
         key = yield from store.save("\n\n".join(said), HISTORY)
-        told = amount(len(piece), "message")
-        references.append(note(told, tokens, key, tool=allowance.recall_tool))
+        kind = amount(len(piece), "message")
+        references.append(note(kind, tokens, key, tool=allowance.recall_tool))
     return () if store.trouble else tuple(references), store.trouble
 
 

@@ -174,30 +174,24 @@ def without_repeats(text: str) -> str:
     initial or end a sentence: in "Deploy A. Go." it ends one if "Deploy A." or "Go." also appears
     elsewhere.
     """
-    pieces = sentences(text)
-    whole = {_key(piece) for piece in pieces} - {""}
-    pieces = [
-        part
-        for piece in pieces
-        for part in (_parted(piece, whole) if len(piece) <= GLANCE else (piece,))
-    ]
+    said = sentences(text)
+    whole = {_key(piece) for piece in said} - {""}
+    pieces = [part for piece in said for part in _parted(piece, whole)]
     places = accumulate(map(len, pieces), initial=0)
     spans = standing(text)
     keys = [
         "" if overlaps(spans, at, at + len(piece)) else _key(piece)
         for at, piece in zip(places, pieces, strict=False)
     ]
-    times = Counter(key for key in keys if key)
+    times = Counter(keys)
     kept: list[str] = []
-    said: set[str] = set()
     for key, piece in zip(keys, pieces, strict=True):
-        if key in said:
-            continue
-        bare = piece.rstrip()
-        mark = f" [×{times[key]}]" if times[key] > 1 else ""
-        kept.append(f"{bare}{mark}{piece[len(bare) :]}")
-        if key:
-            said.add(key)
+        if not key:
+            kept.append(piece)
+        elif count := times.pop(key, 0):  # else it was said before
+            bare = piece.rstrip()
+            mark = f" [×{count}]" if count > 1 else ""
+            kept.append(f"{bare}{mark}{piece[len(bare) :]}")
     if len(kept) == len(pieces):
         return text
     joined = "".join(kept)
@@ -206,7 +200,7 @@ def without_repeats(text: str) -> str:
 
 def _parted(piece: str, whole: set[str]) -> Iterator[str]:
     start = 0
-    for found in _INITIAL.finditer(piece):
+    for found in _INITIAL.finditer(piece) if len(piece) <= GLANCE else ():
         head, tail = _key(piece[start : found.end()]), _key(piece[found.end() :])
         if head in whole or tail in whole or (head and f"{tail}. ".startswith(f"{head}. ")):
             yield piece[start : found.end()]
@@ -283,11 +277,12 @@ class TextRule:
                         yield Replace(i, at, text, self.name)
 
     def _settled(self, text: str) -> str:
-        now = text
+        before = text
         for _ in range(_MOST_PASSES):
-            before, now = now, self.rewrite(now)
+            now = self.rewrite(before)
             if now == before:
                 return now
+            before = now
         return text
 
 

@@ -55,9 +55,9 @@ class Shrink(Configured):
         trouble = f"; {work.originals.trouble}" if work.originals.trouble else ""
         if not work.edits:
             return Plan.skip("nothing_to_shrink", f"no tool output became smaller{trouble}")
-        texts = amount(len(work.edits), "text")
         edits = tuple(work.edits[output] for output in sorted(work.edits))
-        return Plan(edits, reason="shrunk", detail=f"{texts} shrunk{trouble}")
+        detail = f"{amount(len(edits), 'text')} shrunk{trouble}"
+        return Plan(edits, reason="shrunk", detail=detail)
 
 
 class _ShrinkWork:

@@ -102,9 +102,8 @@ def without_loss(transcript: Transcript, allowance: Allowance) -> tuple[Edit, ..
 
 def is_chosen(tool: str, wanted: Sequence[str], kept: Sequence[str]) -> bool:
     """Whether the shell patterns ``wanted`` (none means all) have the tool, and ``kept`` not."""
-    if any(fnmatchcase(tool, pattern) for pattern in kept):
-        return False
-    return not wanted or any(fnmatchcase(tool, pattern) for pattern in wanted)
+    is_wanted = any(fnmatchcase(tool, pattern) for pattern in wanted or ("*",))
+    return is_wanted and not any(fnmatchcase(tool, pattern) for pattern in kept)
 
 
 _SHORT = 4  # tokens; shorter values stay, since a mark in quotes takes as much
@@ -120,10 +119,9 @@ def brief(
     a JSON object, or an empty one.
     """
     try:
-        found = parse(arguments)
-    except ValueError:
+        (values,) = parse(arguments)
+    except ValueError:  # no JSON, or several
         return ""
-    values = found[0] if len(found) == 1 else None
     if not isinstance(values, dict) or not values:
         return ""
     lengths = {key: count(dump(value)) for key, value in values.items()}

@@ -81,7 +81,9 @@ def _read(events: Sequence[_Event]) -> Reading | None:
         found[key][value] += 1
     common = [key for key, some in found.items() if len(some) == 1 and some.total() == len(told)]
     telling = {key for key, some in found.items() if _tells_trouble(key, some)}
-    own = {key for key, some in found.items() if _is_id(some)}
+    # ids: many events have a value of their own
+    many = {key: some for key, some in found.items() if some.total() >= _FEWEST}
+    own = {key for key, some in many.items() if len(some) >= MOST * some.total()}
     beside = [{k: v for k, v in each.fields.items() if k not in common} for each in events]
     lines: list[str] = []
     for event, fields in zip(events, beside, strict=True):
@@ -156,7 +158,10 @@ def _parts_of(records: Sequence[Fields]) -> tuple[str, str, str] | None:
     levels = {key: texts for key, texts in full.items() if sum(map(is_level, texts)) >= least}
     named = (key for key in levels if _NAMED.search(key))
     telling = (key for key, texts in levels.items() if len({*texts}) > 1)
-    said = {key: sum(map(len, filter(_is_said, texts))) for key, texts in full.items()}
+    said = {
+        key: sum(len(text) for text in texts if " " in text and reads_as_words(text))
+        for key, texts in full.items()
+    }
     message = max(said, key=said.__getitem__, default="")
     time, level = next(times, None), next(chain(named, telling), None)
     if time is None or level is None or message in (time, level) or not said[message]:
@@ -171,10 +176,6 @@ def _is_time(text: str) -> bool:
 
 def _has_time(record: Value) -> bool:
     return any(_is_time(_on_one_line(value)) for _, value in _members(record))
-
-
-def _is_said(text: str) -> bool:
-    return " " in text and reads_as_words(text)
 
 
 def _event_of(record: Fields, time: str, level: str, message: str) -> _Event:
@@ -195,8 +196,3 @@ def _tells_trouble(key: str, found: Collection[str]) -> bool:
         alarm(f"{key}={value}") >= TROUBLE or reports_failure(f'{{"{key}": {value}}}')
         for value in few
     )
-
-
-def _is_id(found: Counter[str]) -> bool:
-    """Whether many events have a value of their own."""
-    return found.total() >= _FEWEST and len(found) >= MOST * found.total()

@@ -179,7 +179,7 @@ def _document(source: str) -> Value:
     for token in tokens(source):
         if token.event == "text":
             around[-1].texts.append(token.value)
-            around[-1].says = around[-1].says or not token.value.isspace()
+            around[-1].says |= not token.value.isspace()
         elif token.event == "open":
             shown = {
                 key: value
@@ -208,13 +208,9 @@ _BLOCKS = frozenset(
     nav footer aside header menu
     """.split()
 )
-_HIDDEN = frozenset(
-    {"svg", "template", "iframe", "object", "audio", "video", "canvas", "math", "datalist"}
-)
-_META = frozenset(
-    {"description", "author", "og:title", "og:description", "article:published_time", "date"}
-)
-_FIELD = ("type", "name", "id", "value", "placeholder", "required", "checked", "disabled")
+_HIDDEN = frozenset("svg template iframe object audio video canvas math datalist".split())
+_META = frozenset("description author og:title og:description article:published_time date".split())
+_FIELDS = "type name id value placeholder required checked disabled".split()
 _CELL_MARK, _BREAK_MARK = "\ufdd0", "\ufdd1"  # no character of any text
 
 
@@ -295,7 +291,7 @@ class _Page:
     def _inline(self, token: Token, name: str) -> Iterator[str]:
         named = token.named()
         shown = "".join(
-            f" {key}={named[key]}" if named[key] else f" {key}" for key in _FIELD if key in named
+            f" {key}={named[key]}" if named[key] else f" {key}" for key in _FIELDS if key in named
         )
         if name == "a":
             self._links.append((named.get("href", ""), len(self._words)))
@@ -340,8 +336,6 @@ class _Page:
 def _texts(said: str) -> list[str]:
     """The text of a block: one line, or several if it is a long row of a table with line breaks."""
     parts = said.split(_BREAK_MARK) if len(said) > LONGEST else [said.replace(_BREAK_MARK, " ")]
-    lines = (
-        " | ".join(" ".join(cell.split()) for cell in part.split(_CELL_MARK)).strip(" |")
-        for part in parts
-    )
-    return [line for line in (_NAMELESS.sub("", line) for line in lines) if line]
+    rows = (map(str.split, part.split(_CELL_MARK)) for part in parts)
+    lines = (_NAMELESS.sub("", " | ".join(map(" ".join, row)).strip(" |")) for row in rows)
+    return list(filter(None, lines))

@@ -100,7 +100,6 @@ _HEADS = (
     "keys once, and a row for each record:\n",
     "JSON lines, keys once, and a row for each record:\n",
 )
-_KEYS, _ROWS, _ABSENT = "keys", "rows", "absent"
 
 
 def written(documents: list[Value]) -> str | None:
@@ -129,7 +128,7 @@ def _without_keys(value: Value, depth: int) -> Value:
             return _table(value, children, shape)
     if isinstance(value, list):
         return [_without_keys(child, depth + 1) for child in value]
-    if {_KEYS, _ROWS} <= value.keys():
+    if {"keys", "rows"} <= value.keys():
         raise _LooksLikeTableError
     return {key: _without_keys(child, depth + 1) for key, child in value.items()}
 
@@ -141,11 +140,8 @@ def _table(value: Value, records: list[Value], shape: Shape) -> Value:
     if isinstance(value, dict):
         rows = [f"{quote(key)}:{row}" for key, row in zip(value, rows, strict=True)]
         marks = "{}"
-    return Literal(
-        f'{{"{_KEYS}":{dump(_spec(shape))},"{_ABSENT}":{absent},"{_ROWS}":{marks[0]}\n'
-        + ",\n".join(rows)
-        + f"{marks[1]}}}"
-    )
+    keys, told = dump(_spec(shape)), ",\n".join(rows)
+    return Literal(f'{{"keys":{keys},"absent":{absent},"rows":{marks[0]}\n{told}{marks[1]}}}')
 
 
 def _dashes(records: list[Value]) -> Iterator[str]:

@@ -42,7 +42,7 @@ _FOOT = re.compile(
     r"\(?\d{1,12} rows?(?: (?:in set|returned|affected|selected))?(?: \([\d.]{1,9} sec\))?[).]?"
 )
 _YEAR = re.compile(r"(?:19|20)\d\d(?:[-/ ]?[QqHh]?\d{1,2})?")
-_NUMBER = re.compile(r"[-+]?[$€£]?\d[\d.,]{0,20}%?")
+_is_number = re.compile(r"\s*[-+]?[$€£]?\d[\d.,]{0,20}%?\s*").fullmatch
 
 
 class Table(LossyKind):
@@ -192,7 +192,7 @@ def _delimited(lines: Lines, sample: Lines, *, headed: bool = True) -> Grid | No
             found = _read(lines, delimiter, headed=headed)
             columns = zip(*found.rows[:SAMPLE], strict=False) if found else ()
             sure = likely and headed
-            if found and (sure or any(mostly(each, _number, _REGULAR) for each in columns)):
+            if found and (sure or any(mostly(each, _is_number, _REGULAR) for each in columns)):
                 return found
     return None
 
@@ -206,10 +206,6 @@ def _announced(lines: Lines, sample: Lines) -> Grid | None:
     return found and found._replace(raw=["\n".join([*lines[:start], found.raw[0]]), *found.raw[1:]])
 
 
-def _number(cell: str) -> object:
-    return _NUMBER.fullmatch(cell.strip())
-
-
 def _plausible(sample: Lines, delimiter: str) -> bool | None:
     """Whether the delimiter likely separates cells; None if it does not.
 
@@ -219,14 +215,14 @@ def _plausible(sample: Lines, delimiter: str) -> bool | None:
     usual, often = counts.most_common(1)[0] if counts else (sample[0].count(delimiter), len(sample))
     if usual == 0 or often < 0.8 * counts.total():
         return None
-    spaced = sum(line.count(delimiter + " ") for line in sample)
+    spaced = sum(line.count(f"{delimiter} ") for line in sample)
     return delimiter == "\t" or usual > 2 or spaced * 2 < usual * len(sample)
 
 
 def _read(lines: Lines, delimiter: str, *, headed: bool) -> Grid | None:
     cells: list[list[str]] = []
     raw: list[str] = []
-    reader = csv.reader((line + "\n" for line in lines), delimiter=delimiter, strict=True)
+    reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, strict=True)
     start = 0
     try:
         for row in reader:

@@ -89,7 +89,7 @@ def _documents(lines: Sequence[str]) -> Iterator[Value]:
         bare = line.strip()
         indent = len(line) - len(line.lstrip(" "))
         if block >= 0 and (indent > block or not bare):
-            around[-1].text += bare + "\n"
+            around[-1].text += f"{bare}\n"
             continue
         block = -1
         if _BREAK.match(line):

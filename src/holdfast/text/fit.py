@@ -8,7 +8,7 @@ so it fits with any counter.
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from itertools import accumulate
+from itertools import accumulate, islice
 
 from holdfast.kernel.ports import Count as Count  # noqa: PLC0414 - part of this module
 
@@ -201,21 +201,17 @@ def beginning(
     A larger room has a longer beginning, so it keeps what a smaller one keeps. First pieces that do
     not even fit alone are passed over.
     """
-    misses = 0
-    for start, first in enumerate(order):
-        if misses >= MISSES:
-            break
-        if start and sizes[first] > allowed:
-            continue
-        reach = list(accumulate(sizes[piece] for piece in order[start:]))
+    likely = (n for n, piece in enumerate(order) if n == 0 or sizes[piece] <= allowed)
+    for start in islice(likely, MISSES):
+        rest = order[start:]
+        reach = list(accumulate(sizes[piece] for piece in rest))
 
-        def cost_of(size: int, start: int = start) -> int:
-            return cost(order[start : start + size])
+        def cost_of(size: int, rest: Numbers = rest) -> int:
+            return cost(rest[:size])
 
         kept, spent = longest(reach, cost_of, room, allowed, enough)
         if kept:
-            return order[start : start + kept], spent
-        misses += 1
+            return rest[:kept], spent
     return (), 0
 
 

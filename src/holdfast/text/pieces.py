@@ -85,8 +85,7 @@ def passages(text: str, *, alone: bool = False) -> Reading:
     found = [_NUMBER.match(line) for line in lines]
     counts = [int(number[1]) if number else -1 for number in found]
     follows = [number > 0 and number == above + 1 for above, number in pairwise([-1, *counts, -1])]
-    both = enumerate(found)
-    numbers = [each if follows[at] or follows[at + 1] else None for at, each in both]
+    numbers = [each if follows[at] or follows[at + 1] else None for at, each in enumerate(found)]
     told = list(_passages(lines, numbers, alone))
     for number, piece in enumerate(told):  # missing lines without a word are not a gap
         end = piece.at + piece.units
