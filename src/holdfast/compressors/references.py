@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Asking
-from holdfast.kernel.messages import Message, Messages
 from holdfast.kernel.ports import ContentKind, Room, Shrunk
 from holdfast.kernel.transcript import Seal, Transcript
 from holdfast.stream import StreamEvent
@@ -102,31 +101,29 @@ def save_messages(
     references: list[str] = []
     store, most, size = WorkingStore(works=True), allowance.share(_NAMED), allowance.window
     line = allowance.meter.text(note(HISTORY, size, "0" * 20, tool=allowance.recall_tool))
-    while len(pieces := _pieces(transcript, going, allowance, size)) * line > max(most, line):
+    sizes = allowance.meter.sizes(transcript)
+    while len(pieces := _pieces(going, sizes, size)) * line > max(most, line):
         size *= 2
-    for piece, tokens in pieces:
-        said = [f"{each.role}: {text}" for each in piece for _, text in each.said if text]
+    for piece in pieces:
+        messages = [transcript.messages[i] for i in piece]
+        said = [f"{each.role}: {text}" for each in messages for _, text in each.said if text]
         key = yield from store.save("\n\n".join(said), HISTORY)
-        kind = amount(len(piece), "message")
+        kind, tokens = amount(len(piece), "message"), sum(sizes[i] for i in piece)
         references.append(note(kind, tokens, key, tool=allowance.recall_tool))
     return () if store.trouble else tuple(references), store.trouble
 
 
-def _pieces(
-    transcript: Transcript, going: Sequence[int], allowance: Allowance, most: int
-) -> list[tuple[Messages, int]]:
-    """Pieces of ``most`` tokens, or one message, and their tokens."""
-    sizes = allowance.meter.sizes(transcript)
-    pieces: list[tuple[Messages, int]] = []
-    piece: list[Message] = []
-    tokens = 0
+def _pieces(going: Sequence[int], sizes: Sequence[int], most: int) -> list[list[int]]:
+    """The positions of messages in pieces of ``most`` tokens, or of one message."""
+    pieces: list[list[int]] = []
+    left = 0
     for i in going:
-        if piece and tokens + sizes[i] > most:
-            pieces.append((piece, tokens))
-            piece, tokens = [], 0
-        piece.append(transcript.messages[i])
-        tokens += sizes[i]
-    return [*pieces, (piece, tokens)] if piece else pieces
+        if not pieces or sizes[i] > left:
+            pieces.append([])
+            left = most
+        pieces[-1].append(i)
+        left -= sizes[i]
+    return pieces
 
 
 def before_reference(event: StreamEvent, seal: Seal | None) -> StreamEvent:

@@ -11,7 +11,7 @@ from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Asking, Configured, Flow, Plan
 from holdfast.kernel.edits import Offload, Replace
 from holdfast.kernel.messages import ToolCall
-from holdfast.kernel.ports import Room
+from holdfast.kernel.ports import Room, Shrunk
 from holdfast.kernel.transcript import Transcript
 from holdfast.text.fit import SENTENCE
 from holdfast.text.visible import GLANCE, amount
@@ -87,10 +87,9 @@ class _ShrinkWork:
         """Whether the text is one of the chosen, and names no original that is kept."""
         if text.position in self._transcript.pinned:
             return False
-        if not is_chosen(text.tool, self._knobs.tools, self._knobs.keep_tools):
-            return False
         seal = self._transcript.seal
-        return seal is None or key_in(text.text, seal) is None
+        is_whole = seal is None or key_in(text.text, seal) is None
+        return is_whole and is_chosen(text.tool, self._knobs.tools, self._knobs.keep_tools)
 
     def _was_shrunk(self, text: Output) -> bool:
         """Whether the text says that it was shortened, which any text may."""
@@ -165,9 +164,9 @@ class _ShrinkWork:
             shrunk = referenced(kind, output.text, room, key, tool)
         else:
             shrunk = kind.shrink(output.text, room)
-        text = shrunk.text if shrunk else self._note(output, kind.name, key)
-        omitted = shrunk.omitted if shrunk else ""
-        self._keep(output, text, f"{kind.name}: {omitted or 'shortened'}", key)
+        if shrunk is None:  # the reference leaves no room
+            shrunk = Shrunk(self._note(output, kind.name, key), kind.name)
+        self._keep(output, shrunk.text, f"{kind.name}: {shrunk.omitted or 'shortened'}", key)
 
     def _clamp(self, call: Output) -> Asking[None]:
         """Shorten the longest values of a call's arguments."""

@@ -77,8 +77,7 @@ class Squeeze(Configured):
         edits: list[Replace] = []
         for i, text in zip(found, texts, strict=True):
             if isinstance(text, HoldfastError):
-                detail, reason = fault_line(text), "summarization_failed"
-                return Plan(status="failed", reason=reason, detail=detail, fault=text)
+                return Plan((), "failed", "summarization_failed", fault_line(text), fault=text)
             edits.append(Replace(i, 0, text, "the summary, shortened", asked=True))
         return Plan(tuple(edits), reason="squeezed")
 

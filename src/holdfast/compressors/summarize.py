@@ -254,8 +254,8 @@ class _RollingSummary(NamedTuple):
             envelope = yield from self._written()
         except HoldfastError as fault:
             done = yield from self.put_off()
-            edits, detail = done.edits if done else (), fault_line(fault)
-            return Plan(edits, "failed", "summarization_failed", detail, fault=fault)
+            edits = done.edits if done else ()
+            return Plan(edits, "failed", "summarization_failed", fault_line(fault), fault=fault)
         yield from self.memory.keep(envelope)
         return self._plan(envelope, "summarized")
 

@@ -1,6 +1,6 @@
 """The last step: meets the budget, or reports that it cannot be met."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -78,7 +78,7 @@ class Trim(Configured):
         if work.excess <= 0:
             return Plan.skip("within_budget", "it fits already")
         work.fit(transcript.protected.union(newest(transcript, self.keep_recent)))
-        edits = work.edits()
+        edits = tuple(work.edits())
         if not edits:
             return Plan.skip("nothing_may_go", "every message must stay")
         clamps_words = any(edit.reason == _WORDS for edit in edits)
@@ -251,18 +251,16 @@ class _TrimWork:
         self.clamped.setdefault(at[0], {})[at[1]] = text
         return True
 
-    def edits(self) -> tuple[Edit, ...]:
+    def edits(self) -> Iterator[Edit]:
         """The decisions as edits."""
-        found: list[Edit] = []
         if self.going:
-            found.append(Drop(tuple(sorted(self.going)), "the oldest, to meet the budget"))
+            yield Drop(tuple(sorted(self.going)), "the oldest, to meet the budget")
         for i in sorted(self.clamped.keys() - self.going):
             message = self.transcript.messages[i]
             asked = message.role == "user"
             for at, text in sorted(self.clamped[i].items()):
                 spoken = asked and not message.ours and isinstance(message.parts[at], Text)
-                found.append(Replace(i, at, text, _WORDS if spoken else _MIDDLE, asked))
-        return tuple(found)
+                yield Replace(i, at, text, _WORDS if spoken else _MIDDLE, asked)
 
 
 def _clamped(message: Message, part: Part, level: int, count: Count, seal: Seal | None) -> str:

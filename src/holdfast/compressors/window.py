@@ -40,9 +40,7 @@ class SlidingWindow(Configured):
 
     def __post_init__(self) -> None:
         check_fields(self)
-        measures = (self.window_size, self.keep_turns, self.keep_tokens)
-        given = [measure for measure in measures if measure is not None]
-        if len(given) > 1:
+        if (self.window_size, self.keep_turns, self.keep_tokens).count(None) < 2:
             raise ConfigError(
                 "only one measure can set the window",
                 place="sliding_window",

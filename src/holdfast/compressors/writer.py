@@ -178,16 +178,16 @@ def _packed(blocks: Sequence[str], room: int, count: Count) -> list[str]:
     return packed
 
 
-def _pieces(block: str, room: int, count: Count) -> list[str]:
+def _pieces(block: str, room: int, count: Count) -> Iterator[str]:
     """The block, cut between lines if it does not fit; each part has the block's heading."""
     if fits(block, room, count):
-        return [block]
+        yield block
+        return
     heading, rest = "", block
     if not block.startswith(_QUOTE):
         first, _, rest = block.partition("\n")
         heading = f"{first}\n"
     left = max(1, room - count(heading) - 4)
-    pieces: list[str] = []
     at = 0
     while at < len(rest):
         ahead = rest[at : at + left * LONG_TOKEN]
@@ -196,8 +196,7 @@ def _pieces(block: str, room: int, count: Count) -> list[str]:
             part = part[: line + 1]
         at += len(part)
         mark = "" if part.startswith(_QUOTE) else _QUOTE
-        pieces.append(f"{heading}{mark}{part}".rstrip("\n"))
-    return pieces
+        yield f"{heading}{mark}{part}".rstrip("\n")
 
 
 LISTED = 0.25

@@ -1,21 +1,15 @@
 """The kinds of text that tools return, and how each is shortened: one file for each kind."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
-from holdfast.kernel.ports import Fitting, Room, Shrunk
+from holdfast.kernel.ports import ContentKind, Fitting, Room, Shrunk
 from holdfast.kernel.registry import Registry, rows
 from holdfast.text.memo import Memo
+from holdfast.text.pieces import Reading
 
 from .lossy import LossyKind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from holdfast.kernel.ports import ContentKind
-    from holdfast.text.pieces import Reading
 
 KINDS = Registry(
     noun="content kind",

@@ -49,10 +49,10 @@ class Binary(LossyKind):
     def read(self, text: str) -> Reading:
         """``[binary: image/png, 48,213 bytes]``, and below it the parts with words in them."""
         notice = Piece(f"[binary: {_described(text)}]", 0)
-        found = (part.group().strip() for part in _READABLE.finditer(text))
+        found = () if _NAMED.match(text) else map(str.strip, _READABLE.findall(text))
         parts = dict.fromkeys(
             part
-            for part in (() if _NAMED.match(text) else found)
+            for part in found
             if sum(map(len, _WORD.findall(part))) >= _WORDY_SHARE * len(part)
             and not _ESCAPED.search(part)
         )

@@ -6,8 +6,6 @@ trouble. Beside a kind stand other fields that all its lines have, if they have 
 What all records have in common is told once.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
@@ -87,7 +85,7 @@ def _read(events: Sequence[_Event]) -> Reading | None:
     beside = [{k: v for k, v in each.fields.items() if k not in common} for each in events]
     lines: list[str] = []
     for event, fields in zip(events, beside, strict=True):
-        shown = fields if not event.said else {k: v for k, v in fields.items() if k in telling}
+        shown = {k: v for k, v in fields.items() if k in telling or not event.said}
         lines.append(_line(event, {k: v.replace(" ", "_") for k, v in shown.items()}))
 
     def describe(rows: Sequence[int]) -> str:

@@ -431,7 +431,7 @@ class Log(LossyKind):
         layout = _LAID_OUT[sampled(text)]
         begins = {"time", "level"}.intersection(layout.columns[:5])
         component = "tag" in layout.columns[:1] or layout.columns[1:] == ["bar"]
-        if len(layout.lines) < FEWEST or not (begins or component):
+        if not begins and not component:
             return 0.0
         both = zip(layout.lines, layout.shapes, strict=True)
         told = [(line, shape) for line, shape in both if shape.strip()]

@@ -173,10 +173,8 @@ def _ruled(lines: Lines, sample: Lines) -> Grid | None:
     if not mostly(sample, lambda line: _BARS.search(line) or _is_rule(line), _REGULAR):
         return None
     kept = [line for line in lines if _BARS.search(line) and not _is_rule(line)]
-    cells = [_barred(line) for line in kept]
-    if len(cells) < FEWEST or not _regular(cells):
-        return None
-    return Grid("ruled", cells, kept)
+    cells = list(map(_barred, kept))
+    return Grid("ruled", cells, kept) if _regular(cells) else None
 
 
 def _barred(line: str) -> list[str]:
@@ -237,20 +235,20 @@ def _read(lines: Lines, delimiter: str, *, headed: bool) -> Grid | None:
             return None
         cells.append(lines[start].split(delimiter))  # the text was truncated within quotes
         raw.append("\n".join(lines[start:]))
-    if len(cells) < FEWEST or not _regular(cells):
-        return None
-    if not headed and len(cells[0]) <= 2:  # they may be the number and the text of a line
+    # without a header, two cells may be the number and the text of a line
+    if not _regular(cells) or (not headed and len(cells[0]) <= 2):
         return None
     return Grid("delimited", cells, raw, headed)
 
 
 def _regular(cells: Sequence[Sequence[str]]) -> bool:
+    if len(cells) < FEWEST:
+        return False
     width = len(cells[0])
     sample = cells[:SAMPLE]
     same = sum(len(row) == width for row in sample)
-    regular = same >= _REGULAR * len(sample) or len(sample) - same <= (
-        len(sample) >= _FEWEST_FOR_ONE
-    )
+    others = len(sample) - same
+    regular = same >= _REGULAR * len(sample) or others <= (len(sample) >= _FEWEST_FOR_ONE)
     return width > 1 and regular and median(len(cell) for row in sample for cell in row) <= _SHORT
 
 

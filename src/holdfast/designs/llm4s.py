@@ -6,7 +6,7 @@ numbers and keys stay as they are written, and what is called externalized can b
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
@@ -156,19 +156,17 @@ def _json(text: str) -> str:
         return _words(text)
 
 
-def _lists_cut(lines: Sequence[str]) -> list[str]:
+def _lists_cut(lines: Sequence[str]) -> Iterator[str]:
     """The lines of YAML without the middle of long lists, nested ones too."""
-    told: list[str] = []
     at = 0
     while at < len(lines):
         head = _ITEM.match(lines[at])
         if head is None:
-            told.append(lines[at])
-            at += 1
-            if _TEXT.search(told[-1]):
-                end = _end_of(lines, at, _margin(told[-1]))
-                told += lines[at:end]
-                at = end
+            end = at + 1
+            if _TEXT.search(lines[at]):
+                end = _end_of(lines, end, _margin(lines[at]))
+            yield from lines[at:end]
+            at = end
             continue
         margin = len(head[1])
         items: list[list[str]] = []
@@ -177,8 +175,7 @@ def _lists_cut(lines: Sequence[str]) -> list[str]:
             items.append([lines[at], *_lists_cut(lines[at + 1 : end])])
             at = end
         for item in _ends(items, f'{head[1]}- "...[+{{}} items]..."'):
-            told += [item] if isinstance(item, str) else item
-    return told
+            yield from [item] if isinstance(item, str) else item
 
 
 def _end_of(lines: Sequence[str], at: int, margin: int) -> int:

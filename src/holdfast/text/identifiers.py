@@ -113,7 +113,7 @@ def _judged(chunk: str, names: int = _NAMES) -> Identifier | None:
     if names and "://" not in bare and (assignment := _ASSIGNMENT.match(bare)):
         value = _judged(bare[assignment.end() :], names - 1)
         if value is not None:
-            return Identifier(value.kind, value.text, start + assignment.end() + value.start)
+            return value._replace(start=start + assignment.end() + value.start)
     kind = _kind(bare)
     return Identifier(kind, bare, start) if kind else None
 

@@ -55,7 +55,8 @@ def object_of(pairs: list[Member]) -> Value:
     record = dict(pairs)
     if len(record) == len(pairs):
         return record
-    return Literal("{" + ",".join(f"{quote(key)}:{dump(value)}" for key, value in pairs) + "}")
+    members = ",".join(f"{quote(key)}:{dump(value)}" for key, value in pairs)
+    return Literal(f"{{{members}}}")
 
 
 DECODER = json.JSONDecoder(
