@@ -93,8 +93,7 @@ class Prune(Configured):
                 "below_minimum",
                 f"{total:,} tokens could go, {minimum:,} are the least worth clearing",
             )
-        going.reverse()
-        return self._clearing(going, allowance)
+        return self._clearing(going[::-1], allowance)
 
     def _going(self, transcript: Transcript, allowance: Allowance) -> list[tuple[Output, str]]:
         """Outputs before the zone that become smaller, newest first, each with its new text."""

@@ -316,7 +316,7 @@ class Placed(NamedTuple):
     def tokens(self, meter: Meter) -> int:
         """Tokens of the inserted messages beside their text."""
         count = meter.tariff.message
-        return count + meter.text(SKIPPED) + meter.tariff.message if self.in_turn else count
+        return 2 * count + meter.text(SKIPPED) if self.in_turn else count
 
     def inserts(self, text: str, reason: str, covers: tuple[int, int]) -> tuple[Insert, ...]:
         """The edits that insert the text."""

@@ -397,8 +397,7 @@ def listed(lost: Sequence[Detail], tokens: int, count: Count) -> list[str]:
         for detail in lost
     ]
     ranked = sorted(range(len(lost)), key=lambda n: (-worth[n], -n))
-    told: set[str] = set()
-    order: list[int] = []
+    told, order = set[str](), list[int]()
     for n in ranked:
         if not told.issuperset(lost[n].things) or lost[n].constrains:
             order.append(n)

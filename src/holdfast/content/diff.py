@@ -83,7 +83,7 @@ class Diff(LossyKind):
         """
         typed = _typed(rows(text))
         pieces: list[Piece] = []
-        above = dict.fromkeys(_Part, -1)  # the newest piece of each type
+        above = [-1] * len(_Part)  # the newest piece of each type
         # the lines before the first change of a hunk, which go with it
         waiting: list[int] = []
         for (part, _), members in groupby(
@@ -96,11 +96,9 @@ class Diff(LossyKind):
                 pieces[number] = pieces[number]._replace(under=len(pieces))
             is_first = part is _Part.CONTEXT and above[_Part.CHANGE] < 0
             waiting = list(range(len(pieces), len(pieces) + len(told))) if is_first else []
-            under = above[_Part(part - 1)] if part > _Part.FILE else -1
+            under = above[part - 1] if part > _Part.FILE else -1
             pieces += [piece._replace(at=lines[0][0] + piece.at, under=under) for piece in told]
-            above.update(
-                (each, len(pieces) - 1 if each is part else -1) for each in _Part if each >= part
-            )
+            above[part:] = [len(pieces) - 1, *[-1] * (_Part.CONTEXT - part)]
         return Reading(pieces, len(typed))
 
 

@@ -226,7 +226,7 @@ class Pieces:
             self._put(piece.text, self._next())
 
     def _next(self) -> int:
-        """The number of the next record."""
+        """Count a record, and return its number."""
         self._records += 1
         return self._records - 1
 
@@ -265,9 +265,8 @@ class Pieces:
         if told := events_of(values):
             self._events(label, told)
             return
-        shape = (
-            shape_of(values) if len(values) >= _MANY and set(map(type, values)) == {dict} else {}
-        )
+        are_many = len(values) >= _MANY and set(map(type, values)) == {dict}
+        shape: Shape = shape_of(values) if are_many else {}
         records = cast("Sequence[Record]", values)
         if len(shape) > 1:
             # the columns, and under them each record; its other parts are under its first

@@ -150,8 +150,9 @@ def _is_wrapped(lines: list[str]) -> bool:
     width = lengths[len(lengths) * 9 // 10]
     if width > _WIDEST or sum(len(line.split()) for line in lines) < _FEWEST_WORDS * len(lengths):
         return False
-    pairs = [(one, other) for one, other in pairwise(lines) if one and other]
-    full = sum(
-        len(one) + 1 + min(len(other.split(None, 1)[0]), _NEXT_WORD) > width for one, other in pairs
-    )
-    return bool(pairs) and full >= _WRAPPED_SHARE * len(pairs)
+    full = [  # whether a line had no room for the next word
+        len(one) + 1 + min(len(other.split(None, 1)[0]), _NEXT_WORD) > width
+        for one, other in pairwise(lines)
+        if one and other
+    ]
+    return bool(full) and sum(full) >= _WRAPPED_SHARE * len(full)
