@@ -166,15 +166,15 @@ def _packed(blocks: Sequence[str], room: int, count: Count) -> list[str]:
     if not room or fits("\n\n".join(blocks), room, count):
         return ["\n\n".join(blocks)]
     packed: list[str] = []
-    size = 0
-    for block in [piece for whole in blocks for piece in _pieces(whole, room, count)]:
+    left = 0
+    for block in (piece for whole in blocks for piece in _pieces(whole, room, count)):
         tokens = count(block) + 2
-        if packed and size + tokens <= room:
+        if tokens <= left:
             packed[-1] += f"\n\n{block}"
-            size += tokens
         else:
             packed.append(block)
-            size = tokens
+            left = room
+        left -= tokens
     return packed
 
 

@@ -93,9 +93,11 @@ def _elements(text: str) -> list[tuple[str, str]]:
     at, end = 0, len(text.rstrip())
     while at < end:
         opening = _OPENING.match(text, at)
-        close = f"</{opening[1]}>" if opening else ""
-        stop = text.find(close, opening.end()) if opening else -1
-        if opening is None or stop < 0:
+        if opening is None:
+            return []
+        close = f"</{opening[1]}>"
+        stop = text.find(close, opening.end())
+        if stop < 0:
             return []
         named = _NAMED.match(opening[2])
         name = named[1] if named else f"{opening[1]}{opening[2]}"

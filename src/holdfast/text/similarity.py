@@ -130,9 +130,7 @@ class Lexical:
 
     def scores(self, query: str) -> Scores:
         """The score, by index, of every text that shares a term with the query."""
-        return self._scored((term,) for term in dict.fromkeys(terms(query)))
-
-    def _scored(self, wanted: Iterable[Group]) -> Scores:
+        wanted = ((term,) for term in dict.fromkeys(terms(query)))
         return bm25(wanted, self._blocks, self._texts, self._total)
 
     def best_of(self, phrases: Iterable[str], most: int) -> list[tuple[int, float]]:
@@ -145,7 +143,8 @@ class Lexical:
         asked = {term for group in groups for term in group}
         holders = {term: len(self._blocks.get(term, b"")) // POSTING.size for term in asked}
         used = frozenset(affordable(groups, holders))
-        return best_of(self._scored(group for group in groups if group in used), most)
+        wanted = (group for group in groups if group in used)
+        return best_of(bm25(wanted, self._blocks, self._texts, self._total), most)
 
 
 def best_of(scores: Scores, most: int) -> list[tuple[int, float]]:
