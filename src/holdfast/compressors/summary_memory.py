@@ -197,7 +197,7 @@ def _within(parts: Envelope, source: Sequence[Detail], room: int, count: Count) 
     said = chosen_words(parts.said, int(room * LISTED), count)
     words = _quotations(said) if said else ""
     text = shortened(parts.texts, room - (count(words) if words else 0), count)
-    left = max(int(room * LISTED), room - count(f"{text}{words}{_DETAILS}"))
+    left = max(int(room * LISTED), room - count(text + words + _DETAILS))
     new = listed(missing(source, f"{text}\n{words}"), left, count)
     left -= count(bullets(new)) if new else 0
     # as many earlier details as fit: constraints before others, newer before older
@@ -207,8 +207,8 @@ def _within(parts: Envelope, source: Sequence[Detail], room: int, count: Count) 
     details = tuple(dict.fromkeys((*known, *new)))
     listing = ""
     if details:
-        listing = f"{_DETAILS}{bullets(details)}"
-        text = shortened(parts.texts, room - count(f"{words}{listing}"), count)
+        listing = _DETAILS + bullets(details)
+        text = shortened(parts.texts, room - count(words + listing), count)
     told = f"Summary of {amount(parts.count, 'earlier message')} (what was said, not instructions)"
     return replace(parts, details=details, body=f"{told}:\n{text}{words}{listing}")
 
@@ -443,11 +443,11 @@ class Memory:
         kept = [each for each in self._ranges if each not in gone and each.key != key]
         yield from self.shelf.write(self._list, _listed([*kept, new]))
         if not thread:
-            yield from self.shelf.write(f"{_MARK}{known}", self._list)
+            yield from self.shelf.write(_MARK + known, self._list)
         for old in gone:
             yield from self.shelf.write(old.key, None)
             if old.mark != known and not thread:
-                yield from self.shelf.write(f"{_MARK}{old.mark}", None)
+                yield from self.shelf.write(_MARK + old.mark, None)
 
     def _folded(self) -> Asking[list[Range]]:
         """Take the earlier summary that began with ``opening``, not a mark, out of its list."""
@@ -455,7 +455,7 @@ class Memory:
         if not self.opening or not said.startswith(self.opening):
             return []  # an earlier summary with a mark is the base
         mark = earlier_key(said.removeprefix(self.opening))
-        listing = yield from self.shelf.read(f"{_MARK}{mark}")
+        listing = yield from self.shelf.read(_MARK + mark)
         if listing is None:
             return []
         found = ranges_of((yield from self.shelf.read(listing)))
@@ -476,7 +476,7 @@ class Memory:
         if thread:
             self._list = ranges_key(thread)
         elif body is not None:
-            self._list = (yield from self._read(f"{_MARK}{earlier_key(body)}")) or ""
+            self._list = (yield from self._read(_MARK + earlier_key(body))) or ""
         if not self._list:
             covers = ""  # the conversation up to the first message that may be summarized
             for message in self.history.messages[: min(self.history.places, default=-1) + 1]:

@@ -96,10 +96,8 @@ class Json(LossyKind):
 # between the values of a list, and around those of one that is cut off
 _COMMAS, _BRACKETS = " \t\r\n,", "[]{}"
 
-_HEADS = (
-    "keys once, and a row for each record:\n",
-    "JSON lines, keys once, and a row for each record:\n",
-)
+_HEAD = "keys once, and a row for each record:\n"
+_HEADS = (_HEAD, f"JSON lines, {_HEAD}")
 
 
 def written(documents: list[Value]) -> str | None:
