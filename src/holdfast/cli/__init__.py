@@ -85,9 +85,11 @@ class Group(click.Group):
         """The command. Raises ConfigError, listing the known ones, for an unknown name."""
         command = super().get_command(ctx, cmd_name)
         if command is None:
-            problem = f"there is no command named {cmd_name!r}"
-            advice = nearest(cmd_name, self.commands)
-            raise ConfigError(problem, place=self.name or "", advice=advice)
+            raise ConfigError(
+                f"there is no command named {cmd_name!r}",
+                place=self.name or "",
+                advice=nearest(cmd_name, self.commands),
+            )
         return command
 
 
@@ -119,7 +121,6 @@ def app(*, debug: bool) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; an error is one line on standard error."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    debug = given[:1] == ["--debug"]
     try:
         return int(app.main(given, prog_name="holdfast", standalone_mode=False) or 0)
     except (click.Abort, KeyboardInterrupt):
@@ -130,7 +131,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as fault:  # noqa: BLE001 - the outermost function: a person reads one line
         if isinstance(fault.__cause__, KeyboardInterrupt):  # in a class body, before Python 3.12
             return INTERRUPTED
-        if debug:
+        if given[:1] == ["--debug"]:
             traceback.print_exc()
         return _report(fault)
 
@@ -195,8 +196,9 @@ def _of_click(fault: click.ClickException) -> InputError:
         place = fault.param.opts[-1] if fault.param else ""
         if isinstance(fault.param, click.Argument):
             place = fault.param.human_readable_name
-        missing = isinstance(fault, click.MissingParameter)
-        problem = "it is missing" if missing else fault.message.rstrip(".")
+        problem = fault.message.rstrip(".")
+        if isinstance(fault, click.MissingParameter):
+            problem = "it is missing"
         return InputError(problem, place=place, advice=advice)
     message = fault.format_message().rstrip(".")
     return InputError(f"{message[:1].lower()}{message[1:]}", advice=advice)

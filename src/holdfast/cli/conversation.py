@@ -103,11 +103,12 @@ def _fitted(
         return document, compress(document.payload, budget, **options)
 
 
+_FILE = click.argument("file", metavar="FILE|-")
 _REPORT = option(
     "--report report_file", "FILE", "Write what was done to each message: .html or .txt."
 )
 _request_options = having(
-    click.argument("file", metavar="FILE|-"),
+    _FILE,
     *LIMITS,
     option("--step", "X", "Remove in steps of this share, for prompt caches.", callback=share),
     SOFT,
@@ -170,24 +171,20 @@ def compress_command(
         reports[report_file] = text_bytes(written(told, form))
     write_result(document, result, output, result_file, reports, to_pipe=not as_json)
     if not quiet:
-        ends = [
-            *calls_line(result.model_usage),
-            *_whereabouts(result, file, output, result_file, report_file),
-        ]
-        report("\n".join([*overview(result), "", *ends, ""]), sys.stderr)
+        lines = [*overview(result), "", *calls_line(result.model_usage)]
+        lines += _whereabouts(result, file, output, result_file)
+        if report_file is not None:
+            lines.append(f"The report is in {report_file}.")
+        report("\n".join([*lines, ""]), sys.stderr)
         note_unknown(given)
     if as_json:
         write_json(summary(result))
 
 
 def _whereabouts(
-    result: CompressionResult,
-    source: str,
-    output: str | None,
-    result_file: str | None,
-    report_file: str | None,
+    result: CompressionResult, source: str, output: str | None, result_file: str | None
 ) -> Iterator[str]:
-    """The files of the messages, of what was removed, and of the report."""
+    """The files of the messages and of what was removed."""
     if output is not None and output != STDOUT:
         yield f"The messages are in {output}."
     elif output is None and sys.stdout.isatty():
@@ -195,17 +192,15 @@ def _whereabouts(
     if not result.edits:
         yield "Nothing was removed."
     elif result_file is not None:
-        how = f"`holdfast restore {result_file}` prints the original"
-        yield f"What was removed is in {result_file}: {how}."
+        kept = f"What was removed is in {result_file}"
+        yield f"{kept}: `holdfast restore {result_file}` prints the original."
     elif source in (STDIN, output):
         yield "What was removed is not kept: give --result FILE to be able to restore it."
     else:
         yield f"The original is still in {source}."
-    if report_file is not None:
-        yield f"The report is in {report_file}."
 
 
-@click.command("explain")
+@click.command
 @_request_options
 @having(_REPORT, JSON)
 def explain(report_file: str | None, *, as_json: bool, **given: Any) -> None:
@@ -246,14 +241,14 @@ def restore_command(file: str, output: str | None) -> None:
     check_targets({"-o": output}, file)
     document = read_json(file)
     with within(file):
-        advice = "give the file that `holdfast compress --result FILE` wrote"
-        content = json_bytes(restore(result_in(document, advice)), indent=2)
+        result = result_in(document, "give the file that `holdfast compress --result FILE` wrote")
+        content = json_bytes(restore(result), indent=2)
     if write_to(output, content):
         note(f"The original messages are in {output}.\n")
 
 
 @click.command("count")
-@click.argument("file", metavar="FILE|-")
+@_FILE
 @counting_options
 @JSON
 def count_command(file: str, *, as_json: bool, **given: Any) -> None:
@@ -275,7 +270,7 @@ def count_command(file: str, *, as_json: bool, **given: Any) -> None:
 
 
 @click.command("convert")
-@click.argument("file", metavar="FILE|-")
+@_FILE
 @option(
     "--to",
     "P",
@@ -316,7 +311,7 @@ def sample_command(output: str | None) -> None:
 
 
 @click.command("validate")
-@click.argument("file", metavar="FILE|-")
+@_FILE
 @option(
     "--provider",
     "P",
@@ -361,21 +356,19 @@ def validate_command(
             write_result(document, result, output, result_file, to_pipe=not as_json)
             report("".join(f"{line}\n" for line in steps(result)), sys.stderr)
     if as_json:
-        write_json(
-            facts | {"valid": not left, "violations": [asdict(violation) for violation in left]}
-        )
+        write_json(facts | {"valid": not left, "violations": list(map(asdict, left))})
     else:
         told = ""
         for each in left:
             place = "" if each.index < 0 else f"messages[{each.index}]: "
             told += f"{document.name}: {place}{each.problem} ({each.rule})\n"
-        told += f"The conversation is {'not ' if left else ''}valid for {name}"
-        told += f": {amount(len(left), 'violation')}.\n" if left else ".\n"
+        found = f"not valid for {name}: {amount(len(left), 'violation')}"
+        told += f"The conversation is {found if left else f'valid for {name}'}.\n"
         report(told, sys.stderr if repairs else sys.stdout)
     return UNMET if left else DONE
 
 
-@click.command("recall")
+@click.command
 @click.argument("key")
 @store_options
 @option("--thread", "ID", "The name of the thread, if it was compressed with one.", default="")
@@ -408,9 +401,8 @@ def recall(
         )
     found = excerpt_of(key, open_store(place), thread, **part)
     if as_json:
-        write_json(
-            {"key": key, "text": found.text, "lines": list(found.numbers), "of": found.total}
-        )
+        told = {"key": key, "text": found.text, "lines": list(found.numbers), "of": found.total}
+        write_json(told)
         return
     if not found.text:
         note("Nothing matches.\n")
@@ -418,7 +410,7 @@ def recall(
 
 
 @click.command("shrink")
-@click.argument("file", metavar="FILE|-")
+@_FILE
 @option(
     "--budget -t --tokens room",
     "N",
@@ -467,8 +459,8 @@ def shrink_command(
     if as_json:
         write_json(asdict(shrunk) | {"redacted": dict(shrunk.redacted)})
     else:
-        whole = shrunk.text == text or shrunk.text.endswith("\n")
-        write(shrunk.text if whole else f"{shrunk.text}\n")
+        ends = shrunk.text == text or shrunk.text.endswith("\n")
+        write(shrunk.text if ends else f"{shrunk.text}\n")
 
 
 def _done(shrunk: ShrunkText, store: str | None) -> Iterator[str]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from time import monotonic
-from typing import Any, Literal, NamedTuple, NoReturn, TextIO, cast
+from typing import Any, Literal, NamedTuple, NoReturn, TextIO
 
 import click
 
@@ -49,8 +49,11 @@ def within(name: str) -> Generator[None]:
         file = shown(name)
         raise fault.at(f"{file}: {fault.place}" if fault.place else file) from fault
     except RecursionError as fault:
-        advice = "give a conversation with fewer levels of objects inside each other"
-        raise InputError("it is nested too deeply", place=shown(name), advice=advice) from fault
+        raise InputError(
+            "it is nested too deeply",
+            place=shown(name),
+            advice="give a conversation with fewer levels of objects inside each other",
+        ) from fault
 
 
 def shown(file: str) -> str:
@@ -81,16 +84,14 @@ def read_text(file: str, errors: Literal["strict", "replace"] = "strict") -> str
 def read_conversation(file: str) -> Document:
     """Read a list of messages, a request body, or one message a line."""
     document = read_json(file)
+    problem = advice = ""
     if "holdfast" in object_in(document):
+        problem = "this is a result, not a conversation"
         advice = "get the messages out of it with `holdfast restore`"
-        raise InputError("this is a result, not a conversation", place=document.name, advice=advice)
-    if document.lines and any(
-        "messages" in line for line in document.payload if isinstance(line, dict)
-    ):
-        advice = "give them one at a time"
-        raise InputError(
-            "each line is a conversation of its own", place=document.name, advice=advice
-        )
+    elif document.lines and any("messages" in line for line in document.payload if is_object(line)):
+        problem, advice = "each line is a conversation of its own", "give them one at a time"
+    if problem:
+        raise InputError(problem, place=document.name, advice=advice)
     return document
 
 
@@ -138,9 +139,8 @@ def _not_json(text: str, fault: json.JSONDecodeError, line: int) -> InputError:
     elif near.startswith(("}", "]")) and text[: fault.pos].rstrip().endswith(","):
         advice = "remove the comma before it"
     found = f" at {near!r}" if near.strip() else ""
-    place = f"line {line:,}, column {fault.colno:,}"
-    said = fault.msg[0].lower() + fault.msg[1:].removesuffix(" at")
-    return InputError(f"this is not JSON ({said}{found})", place=place, advice=advice)
+    problem = f"this is not JSON ({fault.msg[0].lower()}{fault.msg[1:].removesuffix(' at')}{found})"
+    return InputError(problem, place=f"line {line:,}, column {fault.colno:,}", advice=advice)
 
 
 def _parse(text: str, line: str = "") -> object:
@@ -179,11 +179,8 @@ def _parse(text: str, line: str = "") -> object:
         parse_int=integer,
     )
     if flaws:
-        head = "messages" if is_list(value) else line
-        places = (
-            each.at(place) for place, each in walked(value, head) if isinstance(each, InputError)
-        )
-        raise next(places)
+        places = walked(value, "messages" if is_list(value) else line)
+        raise next(each.at(place) for place, each in places if isinstance(each, InputError))
     return value
 
 
@@ -194,8 +191,8 @@ def like(document: Document, payload: object) -> bytes:
     """The payload as JSON in the layout of the document: by line, on one line, or indented."""
     if document.lines and is_list(payload):
         return b"".join(map(json_bytes, payload))
-    is_indented = not document.lines and "\n" in document.text.strip()
-    return json_bytes(payload, indent=2 if is_indented else None)
+    is_flat = document.lines or "\n" not in document.text.strip()
+    return json_bytes(payload, indent=None if is_flat else 2)
 
 
 def json_bytes(payload: object, indent: int | None = None) -> bytes:
@@ -320,8 +317,10 @@ def waiting(size: int) -> AbstractContextManager[object]:
     """A spinner on standard error during work on a large input, if that is a terminal."""
     if size < _LONG_WORK or not sys.stderr.isatty():
         return nullcontext()
-    doing = f"working on {size / 1_000_000:,.1f} million characters"
-    return cast("AbstractContextManager[object]", imported(f"{SCREEN}:waiting")(doing))
+    spinner: AbstractContextManager[object] = imported(f"{SCREEN}:waiting")(
+        f"working on {size / 1_000_000:,.1f} million characters"
+    )
+    return spinner
 
 
 def progress(line: Callable[[int], str]) -> Callable[[int], None] | None:

@@ -115,7 +115,7 @@ def _by_model(given: Sequence[str]) -> dict[str, Size]:
     return found
 
 
-@click.command("serve")
+@click.command
 @proxy_options
 @click.option("--host", help="Where to listen.  [default: 127.0.0.1]")
 @click.option("-p", "--port", type=click.IntRange(0, 65535), help="Its port.  [default: 8400]")
@@ -239,7 +239,7 @@ def _finished(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
     return code if code >= 0 else 128 - code
 
 
-@click.command("mcp")
+@click.command
 @store_options
 @option("--thread", "ID", "The thread for calls that name none.", default="")
 @option(

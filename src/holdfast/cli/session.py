@@ -133,7 +133,7 @@ def _numbered(event: Event) -> None:
     write(f"{event.number}\n")
 
 
-@command.command("append")
+@command.command
 @click.argument("file", default=STDIN)
 @thread_options
 @click.option(
@@ -182,7 +182,7 @@ def append(
     note_unknown(said)
 
 
-@command.command("fit")
+@command.command
 @thread_options
 @having(*LIMITS, SOFT, PROFILE, QUERY, REDACT)
 @counting_options
@@ -219,13 +219,12 @@ def fit(output: str | None, *, soft: bool, as_json: bool, quiet: bool, **asked: 
 
 def _facts(session: Session, view: View) -> dict[str, object]:
     """The output of ``--json``, with the names that ``compress`` uses; no message text."""
-    meter = session.meter
-    wire = session.wire(*view.messages)
+    meter, read = session.meter, session.wire(*view.messages).read(view.messages)
     return {
         **attributes(view, "reason budget_met smallest"),
         "format": session.wire().name,
         "counter": meter.counter.name,
-        "accuracy": asdict(meter.accuracy(wire.read(view.messages))),
+        "accuracy": asdict(meter.accuracy(read)),
         "usage": TokenUsage(view.tokens, view.limit).to_dict(),
         "messages": {
             "appended": session.appended,
@@ -245,7 +244,7 @@ def _summary(view: View) -> str:
     return f"{size}; {'everything fits' if view.reason == 'everything_fits' else past}"
 
 
-@command.command("search")
+@command.command
 @click.argument("query")
 @on_thread
 @click.option(
@@ -284,7 +283,7 @@ def _moment(said: float | None) -> str | None:
         return None
 
 
-@command.command("recall")
+@command.command
 @click.argument("key")
 @on_thread
 @excerpt_options
@@ -304,7 +303,7 @@ def recall(session: Session, key: str, **part: Any) -> None:
     write(found)
 
 
-@command.command("stats")
+@command.command
 @on_thread
 @having(*COUNTER)
 @option("--report report_file", "FILE", "Write the history: .html or .txt.")
@@ -328,7 +327,7 @@ def stats(session: Session, report_file: str | None, *, as_json: bool, **given: 
     note_unknown(given)
 
 
-@command.command("restore")
+@command.command
 @on_thread
 @OUTPUT
 def restore(session: Session, output: str | None) -> None:
@@ -365,7 +364,7 @@ def list_threads(store: str, report_file: str | None, *, as_json: bool) -> None:
         write("".join(f"{one_line(name, WIDTH)}\n" for name in names))
 
 
-@command.command("delete")
+@command.command
 @thread_options
 @YES
 def delete(store: str, thread: str, *, yes: bool) -> None:
@@ -382,7 +381,7 @@ def delete(store: str, thread: str, *, yes: bool) -> None:
     note(f"The thread {one_line(thread, WIDTH)} is erased.\n")
 
 
-@command.command("pin")
+@command.command
 @click.argument("keys", metavar="MESSAGE...", nargs=-1, required=True)
 @on_thread
 def pin(session: Session, keys: Sequence[str]) -> None:
@@ -396,7 +395,7 @@ def pin(session: Session, keys: Sequence[str]) -> None:
     _numbered(session.pin(*map(message_named, keys)))
 
 
-@command.command("remember")
+@command.command
 @click.argument("text")
 @on_thread
 def remember(session: Session, text: str) -> None:
@@ -408,7 +407,7 @@ def remember(session: Session, text: str) -> None:
     _numbered(session.remember(text))
 
 
-@command.command("forget")
+@command.command
 @click.argument("note", type=int)
 @on_thread
 def forget(session: Session, note: int) -> None:
@@ -422,7 +421,7 @@ def forget(session: Session, note: int) -> None:
     _numbered(session.forget(note))
 
 
-@command.command("undo")
+@command.command
 @click.argument("event", type=int, required=False)
 @on_thread
 def undo(session: Session, event: int | None) -> None:
@@ -438,7 +437,7 @@ def undo(session: Session, event: int | None) -> None:
     _numbered(done)
 
 
-@command.command("fork")
+@command.command
 @click.argument("name")
 @on_thread
 def fork(session: Session, name: str) -> None:
@@ -455,7 +454,7 @@ def fork(session: Session, name: str) -> None:
         note(f"{amount(made.appended, 'message')} copied to the thread {name}.\n")
 
 
-@command.command("facts")
+@command.command
 @on_thread
 @JSON
 def facts(session: Session, *, as_json: bool) -> None:
@@ -469,7 +468,7 @@ def facts(session: Session, *, as_json: bool) -> None:
     ledger = session.facts()
     if as_json:
         held = {"current": ledger.current(), "contradicted": ledger.contradicted()}
-        write_json({name: [asdict(fact) for fact in found] for name, found in held.items()})
+        write_json({name: list(map(asdict, found)) for name, found in held.items()})
         return
     if not ledger.current():
         note("No facts were stated.\n")

@@ -29,7 +29,7 @@ config_command = group(
 )
 
 
-@config_command.command("show")
+@config_command.command
 @CONFIG
 @JSON
 def show(*, as_json: bool) -> None:
@@ -65,7 +65,7 @@ def _visible(path: str, setting: Setting) -> Setting:
     return setting
 
 
-@click.command("prices")
+@click.command
 @click.argument("model", required=False)
 @option(
     "--file",

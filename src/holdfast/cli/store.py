@@ -39,7 +39,7 @@ def _opened(url: str, key: str | None = None, *, reading: bool = True) -> Genera
             store.close()
 
 
-@command.command("check")
+@command.command
 @click.argument("store")
 @STORE_KEY
 def check(store: str, store_key: str | None) -> int:
@@ -53,7 +53,7 @@ def check(store: str, store_key: str | None) -> int:
     return 1 if found else 0
 
 
-@command.command("migrate")
+@command.command
 @click.argument("store")
 def migrate(store: str) -> None:
     """Update the schema to this version, in one transaction."""
@@ -62,7 +62,7 @@ def migrate(store: str) -> None:
     note(f"The schema is up to date; {steps} steps were taken.\n")
 
 
-@command.command("compact")
+@command.command
 @click.argument("store")
 def compact(store: str) -> None:
     """Merge the search index, and free the space of what was deleted."""
@@ -76,7 +76,7 @@ def compact(store: str) -> None:
         opened.compact()
 
 
-@command.command("copy")
+@command.command
 @click.argument("source")
 @click.argument("target")
 @having(
@@ -89,7 +89,7 @@ def copy(source: str, target: str, source_key: str | None, target_key: str | Non
         _note_moved(upkeep.copy(one, other, _progress("copied")))
 
 
-@command.command("export")
+@command.command
 @click.argument("store")
 @click.argument("file", default=STDOUT)
 @STORE_KEY
@@ -121,7 +121,7 @@ def import_(store: str, file: str, store_key: str | None) -> None:
             _note_moved(upkeep.imported(lines, opened, _progress("read")))
 
 
-@command.command("erase")
+@command.command
 @click.argument("store")
 @option("--thread", "NAME", "Everything of this thread.")
 @option("--tenant", "NAME", "Everything of this tenant.")
