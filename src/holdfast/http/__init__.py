@@ -172,8 +172,9 @@ def async_client(
     **options: Unpack[Options],
 ) -> Any:
     """Like ``client``, for ``openai.AsyncOpenAI(http_client=...)`` and similar."""
-    fitter = Fitter(Budgets(budget, budgets or {}), options)
-    return _client(AsyncTransport, library, fitter, observe)
+    return _client(
+        AsyncTransport, library, Fitter(Budgets(budget, budgets or {}), options), observe
+    )
 
 
 def _client(
@@ -196,9 +197,7 @@ def _mounts(through: Callable[[str], Any]) -> dict[str, Any]:
     """The proxies of the environment, which httpx ignores if it is given a transport."""
     proxies = getproxies()
     found: dict[str, Any] = {
-        "all://" if scheme == "all" else f"{scheme}://": through(
-            url if "://" in url else f"http://{url}"
-        )
+        f"{scheme}://": through(url if "://" in url else f"http://{url}")
         for scheme, url in proxies.items()
         if scheme in ("http", "https", "all")
     }

@@ -158,13 +158,9 @@ class Fitter:
             return Fitted(raw, note="no conversation")
         asked = Given(raw, encoding, thread, owner, aside)
         try:
-            found = self.at_once(path, asked)
-            if found is None:
-                body, found = self._view(self._request(asked, endpoint))
-                found = replace(found, body=written(body)) if found.changed else found
+            return self.at_once(path, asked) or self._fitted(self._request(asked, endpoint))
         except Exception as fault:  # noqa: BLE001 - fail open: whatever it is, the request goes on
             return self._failed(asked, endpoint, fault)
-        return found
 
     def fit_body(self, body: Object, endpoint: Endpoint, *, thread: str = "") -> Object:
         """Like ``fit``, for a decoded body; returns the same object if nothing changes.
@@ -210,21 +206,25 @@ class Fitter:
             smaller = smaller_budget(fault, sent, request.budget.limit, answer)
             with self._lock:  # the model is not sent as many again
                 self._learned[asked.owner, request.model] = answer, smaller.tokens(MOST)
-            body, found = self._view(request._replace(budget=smaller, note=""))
-            has_less = found.changed and found.after < sent
-            return replace(found, body=written(body)) if has_less else None
+            found = self._fitted(request._replace(budget=smaller, note=""))
         except Exception as broken:  # noqa: BLE001 - as above
             return self._failed(asked, endpoint, broken) if self.redacts else None
+        return found if found.changed and found.after < sent else None
 
     def _failed(self, asked: Given, endpoint: Endpoint, fault: Exception) -> Fitted:
-        own = isinstance(fault, HoldfastError)
-        told = " ".join(f"{fault}".split()) if own else problem_of(fault)
+        told = problem_of(fault)
+        if isinstance(fault, HoldfastError):
+            told = " ".join(f"{fault}".split())
         if self.redacts:
             raise RequestRefusedError(
                 f"the request was not sent, for its secrets cannot be masked: {told}"
             ) from fault
         log.warning("a request was sent as it was: %s", told)
         return Fitted(asked.raw, endpoint, note=told, fault=True, asked=asked)
+
+    def _fitted(self, request: _Request) -> Fitted:
+        body, fitted = self._view(request)
+        return replace(fitted, body=written(body)) if fitted.changed else fitted
 
     def _request(self, asked: Given, endpoint: Endpoint) -> _Request:
         return self._read(read_object(plain(asked.raw, asked.encoding)), endpoint, asked)
@@ -288,13 +288,12 @@ class Fitter:
             if found.reason == "within_budget":
                 result, unsent = found, sent.before - sent.after
         again = result is not None
-        if result is None:
-            result = compress(request.body, self._roomy(request), **request.options)
+        result = result or compress(request.body, self._roomy(request), **request.options)
         before, after = result.metrics.tokens_before + unsent, result.metrics.tokens_after
         changed = again or result.status == "compacted"
         if changed and not asked.aside:
-            placed = positions(result.messages[field], messages)
-            now = Sent(len(messages), placed, name, before, after)
+            view = positions(result.messages[field], messages)
+            now = Sent(len(messages), view, name, before, after)
             self.views.keep(chain, request.model, now, sent.length if sent else 0)
         fitted = replace(
             fitted,
@@ -313,11 +312,8 @@ class Fitter:
     def _budget(self, owner: str, model: str, body: Object) -> Budget | None:
         budget = self.budgets.of(model, body)
         answer, learned = self._learned.get((owner, model), (MOST + 1, 0))
-        if answer_of(body) < answer:
-            return budget
-        if budget is None or learned < budget.tokens(learned):
-            return Budget(limit=learned)
-        return budget
+        is_less = budget is None or learned < budget.tokens(learned)
+        return Budget(limit=learned) if is_less and answer_of(body) >= answer else budget
 
     def _roomy(self, request: _Request) -> Budget:
         """The budget of a new view, with a target that leaves room to grow if it has none."""
@@ -426,14 +422,16 @@ def _unmarked(value: Any) -> Any:
 
 def positions(view: Sequence[Any], messages: Sequence[Any]) -> tuple[int | Any, ...]:
     """For each message of the view, its position among the messages, or itself if it is new."""
-    known: Mapping[int, int] = {id(message): i for i, message in enumerate(messages)}
+    known = {id(message): i for i, message in enumerate(messages)}
     return tuple(known.get(id(message), _unmarked(message)) for message in view)
 
 
 def grown(sent: Sent, messages: Sequence[Any]) -> list[Any]:
     """The earlier view followed by all newer messages."""
-    first = [messages[each] if type(each) is int else each for each in sent.view]
-    return [*first, *messages[sent.length :]]
+    return [
+        *(messages[each] if type(each) is int else each for each in sent.view),
+        *messages[sent.length :],
+    ]
 
 
 class FitsCalls:

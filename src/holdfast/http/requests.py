@@ -95,8 +95,8 @@ def origin_of(headers: Mapping[str, str], address: str = "") -> Origin:
     """
     named = (value for name in (HEADER, *_SESSIONS) if (value := headers.get(name, "")))
     keys = [headers.get(name, "") for name in _CREDENTIALS]
-    who = [*keys, headers.get("user-agent", ""), "" if any(keys) else address]
-    owner = sha256("\0".join(who).encode("utf-8", "surrogateescape")).hexdigest()
+    who = "\0".join([*keys, headers.get("user-agent", ""), "" if any(keys) else address])
+    owner = sha256(who.encode("utf-8", "surrogateescape")).hexdigest()
     return Origin(thread=next(named, ""), owner=owner)
 
 
@@ -159,8 +159,8 @@ class Budgets:
             budget = Budget(limit=int(window * (budget or 1)), reserve=answer)
         if not budget.headroom and model:
             accuracy = counter_for(model).accuracy
-            accuracy = GUESSED if accuracy.kind == "unknown" else accuracy
-            budget = replace(budget, headroom=accuracy.error or 0.0)
+            error = GUESSED.error if accuracy.kind == "unknown" else accuracy.error
+            budget = replace(budget, headroom=error or 0.0)
         return budget
 
 
@@ -173,13 +173,13 @@ def stated(size: Size) -> Budget | float | None:
         return None
     if isinstance(size, int | Budget):
         return Budget.of(size)
-    text = cast("object", size)  # callers pass anything
-    if isinstance(text, str):
-        if limit := tokens_in(text):
+    given = cast("object", size)  # callers pass anything
+    if isinstance(given, str):
+        if limit := tokens_in(given):
             return Budget.of(limit)
-        number = text.strip().removesuffix("%")
-        if number != text.strip() and number.isdecimal() and 0 < int(number) <= 100:
-            return int(number) / 100
+        percent = re.fullmatch(r"\s*(\d+)%\s*", given)
+        if percent and 0 < int(percent[1]) <= 100:
+            return int(percent[1]) / 100
     raise ConfigError(
         f"{size!r:.40} is not a budget",
         place="budget",

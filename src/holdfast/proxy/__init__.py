@@ -45,8 +45,8 @@ class Settings:
         found: dict[Vendor, str | None] = {}
         for vendor, url in self.upstreams.items():
             parts = urlsplit(url)
-            direct = proxy_bypass(str(parts.hostname))
-            found[vendor] = None if direct else known.get(parts.scheme) or known.get("all")
+            proxy = known.get(parts.scheme) or known.get("all")
+            found[vendor] = None if proxy_bypass(str(parts.hostname)) else proxy
         return found
 
     def __post_init__(self) -> None:
@@ -65,8 +65,11 @@ class Settings:
                 advice="give a token for the proxy's pages, or listen on 127.0.0.1",
             )
         if self.recall and not self.options.get("store"):
-            advice = "name one, as sqlite:///originals.db"
-            raise ConfigError("recall needs a place for originals", place="store", advice=advice)
+            raise ConfigError(
+                "recall needs a place for originals",
+                place="store",
+                advice="name one, as sqlite:///originals.db",
+            )
         for name in ("most_bytes", "connections", "grace"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{getattr(self, name)} is too little", place=name)

@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from dataclasses import dataclass
 from typing import Any
 
-from holdfast.formats.payloads import Object
 from holdfast.http.requests import Vendor, written
 
 Scope = MutableMapping[str, Any]
@@ -50,7 +49,7 @@ class Connection:
             if size > most:
                 return None
             parts.append(part)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+        return b"".join(parts)
 
     async def left(self) -> None:
         """Wait until the client has disconnected."""
@@ -73,10 +72,6 @@ class Connection:
         await self.begin(status, [(b"content-type", kind), length, *more])
         await self.write(body)
 
-    async def answer_json(self, status: int, value: Object) -> None:
-        """Send JSON."""
-        await self.answer(status, written(value))
-
     async def refuse(self, status: int, line: str, vendor: Vendor = "openai") -> int:
         """Send an error in the form that the vendor's packages read; return its status."""
         told: dict[str, Any] = {"message": f"holdfast: {line}"}
@@ -87,5 +82,5 @@ class Connection:
         body: dict[str, Any] = {"error": told}
         if vendor == "anthropic":
             body["type"] = "error"
-        await self.answer_json(status, body)
+        await self.answer(status, written(body))
         return status

@@ -47,8 +47,8 @@ class Pages:
 
     def has(self, path: str) -> bool:
         """Whether the path is one of the proxy's own."""
-        folder = f"{path}/".startswith((f"{_PAGE}/", f"{_RETRIEVE}/"))
-        return folder or path in ("/healthz", "/metrics", _COMPRESS)
+        folders = ("/healthz", "/metrics", _COMPRESS)
+        return path in folders or f"{path}/".startswith((f"{_PAGE}/", f"{_RETRIEVE}/"))
 
     async def serve(self, client: Connection) -> None:
         """Answer a request to one of them."""
@@ -56,8 +56,8 @@ class Pages:
         if path == "/healthz":
             await client.answer(200, b"ok\n", b"text/plain")
         elif not self._open(client):
-            advice = "this needs the proxy's token, as ?token=... or in a header; see --token"
-            await client.answer(403, f"holdfast: {advice}\n".encode(), b"text/plain")
+            line = b"holdfast: this needs the proxy's token, as ?token=... or in a header; see "
+            await client.answer(403, line + b"--token\n", b"text/plain")
         elif path == _COMPRESS:
             await self._called(client, self._shortened)
         elif path.startswith(_RETRIEVE):
@@ -135,7 +135,7 @@ class Pages:
         except HoldfastError as fault:
             status = 404 if isinstance(fault, NotFoundError) else 400
             told = {"error": {"message": f"holdfast: {fault}"}}
-        await client.answer_json(status, told)
+        await client.answer(status, written(told))
 
     def _shortened(self, client: Connection, raw: bytes) -> dict[str, Any]:
         """The messages with shortened outputs, in the form that gateways use."""

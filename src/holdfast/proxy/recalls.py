@@ -79,12 +79,11 @@ class Recalls:
             return None
         provider = cast("ToolProvider", endpoint.format)
         tool = recall_tool(self._store, provider, thread=thread, secret=self._secret)
-        outputs = [tool(call.arguments) for call in calls]
         ids = frozenset(call.id for call in calls)
-        alone = (_alone(form, each, ids) for each in read)
-        exchange = [*filter(None, alone), *results(form, calls, outputs)]
+        alone = filter(None, (_alone(form, each, ids) for each in read))
+        answers = results(form, calls, [tool(call.arguments) for call in calls])
         body = read_object(asked)
-        return written({**body, form.field: [*form.listed(body), *exchange]})
+        return written({**body, form.field: [*form.listed(body), *alone, *answers]})
 
 
 def _may_be_offered(form: Format, body: Object) -> bool:
@@ -94,10 +93,11 @@ def _may_be_offered(form: Format, body: Object) -> bool:
         return False
     if form.name == "gemini":  # it does not accept functions beside its own tools
         config: object = body.get("generationConfig")
-        alone = is_object(config) and config.get("candidateCount", 1) != 1
-        return not alone and all(any(described([tool])) for tool in tools)
-    kept = isinstance(form, Continuing) and bool(form.continues(body))
-    return not kept and not body.get("background") and body.get("n", 1) == 1
+        several = is_object(config) and config.get("candidateCount", 1) != 1
+        return not several and all(any(described([tool])) for tool in tools)
+    if isinstance(form, Continuing) and form.continues(body):
+        return False
+    return not body.get("background") and body.get("n", 1) == 1
 
 
 def _alone(form: ObjectWire, message: Message, ids: frozenset[str]) -> Object | None:

@@ -279,16 +279,17 @@ class _Exchange:
         ]
         if readable:
             headers.append(("accept-encoding", "identity"))
-        target = self.client.scope.get("raw_path") or self.path.encode()
-        query: bytes = self.client.scope.get("query_string", b"")
-        whole = (target + b"?" + query if query else target).decode("latin-1")
-        return self.proxy.session.request(
-            self.client.scope["method"],
-            URL(self.proxy.settings.upstreams[self.vendor] + whole, encoded=True),
+        scope, proxy = self.client.scope, self.proxy
+        target: bytes = scope.get("raw_path") or self.path.encode()
+        if query := scope.get("query_string"):
+            target += b"?" + query
+        return proxy.session.request(
+            scope["method"],
+            URL(proxy.settings.upstreams[self.vendor] + target.decode("latin-1"), encoded=True),
             data=body,
             headers=headers,
             allow_redirects=False,
-            proxy=self.proxy.proxies[self.vendor],
+            proxy=proxy.proxies[self.vendor],
         )
 
     async def _answered(
