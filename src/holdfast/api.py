@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Unpack, cast
+from typing import Any, Unpack
 
 from holdfast.engine import Progress, fit, fit_many
 from holdfast.formats import read
@@ -82,8 +82,9 @@ def compress_many(
     then be picklable.
     """
     if engine is not None:
-        elsewhere = imported("holdfast.batch:compress_on")
-        return cast("list[CompressionResult]", elsewhere(conversations, budget, engine, options))
+        compress_on = imported("holdfast.batch:compress_on")
+        results: list[CompressionResult] = compress_on(conversations, budget, engine, options)
+        return results
     return run(fit_many(conversations, budget, options, progress), answers)
 
 

@@ -19,7 +19,7 @@ from holdfast.kernel.errors import ConfigError, InputError, StrategyError
 from holdfast.kernel.ports import Secret
 from holdfast.kernel.registry import similar
 from holdfast.kernel.transcript import Continuing, Format, Transcript
-from holdfast.kernel.typed import as_config_errors
+from holdfast.kernel.typed import as_config_errors, attributes
 from holdfast.options import Options, Pin, check, chosen, costs_of
 from holdfast.providers import open_model
 from holdfast.redact import Redaction, left, mask_transcript
@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from holdfast.cost import Costs
 
 _FITS = "within_budget"
-_MODELS = ("llm", "embedder", "cache", "limits")
-"""The options of models and embedders."""
 RECALL_TOOL = "recall"
 """The name of the tool that returns originals to a model."""
 
@@ -235,7 +233,8 @@ def prepare(
         )
     else:
         payload, form, transcript = messages, cast("Format", known.wire), known
-    marks, pinned = Marks(options.get("secret") or ""), _pinned(transcript, options.get("pin"))
+    marks = Marks(options.get("secret") or "")
+    pinned = _pinned(transcript, options.get("pin"))
     transcript = replace(transcript, pinned=pinned, prefers=profile.prefers, seal=marks)
     tokens = meter.total(transcript)
     costs = costs_of(options, profile, model) if known is None else None
@@ -248,16 +247,14 @@ def prepare(
     else:
         waits = costs and tokens <= allowed and _waits(costs, transcript, meter, target)
         idle = Plan.skip("cheaper_to_wait", waits) if waits else None
-    lineup = Lineup(meter.text)
-    if any(options.get(name) is not None for name in _MODELS):
-        lineup = Lineup.of(
-            meter.text,
-            options.get("llm"),
-            options.get("embedder"),
-            cache=options.get("cache"),
-            limits=options.get("limits"),
-            opens=tokens > trigger,  # a vendor's package is imported only if it will be used
-        )
+    lineup = Lineup.of(
+        meter.text,
+        options.get("llm"),
+        options.get("embedder"),
+        cache=options.get("cache"),
+        limits=options.get("limits"),
+        opens=tokens > trigger,  # a vendor's package is imported only if it will be used
+    )
     share = step if step is not None else stated.step or profile.step
     kept = options.get("store")
     store = None if kept is None else open_store(kept)
@@ -441,19 +438,8 @@ def measured(
         if messages is None or after is not now:  # else nothing changed: share the tuple
             messages = tuple([message.original for message in after.messages])
         before, now, size = size, after, meter.total(after)
-        steps.append(
-            Step(
-                name=name,
-                before=before,
-                after=size,
-                status=plan.status,
-                reason=plan.reason,
-                detail=plan.detail,
-                edits=plan.edits,
-                taken=taken,
-                messages=messages,
-            )
-        )
+        told = attributes(plan, "status reason detail edits")
+        steps.append(Step(name, before, size, **told, taken=taken, messages=messages))
     return tuple(steps), now
 
 
@@ -503,8 +489,10 @@ def _detail(job: Job, steps: tuple[Step, ...], tokens: int, secrets: str, *, met
             known.add(role)  # told of the first message that has it
             near = similar(role, ROLES)
             hint = f" (did you mean {near!r}?)" if near else ""
-            strange = f"message {place} has the role {role!r}, which no provider knows{hint}"
-            told.append(f"{strange}: it is read as a user's")
+            told.append(
+                f"message {place} has the role {role!r}, which no provider knows{hint}: it is read "
+                "as a user's"
+            )
     return "; ".join(filter(None, told))
 
 

@@ -210,9 +210,9 @@ def strategy_of(strategy: str | Compressor) -> Compressor:
         try:
             found = found()
         except TypeError as fault:
-            advice = "give an object of it, with what it needs"
+            problem = f"it cannot be made from nothing ({fault})"
             raise ConfigError(
-                f"it cannot be made from nothing ({fault})", place="strategy", advice=advice
+                problem, place="strategy", advice="give an object of it, with what it needs"
             ) from fault
     if is_strategy(found):
         return found
@@ -234,9 +234,8 @@ def costs_of(options: Options, profile: Profile, model: str | None) -> Costs | N
     costs: Costs = asked or imported("holdfast.cost:Costs")()
     known = costs.known(model)
     if asked and known is None:
-        problem = f"the price of {model!r} is not known" if model else "there is no price"
         raise ConfigError(
-            problem,
+            f"the price of {model!r} is not known" if model else "there is no price",
             place="costs",
             advice="give Costs(price=Price(...)), or a model of `holdfast prices`",
         )

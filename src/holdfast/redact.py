@@ -112,7 +112,7 @@ def masked_message(original: object, wire: Wire) -> tuple[object, Counter[str]]:
         return masked_values(original)
     value, counts = masked_values(wire.view(original))
     counts |= masked_values(vars(original))[1]
-    return (wire.rebuilt(cast("Mapping[str, Any]", value)) if counts else original), counts
+    return (wire.rebuilt(cast("Any", value)) if counts else original), counts
 
 
 _hidden = concealing(redacts=True)

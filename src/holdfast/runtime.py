@@ -21,13 +21,13 @@ from holdfast.kernel.ports import (
     Write,
 )
 from holdfast.kernel.registry import imported
+from holdfast.kernel.typed import is_list
 from holdfast.model_usage import CallRecords, ModelUsage
 from holdfast.redact import incoming, outgoing
 from holdfast.stores.protocols import as_store_errors, settled
 
 if TYPE_CHECKING:
     from holdfast.calls.caller import Caller
-    from holdfast.stores.artifacts import ArtifactStore
 
 T = TypeVar("T")
 StoreRequest = Load | Save | Read | Write | Secret
@@ -62,11 +62,11 @@ class Runtime:
 
     def answer_or_raise(self, request: Ask[Any]) -> Any:
         """The answer to one request. Raises the first error of a model or an embedder."""
-        answer: Any = self.answer(request)
-        for each in cast("list[object]", answer if isinstance(answer, list) else [answer]):
+        answer = self.answer(request)
+        for each in answer if is_list(answer) else [answer]:
             if isinstance(each, HoldfastError):
                 raise each
-        return cast("Any", answer)
+        return answer
 
     def has(self, request: Ask[object]) -> bool:
         """Whether there is a model, embedder or store for the request."""
@@ -92,10 +92,9 @@ class Runtime:
             return self.marks.secret
         if self.store is None:
             return StoreError("no store was given; pass store=")
-        leaving = cast("StoreRequest", self.leaving(request))
         try:
             with as_store_errors():
-                return _asked(self.store, leaving, self.marks.secret)
+                return _asked(self.store, self.leaving(request), self.marks.secret)
         except HoldfastError as fault:
             return fault
 
@@ -120,7 +119,7 @@ def answers(asked: Requests) -> list[object]:
 
 async def awaited(asked: Requests) -> list[object]:
     """Like ``answers``, in an event loop; a blocking store runs in a thread."""
-    gather = cast("Callable[..., Awaitable[list[Any]]]", imported("asyncio:gather"))
+    gather: Callable[..., Awaitable[list[Any]]] = imported("asyncio:gather")
     models, others = _parted(asked)
     stored = (runtime.stored_in_thread(request) for runtime, request in others)
     told, *kept = await gather(_together(models), *stored)
@@ -164,24 +163,22 @@ def _in_order(asked: Requests, told: Sequence[object], kept: Sequence[object]) -
     return [reply(runtime, request) for runtime, request in asked]
 
 
-def _asked(store: KeyValueStore, request: StoreRequest, secret: str) -> str | None:
+_ARTIFACTS = "holdfast.stores.artifacts"
+"""The module of originals, which few compressions need."""
+
+
+def _asked(store: KeyValueStore, request: Ask[object], secret: str) -> object:
     """The text under the key, or the key of a text that was saved."""
     match request:
         case Read(key):
             return settled(store.get(key))
-        case Write(key, str(value)):
-            settled(store.set(key, value))
+        case Write(key, value):
+            settled(store.delete(key) if value is None else store.set(key, value))
             return None
-        case Write(key):
-            settled(store.delete(key))
-            return None
-        case Secret():
-            found: str = imported("holdfast.stores.artifacts:secret_of")(store)
-            return found
+        case Load(key):
+            return imported(_ARTIFACTS).ArtifactStore(store, secret).get(key)
+        case Save(text, kind):
+            originals = imported(_ARTIFACTS).ArtifactStore(store, "" if request.open else secret)
+            return originals.put(text, kind).reference
         case _:
-            own = "" if isinstance(request, Save) and request.open else secret
-            kind = imported("holdfast.stores.artifacts:ArtifactStore")
-            artifacts: ArtifactStore = kind(store, own)
-            if isinstance(request, Load):
-                return artifacts.get(request.key)
-            return artifacts.put(request.text, request.kind).reference
+            return imported(_ARTIFACTS).secret_of(store)

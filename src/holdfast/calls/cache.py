@@ -160,8 +160,7 @@ class Lru(Generic[V]):
             for key, value in values.items()
             if key not in gone
         }
-        kept[self._place] = order
-        set_all(self._store, kept)
+        set_all(self._store, {**kept, self._place: order})
         for key in gone:
             settled(self._store.delete(f"{self._place}:{key}"))
 
@@ -170,8 +169,8 @@ class Lru(Generic[V]):
             return
         order: list[str] = []
         if self.capacity:
-            listed = settled(self._store.get(self._place))
-            order = (kept_as(listed, list[str]) or [])[-self.capacity :]
+            listed = kept_as(settled(self._store.get(self._place)), list[str])
+            order = (listed or [])[-self.capacity :]
         with self._lock:
             if not self._known:
                 self._entries.update(dict.fromkeys(order))
@@ -256,5 +255,7 @@ def content_key(text: str) -> str:
 
 def key_of(model: str, *content: str) -> str:
     """The key of this model's answer to these texts."""
-    whole = content[0] if len(content) == 1 else "".join(f"{len(text)}:{text}" for text in content)
+    whole = content[0]
+    if len(content) > 1:
+        whole = "".join(f"{len(text)}:{text}" for text in content)
     return f"{content_key(model)[:16]}:{content_key(whole)}"

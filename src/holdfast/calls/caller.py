@@ -60,10 +60,8 @@ def different_lengths(rows: Sequence[Vector], who: str) -> ModelError | None:
 
 def _numbers(row: object) -> Vector:
     """The row as Python floats; arrays have a fast method for that."""
-    listed: Any = getattr(row, "tolist", None)
-    return [
-        float(number) for number in cast("Sequence[Any]", listed() if callable(listed) else row)
-    ]
+    listed: Any = getattr(row, "tolist", lambda: row)
+    return list(map(float, listed()))
 
 
 _SILENT = 8  # calls in a row without an answer: as many as are under way at once by default
@@ -281,15 +279,18 @@ class EmbeddingRound:
         await gather(*map(self._fill, groups))
 
     async def _vectors(self, texts: Sequence[str], first: _Share) -> object:
-        call = partial(self._line.provider.embed, [encodable(text) for text in texts])
         sizes = list(map(self._lineup.count, texts))
-        read = partial(checked, texts=len(texts), who=self._line.name)
         whole = sum(sizes)
 
         def measure(_: object) -> Mapping[str, int]:
             return {"input_tokens": whole}
 
-        request = Request(call, read, measure, whole)
+        request = Request(
+            partial(self._line.provider.embed, list(map(encodable, texts))),
+            partial(checked, texts=len(texts), who=self._line.name),
+            measure,
+            whole,
+        )
         rows, told = await self._line.ask(request, first.ledger)
         first.attempts += told.attempts
         first.seconds += told.seconds
@@ -298,14 +299,14 @@ class EmbeddingRound:
         for text, size in zip(texts, sizes, strict=True):
             self._owners[text].tokens += size
         if self._lineup.cache is not None:
-            keys = map(self._key, texts)
-            await self._lineup.cache.embeddings.akeep(dict(zip(keys, rows, strict=True)))
+            vectors = zip(map(self._key, texts), rows, strict=True)
+            await self._lineup.cache.embeddings.akeep(dict(vectors))
         return rows
 
     def _settled(self, share: _Share) -> object:
-        found = [self._known[text] for text in share.texts]
+        found: list[Any] = [self._known[text] for text in share.texts]
         fault = next((each for each in found if isinstance(each, HoldfastError)), None)
-        fault = fault or different_lengths(cast("list[Vector]", found), self._line.name)
+        fault = fault or different_lengths(found, self._line.name)
         price, tokens = self._line.price, 0 if fault else share.tokens
         share.ledger.calls.append(
             self._line.called(
@@ -344,15 +345,13 @@ class Caller:
         A request comes with the record to which its calls are added.
         """
         embeds = [(request, ledger) for request, ledger in asked if isinstance(request, Embed)]
-        vectors, *texts = await gather(
-            self._embedded(embeds),
-            *(
-                self._completed(request, ledger)
-                for request, ledger in asked
-                if isinstance(request, Complete)
-            ),
-        )
-        rows, replies = iter(cast("list[object]", vectors)), iter(texts)
+        completions = [
+            self._completed(request, ledger)
+            for request, ledger in asked
+            if isinstance(request, Complete)
+        ]
+        vectors, texts = await gather(self._embedded(embeds), gather(*completions))
+        rows, replies = iter(vectors), iter(texts)
         return [next(rows) if isinstance(request, Embed) else next(replies) for request, _ in asked]
 
     async def _completed(self, request: Complete, ledger: CallRecords) -> object:
@@ -372,14 +371,15 @@ class Caller:
             ledger.calls.append(self._line.called(cached=1))
             return known
         prompt, system = encodable(request.prompt), encodable(request.system)
-        complete = self._line.provider.complete
-        call = partial(complete, prompt, system=system, max_tokens=request.max_tokens)
-        read = partial(_reply_of, who=self._line.name)
-        measure = partial(self._measured, sent=system + prompt)
-        tokens = 0 if self._lineup.limits.max_cost is None else self._lineup.count(system + prompt)
-        reply, told = await self._line.ask(
-            Request(call, read, measure, tokens, request.max_tokens), ledger
+        sent, most = system + prompt, request.max_tokens
+        vendor = Request(
+            partial(self._line.provider.complete, prompt, system=system, max_tokens=most),
+            partial(_reply_of, who=self._line.name),
+            partial(self._measured, sent=sent),
+            0 if self._lineup.limits.max_cost is None else self._lineup.count(sent),
+            most,
         )
+        reply, told = await self._line.ask(vendor, ledger)
         ledger.calls.append(told)
         if isinstance(reply, HoldfastError):
             return reply
