@@ -164,18 +164,16 @@ class Config:
 
         Read once: later the working directory may be another.
         """
-        found = given = self._layers.data["tools"]
+        found = self._layers.data["tools"]
         with inside("tools"):
-            if isinstance(given, str):
+            if isinstance(found, str):
                 try:
-                    found = json.loads(Path(given).read_text("utf-8"))
+                    read = json.loads(Path(found).read_text("utf-8"))
                 except (OSError, ValueError) as fault:
                     raise ConfigError(
-                        f"{given!r} cannot be read ({fault})",
-                        place="tools",
-                        advice="name a JSON file",
+                        f"{found!r} cannot be read ({fault})", advice="name a JSON file"
                     ) from fault
-                found = found.get("tools") if is_object(found) else found
+                found = read.get("tools") if is_object(read) else read
             try:
                 schemas(found)
             except FormatError as fault:
@@ -232,9 +230,9 @@ def load_config(
     """
     variables = os.environ if environ is None else environ
     named = path or variables.get(FILE)
-    start = name_of(folder or ".", "folder")
-    file = _named(Path(name_of(named))) if named else _found(Path(start))
-    files = [each for each in (file, _environment(variables)) if each is not None and each.data]
+    start = Path(name_of(folder or ".", "folder"))
+    file = _named(Path(name_of(named))) if named else _found(start)
+    files = [each for each in (file, _environment(variables)) if each and each.data]
     layers = Layers(lambda name, folder: _usable(named_profile(name, folder)))
     layers.add(named_profile(USUAL_PROFILE))
     for each in files:
@@ -316,11 +314,8 @@ def _value(text: str, path: Sequence[str]) -> object:
     """The value, read as TOML; the text itself if the key takes text or it is not TOML."""
     hint = _hints().get(path[0], "")
     if len(path) > 1:
-        argument = (
-            signature(TABLES.load(path[0])).parameters.get(path[1])
-            if path[0] in TABLES.table
-            else None
-        )
+        known = path[0] in TABLES.table
+        argument = signature(TABLES.load(path[0])).parameters.get(path[1]) if known else None
         hint = str(argument.annotation) if argument else ""
     if "str" in hint.split(" | "):
         return text

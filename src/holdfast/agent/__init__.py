@@ -4,7 +4,7 @@ A turn is one generator that yields calls, which are made one after another, or 
 """
 
 import asyncio
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from functools import partial
 from inspect import isawaitable
 from typing import Any, Literal, Protocol
@@ -262,8 +262,11 @@ def _check(model: object, session: object, trigger: object, rounds: object) -> N
         )
     check_type(trigger, Trigger, "trigger")
     if checked(session).limit is None and trigger in _FITTING:
-        advice = "give Session(..., budget=8_000), or trigger='manual'"
-        raise ConfigError("the session has none to fit to", place="budget", advice=advice)
+        raise ConfigError(
+            "the session has none to fit to",
+            place="budget",
+            advice="give Session(..., budget=8_000), or trigger='manual'",
+        )
     check_type(rounds, Positive, "rounds")
 
 
@@ -273,16 +276,18 @@ def _messages(reply: object, wire: Format) -> list[Any]:
         return [wire.compose("assistant", reply)]
     sent: list[Any] = as_sent(list(reply) if is_list(reply) else [reply])
     for message in sent:
-        given: Mapping[str, Any] = message if is_object(message) else {}
-        # an item of a reply has a type, but may have no role
-        role = given.get("role", "assistant" if "type" in given else None)
+        role = None
+        if is_object(message):  # an item of a reply has a type, but may have no role
+            role = message.get("role", "assistant" if "type" in message else None)
         if role is None:
-            advice = (
-                "return a text, or the message itself, as OpenAI's response.choices[0].message is, "
-                "or the items of response.output"
+            raise ModelError(
+                f"the model gave {named(message)}, which is not a message; return a text, or the "
+                "message itself, as OpenAI's response.choices[0].message is, or the items of "
+                "response.output"
             )
-            raise ModelError(f"the model gave {named(message)}, which is not a message; {advice}")
         if ROLES.get(role) != "assistant":
-            advice = "return its own message, whose role is assistant"
-            raise ModelError(f"the model gave a message of the role {role!r}; {advice}")
+            raise ModelError(
+                f"the model gave a message of the role {role!r}; "
+                "return its own message, whose role is assistant"
+            )
     return sent

@@ -11,7 +11,6 @@ from typing import (
     Protocol,
     TypeVar,
     cast,
-    get_args,
     get_origin,
     get_type_hints,
     overload,
@@ -104,27 +103,34 @@ def _made(function: Callable[..., Any], provider: ToolProvider) -> PlainTool[Any
         hints = get_type_hints(function, include_extras=True)
         given = inspect.signature(function).parameters.values()
     except NameError as fault:
-        advice = "define the type at the top of the module"
-        raise ConfigError(f"a type is not known: {fault}", place=place, advice=advice) from fault
+        raise ConfigError(
+            f"a type is not known: {fault}",
+            place=place,
+            advice="define the type at the top of the module",
+        ) from fault
     except (TypeError, ValueError) as fault:
         raise wrong from fault
     fields: list[tuple[str, Any, Any]] = []
-    for parameter in given:
-        if parameter.kind not in _NAMED:
-            advice = "give each argument a name"
-            problem = f"a model cannot give {str(parameter)!r}"
-            raise ConfigError(problem, place=place, advice=advice)
-        required = parameter.default is parameter.empty
-        kind = _described(hints.get(parameter.name, Any))
-        fields.append((parameter.name, kind, msgspec.NODEFAULT if required else parameter.default))
+    for each in given:
+        if each.kind not in _NAMED:
+            raise ConfigError(
+                f"a model cannot give {str(each)!r}",
+                place=place,
+                advice="give each argument a name",
+            )
+        default = msgspec.NODEFAULT if each.default is each.empty else each.default
+        fields.append((each.name, _described(hints.get(each.name, Any)), default))
     try:
         arguments = msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True)
         _, parts = msgspec.json.schema_components([arguments], ref_template="#/$defs/{name}")
     except (TypeError, ValueError) as fault:
-        advice = "use types that JSON has, dataclasses or TypedDict"
-        problem = str(fault).splitlines()[-1]
-        raise ConfigError(problem, place=place, advice=advice) from fault
-    parameters = {key: value for key, value in parts.pop(name).items() if key != "title"}
+        raise ConfigError(
+            str(fault).splitlines()[-1],
+            place=place,
+            advice="use types that JSON has, dataclasses or TypedDict",
+        ) from fault
+    parameters = parts.pop(name)
+    parameters.pop("title", None)
     if parts:
         parameters["$defs"] = parts
     purpose = inspect.getdoc(function) or ""
@@ -135,12 +141,11 @@ def _described(kind: Any) -> Any:
     """The type; text in its ``Annotated`` becomes the description in the schema."""
     if get_origin(kind) is not Annotated:
         return kind
-    inner, *notes = get_args(kind)
     told = [
         msgspec.Meta(description=note) if isinstance(note, str) else note
-        for note in cast("list[object]", notes)
+        for note in kind.__metadata__
     ]
-    return cast("Any", Annotated)[(inner, *told)]
+    return cast("Any", Annotated)[(kind.__origin__, *told)]
 
 
 _BYTES: tuple[type[Any], ...] = (bytes, bytearray, memoryview)
@@ -233,8 +238,9 @@ def by_name(tools: object) -> dict[str, Tool]:
 
 def as_text(output: object) -> str:
     """The output of a tool as text: text unchanged, bytes decoded, anything else as JSON."""
-    is_text = isinstance(output, (str, *_BYTES))
-    return _as_text(output) if is_text else compact(output, otherwise=_as_text)
+    if isinstance(output, (str, *_BYTES)):
+        return _as_text(output)
+    return compact(output, otherwise=_as_text)
 
 
 def _as_text(value: Any) -> str:
@@ -346,8 +352,8 @@ def found_again(session: Session, asked: Object, most: int = ANSWER) -> str:
 
 def _message_answer(session: Session, asked: Object, most: int) -> str:
     """One message, or the requested part of it."""
-    found = session.recall(asked["message"], lines=asked.get("lines"), pattern=asked.get("pattern"))
-    text = concealing(redacts=session.redacts)(found)
+    part = {name: asked.get(name) for name in ("lines", "pattern")}
+    text = concealing(redacts=session.redacts)(session.recall(asked["message"], **part))
     count = session.meter.text
     if count(text) <= most:
         return text or "[nothing of the message matches]"

@@ -28,6 +28,7 @@ from holdfast.formats.payloads import compact, is_object
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError, HoldfastError, InputError
 from holdfast.kernel.registry import Registry, imported, rows
+from holdfast.kernel.typed import attributes
 from holdfast.options import Options
 from holdfast.result import CompressionResult
 
@@ -57,9 +58,9 @@ class Record(NamedTuple):
     text: str
 
 
-def _read(text: str, problem: str) -> object:
+def _read(text: str, problem: str) -> Any:
     try:
-        return cast("object", json.loads(text))
+        return json.loads(text)
     except (ValueError, RecursionError) as fault:
         raise InputError(f"{problem} JSON ({fault})") from fault
 
@@ -243,8 +244,7 @@ def fit_chunk(budget: int | Budget, options: Options, chunk: tuple[int, Sequence
                 untouched=result.status == "skipped",
                 unmet=not result.budget_met,
                 degraded=result.degraded,
-                tokens_before=result.metrics.tokens_before,
-                tokens_after=result.metrics.tokens_after,
+                **attributes(result.metrics, "tokens_before tokens_after"),
                 requests=result.model_usage.requests,
                 cost=result.model_usage.cost or 0.0,
             )
@@ -289,12 +289,12 @@ def batch(
     folder = _work_of(target) if work is None else Path(work)
     # this text identifies work that an earlier version began
     task = sha256(f"Task(budget={budget!r}, options={given!r})".encode()).hexdigest()
-    inputs = [each.identity for each in sources]
-    kept = _WorkFolder(folder, json.dumps({"inputs": inputs, "task": task, "chunk": chunk}))
+    run = {"inputs": [each.identity for each in sources], "task": task, "chunk": chunk}
+    kept = _WorkFolder(folder, json.dumps(run))
     summary = Summary(resumed=kept.resumed)
-    if progress is not None:
-        progress(kept.resumed)
     done = kept.resumed
+    told: Progress = progress or (lambda _: None)
+    told(done)
     records = chain.from_iterable(map(Source.records, sources))
     chunks = enumerate(iter(lambda: list(islice(records, chunk)), []))
     pieces = (piece for piece in chunks if piece[0] not in kept.done)
@@ -304,8 +304,7 @@ def batch(
             result.refuse(record, "the process that worked on it ended each time")
         kept.keep(number, result)
         done += len(some)
-        if progress is not None:
-            progress(done)
+        told(done)
     for figures, _, _ in kept.read():
         summary.add(figures)
     if bad := [compact(each) for _, some, _ in kept.read() for each in some]:

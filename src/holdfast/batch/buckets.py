@@ -1,9 +1,11 @@
 """Files of a batch in a bucket: fetched, and written completely or not at all."""
 
+import re
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
 from glob import has_magic
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -27,14 +29,13 @@ def matching(url: str) -> list[tuple[str, str]]:
         if not has_magic(path):
             head = _head(url)
             return [(url, _version(head))] if head else []
-        folder = path[: min(path.find(sign) for sign in "*?[" if sign in path)]
-        found = [
-            each
-            for some in _objects.list(bucket, prefix=folder.rpartition("/")[0] or None)
-            for each in some
+        folder = re.split(r"[*?\[]", path)[0].rpartition("/")[0]
+        found = chain.from_iterable(_objects.list(bucket, prefix=folder or None))
+        return sorted(
+            (url.partition(path)[0] + each["path"], _version(each))
+            for each in found
             if fnmatchcase(each["path"], path)
-        ]
-    return sorted((url.partition(path)[0] + each["path"], _version(each)) for each in found)
+        )
 
 
 def fetch(url: str, file: Path) -> None:

@@ -79,9 +79,11 @@ class Processes:
                         at_work[process] = task
                         process.give(task[1])
                     except (PicklingError, AttributeError, TypeError) as fault:  # of pickling
-                        problem = f"what it works with cannot be sent to a process ({fault})"
-                        advice = "give names, functions of a module and plain messages"
-                        raise ConfigError(problem, place="engine", advice=advice) from fault
+                        raise ConfigError(
+                            f"what it works with cannot be sent to a process ({fault})",
+                            place="engine",
+                            advice="give names, functions of a module and plain messages",
+                        ) from fault
                 yield from done  # only now, so that processes work while the caller uses these
                 done.clear()
                 if not at_work:
@@ -102,8 +104,9 @@ class Processes:
                     del at_work[process]
                 is_over = lost and not (at_work or again)  # new pieces come before those
                 if not worked and (is_over or deaths.total() >= _DEATHS**2):
-                    problem = "no process could do any work: each ended by itself"
-                    raise HoldfastError(f"{problem}; see its output")
+                    raise HoldfastError(
+                        "no process could do any work: each ended by itself; see its output"
+                    )
             yield from lost
         finally:
             for process in (*idle, *at_work):
@@ -272,12 +275,10 @@ class Ray(_Cluster):
 
     def _connect(self, work: Callable[[Any], Any], opened: ExitStack) -> _Connected:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no usage reports
-        local = {
-            "num_cpus": self._workers,
-            "include_dashboard": False,
-            "_node_ip_address": "127.0.0.1",
-        }
-        given = {"address": self._address} if self._address else local
+        given: dict[str, Any] = {"address": self._address}
+        if not self._address:
+            given = {"num_cpus": self._workers, "include_dashboard": False}
+            given["_node_ip_address"] = "127.0.0.1"
         try:
             self._tools.init(**given, log_to_driver=False)
         except (ConnectionError, OSError) as fault:

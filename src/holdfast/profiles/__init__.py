@@ -188,8 +188,8 @@ class Layers:
             while path and path not in self._set:
                 path = above(path)
             if path:
-                written = self._set[path][1]
-                place = f"{self.origin(path)}: {written}{place.removeprefix(path)}"
+                written = f"{self._set[path][1]}{place.removeprefix(path)}"
+                place = f"{self.origin(path)}: {written}"
             raise fault.at(place) from fault
 
     def origin(self, path: str) -> str:
@@ -315,9 +315,9 @@ def read_step(data: object, place: str = "strategy") -> Compressor:
     check_type(shown, str | None, f"{place}.as")
     parts, step = table.pop("strategies", None), table.pop("step", None)
     if is_list(parts):
-        numbered = enumerate(parts)
-        steps = tuple(read_step(part, f"{place}.strategies[{n}]") for n, part in numbered)
-        made: Compressor = Pipeline(steps, name)
+        made: Compressor = Pipeline(
+            tuple(read_step(part, f"{place}.strategies[{n}]") for n, part in enumerate(parts)), name
+        )
     else:
         made = _made(name, table, place)
     with inside(place, ("step",)):

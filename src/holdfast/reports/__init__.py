@@ -145,9 +145,9 @@ def _follow(step: Step, entries: list[MessageAccount]) -> None:
         touch = Touch(step.name, STATE_OF[type(edit)], edit.reason, key)
         if isinstance(edit, Insert):
             made = MessageAccount(None, touches=[touch], covers=_covered(view, edit.covers))
-            before = id(view[edit.at]) if edit.at < len(view) else None
             # by identity, since two inserted messages may be equal
-            place = next((n for n, each in enumerate(entries) if id(each) == before), len(entries))
+            after = list(map(id, view[edit.at : edit.at + 1]))
+            place = next((n for n, each in enumerate(entries) if id(each) in after), len(entries))
             entries.insert(place, made)
         else:
             for i in touched(edit):
@@ -202,8 +202,7 @@ def account(
     check_result(result)
     # the caller's function cannot be found by its name here; the name is tried as a model's
     again = model if model or counter is not None else result.counter
-    meter = tokens.meter_for(again or None, counter)
-    form = named(result.format)
+    meter, form = tokens.meter_for(again or None, counter), named(result.format)
     before, after = (
         _counted(form.read(bare(each)), meter) for each in (restore(result), result.messages)
     )
@@ -222,17 +221,16 @@ def account(
     beside_before = result.metrics.tokens_before - sum(size for _, _, size in before)
     beside_after = result.metrics.tokens_after - sum(size for _, _, size in after)
     # masked messages do not have their original counts
-    agreed = beside_before == beside_after or bool(result.masked)
+    agreed = beside_before == beside_after or result.masked
     known = beside_after if agreed and beside_after >= 0 else None
     return Account(result, tuple(entries), meter.counter.name, known)
 
 
 def _counted(read: Transcript, meter: Meter) -> list[tuple[Role, str, int]]:
     """The role of each message, its text without secrets, and its tokens."""
-    sized = zip(read.messages, meter.sizes(read), strict=True)
     return [
         (each.speaker, redacted_text("\n".join(map(_worded, each.parts)))[0], size)
-        for each, size in sized
+        for each, size in zip(read.messages, meter.sizes(read), strict=True)
     ]
 
 

@@ -97,9 +97,8 @@ def ribbon(account: Account) -> str:
     result, entries = account.result, account.entries
     metrics, limit = result.metrics, result.spent.limit
     whole = max(metrics.tokens_before, metrics.tokens_after, limit, 1)
-    beside = account.beside or 0
     sizes = ([each.tokens_before for each in entries], [each.tokens_after for each in entries])
-    before, after = ("".join(_segments(entries, each, beside, whole)) for each in sizes)
+    before, after = ("".join(_segments(account, each, whole)) for each in sizes)
     mark = 100 * limit / whole
     side = "end" if mark > 50 else "start"
     dense = " dense" if len(entries) > _DENSE else ""
@@ -114,16 +113,15 @@ def ribbon(account: Account) -> str:
     )
 
 
-def _segments(
-    entries: Sequence[MessageAccount], sizes: Sequence[int], beside: int, whole: int
-) -> Iterator[str]:
+def _segments(account: Account, sizes: Sequence[int], whole: int) -> Iterator[str]:
+    beside = account.beside or 0
     at = 100 * beside / whole
     if beside:
         yield (
             f'<rect class="beside" x="0" width="{at:.3f}%" height="{_HEIGHT}">'
             f"<title>beside the messages: {beside:,} tokens</title></rect>"
         )
-    for entry, tokens in zip(entries, sizes, strict=True):
+    for entry, tokens in zip(account.entries, sizes, strict=True):
         width = 100 * tokens / whole
         if tokens:
             place = "new" if entry.before is None else entry.before
@@ -224,10 +222,12 @@ def _inside(entry: MessageAccount) -> Iterator[str]:
     if entry.touches:
         yield '<ul class="why">'
         for touch in entry.touches:
-            original = f"; the original is kept under <code>{shown(touch.key)}</code>"
-            kept = original if touch.key else ""
-            reason = f": {shown(plain(touch.reason))}" if touch.reason else ""
-            yield f"<li><b>{shown(touch.step)}</b> {touch.state} it{reason}{kept}</li>"
+            told = f"<li><b>{shown(touch.step)}</b> {touch.state} it"
+            if touch.reason:
+                told += f": {shown(plain(touch.reason))}"
+            if touch.key:
+                told += f"; the original is kept under <code>{shown(touch.key)}</code>"
+            yield f"{told}</li>"
         yield "</ul>"
     if entry.covers:
         first, last = entry.covers

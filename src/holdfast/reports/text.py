@@ -71,14 +71,14 @@ def folded(
             head, tail = most - most // 3, most // 3
         lines = [_narrow(line, width) for line in piece.text.splitlines()]
         hidden = len(lines) - head - tail
-        parts: list[tuple[Kind, list[str]]] = [(piece.kind, lines)]
         if hidden > 1:
-            told = f"{hidden:,} {'unchanged' if piece.kind == 'same' else 'more'} lines"
-            end = lines[len(lines) - tail :]
-            parts = [(piece.kind, lines[:head]), ("left_out", [told]), (piece.kind, end)]
-        for kind, some in parts:
-            if some:
-                yield DiffPiece(kind, "\n".join(some))
+            if head:
+                yield DiffPiece(piece.kind, "\n".join(lines[:head]))
+            what = "unchanged" if piece.kind == "same" else "more"
+            yield DiffPiece("left_out", f"{hidden:,} {what} lines")
+            lines = lines[len(lines) - tail :]
+        if lines:
+            yield DiffPiece(piece.kind, "\n".join(lines))
 
 
 def _narrow(line: str, width: int) -> str:
@@ -128,13 +128,12 @@ def text_report(account: Account, width: int = WIDTH) -> str:
 
 def overview(result: CompressionResult) -> Iterator[str]:
     """The outcome, and a line for each step."""
-    metrics, usage = result.metrics, result.spent
+    metrics = result.metrics
     tokens = _change(metrics.tokens_before, metrics.tokens_after)
+    tokens += f" tokens ({metrics.compression_ratio:.0%} left)"
     messages = _change(metrics.messages_before, metrics.messages_after)
-    left = f"{metrics.compression_ratio:.0%} left"
-    name = one_line(result.strategy_name, _LONGEST_NAME)
-    yield f"{name}: {tokens} tokens ({left}), {messages} messages"
-    yield f"budget {usage.limit:,} tokens: {verdict(result)}"
+    yield f"{one_line(result.strategy_name, _LONGEST_NAME)}: {tokens}, {messages} messages"
+    yield f"budget {result.limit:,} tokens: {verdict(result)}"
     yield f"tokens are {trust(result.accuracy)}"
     if result.net:
         yield worth(result.net)
