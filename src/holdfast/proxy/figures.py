@@ -8,7 +8,7 @@ import re
 from collections import OrderedDict, deque
 from dataclasses import asdict, dataclass
 from functools import partial
-from threading import Lock
+from itertools import islice
 from time import gmtime, strftime
 from typing import Any
 
@@ -79,18 +79,20 @@ class Row:
 
 
 class Figures:
-    """Counts requests; one instance serves a whole proxy."""
+    """Counts requests; one instance serves a whole proxy, and is used by its event loop alone."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         counter = partial(Counter, registry=self.registry)
-        requests = counter("holdfast_requests", "Requests passed on", ["outcome"])
-        self._outcomes = [requests.labels(name) for name in ("passed", "fitted")]
+        self._requests = counter("holdfast_requests", "Requests passed on", ["outcome"])
         self._tokens = counter("holdfast_tokens", "Tokens of conversations", ["side"])
-        provider = counter(
+        self._provider = counter(
             "holdfast_provider_tokens", "Tokens by the provider's own count", ["kind"]
         )
-        self._provider = [provider.labels(kind) for kind in ("read", "cached", "written")]
+        for outcome in ("passed", "fitted"):  # so that each is listed from the beginning
+            self._requests.labels(outcome)
+        for kind in ("read", "cached", "written"):
+            self._provider.labels(kind)
         self._faults = counter("holdfast_faults", "Faults", ["where"])
         self._seconds = Histogram(
             "holdfast_fit_seconds", "Time of a fit", registry=self.registry, buckets=_LATENCIES
@@ -106,14 +108,11 @@ class Figures:
         without Holdfast, and what it cost to make views anew, are counted against it."""
         self._threads: OrderedDict[str, tuple[int, int]] = OrderedDict()
         self._reports: deque[tuple[int, CompressionResult]] = deque(maxlen=_REPORTS)
-        self._lock = Lock()
 
     def begin(self, path: str) -> Row:
         """Record the arrival of a request."""
-        with self._lock:
-            self.totals["requests"] += 1
-            number = self.totals["requests"]
-        return Row(number, strftime("%H:%M:%S", gmtime()), path[:120])
+        self.totals["requests"] += 1
+        return Row(self.totals["requests"], strftime("%H:%M:%S", gmtime()), path[:120])
 
     def fitted(self, row: Row, fitted: Fitted, seconds: float) -> None:
         """Record that its body was fitted."""
@@ -126,16 +125,14 @@ class Figures:
             self.fault("fit")
         if not fitted.before:
             return
-        self._tokens.labels("before").inc(fitted.before)
-        self._tokens.labels("after").inc(fitted.after)
-        with self._lock:
-            self.totals["before"] += fitted.before
-            self.totals["after"] += fitted.after
-            self.net += self._saved(fitted)
-            self.points.append((row.number, fitted.before, fitted.after))
-            if fitted.result is not None and fitted.changed and not fitted.grown:
-                self._reports.append((row.number, fitted.result))
-                row.report = True
+        for side, tokens in (("before", fitted.before), ("after", fitted.after)):
+            self._tokens.labels(side).inc(tokens)
+            self.totals[side] += tokens
+        self.net += self._saved(fitted)
+        self.points.append((row.number, fitted.before, fitted.after))
+        if fitted.result is not None and fitted.changed and not fitted.grown:
+            self._reports.append((row.number, fitted.result))
+            row.report = True
 
     def _saved(self, fitted: Fitted) -> float:
         """The price of the request unfitted, minus its actual price."""
@@ -150,27 +147,23 @@ class Figures:
     def fault(self, where: str) -> None:
         """Record a failure of ``fit`` or ``upstream``."""
         self._faults.labels(where).inc()
-        with self._lock:
-            self.totals["faults"] += 1
+        self.totals["faults"] += 1
 
     def end(self, row: Row, status: int, usage: Usage) -> None:
         """Record the end of a request, with the client's status (499: it disconnected)."""
         row.status = status
-        self._outcomes[row.changed].inc()
+        self._requests.labels("fitted" if row.changed else "passed").inc()
         if usage.read or usage.written:
             row.read, row.cached = usage.read, usage.cached
-            tokens = (usage.read, usage.cached, usage.written)
-            for counter, more in zip(self._provider, tokens, strict=True):
-                counter.inc(more)
-            with self._lock:
-                self.totals["read"] += usage.read
-                self.totals["cached"] += usage.cached
+            self.totals["read"] += usage.read
+            self.totals["cached"] += usage.cached
+            for kind in ("read", "cached", "written"):
+                self._provider.labels(kind).inc(getattr(usage, kind))
         self.recent.append(row)
 
     def report_of(self, number: int) -> CompressionResult | None:
         """The result of one of the last requests with a new view."""
-        with self._lock:
-            return dict(self._reports).get(number)
+        return dict(self._reports).get(number)
 
     def metrics(self) -> bytes:
         """The counters in the text format of Prometheus."""
@@ -178,15 +171,13 @@ class Figures:
 
     def for_page(self) -> dict[str, Any]:
         """The figures for the page."""
-        with self._lock:
-            threads = [
+        return {
+            "totals": self.totals,
+            "net": round(self.net),
+            "points": list(self.points),
+            "rows": [asdict(row) for row in reversed(self.recent)],
+            "threads": [
                 {"thread": name, "before": before, "after": after}
-                for name, (before, after) in list(self._threads.items())[-20:]
-            ]
-            return {
-                "totals": dict(self.totals),
-                "net": round(self.net),
-                "points": list(self.points),
-                "rows": [asdict(row) for row in reversed(self.recent)],
-                "threads": threads[::-1],
-            }
+                for name, (before, after) in islice(reversed(self._threads.items()), 20)
+            ],
+        }

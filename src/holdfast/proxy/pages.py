@@ -83,7 +83,7 @@ class Pages:
         if not token:
             host = headers.get("host", "").lower()
             return (host.rpartition(":")[0] or host).strip("[]") in LOOPBACK
-        query = parse_qs(client.scope.get("query_string", b"").decode("latin-1"))
+        query = parse_qs(client.scope["query_string"].decode("latin-1"))
         cookies = (each.strip() for each in headers.get("cookie", "").split(";"))
         given = [
             *query.get("token", ()),
@@ -94,7 +94,7 @@ class Pages:
 
     async def _page(self, client: Connection) -> None:
         more = list(_GUARDED)
-        if self.settings.token and client.scope.get("query_string"):
+        if self.settings.token and client.scope["query_string"]:
             cookie = f"{_COOKIE}{self.settings.token}; HttpOnly; SameSite=Strict; Path=/"
             more.append((b"set-cookie", cookie.encode()))
         await client.answer(200, asset("proxy", "page.html").encode(), _HTML, more)

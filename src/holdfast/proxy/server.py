@@ -280,9 +280,9 @@ class _Exchange:
         if readable:
             headers.append(("accept-encoding", "identity"))
         scope, proxy = self.client.scope, self.proxy
-        target: bytes = scope.get("raw_path") or self.path.encode()
-        if query := scope.get("query_string"):
-            target += b"?" + query
+        target: bytes = scope["raw_path"]
+        if scope["query_string"]:
+            target += b"?" + scope["query_string"]
         return proxy.session.request(
             scope["method"],
             URL(proxy.settings.upstreams[self.vendor] + target.decode("latin-1"), encoded=True),
