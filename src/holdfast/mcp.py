@@ -45,14 +45,8 @@ def server_of(store: str | KeyValueStore, thread: str = "", root: Path | None = 
     """
     server: MCPServer = MCPServer("holdfast", instructions=_INSTRUCTIONS, version=__version__)
     offered = _Tools(store, thread, (root or Path.cwd()).resolve())
-    for tool in (
-        offered.recall,
-        offered.search,
-        offered.compress_file,
-        offered.stats,
-        offered.remember,
-    ):
-        server.tool(structured_output=False)(tool)
+    for name in ("recall", "search", "compress_file", "stats", "remember"):
+        server.tool(structured_output=False)(getattr(offered, name))
     return server
 
 
@@ -109,8 +103,8 @@ class _Tools:
         """Read a large file in few tokens, guided by the query; a key gives access to the rest."""
         with _as_tool_errors():
             small = shrink(self._text(path), tokens, query, store=self.store)
-        head = f"[{small.kind}: {small.tokens_before:,} tokens shortened to {small.tokens_after:,}]"
-        return f"{head}\n{small.text}"
+        sizes = f"{small.tokens_before:,} tokens shortened to {small.tokens_after:,}"
+        return f"[{small.kind}: {sizes}]\n{small.text}"
 
     def stats(self, thread: Thread = "") -> str:
         """Show the size of a conversation and of its parts."""
@@ -149,20 +143,18 @@ class _Tools:
 
     def _text(self, path: str) -> str:
         """The text of a file. Raises InputError if it cannot or may not be read."""
+        problem = advice = ""
         with as_input_errors(path, "read", "check the path"):
             file = (self.root / path).resolve()
-            inside = file.is_relative_to(self.root)
-            size = file.stat().st_size if inside and file.is_file() else None
-        if not inside:
-            raise InputError(
-                "it is outside the folder of --root",
-                place=path,
-                advice=f"give a path under {self.root}",
-            )
-        if size is None:  # a pipe might never end
-            raise InputError("there is no such file", place=path, advice="check the path")
-        if size > _MOST:
-            raise InputError(f"it is larger than {_MOST:,} bytes", place=path)
+            if not file.is_relative_to(self.root):
+                problem = "it is outside the folder of --root"
+                advice = f"give a path under {self.root}"
+            elif not file.is_file():  # a pipe might never end
+                problem, advice = "there is no such file", "check the path"
+            elif file.stat().st_size > _MOST:
+                problem = f"it is larger than {_MOST:,} bytes"
+        if problem:
+            raise InputError(problem, place=path, advice=advice)
         return read_whole(file).decode("utf-8", "replace")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from itertools import chain
 from math import ceil, inf
 from os import PathLike
 from pathlib import PurePath
@@ -89,10 +88,9 @@ class CompressionMetrics:
         derived = attributes(
             self,
             "compression_ratio token_reduction_percent reduction_percent message_reduction_percent"
-            " was_compressed tokens_saved",
+            f" was_compressed tokens_saved{' compression_factor' if self.tokens_after else ''}",
         )
-        factor = {"compression_factor": self.compression_factor} if self.tokens_after else {}
-        return asdict(self) | derived | factor
+        return asdict(self) | derived
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> CompressionMetrics:
@@ -206,10 +204,9 @@ class Step:
     def check(self, before: int) -> None:
         """Raise ValueError if its edits do not fit the number of messages before the step."""
         inserts = {edit.at for edit in self.edits if isinstance(edit, Insert)}
-        touches = (touched(edit) for edit in self.edits if not isinstance(edit, Insert))
-        others = set(chain.from_iterable(touches))
-        known = others == set(self.taken) and others <= set(range(before))
-        if not known or not inserts <= set(range(before + 1)):
+        others = {i for edit in self.edits if not isinstance(edit, Insert) for i in touched(edit)}
+        places = set(range(before))
+        if others != self.taken.keys() or not (others <= places and inserts <= places | {before}):
             raise ValueError(f"the edits of the step {self.name!r} do not fit its messages")
 
     def to_dict(self) -> dict[str, object]:
@@ -419,12 +416,9 @@ class CompressionResult(Generic[M]):
 
         Raises InputError for messages that JSON cannot hold.
         """
-        talk = self.messages
-        identity = (
-            {"thread_id": talk.thread_id, "metadata": dict(talk.metadata)}
-            if isinstance(talk, Conversation)
-            else None
-        )
+        talk, identity = self.messages, None
+        if isinstance(talk, Conversation):
+            identity = {"thread_id": talk.thread_id, "metadata": dict(talk.metadata)}
         data = {
             "holdfast": 1,
             **attributes(self, "strategy_name counter key"),
@@ -449,9 +443,11 @@ class CompressionResult(Generic[M]):
         try:
             return cls._from_dict(json.loads(text))
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as fault:
-            advice = "give a file that --result or CompressionResult.to_json wrote"
             said = f"it has no {fault}" if isinstance(fault, KeyError) else fault
-            raise InputError(f"this is not the JSON of a result ({said})", advice=advice) from fault
+            raise InputError(
+                f"this is not the JSON of a result ({said})",
+                advice="give a file that --result or CompressionResult.to_json wrote",
+            ) from fault
 
     @classmethod
     def _from_dict(cls, data: dict[str, Any]) -> CompressionResult[Any]:
