@@ -13,7 +13,6 @@ from holdfast.formats import read
 from holdfast.formats.payloads import model_of
 from holdfast.kernel.budget import BudgetLike
 from holdfast.kernel.compressor import arun, run
-from holdfast.kernel.messages import Message
 from holdfast.kernel.ports import Accuracy
 from holdfast.kernel.registry import imported
 from holdfast.options import Options, Provider, check, lists_options
@@ -159,20 +158,14 @@ def count(
     _, _, transcript = read(bare(messages), format, tools)
     sizes = meter.sizes(transcript)
     overhead = meter.overhead(transcript.envelope)
-    rows = tuple(
-        MessageTokens(message.role, size, _preview(message))
-        for message, size in zip(transcript.messages, sizes, strict=True)
-    )
+    rows: list[MessageTokens] = []
+    for message, size in zip(transcript.messages, sizes, strict=True):
+        called = (f"{call.name}({call.arguments})" for call in message.calls)
+        text = message.content_text or " ".join(called)
+        rows.append(MessageTokens(message.role, size, text[:_PREVIEW]))
     return TokenBreakdown(
-        sum(sizes) + overhead, overhead, rows, meter.counter.name, meter.accuracy(transcript)
+        sum(sizes) + overhead, overhead, tuple(rows), meter.counter.name, meter.accuracy(transcript)
     )
-
-
-def _preview(message: Message) -> str:
-    text = message.content_text or " ".join(
-        f"{call.name}({call.arguments})" for call in message.calls
-    )
-    return text[:_PREVIEW]
 
 
 def sample() -> list[dict[str, Any]]:

@@ -151,9 +151,7 @@ class Evaluation:
     @property
     def score(self) -> float:
         """The mean over the kinds and the probes; 1 if there are neither."""
-        shares = list(self.kinds.values())
-        if self.probes:
-            shares.append(self.answerable)
+        shares = [*self.kinds.values(), *([self.answerable] if self.probes else ())]
         return fmean(shares) if shares else 1.0
 
     @property
@@ -269,8 +267,7 @@ def evaluate(
         replace(each, answerable=_together(left, each.expected), answers=None) for each in asked
     ]
     if judge is not None:
-        questions = [probe.question for probe in seen]
-        answers = zip(*(_answers(runtime, questions, held) for held in (old, new)), strict=True)
+        answers = zip(*(_answers(runtime, seen, held) for held in (old, new)), strict=True)
         seen = [replace(probe, answers=both) for probe, both in zip(seen, answers, strict=True)]
     return Evaluation(
         tuple(_facts(events, texts, left, denied)),
@@ -281,13 +278,13 @@ def evaluate(
     )
 
 
-def _answers(runtime: Runtime, questions: Iterable[str], messages: Messages) -> list[str]:
+def _answers(runtime: Runtime, probes: Iterable[Probe], messages: Messages) -> list[str]:
     """The judge's answer to each question, from these messages. Raises ModelError."""
     talk = "\n\n".join(rendered(enumerate(messages)))
-    asks = [
-        Complete(f"{talk}\n\nThe question:\n\n{quoted(question)}", _JUDGE, _ANSWER)
-        for question in questions
-    ]
+    asks = (
+        Complete(f"{talk}\n\nThe question:\n\n{quoted(probe.question)}", _JUDGE, _ANSWER)
+        for probe in probes
+    )
     return list(runtime.answer_or_raise(All(tuple(asks))))
 
 
@@ -312,8 +309,7 @@ def _semantic(runtime: Runtime, said: Collection[str], still: Collection[str]) -
     alike = [
         max([0.0, *(cosine(vectors[one], vectors[other]) for other in near[one])]) for one in drawn
     ]
-    kept = sum(alike) / len(drawn)
-    return 1 - (1 - kept) * len(missing) / len(said)
+    return 1 - (1 - sum(alike) / len(drawn)) * len(missing) / len(said)
 
 
 def _texts(messages: Messages) -> list[str]:
@@ -471,8 +467,7 @@ def _together(texts: Sequence[str], wanted: Sequence[str]) -> bool:
     if not wanted:
         return True
     first, *others = [word.lower() for word in wanted]
-    low = [text.lower() for text in texts]
-    near = _Names(low, [first]).around(first, _NEAR)
+    near = _Names([text.lower() for text in texts], [first]).around(first, _NEAR)
     return any(all(word in passage for word in others) for passage in near)
 
 

@@ -342,22 +342,16 @@ def search_tool(
 
 def found_again(session: Session, asked: Object, most: int = ANSWER) -> str:
     """The answer to a call of the search tool. Raises the HoldfastError that prevents it."""
-    if isinstance(asked.get("message"), int):
-        return _message_answer(session, asked, most)
-    query = asked.get("query")
+    query, place, count = asked.get("query"), asked.get("message"), session.meter.text
+    if isinstance(place, int):  # one message, or the requested part of it
+        found = session.recall(place, lines=asked.get("lines"), pattern=asked.get("pattern"))
+        text = concealing(redacts=session.redacts)(found)
+        if count(text) <= most:
+            return text or "[nothing of the message matches]"
+        return shrink(text, Room(most - count(_SHORTENED), count)).text + _SHORTENED
     if isinstance(query, str) and query.strip():
         return _search_answer(session, query, most)
     raise InputError(_WRONG)
-
-
-def _message_answer(session: Session, asked: Object, most: int) -> str:
-    """One message, or the requested part of it."""
-    part = {name: asked.get(name) for name in ("lines", "pattern")}
-    text = concealing(redacts=session.redacts)(session.recall(asked["message"], **part))
-    count = session.meter.text
-    if count(text) <= most:
-        return text or "[nothing of the message matches]"
-    return shrink(text, Room(most - count(_SHORTENED), count)).text + _SHORTENED
 
 
 def _search_answer(session: Session, query: str, most: int) -> str:

@@ -286,7 +286,10 @@ def batch(
     _is_parquet(target)
     if _buckets().exists(target) if target.startswith(_BUCKETS) else Path(target).exists():
         raise InputError("it exists already", place=target, advice="name another file")
-    folder = _work_of(target) if work is None else Path(work)
+    name = target
+    if target.startswith(_BUCKETS):  # no folder can be beside it
+        name = f".holdfast-{sha256(target.encode()).hexdigest()[:16]}"
+    folder = Path(f"{name}.work" if work is None else work)
     # this text identifies work that an earlier version began
     task = sha256(f"Task(budget={budget!r}, options={given!r})".encode()).hexdigest()
     run = {"inputs": [each.identity for each in sources], "task": task, "chunk": chunk}
@@ -322,13 +325,6 @@ def batch(
         )
     summary.elapsed = perf_counter() - begun
     return summary
-
-
-def _work_of(target: str) -> Path:
-    """The folder for the finished chunks of a target."""
-    if target.startswith(_BUCKETS):
-        return Path(f".holdfast-{sha256(target.encode()).hexdigest()[:16]}.work")
-    return Path(f"{target}.work")
 
 
 def _write(target: str, sources: Sequence[Source], outputs: Iterator[str], file: Path) -> None:

@@ -237,11 +237,13 @@ def _facts(session: Session, view: View) -> dict[str, object]:
 
 
 def _summary(view: View) -> str:
-    size = f"{amount(len(view.messages), 'message')}, {view.tokens:,} of {view.limit:,} tokens"
+    told = f"; {amount(len(view.recalled), 'message')} of the past came back"
     if not view.budget_met:
-        return f"{size}: NOT met, the messages that must stay are larger"
-    past = f"{amount(len(view.recalled), 'message')} of the past came back"
-    return f"{size}; {'everything fits' if view.reason == 'everything_fits' else past}"
+        told = ": NOT met, the messages that must stay are larger"
+    elif view.reason == "everything_fits":
+        told = "; everything fits"
+    size = f"{amount(len(view.messages), 'message')}, {view.tokens:,} of {view.limit:,} tokens"
+    return size + told
 
 
 @command.command

@@ -42,11 +42,6 @@ class ConfigFile(NamedTuple):
     """The folder of relative paths in it; by default the working directory."""
 
 
-def is_config_file(name: str) -> bool:
-    """Whether a file with this name can be read here."""
-    return Path(name).suffix.lower() in READERS.table
-
-
 def read_config(path: str | Path, *within: str) -> ConfigFile:
     """Read a file, or one of its tables; a missing table is empty.
 

@@ -12,13 +12,13 @@ from typing import Any
 from holdfast.compressors import COMPRESSORS
 from holdfast.compressors.pipeline import Named, Pipeline, Stepwise
 from holdfast.config_files import (
+    READERS,
     ConfigFile,
     Table,
     above,
     check_keys,
     config_of,
     inside,
-    is_config_file,
     read_config,
     unknown_key,
 )
@@ -123,7 +123,7 @@ def read_profile(text: str, place: str = "profile") -> Profile:
 
 def named_profile(name: str, folder: Path | None = None) -> ConfigFile:
     """The file of a built-in profile, or of one in the folder."""
-    if is_config_file(name):
+    if Path(name).suffix.lower() in READERS.table:
         return read_config(name if folder is None else folder / name)
     paths = _paths(_HERE, _DESIGNS, _PRESETS)
     if name not in paths:
