@@ -368,9 +368,10 @@ class _Names:
 class _Told(_Names):
     """Looks up facts in the compacted conversation; ``wanted`` are the names in the original."""
 
-    def __init__(self, texts: Sequence[str], wanted: Collection[str]) -> None:
-        super().__init__(texts, wanted)
-        self._sets = [frozenset(terms(text)) for text in texts]
+    @cached_property
+    def _sets(self) -> list[frozenset[str]]:
+        """The terms of each text."""
+        return [frozenset(terms(text)) for text in self.texts]
 
     def tells(self, thing: str, sources: Iterable[str]) -> bool:
         """Whether the name appears with the words that surround one of its places."""

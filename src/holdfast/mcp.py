@@ -37,19 +37,6 @@ Thread = Annotated[
 ]
 
 
-def server_of(store: str | KeyValueStore, thread: str = "", root: Path | None = None) -> MCPServer:
-    """Return a server over this store.
-
-    ``thread`` is the conversation for calls that name none. ``compress_file`` only reads files
-    under ``root``, by default the working directory.
-    """
-    server: MCPServer = MCPServer("holdfast", instructions=_INSTRUCTIONS, version=__version__)
-    offered = _Tools(store, thread, (root or Path.cwd()).resolve())
-    for name in ("recall", "search", "compress_file", "stats", "remember"):
-        server.tool(structured_output=False)(getattr(offered, name))
-    return server
-
-
 @dataclass(frozen=True, repr=False)
 class _Tools:
     """The tools of the server; their docstrings are for the model."""
@@ -168,8 +155,15 @@ def _as_tool_errors() -> Generator[None]:
 
 
 def serve(store: str | KeyValueStore, thread: str, root: Path, port: int | None) -> None:
-    """Serve until the client disconnects: on standard input and output, or on a local port."""
-    server = server_of(store, thread, root)
+    """Serve until the client disconnects: on standard input and output, or on a local port.
+
+    ``thread`` is the conversation for calls that name none. ``compress_file`` only reads files
+    under ``root``.
+    """
+    server: MCPServer = MCPServer("holdfast", instructions=_INSTRUCTIONS, version=__version__)
+    offered = _Tools(store, thread, root.resolve())
+    for name in ("recall", "search", "compress_file", "stats", "remember"):
+        server.tool(structured_output=False)(getattr(offered, name))
     if port is None:
         with as_input_errors("standard input", "read", "let the agent start this command"):
             sys.stdin.buffer.read(0)

@@ -9,7 +9,7 @@ secret.
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from holdfast.kernel.apply import Applied
@@ -118,6 +118,7 @@ def masked_message(original: object, wire: Wire) -> tuple[object, Counter[str]]:
 _hidden = concealing(redacts=True)
 
 
+@dataclass
 class Redaction:
     """A transcript with its secrets masked, the edits that mask them, and counts by kind.
 
@@ -126,12 +127,13 @@ class Redaction:
     ``positions`` holds the original positions of messages with masked text.
     """
 
-    def __init__(
-        self, transcript: Transcript, edits: tuple[Replace, ...], counts: Counter[str]
-    ) -> None:
-        self.transcript, self.edits, self.counts = transcript, edits, counts
-        self.positions = {edit.index for edit in edits}
-        self._origins: Sequence[int | None] = range(len(transcript))
+    transcript: Transcript
+    edits: tuple[Replace, ...]
+    counts: Counter[str]
+
+    def __post_init__(self) -> None:
+        self.positions = {edit.index for edit in self.edits}
+        self._origins: Sequence[int | None] = range(len(self.transcript))
         self._counted = set[int]()
 
     @property

@@ -206,7 +206,8 @@ class Step:
         inserts = {edit.at for edit in self.edits if isinstance(edit, Insert)}
         others = {i for edit in self.edits if not isinstance(edit, Insert) for i in touched(edit)}
         places = set(range(before))
-        if others != self.taken.keys() or not (others <= places and inserts <= places | {before}):
+        known = others == set(self.taken) and others <= places
+        if not known or not inserts <= places | {before}:
             raise ValueError(f"the edits of the step {self.name!r} do not fit its messages")
 
     def to_dict(self) -> dict[str, object]:
@@ -305,7 +306,7 @@ class CompressionResult(Generic[M]):
     accuracy: Accuracy = UNKNOWN
     counter: str = ""
     """The name of the token counter."""
-    strategy: Mapping[str, object] = field(default_factory=dict[str, object], repr=False)
+    strategy: Mapping[str, object] = field(default_factory=dict[str, object])
     key: str = ""
     """The field of a request body that holds the messages; empty for a list."""
     masked: tuple[int, ...] = ()

@@ -65,8 +65,7 @@ class PlainTool(Generic[F]):
                 place=self.arguments.__name__,
                 advice="give the arguments that the schema of the tool describes",
             ) from fault
-        named = {name: getattr(read, name) for name in self.arguments.__struct_fields__}
-        return self.function(**named)
+        return self.function(**msgspec.structs.asdict(read))
 
 
 @overload

@@ -12,7 +12,7 @@ import json
 import shutil
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, fields
 from functools import partial
 from glob import glob, has_magic
 from hashlib import sha256
@@ -202,16 +202,16 @@ class Summary:
             setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
 
 
-@dataclass(slots=True)
 class Done:
     """A chunk's outputs, one for each input and empty for a bad one, and its figures.
 
     ``bad`` has the place of each bad input, the reason, and its text.
     """
 
-    outputs: list[str] = field(default_factory=list[str])
-    bad: list[Mapping[str, str]] = field(default_factory=list[Mapping[str, str]])
-    summary: Summary = field(default_factory=Summary)
+    def __init__(self) -> None:
+        self.outputs: list[str] = []
+        self.bad: list[Mapping[str, str]] = []
+        self.summary = Summary()
 
     def refuse(self, record: Record, reason: str) -> None:
         """Count the input as bad."""

@@ -240,6 +240,7 @@ class EmbeddingRound:
         asked: Sequence[tuple[Embed, CallRecords]],
     ) -> None:
         self._lineup, self._line, self._flights = lineup, line, flights
+        self._cache = None if lineup.cache is None else lineup.cache.embeddings
         self._shares = [_Share(request.texts, ledger) for request, ledger in asked]
         self._known: dict[str, Vector | HoldfastError] = {}
         self._owners: dict[str, _Share] = {}
@@ -247,8 +248,8 @@ class EmbeddingRound:
     async def answers(self) -> list[object]:
         """The answer to each request: its vectors, or the error of one of them."""
         wanted = list(dict.fromkeys(text for share in self._shares for text in share.texts))
-        if self._lineup.cache is not None:
-            found = await self._lineup.cache.embeddings.afind(list(map(self._key, wanted)))
+        if self._cache is not None:
+            found = await self._cache.afind(list(map(self._key, wanted)))
             pairs = zip(wanted, found, strict=True)
             self._known.update((text, vector) for text, vector in pairs if vector is not None)
         for share in self._shares:
@@ -298,9 +299,8 @@ class EmbeddingRound:
             return rows
         for text, size in zip(texts, sizes, strict=True):
             self._owners[text].tokens += size
-        if self._lineup.cache is not None:
-            vectors = zip(map(self._key, texts), rows, strict=True)
-            await self._lineup.cache.embeddings.akeep(dict(vectors))
+        if self._cache is not None:
+            await self._cache.akeep(dict(zip(map(self._key, texts), rows, strict=True)))
         return rows
 
     def _settled(self, share: _Share) -> object:
@@ -330,8 +330,7 @@ class Caller:
     """Answers the requests to models and embedders of one run, for one conversation or many."""
 
     def __init__(self, lineup: Lineup) -> None:
-        self._lineup = lineup
-        self._cache = lineup.cache
+        self._lineup, self._cache = lineup, lineup.cache
         self._flights = Flights() if lineup.cache is None else lineup.cache.flights
         self._line = VendorLine("complete", lineup.model, lineup.limits)
 

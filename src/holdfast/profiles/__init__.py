@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from inspect import signature
 from os import PathLike
@@ -139,7 +139,6 @@ _BASES = frozenset({"extends", "profile"})
 """The keys that name what a file extends."""
 
 
-@dataclass(slots=True)
 class Layers:
     """Files merged table by table, where later ones win.
 
@@ -148,14 +147,12 @@ class Layers:
     strategy replaces the step.
     """
 
-    find: Callable[[str, Path | None], ConfigFile] = named_profile
-    """Returns the file that ``extends`` or ``profile`` names in a file of this folder."""
-
-    data: dict[str, Any] = field(default_factory=dict[str, Any])
-    _set: dict[str, tuple[ConfigFile, str]] = field(
-        default_factory=dict[str, tuple[ConfigFile, str]]
-    )
-    """The file that set the key of a path, and the path as written there."""
+    def __init__(self, find: Callable[[str, Path | None], ConfigFile] = named_profile) -> None:
+        self.find = find
+        """Returns the file that ``extends`` or ``profile`` names in a file of this folder."""
+        self.data: dict[str, Any] = {}
+        self._set: dict[str, tuple[ConfigFile, str]] = {}
+        """The file that set the key of a path, and the path as written there."""
 
     def add(self, file: ConfigFile, uppers: tuple[str, ...] = ()) -> None:
         """Merge a file over the others, after the file that it extends."""
@@ -208,8 +205,8 @@ class Layers:
             elif path == _STEPS and is_object(value):
                 self._change(file, value, lower.setdefault(key, {}))
             elif is_object(value):
-                below = lower.get(key)
-                lower[key] = below if is_object(below) else {}
+                if not is_object(lower.get(key)):
+                    lower[key] = {}
                 self._lay(file, value, lower[key], f"{path}.", f"{said}.")
             else:
                 lower[key] = value
@@ -238,18 +235,18 @@ class Layers:
             written = f"{_STEPS}.{name}"
             place = f"{file.origin(written)}: {written}"
             label = _label(name, made, place)
-            if not is_object(knobs) and knobs is not False:
+            if knobs is False:
+                del made[label]
+                continue
+            if not is_object(knobs):
                 raise ConfigError(
                     f"{knobs!r} are not knobs",
                     place=place,
                     advice="give a table of knobs, or false to leave the step out",
                 )
-            self._set[f"{_STEPS}.{label}"] = file, written
-            if not is_object(knobs):
-                del made[label]
-                continue
             if "strategy" in knobs:
                 made[label] = {}
+            self._set[f"{_STEPS}.{label}"] = file, written
             self._lay(file, knobs, made[label], f"{_STEPS}.{label}.", f"{written}.")
 
 

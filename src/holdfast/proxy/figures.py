@@ -12,7 +12,7 @@ from itertools import islice
 from time import gmtime, strftime
 from typing import Any
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from holdfast.http.fitter import REMEMBERED, Fitted
 from holdfast.result import CompressionResult
@@ -164,10 +164,6 @@ class Figures:
     def report_of(self, number: int) -> CompressionResult | None:
         """The result of one of the last requests with a new view."""
         return dict(self._reports).get(number)
-
-    def metrics(self) -> bytes:
-        """The counters in the text format of Prometheus."""
-        return generate_latest(self.registry)
 
     def for_page(self) -> dict[str, Any]:
         """The figures for the page."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs
 
+from prometheus_client import generate_latest
+
 from holdfast.api import compress
 from holdfast.formats.payloads import is_list, model_of
 from holdfast.http.fitter import Fitter
@@ -63,7 +65,7 @@ class Pages:
         elif path.startswith(_RETRIEVE):
             await self._called(client, self._original)
         elif path == "/metrics":
-            await client.answer(200, self.figures.metrics(), _TEXT)
+            await client.answer(200, generate_latest(self.figures.registry), _TEXT)
         elif path == f"{_PAGE}/events":
             await self._events(client)
         elif path.startswith(f"{_PAGE}/requests/"):

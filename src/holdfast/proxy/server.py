@@ -17,6 +17,7 @@ from contextlib import (
     contextmanager,
     suppress,
 )
+from dataclasses import dataclass
 from threading import Thread
 from time import perf_counter, sleep
 from typing import Any, cast
@@ -136,18 +137,22 @@ def _text(value: bytes) -> str:
         return value.decode("latin-1")
 
 
+@dataclass
 class _Exchange:
     """One request and its answer."""
 
-    def __init__(self, proxy: Proxy, client: Connection, row: Row) -> None:
-        self.proxy, self.client, self.row = proxy, client, row
-        self.path, self.headers = client.path, client.headers
+    proxy: Proxy
+    client: Connection
+    row: Row
+    begun: bool = False
+
+    def __post_init__(self) -> None:
+        self.path, self.headers = self.client.path, self.client.headers
         self.vendor: Vendor = vendor_of(self.path, self.headers)
         self.encoding = self.headers.get("content-encoding", "")
-        address = client.scope.get("client") or ("",)
+        address = self.client.scope.get("client") or ("",)
         self.origin = origin_of(self.headers, address[0])
         self.usage = Usage()
-        self.begun = False
 
     async def run(self) -> int:
         """Serve the request and return the status that the client got."""
