@@ -217,7 +217,8 @@ class Done:
         """Count the input as bad."""
         self.outputs.append("")
         self.bad.append({"place": record.place, "reason": reason, "record": record.text})
-        self.summary.add(Summary(inputs=1, bad=1))
+        self.summary.inputs += 1
+        self.summary.bad += 1
 
 
 def fit_chunk(budget: int | Budget, options: Options, chunk: tuple[int, Sequence[Record]]) -> Done:

@@ -102,9 +102,10 @@ class Lru(Generic[V]):
         with _a_miss():
             self._load()
             values = [self._one(key) for key in keys]
+        missed = values.count(None)
         with self._lock:
-            self._misses += values.count(None)
-            self._hits += len(values) - values.count(None)
+            self._misses += missed
+            self._hits += len(values) - missed
         return values
 
     async def afind(self, keys: Sequence[str]) -> list[V | None]:

@@ -127,7 +127,6 @@ class Fitter:
 
         First that room for the answer. A client knows them for a model from its own refusals.
         """
-        self._lock = Lock()
 
     def endpoint(self, path: str) -> Endpoint | None:
         """The endpoint of a path, if the bodies of its requests are looked at.
@@ -204,8 +203,8 @@ class Fitter:
             request = self._request(asked, endpoint)
             sent, answer = fitted.after or request.tokens.total, answer_of(request.body)
             smaller = smaller_budget(fault, sent, request.budget.limit, answer)
-            with self._lock:  # the model is not sent as many again
-                self._learned[asked.owner, request.model] = answer, smaller.tokens(MOST)
+            # the model is not sent as many again
+            self._learned[asked.owner, request.model] = answer, smaller.tokens(MOST)
             found = self._fitted(request._replace(budget=smaller, note=""))
         except Exception as broken:  # noqa: BLE001 - as above
             return self._failed(asked, endpoint, broken) if self.redacts else None

@@ -80,8 +80,10 @@ class Proxy:
             await self._live(receive, send)
             return
         client = Connection(scope, receive, send)
-        if scope["type"] == "websocket" or client.headers.get("upgrade", "").lower() == "websocket":
-            await _no_socket(client)
+        if client.headers.get("upgrade", "").lower() == "websocket":
+            # refused, so that the client uses HTTP, as Codex then does
+            await client.begin(426, [(b"content-length", b"0"), (b"connection", b"close")])
+            await client.write(b"")
         elif self.pages.has(client.path):
             await self.pages.serve(client)
         else:
@@ -150,7 +152,7 @@ class _Exchange:
         self.path, self.headers = self.client.path, self.client.headers
         self.vendor: Vendor = vendor_of(self.path, self.headers)
         self.encoding = self.headers.get("content-encoding", "")
-        address = self.client.scope.get("client") or ("",)
+        address = self.client.scope["client"] or ("",)
         self.origin = origin_of(self.headers, address[0])
         self.usage = Usage()
 
@@ -346,17 +348,6 @@ class _Exchange:
             watch.cancel()
 
 
-async def _no_socket(client: Connection) -> None:
-    """Refuse a WebSocket, so that the client uses HTTP, as Codex then does."""
-    kind = "http"
-    if client.scope["type"] == "websocket":
-        kind = "websocket.http"
-        await client.receive()
-    headers = [(b"content-length", b"0"), (b"connection", b"close")]
-    await client.send({"type": f"{kind}.response.start", "status": 426, "headers": headers})
-    await client.send({"type": f"{kind}.response.body", "body": b""})
-
-
 def warm() -> None:
     """Fit a small conversation in each format, with the vocabularies of the common models."""
     fitter = Fitter(Budgets(600), {})  # so few tokens that the conversation must be fitted
@@ -388,7 +379,7 @@ def _listening(settings: Settings) -> socket.socket:
 def _server(settings: Settings, ready: Callable[[], object] | None = None) -> uvicorn.Server:
     config = uvicorn.Config(
         Proxy(settings, ready),
-        ws="none",
+        ws="none",  # so that a request for a WebSocket comes as one of HTTP
         access_log=False,
         log_level="critical",
         limit_concurrency=settings.connections + 1,  # uvicorn refuses the last of them

@@ -95,7 +95,7 @@ def anchor(entry: MessageAccount) -> str:
 def ribbon(account: Account) -> str:
     """Two bars, before and after, with a mark at the budget; each message is a link."""
     result, entries = account.result, account.entries
-    metrics, limit = result.metrics, result.spent.limit
+    metrics, limit = result.metrics, result.limit
     whole = max(metrics.tokens_before, metrics.tokens_after, limit, 1)
     sizes = ([each.tokens_before for each in entries], [each.tokens_after for each in entries])
     before, after = ("".join(_segments(account, each, whole)) for each in sizes)
@@ -151,7 +151,7 @@ def html_report(account: Account) -> str:
         before=f"{result.metrics.tokens_before:,}",
         after=f"{result.metrics.tokens_after:,}",
         met="met" if result.budget_met else "missed",
-        verdict=shown(f"Budget of {result.spent.limit:,} tokens {verdict(result)}"),
+        verdict=shown(f"Budget of {result.limit:,} tokens {verdict(result)}"),
         ribbon=ribbon(account),
         facts=_facts(account),
         steps="\n".join(

@@ -64,11 +64,9 @@ def folded(
     Lines are cut to ``width`` characters.
     """
     for n, piece in enumerate(pieces):
+        head, tail = most - most // 3, most // 3
         if piece.kind == "same":
-            head = context if n else 0
-            tail = context if n < len(pieces) - 1 else 0
-        else:
-            head, tail = most - most // 3, most // 3
+            head, tail = context if n else 0, context if n < len(pieces) - 1 else 0
         lines = [_narrow(line, width) for line in piece.text.splitlines()]
         hidden = len(lines) - head - tail
         if hidden > 1:
@@ -168,7 +166,7 @@ def verdict(result: CompressionResult) -> str:
         return f"NOT met, {result.detail or result.reason}{least}"
     fits = "nothing had to go, " if result.reason == "within_budget" else ""
     degraded = "; a step failed and cheaper ones took over" if result.degraded else ""
-    return f"met, {fits}{result.spent.utilization}% of it used{degraded}"
+    return f"met, {fits}{result.utilization}% of it used{degraded}"
 
 
 def trust(accuracy: Accuracy) -> str:
@@ -185,10 +183,8 @@ def trust(accuracy: Accuracy) -> str:
 def outcome(step: Step) -> str:
     """What a step did, in numbers and words."""
     words = one_line(step.detail or plain(step.reason), GLANCE)
-    if step.status == "failed":
-        return f"failed: {words}"
     if not step.applied:
-        return f"not applied: {words}"
+        return f"{'failed' if step.status == 'failed' else 'not applied'}: {words}"
     done = ", ".join(f"{number:,} {kind}" for kind, number in edits_by_kind(step).items())
     return f"{done} ({words})" if words else done
 
@@ -279,8 +275,8 @@ def exactness(result: CompressionResult) -> str:
 
 
 def _originals(account: Account) -> Iterator[str]:
-    states = (f"{number:,} {state}" for state, number in account.states.items())
-    yield ", ".join(states) or "no messages"
+    states = [f"{number:,} {state}" for state, number in account.states.items()]
+    yield ", ".join(states or ["no messages"])
     if account.restorable:
         originals = f"The originals of {amount(account.restorable, 'message')} are in the result"
         yield f"{originals}, and come back {exactness(account.result)}:"
