@@ -281,7 +281,7 @@ class Ray(_Cluster):
             given["_node_ip_address"] = "127.0.0.1"
         try:
             self._tools.init(**given, log_to_driver=False)
-        except (ConnectionError, OSError) as fault:
+        except OSError as fault:
             raise HoldfastError(
                 f"no cluster of Ray answers at {self._address}; start one, or check the address"
             ) from fault

@@ -263,11 +263,6 @@ excerpt_options = having(
 )
 
 
-def url_of(store: str) -> str:
-    """The URL of a store that is given as a file or a URL."""
-    return store if "://" in store or store.startswith("memory:") else f"{FILE_URL}{store}"
-
-
 def kept_in(
     store: str | None, key_file: str | None, *, reading: bool = False, option: str = "--store "
 ) -> str | KeyValueStore | None:
@@ -291,7 +286,8 @@ def place_of(store: str, *, missing: str = "", option: str = "--store ") -> str:
 
     ``missing`` is the advice if the store must exist.
     """
-    url, problem, advice = url_of(store), "", ""
+    problem = advice = ""
+    url = store if "://" in store or store.startswith("memory:") else f"{FILE_URL}{store}"
     file = url.removeprefix(FILE_URL) if url.startswith(FILE_URL) else ""
     if missing and file and not Path(file).exists():
         problem, advice = "there is no such file", missing

@@ -64,7 +64,6 @@ from .options import (
     note_unknown,
     option,
     place_of,
-    url_of,
 )
 from .results import steps_of
 
@@ -112,7 +111,7 @@ def on_thread(command: Callable[..., object]) -> Callable[..., object]:
     @wraps(command)  # click keeps the options of the command itself on its function
     def asked(store: str, thread: str, **given: Any) -> object:
         targets = {"-o": given.get("output"), "--report": given.get("report_file")}
-        check_targets(targets, url_of(store).removeprefix(FILE_URL))
+        check_targets(targets, store.removeprefix(FILE_URL))
         said = {name: given.get(name) for name in ("model", "counter")}
         with existing(thread, store, said) as session:
             return command(session, **given)
@@ -200,7 +199,7 @@ def fit(output: str | None, *, soft: bool, as_json: bool, quiet: bool, **asked: 
     """
     check_output(output, as_json=as_json)
     store = asked["store"]
-    check_targets({"-o": output}, url_of(store).removeprefix(FILE_URL))
+    check_targets({"-o": output}, store.removeprefix(FILE_URL))
     said = {name: asked[name] for name in ("model", "counter", "profile", "redact", "format")}
     said["budget"] = budget_of(asked)
     with within(store), existing(asked["thread"], store, said) as session:
