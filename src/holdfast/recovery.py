@@ -175,12 +175,12 @@ def _answer(text: str, offset: int, most: int) -> str:
         return text
     if offset >= len(text):
         return f"[the answer ends at character {len(text):,}]"
-    part = text[offset : offset + most]
-    if offset + len(part) < len(text):
-        part = part[: part.rfind("\n", len(part) // 2) + 1] or part
+    part, rest = text[offset : offset + most], ""
     end = offset + len(part)
-    more = f"; for the next part give offset {end}, or narrow it by lines, pattern or field"
-    rest = more if end < len(text) else ""
+    if end < len(text):
+        part = part[: part.rfind("\n", len(part) // 2) + 1] or part
+        end = offset + len(part)
+        rest = f"; for the next part give offset {end}, or narrow it by lines, pattern or field"
     return f"{part}\n[characters {offset:,} to {end:,} of {len(text):,}{rest}]"
 
 

@@ -65,11 +65,9 @@ class ThreadStore(ClosedAfterUse):
         view. Sessions write these figures from time to time and when they close. ``form`` is
         ``text`` or ``html`` (one page).
         """
-        states = [
-            (name, State.from_json(settled(self.store.get(STATE + name))))
-            for name in self.threads()
-        ]
-        states.sort(key=lambda each: -each[1].tokens)
+        states = {
+            name: State.from_json(settled(self.store.get(STATE + name))) for name in self.threads()
+        }
         rows = [
             [
                 one_line(name),
@@ -78,7 +76,7 @@ class ThreadStore(ClosedAfterUse):
                 *(f"{state.happened.get(kind, 0):,}" for kind in ("compaction", "recall", "fault")),
                 f"{state.slowest * 1_000:,.0f}",
             ]
-            for name, state in states
+            for name, state in sorted(states.items(), key=lambda each: -each[1].tokens)
         ]
         if form == "html":
             shown = [[escape(cell) for cell in row] for row in rows]

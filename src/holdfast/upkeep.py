@@ -252,10 +252,10 @@ def _parts(store: KeyValueStore, length: Callable[[str], int]) -> Iterator[KeyBy
 
 def _read(lines: Iterable[str]) -> Iterator[KeyBytes | Lines]:
     for _, some in groupby(enumerate(map(_part_of, count(1), lines)), _run):
-        (_, first), *more = some
+        first, *more = (part for _, part in some)
         if isinstance(first, Lines):
-            parts = [first, *(cast("Lines", part) for _, part in more)]
-            first = first._replace(lines=[line for part in parts for line in part.lines])
+            rest = [line for part in more for line in cast("Lines", part).lines]
+            first = first._replace(lines=[*first.lines, *rest])
         yield first
 
 

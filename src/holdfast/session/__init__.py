@@ -300,8 +300,8 @@ class Session(ClosedAfterUse):
             )
 
         def prepared(budget: Budget) -> Fit:
-            thread, last_fit, options = self._thread, self._last_fit, self._options
-            return Fit(RecentTurns(thread, last_fit, options, budget, query, tools), self._past)
+            recent = RecentTurns(self._thread, self._last_fit, self._options, budget, query, tools)
+            return Fit(recent, self._past)
 
         with self._lock:
             started = perf_counter()
@@ -309,9 +309,10 @@ class Session(ClosedAfterUse):
             view = valid_view(chosen, prepared)
             if not view.budget_met:
                 view = replace(view, smallest=smallest_limit(view, chosen, prepared))
+            gain = 0.0
             if view.net:
                 told_gain(view.net)
-            gain = view.net.net if view.net else 0.0
+                gain = view.net.net
             self._thread.record_view(view.tokens, gain, perf_counter() - started)
             self._last_fit.seen, self._last_fit.sent = self._thread.now(), view.tokens
             best = nlargest(_LIFTED, view.recalled, key=lambda each: each.score)

@@ -246,9 +246,9 @@ class SessionOptions:
         """Asks the model for forms; None without a model."""
         if llm is not None:
             forms = imported("holdfast.session.forms")
-            asks = isinstance(condenser, AskingCondenser)
-            asking = condenser if asks else forms.ModelCondenser(condenser)
-            self.forming = forms.FormRequests(asking, self.lineup, self.redacts)
+            if not isinstance(condenser, AskingCondenser):
+                condenser = forms.ModelCondenser(condenser)
+            self.forming = forms.FormRequests(condenser, self.lineup, self.redacts)
         self.tells = concealing(redacts=profile.redact)
         """Masks them in what is repeated from the thread."""
         self.trigger = profile.trigger

@@ -159,10 +159,11 @@ class Upkeep:
     def maintain(self, *, force: bool) -> dict[Tier, TierStatistics]:
         """Maintain the tiers with all forms that a model should write. Raises StoreError."""
         self._update_vectors()
-        told = self._run(force=force)
+        self._run(force=force)
         while self._request_forms():
-            told = self._run()
-        return told
+            self._run()
+        with self._lock:
+            return self._tiers.statistics()
 
     def maintain_for_reader(self, *, some: bool = False) -> None:
         """Maintain the tiers for a reader; if that fails, they stay as they were.
@@ -216,16 +217,15 @@ class Upkeep:
             self._run(some=True)
             return self._tiers.behind
 
-    def _run(self, **how: bool) -> dict[Tier, TierStatistics]:
+    def _run(self, **how: bool) -> None:
         """Maintain the tiers as ``ThreadTiers.run`` does."""
         with self._lock:
             self._tiers.thread.refresh()
-            figures = self._tiers.run(**how)
+            self._tiers.run(**how)
             condenser = self._tiers.condenser
             if condenser.fault:
                 self._record_fault(condenser.fault)
                 condenser.fault = ""
-            return figures
 
     def _update_vectors(self) -> None:
         """Ask for the vectors by which segments are compared; without them, words are compared."""
@@ -236,7 +236,7 @@ class Upkeep:
             with self._shielded():
                 vectors = self._tiers.likeness.vectors_of(texts)
                 with self._lock:
-                    self._tiers.likeness.take(vectors)
+                    self._tiers.likeness.vectors |= vectors
                 answered = True
             self._embedder.record(answered=answered)
 

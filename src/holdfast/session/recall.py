@@ -150,10 +150,13 @@ class Recollection:
     def for_event(self) -> list[Chosen]:
         """What an event records: positions, scores, and factors of the best; no texts."""
         best = nlargest(EXPLAINED, self.chosen, key=lambda each: (each.score, -each.position))
-        told = [(each, each.why.items() if each in best else ()) for each in self.chosen]
         return [
-            (each.position, round(each.score, 3), {name: round(share, 3) for name, share in why})
-            for each, why in told
+            (
+                each.position,
+                round(each.score, 3),
+                {name: round(share, 3) for name, share in each.why.items()} if each in best else {},
+            )
+            for each in self.chosen
         ]
 
     def for_state(self) -> list[Chosen]:

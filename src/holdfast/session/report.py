@@ -264,7 +264,11 @@ Point = tuple[float, float]
 
 def html_page(story: Story) -> str:
     """The page."""
-    stats = story.stats
+    stats, searches = story.stats, story.of("recall")
+    sent = [
+        ("whole", "the whole thread", [(event.at, event.facts["of"]) for event in searches]),
+        ("view", "the view", [(event.at, event.facts["tokens"]) for event in searches]),
+    ]
     sized = [event for event in story.of("tiers") if "sizes" in event.facts]
     tiers = [
         (tier, tier, [(event.at, event.facts["sizes"][tier]) for event in sized]) for tier in TIERS
@@ -277,7 +281,7 @@ def html_page(story: Story) -> str:
         messages=amount(stats.messages, "message"),
         tokens=f"{stats.tokens:,}",
         facts=_facts(story),
-        sent=_sent(story) or '<p class="hint">The chart begins with the second new view.</p>',
+        sent=_chart(sent) or '<p class="hint">The chart begins with the second new view.</p>',
         tiers=_chart(tiers),
         gauges="\n".join(_gauges(story)),
         compactions=_all_compactions(story.of("compaction")),
@@ -305,14 +309,6 @@ def _facts(story: Story) -> str:
             f"{amount(len(faults), 'time')}, last: {one_line(faults[-1].reason, PREVIEW)}"
         )
     return fact_list(facts)
-
-
-def _sent(story: Story) -> str:
-    """A chart of the tokens of the whole thread and of the view, at each recall."""
-    recalls = story.of("recall")
-    whole = [(event.at, event.facts["of"]) for event in recalls]
-    view = [(event.at, event.facts["tokens"]) for event in recalls]
-    return _chart([("whole", "the whole thread", whole), ("view", "the view", view)])
 
 
 def _chart(lines: Sequence[tuple[str, str, Sequence[Point]]]) -> str:

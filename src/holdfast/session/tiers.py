@@ -62,7 +62,7 @@ class Likeness:
     lineup: Lineup
     redacts: bool
     _talk: str = ""
-    _vectors: dict[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
+    vectors: dict[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
     """By text, each of length 1."""
 
     def unknown(self, segments: Iterable[Segment], talk: str) -> list[str]:
@@ -71,11 +71,9 @@ class Likeness:
             return []
         self._talk = talk
         newest = sorted(segments, key=lambda each: -each.created)
-        texts = dict.fromkeys(
-            text for text in (talk, *(each.content for each in newest)) if text.strip()
-        )
-        self._vectors = {text: self._vectors[text] for text in texts if text in self._vectors}
-        return [text for text in texts if text not in self._vectors][:_AT_ONCE]
+        texts = dict.fromkeys(filter(str.strip, (talk, *(each.content for each in newest))))
+        self.vectors = {text: self.vectors[text] for text in texts if text in self.vectors}
+        return [text for text in texts if text not in self.vectors][:_AT_ONCE]
 
     def vectors_of(self, texts: Sequence[str]) -> Mapping[str, Sequence[float]]:
         """The vectors of the texts. Raises the HoldfastError that prevents it."""
@@ -83,20 +81,16 @@ class Likeness:
         rows: Sequence[Sequence[float]] = runtime.answer_or_raise(Embed(tuple(texts)))
         return {text: array("f", unit(row) or ()) for text, row in zip(texts, rows, strict=True)}
 
-    def take(self, vectors: Mapping[str, Sequence[float]]) -> None:
-        """Use these vectors from now on."""
-        self._vectors |= vectors
-
     def of(self, segments: Collection[Segment]) -> dict[str, float]:
         """Cosines to the talk by segment id; unknown ones have the mean.
 
         Empty if most are not known.
         """
-        talk = self._vectors.get(self._talk, ())
+        talk = self.vectors.get(self._talk, ())
         known = {
-            each.id: sum(map(mul, self._vectors[each.content], talk))
+            each.id: sum(map(mul, self.vectors[each.content], talk))
             for each in segments
-            if talk and each.content in self._vectors
+            if talk and each.content in self.vectors
         }
         if len(known) < len(segments) / 2:
             return {}
@@ -253,10 +247,8 @@ class ThreadTiers:
         """The texts whose vectors are needed for the next run."""
         return self.likeness.unknown(self.tiers.all(), self._turns.newest())
 
-    def run(
-        self, *, force: bool = False, some: bool = False, brief: bool = False
-    ) -> dict[Tier, TierStatistics]:
-        """Bring the tiers up to date and within their sizes, and return their statistics.
+    def run(self, *, force: bool = False, some: bool = False, brief: bool = False) -> None:
+        """Bring the tiers up to date and within their sizes.
 
         With ``some``, only a part of a large backlog is added, with ``brief`` nothing from a very
         large message on, and ``behind`` says whether there is more. Raises StoreError if the tiers
@@ -268,7 +260,6 @@ class ThreadTiers:
             self._put(self.tiers.adding(*self._new_turns(some=some, brief=brief)))
             self._promote(now)
             self._put(*self._maintenance.run(self.tiers, self._importances, now, force=force))
-        return self.statistics()
 
     def statistics(self) -> dict[Tier, TierStatistics]:
         """The size and capacity of each tier."""
@@ -293,9 +284,10 @@ class ThreadTiers:
             kept = {tier: json.loads(text) for tier, text in texts.items() if text}
             held = {tier: tuple(map(_segment, data["segments"])) for tier, data in kept.items()}
             newest = max(kept.values(), key=lambda data: data["next"], default={"next": 0})
-            events = newest.get("events", 0)
             tokens = min(newest.get("tokens", 0), self.thread.state.tokens)
-            self._loaded = SavedTiers(Tiers(**held), newest["next"], events, tokens)
+            self._loaded = SavedTiers(
+                Tiers(**held), newest["next"], newest.get("events", 0), tokens
+            )
 
     def _save(self, before: Tiers) -> None:
         """Save the tiers that differ from before. Raises StoreError if that fails."""
@@ -333,17 +325,27 @@ class ThreadTiers:
                 self._save(before.tiers)
             if self._moves:
                 reason = f"{amount(len(self._moves), 'segment')} changed tiers"
-                self.thread.record("tiers", reason, self._facts(self._moves))
+                self.thread.record("tiers", reason, self._facts())
         except BaseException:
             self._loaded = before
             raise
 
-    def _facts(self, moves: Sequence[Move]) -> dict[str, Any]:
-        """The facts of an event about moves; the state uses ``evicted`` and ``readmitted``."""
+    def _facts(self) -> dict[str, Any]:
+        """The facts of an event about the moves; the state uses ``evicted`` and ``readmitted``."""
         left = {segment.origin for segment in self.tiers.all()}
-        out = {move.before.origin for move in moves if move.to is None} - left
+        out = {move.before.origin for move in self._moves if move.to is None} - left
         return {
-            "moves": [_move_record(move) for move in moves],
+            "moves": [
+                [
+                    move.before.id,
+                    move.source,
+                    move.to,  # null for an evicted segment
+                    move.reason,
+                    move.before.tokens,
+                    move.after.tokens if move.after else 0,
+                ]
+                for move in self._moves
+            ],
             "sizes": {tier: figures.size for tier, figures in self.statistics().items()},
             "evicted": sorted(map(ends, out)),
             "readmitted": sorted(
@@ -362,9 +364,11 @@ class ThreadTiers:
                 if found is None:
                     continue
                 tier, segment = found
-                if segment.level != wanted.level or "written_by" in segment.metadata:
-                    continue
-                if self._turns.condensed_of(segment) != wanted.text:
+                if (
+                    segment.level != wanted.level
+                    or "written_by" in segment.metadata
+                    or self._turns.condensed_of(segment) != wanted.text
+                ):
                     continue
                 taken = not form.refused and form.text != segment.content
                 writer, now = self.likeness.lineup.writer if taken else RULE, self.thread.now()
@@ -447,9 +451,3 @@ class ThreadTiers:
         relevance = self._relevance or Relevance.for_span(max(created) - min(created))
         context = replace(Context.of(self._turns.newest()), meaning=self.likeness.of(segments))
         return [each.score for each in importances(segments, context, max(created), relevance)]
-
-
-def _move_record(move: Move) -> list[Any]:
-    """A move for an event: segment, from, to (null: evicted), reason, tokens before and after."""
-    after = move.after.tokens if move.after else 0
-    return [move.before.id, move.source, move.to, move.reason, move.before.tokens, after]

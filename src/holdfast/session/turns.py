@@ -320,8 +320,7 @@ class Turns:
         touched = set[int]()
         for event in self._thread.events(start):
             if event.kind in REWORDING:
-                facts = event.facts
-                touched.update(facts["positions"] if "positions" in facts else [facts["position"]])
+                touched.update(event.facts.get("positions") or [event.facts["position"]])
         return touched
 
     def text(self, origin: str) -> str:

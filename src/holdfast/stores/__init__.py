@@ -1,6 +1,6 @@
 """Stores for text by key and for logs, in memory, files or servers; artifacts and wrappers."""
 
-from urllib.parse import unquote_plus
+from urllib.parse import parse_qsl
 
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import Registry, imported, rows
@@ -72,17 +72,16 @@ def _checked(given: object) -> KeyValueStore:
     )
 
 
+_OWN = ("artifacts", "tenant")
+
+
 def _split(url: str) -> tuple[str, dict[str, str]]:
     """Split the options ``artifacts`` and ``tenant`` from the URL."""
-    head, mark, query = url.partition("?")
-    own, rest = dict[str, str](), list[str]()
-    for part in query.split("&"):
-        name, _, value = part.partition("=")
-        if name in ("artifacts", "tenant"):
-            own[name] = unquote_plus(value)
-        else:
-            rest.append(part)
-    return (head + mark + "&".join(rest) if any(rest) else head), own
+    head, _, query = url.partition("?")
+    rest = [part for part in query.split("&") if part.partition("=")[0] not in _OWN]
+    given = parse_qsl(query, keep_blank_values=True)
+    own = {name: value for name, value in given if name in _OWN}
+    return (f"{head}?{'&'.join(rest)}" if any(rest) else head), own
 
 
 def _scheme(url: str) -> str:

@@ -31,11 +31,11 @@ from .excerpts import TextExcerpt, excerpt
 from .protocols import (
     KeepsBytes,
     ListsKeys,
+    as_text,
     from_base64,
     put_new,
     settled,
     to_bytes,
-    to_text,
 )
 
 VERSION = 1  # of the header
@@ -65,7 +65,7 @@ def encode(content: bytes, kind: str) -> tuple[Header, bytes]:
         encoding, payload = "zlib", zlib.compress(content)
     if len(payload) >= len(content):
         encoding, payload = "plain", content
-    lines = content.count(b"\n") + (not content.endswith(b"\n") and content != b"")
+    lines = content.count(b"\n") + (content[-1:] not in (b"", b"\n"))
     header = Header(key_of(content), kind, encoding, len(content), lines)
     return header, json.dumps({"holdfast": VERSION, **asdict(header)}).encode() + b"\n" + payload
 
@@ -262,8 +262,7 @@ class ArtifactStore:
 
         Raises CorruptError if it is damaged, StoreError if it is not text.
         """
-        data = self.get_bytes(key)
-        return None if data is None else to_text(key, data)
+        return as_text(key, self.get_bytes(key))
 
     def get_bytes(self, key: str) -> bytes | None:
         """The content, or None. Raises CorruptError if it is damaged."""

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from secrets import token_bytes
-from typing import cast
+from typing import AnyStr, cast
 
 from holdfast.kernel.errors import ConfigError, StoreError
 from holdfast.kernel.ports import KeyValueStore
@@ -175,22 +175,20 @@ class EncryptedStore(MappedStore):
     def _log(self, name: str) -> MessageLog:
         return EncryptedLog(super()._log(name), self._keyring, to_bytes(name))
 
-    def _seal(self, key: str, value: bytes, /) -> bytes:
+    def _seal(self, key: str, value: AnyStr, /) -> AnyStr:
+        if isinstance(value, str):
+            return b64encode(self._seal(key, to_bytes(value))).decode()
         return self._keyring.seal(value, to_bytes(key))
 
-    def _open(self, key: str, sealed: bytes, /) -> bytes:
+    def _open(self, key: str, sealed: AnyStr, /) -> AnyStr:
+        if isinstance(sealed, str):
+            return to_text(key, self._open(key, from_base64(sealed)))
         try:
             return self._keyring.open(sealed, to_bytes(key))
         except InvalidTag as fault:
             raise StoreError(
                 f"what is kept under {key!r} was changed after it was encrypted"
             ) from fault
-
-    def _seal_text(self, key: str, value: str, /) -> str:
-        return b64encode(self._seal(key, to_bytes(value))).decode()
-
-    def _open_text(self, key: str, sealed: str, /) -> str:
-        return to_text(key, self._open(key, from_base64(sealed)))
 
 
 @dataclass

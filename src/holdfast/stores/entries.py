@@ -1,9 +1,9 @@
 """Methods that stores of bytes share; text is stored as UTF-8."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
-from .protocols import to_bytes, to_text
+from .protocols import as_text, to_bytes
 
 
 class BytesStore(ABC):
@@ -23,8 +23,7 @@ class BytesStore(ABC):
 
     def get(self, key: str) -> str | None:
         """The value, or None. Raises StoreError if it was set as bytes that are not UTF-8."""
-        value = self.get_bytes(key)
-        return None if value is None else to_text(key, value)
+        return as_text(key, self.get_bytes(key))
 
     def set(self, key: str, value: str) -> None:
         """Store the value, replacing an earlier one and its expiry."""
@@ -56,9 +55,3 @@ class EntryStore(BytesStore):
     def set_for(self, key: str, value: str, seconds: float) -> None:
         """Store the value, which expires after this many seconds."""
         self._write({key: to_bytes(value)}, float(self._clock() + seconds))
-
-
-def texts(keys: Sequence[str], values: Sequence[bytes | None]) -> list[str | None]:
-    """The values of these keys as text."""
-    found = zip(keys, values, strict=True)
-    return [None if value is None else to_text(key, value) for key, value in found]

@@ -17,10 +17,10 @@ from uuid import uuid4
 
 from holdfast.text.similarity import POSTING, Scores
 
-from .entries import EntryStore, texts
+from .entries import EntryStore
 from .postgres_database import Connection, Database, Row
 from .postings import Tallied, blocks, scores, tallied, waiting_words
-from .protocols import Line, shown, to_bytes, to_text, unusable
+from .protocols import Line, as_text, shown, to_bytes, to_text, unusable
 
 MOST_WAITING = 256
 """Lines whose words may wait to be indexed. A search scans this many in about 2 ms."""
@@ -269,7 +269,7 @@ class PostgresStore(EntryStore):
             "now": self._clock(),
         }
         rows, lengths = self._server.one(_GLANCE, facts)
-        return texts(keys, rows), lengths
+        return list(map(as_text, keys, rows)), lengths
 
     def logs(self, prefix: str = "") -> list[str]:
         """The names of the non-empty logs that start with the prefix, in order."""

@@ -255,6 +255,11 @@ def to_text(key: str, value: bytes) -> str:
         ) from fault
 
 
+def as_text(key: str, value: bytes | None) -> str | None:
+    """The text of a value that may be absent."""
+    return None if value is None else to_text(key, value)
+
+
 def from_base64(text: str) -> bytes:
     """The bytes that the text stands for; none for other text, which every reader refuses."""
     try:

@@ -26,9 +26,9 @@ from holdfast.kernel.errors import StoreError
 from holdfast.kernel.forks import cached_property
 from holdfast.kernel.registry import needed_by
 
-from .entries import EntryStore, texts
+from .entries import EntryStore
 from .postings import Tallied, counted, scores
-from .protocols import Line, shown, to_bytes, to_text, unusable
+from .protocols import Line, as_text, shown, to_bytes, to_text, unusable
 
 with needed_by("a Redis store", "redis"):
     import redis
@@ -273,7 +273,8 @@ class RedisStore(EntryStore):
             for name in logs:
                 asked.hlen(self._server.key(_LINES, name))
             found: list[Any] = asked.execute()
-        return texts(keys, self._values(found[: len(keys)])), found[len(keys) :]
+        values = self._values(found[: len(keys)])
+        return list(map(as_text, keys, values)), found[len(keys) :]
 
     def logs(self, prefix: str = "") -> list[str]:
         """The names of the non-empty logs that start with the prefix, in order."""

@@ -107,7 +107,7 @@ class SqliteLog:
         """Append the lines in one transaction; return their positions."""
         with self.file.writing(flush=flush) as connection:
             log, length = self._found(connection)
-            if at is not None and at != length:
+            if at not in (None, length):
                 return []
             if not log:
                 log, length = connection.execute(_NEW_LOG, (self.name,)).fetchone()
@@ -177,9 +177,8 @@ class SqliteLog:
     def _found(self, connection: sqlite3.Connection) -> tuple[int, int]:
         """The number of the log and its length; (0, 0) if it is empty."""
         for index in (_BY_NAME, _BY_END):
-            row = connection.execute(_LOG.format(index), (self.name,)).fetchone()
-            if row is not None:
-                log, length, name, last = row
+            rows = connection.execute(_LOG.format(index), (self.name,)).fetchall()
+            for log, length, name, last in rows:
                 seen = 0 if last is None else last % SPAN + 1
                 # a damaged index gives no number for a log
                 if log is None or name != self.name or not 0 <= length - seen <= _LOST:
@@ -414,7 +413,7 @@ class SqliteStore(EntryStore, ClosedAfterUse):
     def check(self) -> list[str]:
         """The damage that SQLite finds, one text for each."""
         with self._file.use() as connection:
-            rows: list[tuple[str]] = connection.execute("PRAGMA integrity_check").fetchall()
+            rows = connection.execute("PRAGMA integrity_check").fetchall()
         return [line for (line,) in rows if line != "ok"]
 
     def close(self) -> None:
@@ -423,10 +422,9 @@ class SqliteStore(EntryStore, ClosedAfterUse):
 
     def _names(self, query: str, prefix: str, *facts: float) -> list[str]:
         start = to_bytes(prefix)
-        end = start + b"\xff"  # a byte that UTF-8 never has
+        span = start, start + b"\xff"  # a byte that UTF-8 never has
         with self._file.use() as connection:
-            rows: list[tuple[bytes]] = connection.execute(query, (start, end, *facts)).fetchall()
-        return [to_text("", name) for (name,) in rows]
+            return [to_text("", name) for (name,) in connection.execute(query, (*span, *facts))]
 
     def _write(self, values: Mapping[str, bytes], ends: float | None = None) -> None:
         with self._file.writing() as connection:

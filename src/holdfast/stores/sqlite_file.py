@@ -168,9 +168,6 @@ def version(connection: sqlite3.Connection) -> int:
 
 def migrate(connection: sqlite3.Connection) -> None:
     """Apply the missing steps, all or none, also while others open the file."""
-    with transaction(connection, "deferred"):
-        if version(connection) == len(STEPS):
-            return
     with transaction(connection, "immediate"):
         for step in STEPS[version(connection) :]:
             for statement in step:
@@ -309,11 +306,12 @@ class DatabaseFile:
         )
         try:
             with transaction(connection, "deferred"):
-                version(connection)  # before changing a file that may be another program's
+                reached = version(connection)  # raises for a file that is another program's
             if not options:
                 self._log_ahead(connection)
                 connection.execute(f"PRAGMA synchronous = {self.synchronous}")
-                self._migrate(connection)
+                if reached < len(STEPS):
+                    self._migrate(connection)
         except BaseException:
             connection.close()
             raise

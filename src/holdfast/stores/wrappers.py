@@ -10,7 +10,7 @@ from functools import partial
 from inspect import isawaitable
 from time import perf_counter
 from types import SimpleNamespace
-from typing import Any, Protocol, cast
+from typing import Any, AnyStr, Protocol, cast
 
 from holdfast.kernel.forks import brief_lock
 from holdfast.kernel.ports import KeyValueStore
@@ -78,11 +78,11 @@ class MappedStore:
 
     def get(self, key: str) -> Answer[str | None]:
         """The value, or None."""
-        return after(self._store_of(key).get(self._name(key)), partial(self._opened_text, key))
+        return after(self._store_of(key).get(self._name(key)), partial(self._unsealed, key))
 
     def set(self, key: str, value: str) -> Answer[object]:
         """Store the value, replacing an earlier one."""
-        return self._store_of(key).set(self._name(key), self._seal_text(key, value))
+        return self._store_of(key).set(self._name(key), self._seal(key, value))
 
     def delete(self, key: str) -> Answer[object]:
         """Delete the key; an unknown key is not an error."""
@@ -104,27 +104,20 @@ class MappedStore:
         """The beginning of all written keys with this prefix."""
         return self._name(prefix)
 
-    def _seal(self, _key: str, value: bytes, /) -> bytes:
+    def _seal(self, _key: str, value: AnyStr, /) -> AnyStr:
+        """The written form of a value."""
         return value
 
-    def _open(self, _key: str, sealed: bytes, /) -> bytes:
+    def _open(self, _key: str, sealed: AnyStr, /) -> AnyStr:
+        """The value with this written form."""
         return sealed
 
-    def _seal_text(self, _key: str, value: str, /) -> str:
-        return value
-
-    def _open_text(self, _key: str, sealed: str, /) -> str:
-        return sealed
-
-    def _opened_text(self, key: str, sealed: str | None) -> str | None:
-        return None if sealed is None else self._open_text(key, sealed)
+    def _unsealed(self, key: str, sealed: AnyStr | None) -> AnyStr | None:
+        return None if sealed is None else self._open(key, sealed)
 
     def _get_bytes(self, key: str) -> Answer[bytes | None]:
         """The value as bytes, or None; text is encoded as UTF-8."""
-        return after(
-            self._store_of(key).get_bytes(self._name(key)),
-            lambda sealed: None if sealed is None else self._open(key, sealed),
-        )
+        return after(self._store_of(key).get_bytes(self._name(key)), partial(self._unsealed, key))
 
     def _set_bytes(self, key: str, value: bytes) -> Answer[object]:
         """Store the bytes, replacing an earlier value."""
@@ -152,18 +145,18 @@ class MappedStore:
         values, lengths = self._inner.glance(
             list(map(self._name, keys)), list(map(self._name, logs))
         )
-        return list(map(self._opened_text, keys, values)), lengths
+        return list(map(self._unsealed, keys, values)), lengths
 
     def _set_many(self, values: Mapping[str, str]) -> Answer[object]:
         return self._inner.set_many(
-            {self._name(key): self._seal_text(key, value) for key, value in values.items()}
+            {self._name(key): self._seal(key, value) for key, value in values.items()}
         )
 
     def _set_for(self, key: str, value: str, seconds: float) -> Answer[object]:
-        return self._inner.set_for(self._name(key), self._seal_text(key, value), seconds)
+        return self._inner.set_for(self._name(key), self._seal(key, value), seconds)
 
     def _put_if_absent(self, key: str, value: str) -> Answer[bool]:
-        return self._store_of(key).put_if_absent(self._name(key), self._seal_text(key, value))
+        return self._store_of(key).put_if_absent(self._name(key), self._seal(key, value))
 
     def _put_bytes_if_absent(self, key: str, value: bytes) -> Answer[bool]:
         """Store the bytes if the key is free; whether it was."""
@@ -293,8 +286,8 @@ class LayeredStore(MappedStore):
             self._room += len(self._near.pop(key, ""))
         return super().delete(key)
 
-    def _open_text(self, key: str, sealed: str, /) -> str:
-        if is_content(key):
+    def _open(self, key: str, sealed: AnyStr, /) -> AnyStr:
+        if isinstance(sealed, str) and is_content(key):
             with self._lock:
                 self._room += len(self._near.pop(key, "")) - len(sealed)
                 self._near[key] = sealed
