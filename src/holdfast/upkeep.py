@@ -78,7 +78,7 @@ def copy(source: KeyValueStore, target: KeyValueStore, progress: Progress | None
 
 def exported(store: KeyValueStore, progress: Progress | None = None) -> Iterator[str]:
     """Everything in the store as lines of JSON, which ``imported`` reads."""
-    done = 0
+    tell, done = progress or _tell_nobody, 0
     for part in _parts(store, lambda _: 0):
         if isinstance(part, KeyBytes):
             yield json.dumps({"key": _written(part.key), "value": b64encode(part.value).decode()})
@@ -88,8 +88,7 @@ def exported(store: KeyValueStore, progress: Progress | None = None) -> Iterator
                 held = {"log": _written(part.log), "at": at, "id": _written(line.id)}
                 yield json.dumps({**held, "time": line.time, "body": _written(line.body)})
             done += len(part.lines)
-        if progress is not None:
-            progress(done)
+        tell(done)
 
 
 def _written(text: str) -> object:
@@ -122,19 +121,16 @@ def imported(lines: Iterable[str], store: KeyValueStore, progress: Progress | No
 def check(store: KeyValueStore, progress: Progress | None = None) -> list[str]:
     """Read every key and every line of every log, and list what is damaged or badly configured."""
     found = list(settled(store.check())) if isinstance(store, Checks) else []
+    tell, whole = progress or _tell_nobody, _listed(store)
     done = 0
-    whole = _listed(store)
-    keys: list[str] = whole.keys()
-    for key in keys:
+    for done, key in enumerate(whole.keys(), 1):
         try:
             value = _bytes_of(store, key)
             if value is not None and is_content(key):
                 check_artifact(key.rpartition(CONTENT)[2], value)
         except StoreError as fault:
             found.append(str(fault))
-        done += 1
-        if progress is not None:
-            progress(done)
+        tell(done)
     for name in whole.logs():
         log = whole.log(name)
         try:
@@ -148,8 +144,7 @@ def check(store: KeyValueStore, progress: Progress | None = None) -> list[str]:
                 shown = ", ".join(map(str, missing[:20]))
                 found.append(f"log {name!r}: lines that cannot be read: {shown}")
             done += len(some)
-            if progress is not None:
-                progress(done)
+            tell(done)
     return found
 
 
@@ -176,6 +171,10 @@ def erase_tenant(store: KeyValueStore, tenant: str) -> Erased:
     return Erased(*erase_all(own, own.keys(), own.logs()), _left(store))
 
 
+def _tell_nobody(_: int) -> None:
+    """The progress of a caller who asks for none."""
+
+
 def _left(store: KeyValueStore) -> str:
     return store.leftovers if isinstance(store, Leaves) else ""
 
@@ -186,6 +185,7 @@ def _put(
     indexed: _Indexing,
     progress: Progress | None,
 ) -> Moved:
+    tell = progress or _tell_nobody
     keys = lines = new_keys = new_lines = 0
     for part in parts:
         if isinstance(part, KeyBytes):
@@ -195,8 +195,7 @@ def _put(
             lines += len(part.lines)
             log = target.log(part.log)  # stays open for the next part: some are read when opened
             new_lines += _put_lines(part, log, indexed)
-        if progress is not None:
-            progress(keys + lines)
+        tell(keys + lines)
     return Moved(keys, lines, new_keys, new_lines)
 
 

@@ -191,7 +191,7 @@ DEFAULTS: Mapping[str, object] = {"profile": USUAL_PROFILE, **vars(OwnOptions())
 
 def own_options(given: Mapping[str, Any]) -> OwnOptions:
     """Those of the options that only a session has. Raises ConfigError for a wrong value."""
-    names = given.keys() & vars(OwnOptions()).keys()
+    names = given.keys() & OwnOptions.__annotations__.keys()
     return OwnOptions(**{name: given[name] for name in names})
 
 
