@@ -88,9 +88,10 @@ class CompressionMetrics:
         derived = attributes(
             self,
             "compression_ratio token_reduction_percent reduction_percent message_reduction_percent"
-            f" was_compressed tokens_saved{' compression_factor' if self.tokens_after else ''}",
+            " was_compressed tokens_saved",
         )
-        return asdict(self) | derived
+        factor = {"compression_factor": self.compression_factor} if self.tokens_after else {}
+        return asdict(self) | derived | factor
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> CompressionMetrics:

@@ -97,12 +97,14 @@ class Marks:
         foreign = False
         messages = list(transcript.messages)
         for i, message in enumerate(messages[: alike[-1] + 1]):
-            placed = opens and (
-                message.role != "assistant" or not asked or not _fits_user(transcript, last)
-            )
-            ours = self.is_marked(message, placed=placed)
-            may_be_taken = message.role != "system" and self.is_marked(message, placed=True)
-            foreign |= may_be_taken and not ours
+            ours = False
+            if message.begins_like_ours:
+                placed = opens and (
+                    message.role != "assistant" or not asked or not _fits_user(transcript, last)
+                )
+                ours = self.is_marked(message, placed=placed)
+                may_be_taken = message.role != "system" and self.is_marked(message, placed=True)
+                foreign |= may_be_taken and not ours
             messages[i] = message.marked(ours=ours)
             if opens and message.role != "system":
                 speaking = message.user_speaks

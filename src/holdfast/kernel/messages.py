@@ -145,6 +145,7 @@ class Message:
 
     __slots__ = (
         "_aside",
+        "_begins_like_ours",
         "_calls",
         "_parts",
         "_results",
@@ -177,7 +178,7 @@ class Message:
         self.ours = ours
         self._parts = parts
         self._aside = aside
-
+        self._begins_like_ours: bool | None = None
         self._calls: tuple[ToolCall, ...] | None = None
         self._results: tuple[ToolResult, ...] | None = None
 
@@ -244,10 +245,14 @@ class Message:
     @property
     def begins_like_ours(self) -> bool:
         """Whether it is text that begins as Holdfast's notes and summaries do."""
-        first = self.plain
-        if first is None and all(isinstance(part, Text) for part in self.parts):
-            first = self.content_text
-        return self.role != "tool" and (first or "").startswith(SUMMARY)
+        begins = self._begins_like_ours
+        if begins is None:
+            first = self.plain
+            if first is None and all(isinstance(part, Text) for part in self.parts):
+                first = next((part.text for part in self.parts), "")
+            begins = self.role != "tool" and (first or "").startswith(SUMMARY)
+            self._begins_like_ours = begins
+        return begins
 
     @property
     def content_text(self) -> str | None:

@@ -37,8 +37,8 @@ class Connection:
             message = await self.receive()
             if message["type"] == "http.disconnect":
                 raise Gone
-            yield message["body"]
-            more = message["more_body"]
+            yield message.get("body", b"")
+            more = message.get("more_body", False)
 
     async def body(self, most: int) -> bytes | None:
         """The whole body of the request; None for one of more than ``most`` bytes. Raises Gone."""

@@ -287,7 +287,7 @@ class _Exchange:
         if readable:
             headers.append(("accept-encoding", "identity"))
         scope, proxy = self.client.scope, self.proxy
-        target: bytes = scope["raw_path"]
+        target: bytes = scope.get("raw_path") or self.path.encode()
         if scope["query_string"]:
             target += b"?" + scope["query_string"]
         return proxy.session.request(
