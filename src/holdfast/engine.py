@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from holdfast.cost import Costs
 
 _FITS = "within_budget"
+_MODELS = ("llm", "embedder", "cache", "limits")
+"""The options of models and embedders."""
 RECALL_TOOL = "recall"
 """The name of the tool that returns originals to a model."""
 
@@ -247,14 +249,16 @@ def prepare(
     else:
         waits = costs and tokens <= allowed and _waits(costs, transcript, meter, target)
         idle = Plan.skip("cheaper_to_wait", waits) if waits else None
-    lineup = Lineup.of(
-        meter.text,
-        options.get("llm"),
-        options.get("embedder"),
-        cache=options.get("cache"),
-        limits=options.get("limits"),
-        opens=tokens > trigger,  # a vendor's package is imported only if it will be used
-    )
+    lineup = Lineup(meter.text)
+    if any(options.get(name) is not None for name in _MODELS):
+        lineup = Lineup.of(
+            meter.text,
+            options.get("llm"),
+            options.get("embedder"),
+            cache=options.get("cache"),
+            limits=options.get("limits"),
+            opens=tokens > trigger,  # a vendor's package is imported only if it will be used
+        )
     share = step if step is not None else stated.step or profile.step
     kept = options.get("store")
     store = None if kept is None else open_store(kept)

@@ -88,13 +88,12 @@ class Lineup:
         opens: bool = True,
     ) -> Lineup:
         """Check the options and return the line-up; ``opens`` imports the vendors' packages."""
-        model = chosen = None
         if embedder is not None:
             check_embedder(embedder)
-            chosen = open_embedder(embedder) if opens else None
         if llm is not None:
             check_model(llm)
-            model = open_model(llm) if opens else None
+        model = open_model(llm) if llm is not None and opens else None
+        chosen = open_embedder(embedder) if embedder is not None and opens else None
         writer = name_of(model) if model else ""
         own = getattr(model, "window", 0)
         window = own if isinstance(own, int) and own > 0 else window_of(writer) or 0
