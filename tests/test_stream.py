@@ -241,6 +241,37 @@ def test_a_thought_may_stand_before_a_command_without_any_mark(gap):
     assert acts[0].text == "CLICK [0]"
 
 
+def sheets(number):
+    """What an agent writes into a workbook, in a syntax of its own, and what that returns."""
+    acts = (
+        f"READ Plan!A{number}:C{number}",
+        f'SET Plan!B{number} = "rev C"\nFILL Plan!C2:C{number} = B2*2',
+        f"NEWSHEET Week{number}\nSET Week{number}!A1 = 7",
+    )
+    returned = (
+        f"Plan!A{number}:C{number}\n  | A | B\n1 | {number * 31} | 7",
+        "SET ok\nFILL ok (8 cells)\nfrom now on always round",
+        f"NEWSHEET Week{number}: ok\nSET ok\nA1 = 7",
+    )
+    return acts[number % 3], returned[number % 3]
+
+
+@pytest.mark.parametrize("rounds", [4, 8])
+def test_an_agent_may_talk_with_its_user_between_commands_without_any_mark(rounds):
+    pairs, expected = [], []
+    for number in range(rounds):
+        act, returned = sheets(number)
+        thought = ("I look first.\n\n", "Row 2 was 14, so it becomes 28.\n\n", "")[number % 3]
+        pairs += [
+            (f"{thought}{act}", returned),
+            (f"That is done, row {number} ties. What is next?", f"Anna: take row {number + 1}."),
+        ]
+        expected += ["words"] * bool(thought) + ["act", "outcome", "words", "words"]
+    found = functions(exchanges(pairs))[1:]
+    assert [function for function, _ in found] == expected
+    assert found.count(("words", "user")) == rounds
+
+
 def test_lists_below_a_sentence_are_no_commands_where_a_person_answers():
     asked = [
         (f"Here is plan {number}.\n- pack the {thing}\n- pack the rest", f"And the {thing} of Ann?")

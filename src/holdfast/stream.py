@@ -15,7 +15,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from os.path import commonprefix
 from statistics import median
 from sys import maxunicode
@@ -317,7 +317,7 @@ class Protocol(NamedTuple):
         """Whether a user message is an output."""
         has_form = _start(text).startswith(self.openings) or _end(text).startswith(self.closings)
         if _BARE_COMMAND in self.syntaxes:
-            return has_form or not may_be_typed(text)
+            return has_form or (self.answers_act and not may_be_typed(text))
         are_known = self.is_bare or self.openings or self.closings
         return has_form or bool(self.answers_act and are_known and is_untyped(text))
 
@@ -449,42 +449,54 @@ def _end(text: str) -> str:
 
 
 def _of_commands(said: Said) -> Protocol | None:
-    """The protocol of an agent that says nothing but commands, as at a shell or in a game.
+    """The protocol of an agent that says hardly anything but commands, as at a shell or in a game.
 
-    Hardly a message of it is a sentence, and most begin with a word that others begin with and go
-    on differently, or some do with one that is no stop word. Answers begin alike as a program's do,
-    or most are none that a person would type, and some do not read as words; or they are long, and
-    nearly all say what was done.
+    Nearly all of its messages are commands, or half of them if it talks to its user between them.
+    Most begin with a word that others begin with and go on differently, or some do with one that is
+    no stop word. Answers begin alike as a program's do, or most are none that a person would type,
+    and some do not read as words; or they are long, and nearly all say what was done.
     """
-    acts = [_before_command(text)[1] for role, text in said if role == "assistant"]
-    verbs = Counter(act.partition(" ")[0] for act in {*acts})
-    repeated = [act for act in acts if " " in act and verbs[act.partition(" ")[0]] > 1]
-    told = [act for act in repeated if act.partition(" ")[0].lower() not in STOP_WORDS]
+    told = [_before_command(text)[1] for role, text in said if role == "assistant"]
+    acts = list(filter(_may_be_command, told))
+    verbs = Counter(chain.from_iterable(map(_verbs, {*acts})))
+    often = {verb for verb, times in verbs.items() if times > 1}
+    repeated = [act for act in acts if " " in act and not often.isdisjoint(_verbs(act))]
+    named = [
+        act for act in repeated if any(v.lower() not in STOP_WORDS for v in _verbs(act) & often)
+    ]
+    talks = len(acts) < _NEARLY_ALL * len(told)
     are_commands = (
         len(acts) >= _FEWEST_COMMANDS
         and len({*repeated}) >= _FEWEST
-        and (2 * len(repeated) >= len(acts) or len(told) >= _BARE * len(acts))
-        and sum(map(_may_be_command, acts)) >= _NEARLY_ALL * len(acts)
+        and (2 * len(repeated) >= len(acts) or (len(named) >= _BARE * len(acts) and not talks))
+        and 2 * len(acts) >= len(told)
     )
     if not are_commands:
         return None
-    exchanges = _exchanges(said, frozenset())
-    answers = [answer for *_, answer in exchanges]
+    exchanges = [
+        (act, answer)
+        for _, text, answer in _exchanges(said, frozenset())
+        if _may_be_command(act := _before_command(text)[1])
+    ]
+    answers = [answer for _, answer in exchanges]
     if not answers:
         return None
     openings, _ = _openings(answers, said, have_acts=True)
-    repeating = sum(
-        _repeats_the_act(_before_command(act)[1], answer) for _, act, answer in exchanges
-    )
+    repeating = sum(_repeats_the_act(act, answer) for act, answer in exchanges)
     are_programs = (
         openings
         or (repeating >= _NEARLY_ALL * len(answers) and median(map(len, answers)) >= _STORY)
         or (
-            2 * sum(map(may_be_typed, answers)) <= len(answers)
+            sum(map(may_be_typed, answers)) <= (1 - _NEARLY_ALL if talks else 0.5) * len(answers)
             and sum(map(has_unworded_ends, answers)) >= _BARE * len(answers)
         )
     )
     return Protocol(frozenset((_BARE_COMMAND,)), openings, is_bare=True) if are_programs else None
+
+
+def _verbs(act: str) -> frozenset[str]:
+    """The first word of each line of a command."""
+    return frozenset(line.partition(" ")[0] for line in act.splitlines())
 
 
 def _repeats_the_act(act: str, answer: str) -> bool:
@@ -498,6 +510,9 @@ def _repeats_the_act(act: str, answer: str) -> bool:
 
 def _before_command(text: str) -> tuple[str, str]:
     """The sentences at the beginning of a message, as a thought before a command, and the rest."""
+    thought, _, command = text.strip().rpartition("\n\n")
+    if ends_like_sentence(thought):
+        return thought, command
     lines = text.strip().split("\n")
     first = next((at for at, line in enumerate(lines) if line and not is_sentence(line)), 0)
     return "\n".join(lines[:first]).strip(), "\n".join(lines[first:])
@@ -506,7 +521,8 @@ def _before_command(text: str) -> tuple[str, str]:
 def _may_be_command(text: str) -> bool:
     """Whether a text has one paragraph that does not end like a sentence."""
     bare = text.strip()
-    return bool(bare) and "\n\n" not in bare and not ends_like_sentence(bare)
+    is_one = bool(bare) and "\n\n" not in bare and not bare.startswith(FENCES)
+    return is_one and not ends_like_sentence(bare)
 
 
 def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
