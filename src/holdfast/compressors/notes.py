@@ -164,9 +164,9 @@ _USUAL = 40
 # of what assistants were made to say in talks stays at 30% instead of .87, and as many names
 _TALK = {True: 2.0, False: 3.0}
 # rarity of a plain word where nobody acts, as a share of a name's or a number's: explanations have
-# as many rare words as facts. In nine made-up talks .69 of the names that come next stay at 30% and
-# .36 at 15%, and .39 of the rare words; with 0.5 .70, .37 and .38, and with 1 .61, .27 and .45
-_PLAIN = 0.6
+# as many rare words as facts. In nine made-up talks .70 of the names that come next stay at 30% and
+# .37 at 15%, and .38 of the rare words; with 0.6 .69, .36 and .39, and with 1 .61, .27 and .45
+_PLAIN = 0.5
 # pieces at either end of a long message, which its sender typed; half and double kept as much
 _ENDS = 2
 _AGAIN = 0.9  # share of the names of an act; 0.8 kept as much
