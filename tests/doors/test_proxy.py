@@ -599,3 +599,5 @@ def test_settings_that_cannot_work_are_one_line():
         Settings(recall=True)
     with pytest.raises(ConfigError, match="upstream: 'example.com' is not an address"):
         Settings(upstreams={"openai": "example.com"})
+    with pytest.raises(ConfigError, match="connections: 0 is too little"):
+        Settings(connections=0)

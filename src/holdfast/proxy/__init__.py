@@ -70,3 +70,6 @@ class Settings:
                 place="store",
                 advice="name one, as sqlite:///originals.db",
             )
+        for name in ("most_bytes", "connections", "grace"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{getattr(self, name)} is too little", place=name)

@@ -152,7 +152,7 @@ class _Exchange:
         self.path, self.headers = self.client.path, self.client.headers
         self.vendor: Vendor = vendor_of(self.path, self.headers)
         self.encoding = self.headers.get("content-encoding", "")
-        address = self.client.scope["client"] or ("",)
+        address = self.client.scope.get("client") or ("",)
         self.origin = origin_of(self.headers, address[0])
         self.usage = Usage()
 
