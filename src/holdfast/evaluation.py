@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
+from operator import mul
 from statistics import fmean
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -34,7 +35,7 @@ from holdfast.text.importance import signals
 from holdfast.text.items import items_in
 from holdfast.text.pieces import Shape, clauses, shape, things
 from holdfast.text.sentences import sentences
-from holdfast.text.similarity import Lexical, best_of, cosine
+from holdfast.text.similarity import Lexical, best_of, unit
 from holdfast.text.visible import GLANCE, LISTED, one_line
 from holdfast.text.words import STOP_WORDS, terms, words
 from holdfast.tokens import meter_for
@@ -305,11 +306,12 @@ def _semantic(runtime: Runtime, said: Collection[str], still: Collection[str]) -
     near = {each: [after[n] for n, _ in best_of(index.scores(each), _NEAREST)] for each in drawn}
     texts = list(dict.fromkeys([*drawn, *(other for found in near.values() for other in found)]))
     rows: list[list[float]] = runtime.answer_or_raise(Embed(tuple(texts)))
-    vectors = dict(zip(texts, rows, strict=True))
+    vectors = {text: unit(row) or () for text, row in zip(texts, rows, strict=True)}
     alike = [
-        max([0.0, *(cosine(vectors[one], vectors[other]) for other in near[one])]) for one in drawn
+        max([0.0, *(sum(map(mul, vectors[one], vectors[other])) for other in near[one])])
+        for one in drawn
     ]
-    return 1 - (1 - sum(alike) / len(drawn)) * len(missing) / len(said)
+    return 1 - (1 - min(1.0, sum(alike) / len(drawn))) * len(missing) / len(said)
 
 
 def _texts(messages: Messages) -> list[str]:
@@ -331,13 +333,17 @@ class _Names:
         """By name: the index of a text, and the offset at which the name begins in it."""
         forms: defaultdict[str, set[tuple[int, int]]] = defaultdict(set)  # by its first word
         for thing in known:
-            if first := _WORD.search(thing):
+            first = _WORD.search(thing)
+            if first and first[0] != thing:
                 forms[first[0]].add((first.start(), len(thing)))
         for number, text in enumerate(texts):
-            for word in _WORD.finditer(text):
-                for before, length in forms.get(word[0], ()):
-                    start = max(word.start() - before, 0)
-                    end = word.start() - before + length
+            for found in _WORD.finditer(text):
+                word = found[0]
+                if word in known:
+                    self.places[word].append((number, found.start()))
+                for before, length in forms.get(word, ()):
+                    start = max(found.start() - before, 0)
+                    end = found.start() - before + length
                     thing = text[start:end]
                     beside = f"{text[max(start - 1, 0) : start]} {text[end : end + 1]}"
                     if thing in known and not _WORD.search(beside):

@@ -9,7 +9,7 @@ is the same in all lines of a kind is shown; if a few words alternate at one pla
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain, islice, takewhile
 from os.path import commonprefix
 from typing import NamedTuple
@@ -260,6 +260,8 @@ def _kinds(layout: Layout) -> list[EventKind]:
     rows_of = defaultdict[str, list[int]](list)
     for row, shape in enumerate(layout.shapes):
         rows_of[shape].append(row)
+    # a component may be a result, as in ``FAIL: part 7``
+    bad = {tag for tag in {head.tag for head in layout.heads.values()} if alarm(tag) >= TROUBLE}
     kinds: dict[tuple[object, ...], EventKind] = {}
     for shape, rows in rows_of.items():
         head = layout.heads[shape]
@@ -268,13 +270,12 @@ def _kinds(layout: Layout) -> list[EventKind]:
             continue
         letter = _LETTER.fullmatch(head.level)
         level = _LETTERS.get(letter[1], "") if letter else head.level
-        is_bad = alarm(head.tag) >= TROUBLE  # a component may be a result, as in ``FAIL: part 7``
-        kinds.setdefault((words, level, is_bad), EventKind(words, level, [])).rows.extend(rows)
+        key = words, level, head.tag in bad
+        kinds.setdefault(key, EventKind(words, level, [])).rows.extend(rows)
     families = defaultdict[tuple[object, ...], list[EventKind]](list)
     for kind in kinds.values():
         told = f"{layout.head(kind.rows[0]).tag} {' '.join(kind.words)}"
-        key = (len(kind.words), kind.level, alarm(told) >= TROUBLE)
-        families[key].append(kind)
+        families[len(kind.words), kind.level, alarm(told) >= TROUBLE].append(kind)
     found = [kind for family in families.values() for kind in _merged(family)]
     for kind in found:
         kind.rows.sort()
@@ -377,10 +378,12 @@ def _events(kind: EventKind, layout: Layout, usual_level: str) -> Iterator[KindS
 
 def _failures(said: Sequence[Sequence[str]]) -> Sequence[int]:
     """The lines that fail by the word at one place, if the others do not."""
+    is_bad = cache(lambda n: alarm(" ".join(said[n])) >= TROUBLE)
+    last_first = [*reversed([*enumerate(said)])]
     for place, values in enumerate(map(dict.fromkeys, zip(*said, strict=True))):
         if 1 < len(values) <= _MOST_GROUPS and max(map(len, values)) <= _FEW:
-            shown = {words[place]: words for words in reversed(said)}
-            bad = {value for value, words in shown.items() if alarm(" ".join(words)) >= TROUBLE}
+            first = {words[place]: n for n, words in last_first}
+            bad = {value for value, n in first.items() if is_bad(n)}
             if 0 < len(bad) < len(values):
                 return [n for n, words in enumerate(said) if words[place] in bad]
     return ()

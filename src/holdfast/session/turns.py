@@ -60,7 +60,14 @@ def author(thread: Thread, message: Remembered, tells: Callable[[str], str]) -> 
 
 def calls_of(thread: Thread, at: int) -> list[ToolCall]:
     """The nearby calls that returned the results of the message at this position."""
-    near = [kept.message for kept in thread.read(range(at - LINES, at + 1)).values()]
+    near = deque([thread.read([at])[at].message])
+    wanted = {result.call_id for result in near[0].results}
+    for place in range(at - 1, at - LINES - 1, -1):
+        if not wanted:
+            break
+        for kept in thread.read([place]).values():
+            near.appendleft(kept.message)
+            wanted.difference_update(call.id for call in kept.message.calls)
     calls = [
         near[i].parts[k]
         for result, (i, k) in sorted(paired(near).items())
