@@ -416,9 +416,9 @@ def valued(
     worth: dict[str, float] = {}
     for thing, number in first.items():
         labels = len(pieces[number].labels)
-        usual = weights.named if labels else weights.pattern
-        parts = 1 if alone else labels
-        worth[thing] = max(kinds * usual, failure * bad[number]) / parts
+        usual = kinds * (weights.named if labels else weights.pattern)
+        # a piece fails once, whatever the number of its labels
+        worth[thing] = max(usual / (1 if alone else labels), failure * bad[number] / max(1, labels))
     answers = _answers(question, pieces, under, alone)
     holders = Counter(term for terms in answers for term in terms)
     few = max(_FEW, _RARE * len(pieces))
@@ -432,7 +432,7 @@ def valued(
         }
         told.extend(said)
         worth.update(said)
-    near = _beside(under, answers, holders) if alone else [0.0] * len(pieces)
+    near = _beside(pieces, under, answers) if alone else [0.0] * len(pieces)
     return Valued(tells, worth, [share * weights.beside * each for each in near])
 
 
@@ -458,18 +458,34 @@ def _answers(
 
 
 def _beside(
-    under: Numbers, answers: Sequence[Mapping[str, float]], holders: Mapping[str, int]
+    pieces: Sequence[Piece], under: Numbers, answers: Sequence[Mapping[str, float]]
 ) -> list[float]:
-    """The value of being near the few pieces that answer, most of all in the same block."""
-    worth = [0.0] * len(under)
+    """The value of being near the few blocks that answer, most of all in the same one."""
+    worth = [0.0] * len(pieces)
+    blocks = _blocks(pieces, under) if any(answers) else worth
+    own = zip(blocks, answers, strict=True)
+    holders = Counter(term for _, term in {(at, term) for at, terms in own for term in terms})
     owns = [sum(part / holders[term] for term, part in terms.items()) for terms in answers]
-    telling = [(at, own) for at, own in enumerate(owns) if own >= _TELLING]
-    roots = [with_context(under, at)[0] for at in range(len(under) if telling else 0)]
-    for at, own in telling:
-        for other in range(max(0, at - _NEAR), min(len(under), at + _NEAR + 1)):
+    for at, own in enumerate(owns):
+        if own < _TELLING:
+            continue
+        for other in range(max(0, at - _NEAR), min(len(pieces), at + _NEAR + 1)):
             near = own * (1 - abs(other - at) / _NEAR)
-            worth[other] = max(worth[other], near if roots[other] == roots[at] else _APART * near)
+            is_apart = blocks[other] != blocks[at]
+            worth[other] = max(worth[other], _APART * near if is_apart else near)
     return worth
+
+
+def _blocks(pieces: Sequence[Piece], under: Numbers) -> list[int]:
+    """For each piece its line or record, or that of the outermost piece that gives its context.
+
+    The heads of columns, which stand for no record, give none.
+    """
+    ways = (with_context(under, number) for number in range(len(pieces)))
+    return [
+        next((pieces[each].at for each in way if pieces[each].units), pieces[way[-1]].at)
+        for way in ways
+    ]
 
 
 def excerpt(reading: Reading, room: Room) -> list[int]:
