@@ -418,7 +418,8 @@ def valued(
         labels = len(pieces[number].labels)
         usual = kinds * (weights.named if labels else weights.pattern)
         # a piece fails once, whatever the number of its labels
-        worth[thing] = max(usual / (1 if alone else labels), failure * bad[number] / max(1, labels))
+        trouble = failure * bad[number] / max(1, labels)
+        worth[thing] = usual + trouble if alone else max(usual / labels, trouble)
     answers = _answers(question, pieces, under, alone)
     holders = Counter(term for terms in answers for term in terms)
     few = max(_FEW, _RARE * len(pieces))

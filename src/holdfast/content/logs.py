@@ -17,7 +17,7 @@ from typing import NamedTuple
 from holdfast.kernel.forks import cached_property
 from holdfast.text.importance import TROUBLE, alarm
 from holdfast.text.memo import Memo
-from holdfast.text.pieces import Piece, Reading, clauses
+from holdfast.text.pieces import LONGEST, Piece, Reading, clauses
 
 from .lossy import FEWEST, MOSTLY, SAMPLE, Lines, LossyKind, mostly, sampled
 
@@ -134,14 +134,31 @@ def _class_of(field: str) -> str:
     return "word" if any(map(str.isalpha, field)) else "mark"
 
 
-@lru_cache(maxsize=1 << 12)
-def _conforms(field: str, name: str) -> bool:
-    """Whether a masked field can be in a column of that class."""
-    if name == "time":
-        return any(map(str.isdigit, field)) or is_time(field)
-    if name == "bar":
-        return field == "|"
-    return name not in {"level", "tag", "mark"} or _class_of(field) in {name, "tag", "level"}
+class Column(NamedTuple):
+    """A column of a log: the class of its fields, and their usual forms, with numbers alike."""
+
+    name: str
+    usual: frozenset[str]
+
+    def takes(self, field: str) -> bool:
+        """Whether a masked field can be in the column.
+
+        Of another form, a time or a number has digits, and no more letters than the usual ones: a
+        line of another shape has words of its message there.
+        """
+        if self.name in {"time", "number"}:
+            return field in self.usual or (
+                any(map(str.isdigit, field))
+                and _letters(field) <= max(map(_letters, self.usual), default=0)
+            )
+        if self.name == "bar":
+            return field == "|"
+        is_any = self.name not in {"level", "tag", "mark"}
+        return is_any or _class_of(field) in {self.name, "tag", "level"}
+
+
+def _letters(field: str) -> int:
+    return sum(map(str.isalpha, field))
 
 
 class Head(NamedTuple):
@@ -167,8 +184,13 @@ class Layout:
         """These lines, with a space behind each column."""
 
     @cached_property
-    def columns(self) -> Sequence[str]:
-        """The classes of the columns of nearly all lines of a sample that begin a record."""
+    def names(self) -> Sequence[str]:
+        """The classes of the columns."""
+        return [column.name for column in self.columns]
+
+    @cached_property
+    def columns(self) -> Sequence[Column]:
+        """The columns of nearly all lines of a sample that begin a record."""
         asked = [line for line in self.lines if line and not line[0].isspace()]
         rows = [
             _FIELD.findall(line[:600])[:_COLUMNS] for line in asked[:: max(1, len(asked) // SAMPLE)]
@@ -182,17 +204,17 @@ class Layout:
         fields = [[row[at] for row in rows if len(row) > at] for at in range(width)]
         while fields and not mostly(fields[-1], lambda field: _class_of(field) in _ENDS, MOSTLY):
             fields.pop()  # at once, since most texts have no head, and a head few columns
-        columns = list(takewhile(bool, (_column(found, len(rows)) for found in fields)))
-        while columns and (
-            columns[-1] not in _ENDS
-            or (columns[-1] == "bar" and len(columns) != 2)  # else it stands in the message
+        names = list(takewhile(bool, (_column(found, len(rows)) for found in fields)))
+        while names and (
+            names[-1] not in _ENDS
+            or (names[-1] == "bar" and len(names) != 2)  # else it stands in the message
             or (
-                columns[-1] != "time"
-                and sum(len(row) > len(columns) for row in rows) <= (1 - MOSTLY) * len(rows)
+                names[-1] != "time"
+                and sum(len(row) > len(names) for row in rows) <= (1 - MOSTLY) * len(rows)
             )
         ):
-            columns.pop()
-        return columns
+            names.pop()
+        return [Column(name, _usual(found)) for name, found in zip(names, fields, strict=False)]
 
     @cached_property
     def shapes(self) -> Sequence[str]:
@@ -214,9 +236,9 @@ class Layout:
         If one of the columns is a time, a head has one.
         """
         fields, level, tag, place, before = 0, "", "", 0, ""
-        for name, found in zip(self.columns, _FIELD.finditer(shape), strict=False):
-            field = found.group()
-            if not _conforms(field, name):
+        for column, found in zip(self.columns, _FIELD.finditer(shape), strict=False):
+            name, field = column.name, found.group()
+            if not column.takes(field):
                 break
             if name == "level":
                 level = field
@@ -227,8 +249,13 @@ class Layout:
             elif name == "label" and not tag:
                 tag, place = field, fields
             fields, before = fields + 1, field
-        least = self.columns.index("time") if "time" in self.columns else 0
+        least = self.names.index("time") if "time" in self.names else 0
         return Head(fields, level, tag, place) if fields > least else Head()
+
+
+def _usual(fields: Sequence[str]) -> frozenset[str]:
+    """The most usual forms of the fields, with numbers alike."""
+    return frozenset(form for form, _ in Counter(_masked(fields)).most_common(_FEW))
 
 
 def _column(fields: Sequence[str], rows: int) -> str:
@@ -432,8 +459,8 @@ class Log(LossyKind):
         It is 0 if too few of the lines that are not indented do: indented ones continue others.
         """
         layout = _LAID_OUT[sampled(text)]
-        begins = {"time", "level"}.intersection(layout.columns[:5])
-        component = "tag" in layout.columns[:1] or layout.columns[1:] == ["bar"]
+        begins = {"time", "level"}.intersection(layout.names[:5])
+        component = "tag" in layout.names[:1] or layout.names[1:] == ["bar"]
         if not begins and not component:
             return 0.0
         both = zip(layout.lines, layout.shapes, strict=True)
@@ -445,7 +472,7 @@ class Log(LossyKind):
             for line, shape in told
         )
         own = sum(not line[0].isspace() for line, _ in told)  # indented lines continue a record
-        least = 0.6 if "time" in layout.columns else 0.8
+        least = 0.6 if "time" in layout.names else 0.8
         if begun <= least * own or not (begins or _repeat(layout)):
             return 0.0
         return begun / len(told)
@@ -514,7 +541,10 @@ def _pieces(
                 at += 1
     event_of = {row: (f"event {event.name}",) for event in events for row in event.rows}
     for row, line in enumerate(whole):
-        told = event_of.get(row, ())
-        for part in clauses(line):
-            yield Piece(part, row, 0, told)
-            told = ()  # the rest of a long line does not tell its event
+        first, *rest = clauses(line, 2 * LONGEST) or [""]
+        if first:
+            yield Piece(first, row, 0, event_of.get(row, ()))
+            # the rest of a long line tells its event no better, and nothing without its beginning
+            for part in rest:
+                yield Piece(part, row, 0, event_of.get(row, ()), at, continues=True)
+            at += 1 + len(rest)
