@@ -464,8 +464,9 @@ def _beside(
     """The value of being near the few blocks that answer, most of all in the same one."""
     worth = [0.0] * len(pieces)
     blocks = _blocks(pieces, under) if any(answers) else worth
-    own = zip(blocks, answers, strict=True)
-    holders = Counter(term for _, term in {(at, term) for at, terms in own for term in terms})
+    # the parts of a record have its name, which tells it from others nonetheless
+    both = zip(pieces, answers, strict=True)
+    holders = Counter(term for _, term in {(piece.at, term) for piece, own in both for term in own})
     owns = [sum(part / holders[term] for term, part in terms.items()) for terms in answers]
     for at, own in enumerate(owns):
         if own < _TELLING:
@@ -478,13 +479,13 @@ def _beside(
 
 
 def _blocks(pieces: Sequence[Piece], under: Numbers) -> list[int]:
-    """For each piece its line or record, or that of the outermost piece that gives its context.
+    """For each piece the outermost one that gives its context, apart from heads of columns.
 
-    The heads of columns, which stand for no record, give none.
+    All rows of a table have its head: what tells them apart is the first piece of each.
     """
     ways = (with_context(under, number) for number in range(len(pieces)))
     return [
-        next((pieces[each].at for each in way if pieces[each].units), pieces[way[-1]].at)
+        next((each for each in way if pieces[each].units), way[-1])
         for way in ways
     ]
 

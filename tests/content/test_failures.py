@@ -71,7 +71,7 @@ def test_errors_with_the_same_words_but_other_symbols_are_all_told():
         ]
     text = "\n".join([*lines, "3 errors", *["note: see also the manual of the shop"] * 99])
     told = shrunk(text, 130)
-    assert [name for name in ("Cart", "Stock", "Tax") if f"class {name}" not in told] == []
+    assert "class Cart|Stock|Tax" in told
 
 
 PASSING = {
