@@ -484,10 +484,7 @@ def _blocks(pieces: Sequence[Piece], under: Numbers) -> list[int]:
     All rows of a table have its head: what tells them apart is the first piece of each.
     """
     ways = (with_context(under, number) for number in range(len(pieces)))
-    return [
-        next((each for each in way if pieces[each].units), way[-1])
-        for way in ways
-    ]
+    return [next((each for each in way if pieces[each].units), way[-1]) for way in ways]
 
 
 def excerpt(reading: Reading, room: Room) -> list[int]:

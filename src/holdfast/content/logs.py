@@ -412,7 +412,11 @@ def _events(kind: EventKind, layout: Layout, usual_level: str) -> Iterator[KindS
 
 def _failures(said: Sequence[Sequence[str]]) -> Sequence[int]:
     """The lines that fail by the word at one place, if the others do not."""
-    is_bad = cache(lambda n: alarm(" ".join(said[n])) >= TROUBLE)
+
+    @cache
+    def is_bad(number: int) -> bool:
+        return alarm(" ".join(said[number])) >= TROUBLE
+
     last_first = [*reversed([*enumerate(said)])]
     for place, values in enumerate(map(dict.fromkeys, zip(*said, strict=True))):
         if 1 < len(values) <= _MOST_GROUPS and max(map(len, values)) <= _FEW:
@@ -546,12 +550,18 @@ def _pieces(
             if beside := describe(event.rows):
                 yield Piece(beside, 0, 0, (), at - 1, continues=True)
                 at += 1
+    yield from _raw(events, whole, at)
+
+
+def _raw(events: Sequence[KindSummary], whole: Lines, at: int) -> Iterator[Piece]:
+    """The lines as they are, ``at`` so many pieces from the beginning."""
     event_of = {row: (f"event {event.name}",) for event in events for row in event.rows}
     for row, line in enumerate(whole):
+        told = event_of.get(row, ())
         first, *rest = clauses(line, 2 * LONGEST) or [""]
         if first:
-            yield Piece(first, row, 0, event_of.get(row, ()))
+            yield Piece(first, row, 0, told)
             # the rest of a long line tells its event no better, and nothing without its beginning
             for part in rest:
-                yield Piece(part, row, 0, event_of.get(row, ()), at, continues=True)
+                yield Piece(part, row, 0, told, at, continues=True)
             at += 1 + len(rest)

@@ -165,4 +165,3 @@ def unit(vector: Vector) -> list[float] | None:
     """The vector with length 1; None for an empty one, zero, or one with an invalid number."""
     length = hypot(*vector)
     return [number / length for number in vector] if length > 0 and isfinite(length) else None
-
