@@ -213,8 +213,11 @@ class RecentTurns:
             again.append(kept)
         while again and again[-1].message.results:
             again.pop()
-        earlier = sorted(told.union(kept.position for kept in again))
-        return replace(newest, start=made.end, earlier=earlier)
+        earlier = told.union(kept.position for kept in again)
+        if not (self.state.exchanged or newest.is_talk):
+            # the act before it tells an output that has a user's role from what a user said
+            earlier |= {at - 1 for at in earlier if at and before[at].message.role == "user"}
+        return replace(newest, start=made.end, earlier=sorted(earlier))
 
     def since(self, start: int, far: int = 0, *, is_talk: bool) -> Made:
         """The messages from ``start`` on, for a part whose size is not known yet."""
