@@ -434,7 +434,8 @@ def _superseded(events: Events, tellings: Sequence[Telling], again: Mapping[int,
     outcomes, names = outcomes_of(events), [telling.names.keys() for telling in tellings]
     for number, last in again.items():
         outcome = outcomes.get(number, number)
-        is_short = outcome == number or len(tellings[outcome].numbers) <= 1
+        is_clear = events[outcome].function == "outcome"  # else a person may have said it
+        is_short = outcome == number or (is_clear and len(tellings[outcome].numbers) <= 1)
         newest = outcomes.get(last, last)
         if is_short or events[outcome].failed or names[outcome] <= names[newest]:
             found |= {number, outcome}
@@ -476,8 +477,8 @@ def rewritten(events: Events, tellings: Sequence[Telling]) -> dict[PieceOfEvent,
 
 
 def outcomes_of(events: Events) -> dict[int, int]:
-    """The number of the last outcome of each act."""
-    return {event.act: n for n, event in enumerate(events) if event.function == "outcome"}
+    """The number of the last outcome of each act, or of what may be one."""
+    return {event.act: n for n, event in enumerate(events) if event.act >= 0}
 
 
 def done_again(events: Events, tellings: Sequence[Telling]) -> dict[int, int]:
