@@ -454,8 +454,8 @@ def _of_commands(said: Said) -> Protocol | None:
     Nearly all of its messages are commands, or half of them if it talks to its user between them.
     Most begin with a word that others begin with and go on differently, or some do with one that is
     no stop word. Answers begin alike as a program's do, or most are none that a person would type,
-    and some do not read as words; or they are long, and most say what was done, as answers to
-    other acts would not.
+    and some do not read as words; or they are long, and nearly all say what was done, or most,
+    and twice as many as would by chance.
     """
     told = [_before_command(text)[1] for role, text in said if role == "assistant"]
     acts = list(filter(_may_be_command, told))
@@ -486,7 +486,8 @@ def _of_commands(said: Said) -> Protocol | None:
     acts = [act for act, _ in exchanges]
     by_chance = sum(map(_repeats_the_act, acts[-1:] + acts[:-1], answers))
     repeating = sum(map(_repeats_the_act, acts, answers))
-    tell_acts = 2 * repeating >= max(len(answers), 4 * by_chance)
+    is_no_chance = 2 * repeating >= max(len(answers), 4 * by_chance)
+    tell_acts = repeating >= _NEARLY_ALL * len(answers) or is_no_chance
     are_programs = (
         openings
         or (tell_acts and median(map(len, answers)) >= _STORY)
