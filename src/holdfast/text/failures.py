@@ -14,8 +14,10 @@ _BRIEF = 400
 # characters at the start of a report that say it failed: a terminal's line. All reports but one of
 # 51 in recorded runs have half of it, and prose such as a clause often names trouble behind it
 _EARLY = 80
-_ERROR = re.compile(r"(?:[A-Za-z]\w*\.)*[A-Za-z]\w*(?:Error|Exception): |(?:error|fatal): ")
+_ERROR = re.compile(r"(?:[A-Za-z_]\w*\.)*\w*(?:Error|Exception):\s|(?i:error|fatal):\s")
 """How the last line of a program that failed begins, however much it wrote before."""
+_LINE = re.compile(r"^\S", re.MULTILINE)
+_DETAILS = 1_000  # characters below an error that tell more of it, all indented; half found as many
 _EXIT = re.compile(
     r"(?:exit|return)(?:ed with)?[ _]?(?:code|status)\W{1,4}[1-9]|^(?:exit|rc)\W{1,2}[1-9]\d*$",
     re.IGNORECASE | re.MULTILINE,
@@ -24,6 +26,7 @@ _EXIT = re.compile(
 _SUCCESS = frozenset("ok success succeeded successful".split())
 _REPORT = frozenset("status code result outcome message msg detail".split())
 """Fields of a JSON reply that say whether an act succeeded: in one word, and in a text."""
+_COUNTED = re.compile(r"\w+[\"']?[ \t]*[:=]?[ \t]*\d[\d.,]*(?!\w)")
 _OF_A_FILE = re.compile(r"\S*\d+[:→|-]")
 
 
@@ -34,8 +37,10 @@ def reports_failure(text: str) -> bool:
     only if it is a JSON object.
     """
     said = text.rstrip()
-    last = said.rfind("\n") + 1
-    ends = f"{said[:_EARLY]}\n{said[-_EARLY:]}"
+    lines = _LINE.finditer(said, max(0, len(said) - _DETAILS))
+    last = max((line.start() for line in lines), default=0)
+    first = said.partition("\n")[0]  # which may begin with the command
+    ends = f"{said[:_EARLY]}\n{first[-_EARLY:]}\n{said[-_EARLY:]}"
     if _ERROR.match(said, last, last + _BRIEF) or _EXIT.search(ends):
         return True
     return (len(text) <= _BRIEF or text.lstrip()[:1] == "{") and _begins_with_failure(text)
@@ -56,20 +61,29 @@ def _begins_with_failure(text: str) -> bool:
             return False
     first = text.lstrip().partition("\n")[0]
     ends = (first, first.rpartition(": ")[2])  # a report names things before ": "
-    return not _OF_A_FILE.match(first) and any(alarm(end[:_EARLY]) >= TROUBLE for end in ends)
+    return not _OF_A_FILE.match(first) and any(_tells_failure(end[:_EARLY]) for end in ends)
+
+
+def _tells_failure(line: str) -> bool:
+    """Whether a line tells trouble; a word such as ``missing`` before a number may be a column."""
+    trouble = alarm(line)
+    return trouble >= FAILURE or (trouble >= TROUBLE <= alarm(_COUNTED.sub("", line)))
 
 
 def _denies(reply: Mapping[str, Value]) -> bool:
     """Whether a reply says that the act did not succeed.
 
     A flag of its success is false; or a field tells trouble that is named for an error, or without
-    a flag for a status or a message. A long list under such a name is content.
+    a flag for a status or a message. A long list under such a name is content, and so is one
+    beside a list of what succeeded.
     """
     flags = [value for name, value in reply.items() if name.lower() in _SUCCESS]
     if False in flags:
         return True
     named = [] if flags else [name for name in reply if name.lower() in _REPORT]
     named += [name for name, said in reply.items() if said and alarm(f'"{name}"') >= FAILURE]
+    if any(isinstance(said, list) and said for name, said in reply.items() if name not in named):
+        named = [name for name in named if not isinstance(reply[name], list)]
     told = ((dump({name: reply[name]}), isinstance(reply[name], str)) for name in named)
     return any(
         (is_text or len(report) <= _BRIEF) and alarm(report) >= TROUBLE for report, is_text in told

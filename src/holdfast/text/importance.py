@@ -72,7 +72,7 @@ _ALARMS = {
         terminated
         traceback undefined unresolved
         fehler fehlgeschlagen abgebrochen erreur échec échoué refusé fallo falló fallido erro falha
-        falhou errore
+        falhou errore errores erreurs erros errori fallos
         fallito fout mislukt ошибка ошибки сбой
         """,
         """
