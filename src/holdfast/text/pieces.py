@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, filterfalse, pairwise
+from itertools import chain, filterfalse, pairwise, product
 from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Literal, NamedTuple
 
@@ -27,7 +27,7 @@ GAP = "…"
 """Marks missing text in notes."""
 SEAM = 8
 """Characters that a piece costs besides its text: a line break and sometimes a gap mark."""
-_NUMBER = re.compile(r"\s{0,8}(\d{1,7})(?:[:|│→-]\t?|\t| {2})")
+_NUMBER = re.compile(r"\s{0,8}(\d{1,7})(?!:\d\d\b)(?:[:|│→-]\t?|\t| {2})")  # and no time of day
 _IN_FRONT = re.compile(r"^\d+ ?", re.MULTILINE)
 _INDENT = 4  # columns of one level of indentation, as PEP 8 has it
 _BORDERS = tuple(map(re.compile, (r"[.;!?。！？,)}\]](?=\s)", r"\s", r"[^\w@#$./:~+%-]")))
@@ -146,8 +146,8 @@ def clauses(line: str, longest: int = LONGEST) -> list[str]:
     while len(line) - start > longest:
         window = line[start : start + longest]
         cut = longest
-        for border in _BORDERS:
-            if ends := [found.end() for found in border.finditer(window, longest // 2)]:
+        for least, border in product((longest // 2, 1), _BORDERS):  # no short part, but no cut name
+            if ends := [found.end() for found in border.finditer(window, least)]:
                 cut = ends[-1]
                 break
         parts.append(window[:cut].strip())
