@@ -194,6 +194,8 @@ _MANY = 8  # records that are shown as rows; 4 kept less of JSON in the benchmar
 _UNCLEAR = re.compile(  # begins with one set, so that the search can skip to it
     r"[()\[\]\n, ](?:(?<![, ])|(?<=,)(?= )|(?<=\A )|(?<= )\Z)"
 )
+_RARE = 0.1
+_KEY = "[key]"  # heads the column of the keys of a map
 _NAMELESS = frozenset({"word", "capitalised", "small_number", "path"})
 """Types of values that do not name a record."""
 
@@ -213,8 +215,9 @@ class Pieces:
     def add(self, values: Sequence[Value]) -> None:
         """Add the pieces of one value, or of several in sequence."""
         if len(values) == 1:
-            record = self._next() if isinstance(values[0], dict) else self._records
-            self._value("", values[0], record, 0)
+            only = values[0]
+            is_record = isinstance(only, dict) and not _wraps(only)
+            self._value("", only, self._next() if is_record else self._records, 0)
         else:
             self._list("", values, self._records, 0)
 
@@ -235,9 +238,11 @@ class Pieces:
         label: str = "",
         under: int = -1,
         tells: tuple[str, ...] = (),
-        units: int = 1,
+        *,
+        is_head: bool = False,
     ) -> int:
         said = f"{label}: {text}" if label else text
+        units = int(record < self._records and not is_head)  # what wraps records is none
         self._pieces.append(Piece(said, record, units, tells, under))
         return len(self._pieces) - 1
 
@@ -250,9 +255,12 @@ class Pieces:
         elif depth > DEEPEST:
             parts = clauses(dump(value))
         elif isinstance(value, dict):
-            return self._members(label, _joined(label, _name(value)), value.items(), record, depth)
+            if entries := _entries(value):
+                return self._list(label, entries, record, depth)
+            named = label if _wraps(value) else _joined(label, _name(value))
+            return self._members(label, named, _with_columns(value).items(), record, depth)
         elif isinstance(value, list):
-            return self._list(label, value, record, depth)
+            return self._list(label, _as_records(value), record, depth)
         else:
             parts = [piece.text for piece in passages(elide(str(value))).pieces]
         for part in parts:
@@ -264,12 +272,13 @@ class Pieces:
             self._events(label, told)
             return
         are_many = len(values) >= _MANY and set(map(type, values)) == {dict}
-        shape: Shape = shape_of(values) if are_many else {}
+        shape: Shape = _usual(shape_of(values), values) if are_many else {}
         records = cast("Sequence[Record]", values)
         if len(shape) > 1:
             # the columns, and under them each record; its other parts are under its first
-            columns = f"{len(records):,} records, a row each: {_columns(shape)}"
-            header = self._put(columns, record, label, units=0)
+            fitting = [each for each in records if is_of(each, shape)]
+            columns = f"{len(records):,} records, a row each: {_columns(shape, fitting)}"
+            header = self._put(columns, record, label, is_head=True)
             for each in records:
                 number = self._next()
                 if not is_of(each, shape):
@@ -281,8 +290,7 @@ class Pieces:
                     put = self._put(text, number, "", above, facts(" ".join(plain), whole))
                     above = put if above == header else above
         elif keys := _shared_keys(values):
-            columns, is_new = f"{label} ({keys}):".lstrip(), record < self._records
-            header = self._put(columns, record, units=int(is_new))
+            header = self._put(f"{label} ({keys}):".lstrip(), record)
             for each in records:
                 cells = _beside([_scalar(cell) for cell in each.values()])
                 self._put(cells, self._next(), under=header)
@@ -321,6 +329,66 @@ class Pieces:
                 size += len(held[-1]) + 2
         if held:
             self._put(", ".join(held), record, label)
+
+
+def _usual(shape: Shape, records: Sequence[Value]) -> Shape:
+    """The shape without keys that hardly any record has: such a record is told with its keys."""
+    held = Counter(chain.from_iterable(cast("Sequence[Record]", records)))
+    least = len(records) * _RARE
+    return {key: kind for key, kind in shape.items() if held[key] >= least}
+
+
+def _wraps(value: Record) -> bool:
+    """Whether an object has a list or a map of records: what it says of them names none of them."""
+    return any(isinstance(child, dict | list) and len(child) >= _MANY for child in value.values())
+
+
+def _entries(value: Record) -> list[Value]:
+    """The entries of a map of similar records, each with its key; none of another object."""
+    values = list(value.values())
+    if len(values) < _MANY or set(map(type, values)) != {dict}:
+        return []
+    shape = shape_of(values)
+    records = cast("Sequence[Record]", values)
+    if len(shape) < FEWEST - 1 or 2 * sum(is_of(each, shape) for each in records) <= len(records):
+        return []
+    return [{_KEY: key, **each} for key, each in zip(value, records, strict=True)]
+
+
+def _width(value: Value) -> int:
+    """The length of each of many lists in a list; 0 for another value."""
+    if not isinstance(value, list) or len(value) < _MANY or set(map(type, value)) != {list}:
+        return 0
+    widths = set(map(len, cast("Sequence[list[Value]]", value)))
+    return max(widths) if len(widths) == 1 else 0
+
+
+def _as_records(value: list[Value], names: Sequence[str] = ()) -> list[Value]:
+    """Many lists of one length as records, with their columns' names or numbers as keys."""
+    width = _width(value)
+    if width < FEWEST:
+        return value
+    keys = names or list(map(str, range(width)))
+    return [dict(zip(keys, cast("list[Value]", row), strict=True)) for row in value]
+
+
+def _with_columns(value: Record) -> Record:
+    """An object, with rows in it as records if it names their columns in a list beside them."""
+    widths = {key: width for key, child in value.items() if (width := _width(child)) >= FEWEST}
+    found = dict(value)
+    for key, width in widths.items():
+        for child in value.values():
+            names = [_title(each) for each in child] if isinstance(child, list) else []
+            if width == len(names) == len(set(names)) and all(names):
+                found[key] = _as_records(cast("list[Value]", value[key]), names)
+                break
+    return found
+
+
+def _title(value: Value) -> str:
+    """The name of a column: a text, or the first value of an object that describes it."""
+    first = next(iter(value.values()), None) if isinstance(value, dict) else value
+    return first if isinstance(first, str) and not isinstance(first, Literal) else ""
 
 
 def _shared_keys(values: Sequence[Value]) -> str:
@@ -436,17 +504,21 @@ def _inline(value: Value, room: int, named: str = "", levels: int = _LEVELS) -> 
     return f"{opened}{', '.join(parts)}{closed}"
 
 
-def _columns(shape: Shape) -> str:
-    """The keys of a row, with nested keys in brackets."""
+def _columns(shape: Shape, values: Iterable[Value]) -> str:
+    """The keys of a row, with nested keys in brackets, as far as all of the values have them."""
+    records = [value for value in values if type(value) is dict]
     found: list[str] = []
     for key, kind in shape.items():
+        held = [record[key] for record in records if key in record]
         if isinstance(kind, Same):
             found.append(f"{key} always {_scalar(kind.value)}")
         elif isinstance(kind, Many):
-            found.append(f"{key} [{_columns(kind.shape)}; …]")
+            items = chain.from_iterable(value for value in held if type(value) is list)
+            found.append(f"{key} [{_columns(kind.shape, items)}; …]")
         else:
-            found.append(key if kind is None else f"{key} ({_columns(kind)})")
-    return ", ".join(found)
+            found.append(key if kind is None else f"{key} ({_columns(kind, held)})")
+    others = any(not is_of(record, shape) for record in records)
+    return ", ".join([*found, "or others"] if others else found)
 
 
 def _cells(record: Record, shape: Shape) -> Iterator[tuple[str, bool]]:
