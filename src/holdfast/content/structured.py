@@ -194,7 +194,10 @@ _MANY = 8  # records that are shown as rows; 4 kept less of JSON in the benchmar
 _UNCLEAR = re.compile(  # begins with one set, so that the search can skip to it
     r"[()\[\]\n, ](?:(?<![, ])|(?<=,)(?= )|(?<=\A )|(?<= )\Z)"
 )
-_RARE = 0.1
+# entries of a map that are shown as rows; with 16 less was kept of recorded runs, where an entry
+# with its keys counts for more, and with 64 less of made-up maps
+_MANY_ENTRIES = 32
+_RARE = 0.1  # share of the records; half and double kept as much of made-up ones
 _KEY = "[key]"  # heads the column of the keys of a map
 _NAMELESS = frozenset({"word", "capitalised", "small_number", "path"})
 """Types of values that do not name a record."""
@@ -346,13 +349,16 @@ def _wraps(value: Record) -> bool:
 def _entries(value: Record) -> list[Value]:
     """The entries of a map of similar records, each with its key; none of another object."""
     values = list(value.values())
-    if len(values) < _MANY or set(map(type, values)) != {dict}:
+    if len(values) < _MANY_ENTRIES or set(map(type, values)) != {dict}:
         return []
     shape = shape_of(values)
     records = cast("Sequence[Record]", values)
     if len(shape) < FEWEST - 1 or 2 * sum(is_of(each, shape) for each in records) <= len(records):
         return []
-    return [{_KEY: key, **each} for key, each in zip(value, records, strict=True)]
+    both = list(zip(value, records, strict=True))
+    if all(key in each.values() for key, each in both):
+        return values
+    return [{_KEY: key, **each} for key, each in both]
 
 
 def _width(value: Value) -> int:
