@@ -6,7 +6,7 @@ from itertools import pairwise, starmap
 
 from .json_values import Value, dump, values_in
 from .pieces import GAP, Piece, clauses, passages
-from .words import FENCES
+from .words import FENCES, is_sentence
 
 _OPENING = re.compile(r"\s*<([A-Za-z][\w.-]*)((?:[=\s][^<>]{0,200})?)>")
 _NAMED = re.compile(r"(?:\s+name)?\s*=\s*[\"']?([^\"'\s]+)[\"']?\s*\Z")
@@ -36,7 +36,7 @@ def calls_of(name: str, text: str) -> list[Call]:
     label, covered = name, 0
     for part, values in values_in(text):
         for value in values:
-            found.append((" ".join(label.split()), list(_fields(value))))
+            found.append((" ".join(label.split()), list(_fields(value, told=bool(name)))))
             covered += len(part)
         label = "" if values else f"{label} {part}"
     if found and 2 * covered >= len(text):
@@ -44,15 +44,17 @@ def calls_of(name: str, text: str) -> list[Call]:
     return (calls_in(text) if not name else []) or [(name, [("", text)])]
 
 
-def _fields(value: Value, key: str = "") -> Iterator[tuple[str, str]]:
+def _fields(value: Value, key: str = "", *, told: bool = True) -> Iterator[tuple[str, str]]:
     """The values inside a value that are no objects, as text, each with its key.
 
-    A key that alone holds an object, ``{"click": {"index": 17}}``, is the name of what is done.
-    Each of several objects in a list is one value, unless it has a long text.
+    A key that holds an object is ``told`` before the first value in it. One beside others in an act
+    that is written as text may only hold all arguments; one that stands alone, as in ``{"click":
+    {"index": 17}}``, is the name of what is done. Each of several objects in a list is one value,
+    unless it has a long text.
     """
     if isinstance(value, dict):
         for name, each in value.items():
-            above = name if len(value) == 1 and isinstance(each, dict) else ""
+            above = name if isinstance(each, dict) and (told or len(value) == 1) else ""
             if above and not each:
                 yield name, dump(each)
             for inner, text in _fields(each, name):
@@ -136,6 +138,11 @@ def pieces_of_act(name: str, text: str, *, alike: bool = False) -> Iterator[Piec
 
 def _call(name: str, fields: Sequence[tuple[str, str]], alike: bool) -> Iterator[Piece]:
     fields = list(_without_what_is_replaced(fields))
+    thoughts = [field for field in fields if is_sentence(field[1]) and _is_brief(field[1])]
+    if len(thoughts) < len(fields):
+        fields = [field for field in fields if field not in thoughts]
+    else:
+        thoughts = []
     brief = [field for field in fields if _is_brief(field[1])]
     short = [_labelled(*field) for field in brief]
     long = [
@@ -155,6 +162,8 @@ def _call(name: str, fields: Sequence[tuple[str, str]], alike: bool) -> Iterator
     head = ", ".join(short)
     yield from passages(f"{name} {head}".strip()).pieces
     yield from long
+    for key, value in thoughts:
+        yield Piece(_labelled(key, value), 0)
 
 
 def _is_brief(value: str) -> bool:
