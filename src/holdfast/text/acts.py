@@ -64,8 +64,8 @@ def _fields(value: Value, key: str = "", *, told: bool = True) -> Iterator[tuple
         for each in value:
             fields = list(_fields(each, key))
             is_record = len(value) > 1 and all(len(text) <= _ARGUMENT for _, text in fields)
-            told = ", ".join(starmap(_labelled, fields))
-            yield from [("", _Record(told))] if is_record else fields
+            joined = ", ".join(starmap(_labelled, fields))
+            yield from [("", _Record(joined))] if is_record else fields
     else:
         yield key, str(value) if isinstance(value, str) else dump(value)
 
@@ -124,6 +124,8 @@ _REMOVED = re.compile(r"^(?:-(?!--).*\n)+(?=\+)", re.MULTILINE)
 def pieces_of_act(name: str, text: str, *, alike: bool = False) -> Iterator[Piece]:
     """The pieces of each call in an act: its short arguments on one line, under it the long ones.
 
+    Short ones that are sentences, as why it is done, stand under it too.
+
     Without a short argument of words, the first passage stands on the line: a bare name says
     nothing, nor does one with a number.
     """
@@ -138,11 +140,10 @@ def pieces_of_act(name: str, text: str, *, alike: bool = False) -> Iterator[Piec
 
 def _call(name: str, fields: Sequence[tuple[str, str]], alike: bool) -> Iterator[Piece]:
     fields = list(_without_what_is_replaced(fields))
-    thoughts = [field for field in fields if is_sentence(field[1]) and _is_brief(field[1])]
-    if len(thoughts) < len(fields):
-        fields = [field for field in fields if field not in thoughts]
-    else:
+    thoughts = [field for field in fields if _is_brief(field[1]) and is_sentence(field[1])]
+    if len(thoughts) == len(fields):  # there is nothing else to be told
         thoughts = []
+    fields = [field for field in fields if field not in thoughts]
     brief = [field for field in fields if _is_brief(field[1])]
     short = [_labelled(*field) for field in brief]
     long = [
