@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 from os.path import commonprefix
 from statistics import median
@@ -133,7 +133,7 @@ def events_of(
             continue
         known = protocol if last_act == len(found) - 1 >= 0 else elsewhere
         if at == first and last_act < 0:  # nothing was done before that could return it
-            known = NATIVE
+            known = NATIVE._replace(frame=protocol.frame)
         events = _of_message(message, at, known, calls, last_act, goes_on=goes_on)
         goes_on = False
         for event in events:
@@ -171,7 +171,7 @@ def _of_message(
             yield _of_item(item_of(part.text), message.role, at, number, calls)
         elif isinstance(part, Text) and part.text:
             found = list(_of_text(part.text, message, at, number, protocol, last_act))
-            if goes_on and found[0].by == "user":  # an output may go on in the next text
+            if goes_on and found[-1].by == "user":  # an output may go on in the next text
                 found = [each._replace(by=UNCLEAR, act=last_act) for each in found]
             is_returned = any(each.function == "outcome" for each in found)
             goes_on = goes_on or (is_returned and bool(protocol.syntaxes))
@@ -215,6 +215,9 @@ def _of_text(
             yield StreamEvent("act", "", act, at, number)
         yield from _said(behind, role, at, number)
         return
+    text, frame = protocol.unframed(text)
+    if frame:
+        yield StreamEvent("material", role, frame, at, number)
     is_outcome = role == "tool" or protocol.is_outcome(text)
     if not is_outcome and (last_act < 0 or not protocol.is_unclear(text)):
         yield from _said(text, role, at, number)
@@ -227,7 +230,9 @@ def _of_text(
     output, closing, below = min(parted, key=lambda part: len(part[2]), default=("", "", text))
     if not closing:
         output, below = text, ""
+    output, aside = protocol.without_aside(output)
     yield StreamEvent("outcome", "tool", output + closing, at, number, *told, len(closing))
+    yield from _said(aside, UNCLEAR, at, number, last_act)
     # a person may write below the end of an output
     yield from _said(below.strip(), role, at, number)
 
@@ -312,6 +317,27 @@ class Protocol(NamedTuple):
     """Whether most outputs have neither, so that anything that answers an act may be one."""
     answers_act: bool = True
     """Whether a text is judged as the answer to an act."""
+    asides: frozenset[str] = frozenset()
+    """Lines of outputs below which stands what a person may have typed."""
+    frame: str = ""
+    """The line with which a program begins what it adds to all user messages, such as its state."""
+
+    def unframed(self, text: str) -> tuple[str, str]:
+        """A user message, and below it what a program adds to all of them."""
+        lines = text.split("\n")
+        starts = [at for at, line in enumerate(lines) if at and _masked(line) == self.frame]
+        if not self.frame or not starts:
+            return text, ""
+        return "\n".join(lines[: starts[0]]).rstrip(), "\n".join(lines[starts[0] :])
+
+    def without_aside(self, output: str) -> tuple[str, str]:
+        """An output, and what a person may have typed that stands at its end."""
+        lines = output.split("\n")
+        starts = [at for at, line in enumerate(lines) if at and _masked(line) in self.asides]
+        aside = "\n".join(lines[starts[-1] :]) if starts else ""
+        if not aside or not may_be_typed(aside):
+            return output, ""
+        return "\n".join(lines[: starts[-1]]).rstrip(), aside
 
     def is_outcome(self, text: str) -> bool:
         """Whether a user message is an output."""
@@ -409,7 +435,11 @@ def protocol_of(messages: Messages) -> Protocol:
     ]
     calls = sum(isinstance(part, ToolCall) for message in messages for part in message.parts)
     if 2 * calls < len(said):
-        written = _written(said)
+        bare = NATIVE._replace(frame=_frame([text for role, text in said if role == "user"]))
+        heard = [(by, bare.unframed(text)[0] if by == "user" else text) for by, text in said]
+        written = _written(heard)
+        if written.syntaxes:
+            written = written._replace(frame=bare.frame)
         acts = sum(bool(written.parted(text)[1]) for role, text in said if role == "assistant")
         if acts > calls or not calls:
             return written
@@ -436,6 +466,36 @@ def _written(said: Said) -> Protocol:
     known = _with_answers(said, repeated if is_regular else frozenset())
     are_answered = known.openings or known.closings or known.is_bare
     return known if known.syntaxes and are_answered else _with_blocks(said) or known
+
+
+def _frame(texts: Sequence[str]) -> str:
+    """The first line that nearly all user messages have, the first too, below other lines."""
+    if len(texts) < _FEWEST:
+        return ""
+    below = [dict.fromkeys(_masked(line) for line in text.split("\n")[1:]) for text in texts]
+    times = Counter(chain.from_iterable(below))
+    least = _NEARLY_ALL * len(texts)
+    return next((line for line in below[0] if line and times[line] >= least), "")
+
+
+def _asides(answers: Iterable[str]) -> frozenset[str]:
+    """The lines that end with a colon and have hardly anything below them but what may be typed."""
+    times, typed = Counter[str](), Counter[str]()
+    for answer in answers:
+        lines = answer.split("\n")
+        for at, line in enumerate(lines[1:], 1):
+            if line.endswith((":", "：")):
+                times[_masked(line)] += 1
+                typed[_masked(line)] += may_be_typed("\n".join(lines[at + 1 :]))
+    return frozenset(
+        line
+        for line, times in times.items()
+        if times >= _FEWEST and typed[line] >= _NEARLY_ALL * times
+    )
+
+
+def _masked(line: str) -> str:
+    return DIGITS.sub("0", line.strip())
 
 
 def _start(text: str) -> str:
@@ -541,7 +601,7 @@ def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
     protocol = Protocol(syntaxes, openings, unclear=unclear)
     if not syntaxes:
         return protocol
-    protocol = protocol._replace(closings=_closings(answers))
+    protocol = protocol._replace(closings=_closings(answers), asides=_asides(answers))
     formless = protocol._replace(answers_act=False)
     untyped = [
         text
