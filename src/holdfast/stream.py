@@ -475,7 +475,8 @@ def _frame(texts: Sequence[str]) -> str:
     below = [dict.fromkeys(_masked(line) for line in text.split("\n")[1:]) for text in texts]
     times = Counter(chain.from_iterable(below))
     least = _NEARLY_ALL * len(texts)
-    return next((line for line in below[0] if line and times[line] >= least), "")
+    named = (line for line in below[0] if any(map(str.isalpha, line)))
+    return next((line for line in named if times[line] >= least), "")
 
 
 def _asides(answers: Iterable[str]) -> frozenset[str]:
