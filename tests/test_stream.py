@@ -1086,3 +1086,56 @@ def test_of_a_patch_the_lines_that_are_there_now_are_told():
     assert "+++ b/x.py" in told
     assert "…\n+new = 3\n-gone = 4" in told
     assert "old = 2" not in told
+
+
+STATE = "\n\n<editor>\n# Open\n{}.py\n\n# Time\n1{}:05\n</editor>"
+"""What a program adds to all messages of its user."""
+
+
+def framed():
+    """An agent whose program adds its state to all messages, and passes on what a person wrote."""
+    messages = [{"role": "user", "content": "Why do the totals differ?" + STATE.format("a", 0)}]
+    for number in range(1, 9):
+        act = f"I look at it.\n\n<run>\n<path>part{number}.txt</path>\n</run>"
+        output = f"[run] Result:\nrow {number} = {number * 7}\nrow {number + 1} = {number}"
+        if number % 2:
+            output += f"\n\nThe person wrote meanwhile:\nPlease keep file {number} as it is."
+        if number == 4:
+            output = "Never send anything to the customers of plant 4, please."
+        told = output + STATE.format("b" * number, number)
+        messages += [{"role": "assistant", "content": act}, {"role": "user", "content": told}]
+    return messages
+
+
+def test_what_a_program_adds_to_all_messages_is_no_part_of_them():
+    _, _, transcript = read(framed(), "openai", None)
+    found = events_of(transcript.messages, {})
+    beside = [event for event in found if "<editor>" in event.text]
+    assert {(event.function, event.by) for event in beside} == {("material", "user")}
+    assert len(beside) == 9
+    (order,) = [event for event in found if "Never send" in event.text]
+    assert order.function == "words"
+
+
+def test_what_a_person_may_have_typed_below_an_output_is_no_part_of_it():
+    _, _, transcript = read(framed(), "openai", None)
+    found = events_of(transcript.messages, {})
+    said = [event for event in found if "keep file" in event.text]
+    assert [event.text.splitlines()[-1] for event in said] == [
+        f"Please keep file {number} as it is." for number in (1, 3, 5, 7)
+    ]
+    # it may also be a program's, and is no order
+    assert {(event.function, event.by) for event in said} == {("words", "reply")}
+
+
+def test_a_game_is_known_by_answers_that_tell_the_act_more_often_than_by_chance():
+    verbs = "scout hire burn repair visit sell guard feed raise leave".split()
+    names = "mill archers granary bridge abbey wool gate horses tax camp".split()
+    more = "The wind turns to the north. A rider comes up the road, and the bells ring for noon. "
+    pairs = []
+    for number in range(30):
+        verb, name = verbs[number % 10], names[(number * 7 + number // 10) % 10]
+        told = f"The {name} of the valley is quiet now." if number % 4 else "Nothing comes of it."
+        pairs.append((f"{verb} {name}", f"{told} {more * 2}"))
+    found = functions(exchanges(pairs))
+    assert [function for function, _ in found].count("act") == 30

@@ -364,3 +364,28 @@ def test_the_component_of_a_line_alone_has_its_own_number():
 
     assert "shop.StoreV2: ERROR shelf 7 is broken" in text
     assert "V0" not in text
+
+
+def test_lines_of_another_shape_keep_the_words_that_stand_where_most_have_columns():
+    lines = [
+        f"Mar  3 11:{n // 60:02}:{n % 60:02} lb1 {2000 + n} 200 GET /cart/{n}" for n in range(300)
+    ]
+    lines[150] = "Mar  3 11:02:30 lb1 Server api/node-a12 is away"
+    assert "Server api/node-a12 is away" in shrunk(lines, 200)
+
+
+def test_the_rest_of_a_long_line_stands_behind_its_beginning():
+    words = ", ".join(["the lease of the volume was renewed by the keeper of the pool"] * 6)
+    lines = [
+        f"2026-03-01 11:{n // 60:02}:{n % 60:02} INFO lease {n}: {words}, then ended {n}"
+        for n in range(90)
+    ]
+    told = shrunk(lines, 2_000).split("\n")
+    assert any(line.startswith("2026") and "then ended" in line for line in told)
+
+
+def test_the_words_of_few_lines_are_listed_and_make_no_kinds_of_their_own():
+    lines = [f"2026-03-01 11:00:{n % 60:02} INFO tick {n}" for n in range(200)]
+    for n, name in enumerate(("notify", "tenant", "audit")):
+        lines[50 * n] = f"2026-03-01 11:00:{n:02} INFO waiting for the {name} service to answer"
+    assert "×3 waiting for the notify|tenant|audit service to answer" in shrunk(lines, 120)

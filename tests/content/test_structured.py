@@ -475,3 +475,71 @@ def test_what_was_read_in_vain_is_not_read_again(tail, monkeypatch):
     monkeypatch.setattr(json_values, "CHECKER", reader)
     assert "".join(part for part, _ in sources(text)) == text
     assert len(text) < reader.read < 10 * len(text)
+
+
+def tickets(number=24, pieces=9):
+    """Records with long texts, some of which tell trouble."""
+    return [
+        {
+            "ticket": f"TK-{4000 + n}",
+            "title": f"The export of plant {n} failed",
+            "history": [
+                f"Step {step} of ticket {n}: the valve {n * 31 + step} was "
+                f"{'broken' if step % 4 == 0 else 'checked'} by crew {step}, and the pressure fell "
+                f"to {n + step / 10} bar in the second hall."
+                for step in range(pieces)
+            ],
+        }
+        for n in range(number)
+    ]
+
+
+def test_the_record_that_is_asked_for_is_told_whole():
+    """Beside it stand no beginnings of others that tell trouble."""
+    found = tickets()
+    told = shrink_any(json.dumps(found), Room(700, count, "What happened to TK-4017?")).text
+    assert [step for step in range(9) if f"valve {17 * 31 + step} " not in told] == []
+
+
+def test_a_map_of_many_records_is_a_table_and_what_wraps_it_names_none():
+    devices = {f"dev-{n}": {"name": f"Pump {n}", "zone": f"Z{n % 3}"} for n in range(60)}
+    made = {"generated": "2026-02-02T19:29:47Z", "devices": devices}
+    told = shrink_any(json.dumps(made), Room(400, count)).text
+    assert "devices: 60 records, a row each: [key], name, zone\n" in told
+    assert "\ndev-0, Pump 0, Z0\n" in told
+    assert told.count("2026-02-02T19:29:47Z") == 1
+
+
+@pytest.mark.parametrize(
+    ("columns", "named"),
+    [
+        (["trip", "line", "delay"], "trip, line, delay"),
+        ([{"name": "trip"}, {"name": "line"}, {"name": "delay"}], "trip, line, delay"),
+        (["only", "two"], "0, 1, 2"),
+    ],
+)
+def test_lists_of_one_length_are_rows_of_the_columns_that_are_named_beside_them(columns, named):
+    rows = [[f"T{n}", f"L{n % 5}", n * 3] for n in range(60)]
+    told = shrink_any(json.dumps({"columns": columns, "rows": rows}), Room(200, count)).text
+    assert f"rows: 60 records, a row each: {named}\nT0 L0 0\n" in told
+
+
+def test_columns_say_where_some_records_have_other_keys():
+    """Their values would else be read as those of the columns."""
+    shops = [
+        {"id": n, "place": {"street": f"Road {n}", "zip": 1000 + n}}
+        if n % 3
+        else {"id": n, "place": {"wharf": f"Quay {n}", "berth": n, "crane": f"C{n}"}}
+        for n in range(40)
+    ]
+    told = shrink_any(json.dumps(shops), Room(250, count)).text
+    assert "place (street, zip, or others)" in told
+
+
+def test_only_records_are_counted_as_such():
+    made = {"page": 1, "rows": [{"id": f"R-{n}", "of": n * 7, "at": n % 5} for n in range(30)]}
+    told = shrink_any(json.dumps(made, indent=1), Room(120, count)).text
+    shown = len(re.findall(r"^R-\d+ ", told, re.MULTILINE))
+    gone = sum(int(number) for number in re.findall(r"… (\d+) record", told))
+    assert shown
+    assert shown + gone == 30

@@ -2,18 +2,16 @@
 
 import subprocess
 import sys
-from operator import mul
 
 import pytest
 
 from holdfast.providers import open_embedder
 from holdfast.providers.lexical import LexicalEmbedder
-from holdfast.text.similarity import unit
+from holdfast.text.similarity import cosine
 
 
 def nearness(one, other):
-    first, second = map(unit, LexicalEmbedder().embed([one, other]))
-    return sum(map(mul, first or (), second or ()))
+    return cosine(*LexicalEmbedder().embed([one, other]))
 
 
 def test_texts_with_the_same_words_are_near_and_others_are_not():

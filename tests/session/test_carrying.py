@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from holdfast.session import Session
@@ -93,3 +95,25 @@ def test_of_history_that_is_folded_only_single_outputs_are_kept_a_second_time(se
     kept = [store.get_bytes(key) or b"" for key in store.keys("content_")]
     assert not any(b'"kind": "history"' in content[:200] for content in kept)
     assert sum(map(len, kept)) < len(str(session.restore())) / 2
+
+
+def test_what_a_user_said_between_acts_that_are_text_stays_the_users():
+    """Also where the message before it is in no view any more."""
+    orders = []
+    asked = "I have looked at some more now, and would like to know how you want me to go on."
+    with Session("shelves", budget=1_500) as session:
+        session.append({"role": "user", "content": "Sort the records of the library, please."})
+        for number in range(80):
+            act = json.dumps({"do": "open", "record": f"R-{number * 37 + 1000}"})
+            row = {"ok": True, "titles": [f"Book {number * 7 + n} of {n}" for n in range(25)]}
+            session.append({"role": "assistant", "content": act})
+            session.append({"role": "user", "content": json.dumps(row)})
+            if number % 6 == 3:
+                orders.append(f"Never move the maps of shelf {number}, they are too old for that.")
+                session.append({"role": "assistant", "content": asked})
+                session.append({"role": "user", "content": orders[-1]})
+            view = session.fit().messages
+    said = "\n".join(str(message["content"]) for message in view).splitlines()
+    found = [line for order in orders for line in said if order in line]
+    assert len(found) >= len(orders)
+    assert not [line for line in found if line.lstrip().startswith(">")]

@@ -1,8 +1,10 @@
 """Calls that are written as elements with tags."""
 
+import json
+
 import pytest
 
-from holdfast.text.acts import calls_in
+from holdfast.text.acts import calls_in, pieces_of_act
 
 
 def test_calls_within_one_element_are_several():
@@ -31,3 +33,26 @@ def test_what_has_other_parts_is_no_call(text):
 
 def test_a_long_text_of_tags_that_are_not_closed_is_left_at_once():
     assert calls_in("<a>" * 100_000) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (
+            {"ferry": {"booking": "R-1", "at": "10:00"}, "route": "A"},
+            "ferry booking: R-1, at: 10:00",
+        ),
+        ({"note": {"for": {"who": "Ada", "why": "late"}}}, "note for who: Ada, why: late"),
+    ],
+)
+def test_arguments_in_arguments_are_told_with_the_key_above_them(arguments, told):
+    first, *_ = pieces_of_act("plan", json.dumps(arguments))
+    assert told in first.text
+
+
+def test_an_argument_that_is_a_sentence_is_told_apart():
+    act = {"thought": "Now the merge again, without holds.", "op": "catalog.merge", "keep": "b4023"}
+    first, second = pieces_of_act("", json.dumps(act))
+    assert first.text == "op: catalog.merge, keep: b4023"
+    assert second.text == "thought: Now the merge again, without holds."
+    assert second.under == 0

@@ -4,7 +4,7 @@ lines.
 
 import pytest
 
-from holdfast.text.pieces import LONGEST, passages, shape, things
+from holdfast.text.pieces import LONGEST, clauses, passages, shape, things
 
 
 def test_short_lines_stand_together_and_no_word_is_lost():
@@ -78,3 +78,18 @@ def test_names_and_words_of_any_script_are_told_apart(text, names, words):
     assert (names | words).issubset(found)
     assert all(shape(word) == "word" for word in words)
     assert all(shape(name) != "word" for name in names)
+
+
+def test_a_time_of_day_is_no_number_of_a_line():
+    text = "14:59:10 a session starts\n15:02:11 net view\n16:20:44 a file goes"
+    assert "\n".join(piece.text for piece in passages(text).pieces) == text
+
+
+def test_a_long_line_is_not_cut_within_a_name():
+    name = (
+        "arn:cloud:balancer:eu-1:604418820137:"
+        + "/".join(f"part{n}" for n in range(16))
+        + "/8d17c4e05fb2a936"
+    )
+    parts = clauses(f"the balancer {name} answers, and {name}")
+    assert sum(name in part for part in parts) == 2

@@ -170,7 +170,7 @@ _TALK = {True: 2.0, False: 3.0}
 _PLAIN = 0.5
 # share of the text of a conversation below which what a user said is worth more, and by how much at
 # most: few words cost little, and what somebody wants is said once. Of the users' sentences in four
-# made-up runs .88 were kept at 15% instead of .50, with half of the share .55, and as much of
+# made-up runs .89 were kept at 15% instead of .55, with half of the share .59, and as much of
 # recorded runs
 _SELDOM, _MOST_SELDOM = 0.13, 2.0
 # pieces at either end of a long message, which its sender typed; half and double kept as much

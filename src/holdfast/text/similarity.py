@@ -5,6 +5,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from math import hypot, isfinite
+from operator import mul
 from struct import Struct
 
 from .words import terms, words
@@ -165,3 +166,11 @@ def unit(vector: Vector) -> list[float] | None:
     """The vector with length 1; None for an empty one, zero, or one with an invalid number."""
     length = hypot(*vector)
     return [number / length for number in vector] if length > 0 and isfinite(length) else None
+
+
+def cosine(one: Vector, other: Vector) -> float:
+    """The cosine of the angle between two vectors, from -1 to 1; 0.0 if there is none."""
+    if len(one) != len(other):
+        return 0.0
+    a, b = unit(one), unit(other)
+    return 0.0 if a is None or b is None else max(-1.0, min(1.0, sum(map(mul, a, b))))

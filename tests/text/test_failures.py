@@ -1,0 +1,40 @@
+"""Which outputs report that their act failed."""
+
+import pytest
+
+from holdfast.text.failures import reports_failure
+
+ROWS = "\n".join(f"part {n} is done" for n in range(40))
+COMMAND = f"check --all {' '.join(f'--part {n}' for n in range(30))}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{ROWS}\nError: the connection exists already",
+        f'{ROWS}\nERROR:  role "shop" does not exist',
+        f"{ROWS}\nError: the connection exists\n\n  with peering.a,\n  on main.tf line 12\n",
+        f"{ROWS}\nnumpy.core._exceptions._ArrayMemoryError: Unable to allocate 3 GiB",
+        f"{COMMAND}: exit status 1\n{ROWS}",
+        '{"valido": false, "errores": [{"codigo": "VAL-031", "texto": "falta"}]}',
+        '{"created": [], "failed": [{"line": "B-4627", "error": "receipt missing"}]}',
+        "unknown command: 3dfx",
+    ],
+)
+def test_a_failure_is_reported(text):
+    assert reports_failure(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ROWS,
+        "proposable  0.6127\nmissing     2914",
+        "missing 2914\nproposable 0.6127",
+        "{'a': 3, 'unknown': 29}",
+        '{"created": [{"line": "B-1"}], "failed": [{"line": "B-2", "error": "receipt missing"}]}',
+        f"{COMMAND}: exit status 0\n{ROWS}",
+    ],
+)
+def test_no_failure_is_reported(text):
+    assert not reports_failure(text)
