@@ -1139,3 +1139,15 @@ def test_a_game_is_known_by_answers_that_tell_the_act_more_often_than_by_chance(
         pairs.append((f"{verb} {name}", f"{told} {more * 2}"))
     found = functions(exchanges(pairs))
     assert [function for function, _ in found].count("act") == 30
+
+
+def test_what_nobody_types_below_a_heading_is_no_word_of_the_user():
+    messages = as_text("<run>\n<path>part{}.txt</path>\n</run>", "[run] Result:\nrow {}")
+    found = (
+        "find on src returned:\n\nsrc/a.py:3: total = 4\nsrc/b.py:9: total = 5\n2 matches in all"
+    )
+    messages += [
+        {"role": "assistant", "content": "I search.\n\n<find>\n<path>src</path>\n</find>"},
+        {"role": "user", "content": found},
+    ]
+    assert {by for function, by in functions(messages)[1:]} == {"", "assistant", "tool", "reply"}

@@ -350,11 +350,13 @@ class Protocol(NamedTuple):
     def is_unclear(self, text: str) -> bool:
         """Whether a user message that answers an act may be an output or a person's.
 
-        Behind a line that heads an error, outputs seldom have the form of others.
+        Behind a line that heads an error, or what no person may have typed, outputs seldom have the
+        form of others.
         """
         first = text.lstrip().partition("\n")[0]
-        heads_error = self.openings and first.endswith(":") and reports_failure(first)
-        may_answer = bool(self.answers_act and (self.is_bare or heads_error))
+        is_headed = self.openings and first.endswith(":")
+        is_headed = is_headed and (reports_failure(first) or not may_be_said(text))
+        may_answer = bool(self.answers_act and (self.is_bare or is_headed))
         return may_answer or _start(text).startswith(self.unclear)
 
     def may_be_returned(self, text: str) -> bool:
