@@ -1141,8 +1141,8 @@ def test_a_game_is_known_by_answers_that_tell_the_act_more_often_than_by_chance(
     assert [function for function, _ in found].count("act") == 30
 
 
-def test_what_nobody_types_below_a_heading_is_no_word_of_the_user():
-    messages = as_text("<run>\n<path>part{}.txt</path>\n</run>", "[run] Result:\nrow {}")
+def test_an_output_whose_heading_ends_as_others_do_is_no_word_of_the_user():
+    messages = as_text("<run>\n<path>part{}.txt</path>\n</run>", "run <part> returned:\nrow {} = 7")
     found = (
         "find on src returned:\n\nsrc/a.py:3: total = 4\nsrc/b.py:9: total = 5\n2 matches in all"
     )

@@ -317,6 +317,8 @@ class Protocol(NamedTuple):
     """Whether most outputs have neither, so that anything that answers an act may be one."""
     answers_act: bool = True
     """Whether a text is judged as the answer to an act."""
+    headings: frozenset[str] = frozenset()
+    """The last words of first lines that end with a colon, as in ``open part1.txt returned:``."""
     asides: frozenset[str] = frozenset()
     """Lines of outputs below which stands what a person may have typed."""
     frame: str = ""
@@ -350,13 +352,13 @@ class Protocol(NamedTuple):
     def is_unclear(self, text: str) -> bool:
         """Whether a user message that answers an act may be an output or a person's.
 
-        Behind a line that heads an error, or what no person may have typed, outputs seldom have the
-        form of others.
+        Behind a line that heads an error, outputs seldom have the form of others; behind one that
+        ends as others do, they may have another beginning.
         """
-        first = text.lstrip().partition("\n")[0]
-        is_headed = self.openings and first.endswith(":")
-        is_headed = is_headed and (reports_failure(first) or not may_be_said(text))
-        may_answer = bool(self.answers_act and (self.is_bare or is_headed))
+        heading = _heading(text)
+        heads_error = self.openings and heading and reports_failure(heading)
+        ends_alike = _last_word(heading) in self.headings and not may_be_said(text)
+        may_answer = bool(self.answers_act and (self.is_bare or heads_error or ends_alike))
         return may_answer or _start(text).startswith(self.unclear)
 
     def may_be_returned(self, text: str) -> bool:
@@ -479,6 +481,16 @@ def _frame(texts: Sequence[str]) -> str:
     least = _NEARLY_ALL * len(texts)
     named = (line for line in below[0] if any(map(str.isalpha, line)))
     return next((line for line in named if times[line] >= least), "")
+
+
+def _heading(text: str) -> str:
+    """The first line, if it ends with a colon and stands above others."""
+    first, _, rest = text.lstrip().partition("\n")
+    return first if rest and first.endswith((":", "：")) else ""
+
+
+def _last_word(line: str) -> str:
+    return line.rpartition(" ")[2]
 
 
 def _asides(answers: Iterable[str]) -> frozenset[str]:
@@ -606,6 +618,8 @@ def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
         return protocol
     protocol = protocol._replace(closings=_closings(answers), asides=_asides(answers))
     formless = protocol._replace(answers_act=False)
+    headings = {_last_word(_heading(text)) for text in answers if formless.is_outcome(text)}
+    protocol = protocol._replace(headings=frozenset(headings - {""}))
     untyped = [
         text
         for text in answers
