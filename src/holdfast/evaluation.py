@@ -307,7 +307,7 @@ def _semantic(runtime: Runtime, said: Collection[str], still: Collection[str]) -
     texts = list(dict.fromkeys([*drawn, *(other for found in near.values() for other in found)]))
     rows: list[list[float]] = runtime.answer_or_raise(Embed(tuple(texts)))
     vectors = {text: unit(row) or () for text, row in zip(texts, rows, strict=True)}
-    alike = [
+    alike: list[float] = [
         max([0.0, *(sum(map(mul, vectors[one], vectors[other])) for other in near[one])])
         for one in drawn
     ]
