@@ -326,14 +326,18 @@ class Protocol(NamedTuple):
 
     def unframed(self, text: str) -> tuple[str, str]:
         """A user message, and below it what a program adds to all of them."""
-        lines = text.split("\n")
-        starts = [at for at, line in enumerate(lines) if at and _masked(line) == self.frame]
-        if not self.frame or not starts:
+        if not self.frame:
             return text, ""
-        return "\n".join(lines[: starts[0]]).rstrip(), "\n".join(lines[starts[0] :])
+        lines = text.split("\n")
+        start = next((at for at, line in enumerate(lines) if at and _masked(line) == self.frame), 0)
+        if not start:
+            return text, ""
+        return "\n".join(lines[:start]).rstrip(), "\n".join(lines[start:])
 
     def without_aside(self, output: str) -> tuple[str, str]:
         """An output, and what a person may have typed that stands at its end."""
+        if not self.asides:
+            return output, ""
         lines = output.split("\n")
         starts = [at for at, line in enumerate(lines) if at and _masked(line) in self.asides]
         aside = "\n".join(lines[starts[-1] :]) if starts else ""
@@ -476,11 +480,16 @@ def _frame(texts: Sequence[str]) -> str:
     """The first line that nearly all user messages have, the first too, below other lines."""
     if len(texts) < _FEWEST:
         return ""
-    below = [dict.fromkeys(_masked(line) for line in text.split("\n")[1:]) for text in texts]
-    times = Counter(chain.from_iterable(below))
-    least = _NEARLY_ALL * len(texts)
-    named = (line for line in below[0] if any(map(str.isalpha, line)))
-    return next((line for line in named if times[line] >= least), "")
+    lines = dict.fromkeys(map(_masked, texts[0].split("\n")[1:]))
+    found = [line for line in lines if any(map(str.isalpha, line))]
+    lacking, spare = Counter[str](), (1 - _NEARLY_ALL) * len(texts)
+    for text in texts[1:]:
+        if not found:  # as nearly always, which is soon known
+            break
+        below = frozenset(map(_masked, text.split("\n")[1:]))
+        lacking.update(line for line in found if line not in below)
+        found = [line for line in found if lacking[line] <= spare]
+    return next(iter(found), "")
 
 
 def _heading(text: str) -> str:
