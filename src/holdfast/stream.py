@@ -481,7 +481,7 @@ def _frame(texts: Sequence[str]) -> str:
     if len(texts) < _FEWEST:
         return ""
     lines = dict.fromkeys(map(_masked, texts[0].split("\n")[1:]))
-    found = [line for line in lines if any(map(str.isalpha, line))]
+    found: list[str] = [line for line in lines if any(map(str.isalpha, line))]
     lacking, spare = Counter[str](), (1 - _NEARLY_ALL) * len(texts)
     for text in texts[1:]:
         if not found:  # as nearly always, which is soon known
