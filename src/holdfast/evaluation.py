@@ -12,8 +12,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import islice
-from operator import mul
+from itertools import chain, islice
+from math import ceil
 from statistics import fmean
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -35,7 +35,7 @@ from holdfast.text.importance import signals
 from holdfast.text.items import items_in
 from holdfast.text.pieces import Shape, clauses, shape, things
 from holdfast.text.sentences import sentences
-from holdfast.text.similarity import Lexical, best_of, unit
+from holdfast.text.similarity import Lexical, best_of, cosine
 from holdfast.text.visible import GLANCE, LISTED, one_line
 from holdfast.text.words import STOP_WORDS, terms, words
 from holdfast.tokens import meter_for
@@ -306,12 +306,11 @@ def _semantic(runtime: Runtime, said: Collection[str], still: Collection[str]) -
     near = {each: [after[n] for n, _ in best_of(index.scores(each), _NEAREST)] for each in drawn}
     texts = list(dict.fromkeys([*drawn, *(other for found in near.values() for other in found)]))
     rows: list[list[float]] = runtime.answer_or_raise(Embed(tuple(texts)))
-    vectors = {text: unit(row) or () for text, row in zip(texts, rows, strict=True)}
-    alike: list[float] = [
-        max([0.0, *(sum(map(mul, vectors[one], vectors[other])) for other in near[one])])
-        for one in drawn
+    vectors = dict(zip(texts, rows, strict=True))
+    alike = [
+        max([0.0, *(cosine(vectors[one], vectors[other]) for other in near[one])]) for one in drawn
     ]
-    return 1 - (1 - min(1.0, sum(alike) / len(drawn))) * len(missing) / len(said)
+    return 1 - (1 - sum(alike) / len(drawn)) * len(missing) / len(said)
 
 
 def _texts(messages: Messages) -> list[str]:
@@ -379,6 +378,15 @@ class _Told(_Names):
         """The terms of each text."""
         return [frozenset(terms(text)) for text in self.texts]
 
+    @cached_property
+    def _holders(self) -> dict[str, list[int]]:
+        """The numbers of the texts with each term."""
+        found = defaultdict[str, list[int]](list)
+        for number, held in enumerate(self._sets):
+            for term in held:
+                found[term].append(number)
+        return found
+
     def tells(self, thing: str, sources: Iterable[str]) -> bool:
         """Whether the name appears with the words that surround one of its places."""
         company = list(map(_words, islice(self.around(thing, _NEAR), _PLACES)))
@@ -398,8 +406,11 @@ class _Told(_Names):
             whole = statement.strip()
             held = zip(self.texts, self._sets, strict=True)
             return any(wanted <= own and whole in text for text, own in held)
-        least = SHARED * len(wanted)
-        return any(len(wanted & held) >= least for held in self._sets)
+        least = ceil(SHARED * len(wanted))
+        # a text with so many of the terms has one of the rarest that are left
+        rare = sorted((self._holders.get(term, []) for term in wanted), key=len)
+        some = set(chain.from_iterable(rare[: len(wanted) - least + 1]))
+        return any(len(wanted & self._sets[number]) >= least for number in some)
 
 
 _Sentence = tuple[str, tuple[str, ...]]

@@ -40,7 +40,6 @@ from holdfast.text.pieces import (
     shape,
     things,
 )
-from holdfast.text.words import is_sentence
 
 from .summaries import Told, lines_of, under_their_acts
 
@@ -383,7 +382,7 @@ class Candidates:
         """
         weights = table()
         said, is_talk = list[float](), nobody_acts(self.events)
-        seldom = _said_seldom(self.events) if not is_talk else {}
+        seldom = {} if is_talk else _said_seldom(self.events)
         rarity = _rarity(uses, _PLAIN if is_talk else 1.0).get
         # each entry of earlier notes was a message
         message = [(event.message, event.retold and n) for n, event in enumerate(self.events)]
@@ -499,13 +498,6 @@ def outcomes_of(events: Events) -> dict[int, int]:
     return {event.act: n for n, event in enumerate(events) if event.act >= 0}
 
 
-def _done(act: Telling) -> frozenset[str]:
-    """The names in an act, without those in sentences: why it is done."""
-    both = zip(act.pieces, act.named, strict=True)
-    told = [names for piece, names in both if not is_sentence(piece.text.partition(": ")[2])]
-    return frozenset(chain.from_iterable(told or act.named))
-
-
 def done_again(events: Events, tellings: Sequence[Telling]) -> dict[int, int]:
     """For each act that is done again later, the newest that does the same.
 
@@ -516,10 +508,10 @@ def done_again(events: Events, tellings: Sequence[Telling]) -> dict[int, int]:
     for number, event in reversed([*enumerate(events)]):
         if event.function != "act":
             continue
-        names, ids = _done(tellings[number]), tellings[number].ids
-        keys = (event.by, frozenset(names)), (event.by, ids)
+        names, ids = tellings[number].done, tellings[number].ids
+        keys = (event.by, names), (event.by, ids)
         for last in filter(None, map(newest.get, keys)):
-            others = _done(tellings[last])
+            others = tellings[last].done
             if len(names & others) >= _AGAIN * len(names | others):
                 again.setdefault(number, last)
         newest |= dict.fromkeys(keys, again.get(number, number))

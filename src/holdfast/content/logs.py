@@ -143,6 +143,8 @@ class Column(NamedTuple):
 
     name: str
     usual: frozenset[str]
+    letters: int
+    """The most letters that a usual form has."""
 
     def takes(self, field: str) -> bool:
         """Whether a masked field can be in the column.
@@ -152,8 +154,7 @@ class Column(NamedTuple):
         """
         if self.name in {"time", "number"}:
             return field in self.usual or (
-                any(map(str.isdigit, field))
-                and _letters(field) <= max(map(_letters, self.usual), default=0)
+                any(map(str.isdigit, field)) and _letters(field) <= self.letters
             )
         if self.name == "bar":
             return field == "|"
@@ -218,7 +219,7 @@ class Layout:
             )
         ):
             names.pop()
-        return [Column(name, _usual(found)) for name, found in zip(names, fields, strict=False)]
+        return list(map(_column_of, names, fields))
 
     @cached_property
     def shapes(self) -> Sequence[str]:
@@ -229,6 +230,12 @@ class Layout:
     def heads(self) -> Mapping[str, Head]:
         """The head of each masked line: read to recognise a log, and again to read it."""
         return {shape: self._head(shape) for shape in dict.fromkeys(self.shapes)}
+
+    @cached_property
+    def bad(self) -> frozenset[str]:
+        """The components that tell trouble: one may be a result, as in ``FAIL: part 7``."""
+        tags = {head.tag for head in self.heads.values()}
+        return frozenset(tag for tag in tags if alarm(tag) >= TROUBLE)
 
     def head(self, row: int) -> Head:
         """The head of a line."""
@@ -257,9 +264,10 @@ class Layout:
         return Head(fields, level, tag, place) if fields > least else Head()
 
 
-def _usual(fields: Sequence[str]) -> frozenset[str]:
-    """The most usual forms of the fields, with numbers alike."""
-    return frozenset(form for form, _ in Counter(_masked(fields)).most_common(_FEW))
+def _column_of(name: str, fields: Sequence[str]) -> Column:
+    """The column of this class, with the most usual forms of its fields."""
+    usual = [form for form, _ in Counter(_masked(fields)).most_common(_FEW)]
+    return Column(name, frozenset(usual), max(map(_letters, usual), default=0))
 
 
 def _column(fields: Sequence[str], rows: int) -> str:
@@ -291,8 +299,6 @@ def _kinds(layout: Layout) -> list[EventKind]:
     rows_of = defaultdict[str, list[int]](list)
     for row, shape in enumerate(layout.shapes):
         rows_of[shape].append(row)
-    # a component may be a result, as in ``FAIL: part 7``
-    bad = {tag for tag in {head.tag for head in layout.heads.values()} if alarm(tag) >= TROUBLE}
     kinds: dict[tuple[object, ...], EventKind] = {}
     for shape, rows in rows_of.items():
         head = layout.heads[shape]
@@ -301,7 +307,7 @@ def _kinds(layout: Layout) -> list[EventKind]:
             continue
         letter = _LETTER.fullmatch(head.level)
         level = _LETTERS.get(letter[1], "") if letter else head.level
-        key = words, level, head.tag in bad
+        key = words, level, head.tag in layout.bad
         kinds.setdefault(key, EventKind(words, level, [])).rows.extend(rows)
     families = defaultdict[tuple[object, ...], list[EventKind]](list)
     for kind in kinds.values():
@@ -321,11 +327,7 @@ def _repeat(layout: Layout) -> bool:
     lines, kinds = layout.lines, _kinds(layout)
     found = {(kind.words, lines[row].partition(" ")[0]) for kind in kinds for row in kind.rows}
     said = sum(len(kind.words) * len(kind.rows) for kind in kinds)
-    return (
-        len(found) <= _FEW_KINDS * len(lines)
-        and said >= _WORDS * len(lines)
-        and not any(alarm(head.tag) >= TROUBLE for head in layout.heads.values())
-    )
+    return len(found) <= _FEW_KINDS * len(lines) and said >= _WORDS * len(lines) and not layout.bad
 
 
 def _words(line: str, fields: int) -> list[str]:

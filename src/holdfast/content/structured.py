@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, compress
 from typing import NamedTuple, TypeAlias, cast
 from zlib import crc32
 
@@ -279,12 +279,13 @@ class Pieces:
         records = cast("Sequence[Record]", values)
         if len(shape) > 1:
             # the columns, and under them each record; its other parts are under its first
-            fitting = [each for each in records if is_of(each, shape)]
+            are_rows = [is_of(each, shape) for each in records]
+            fitting = compress(records, are_rows)
             columns = f"{len(records):,} records, a row each: {_columns(shape, fitting)}"
             header = self._put(columns, record, label, is_head=True)
-            for each in records:
+            for each, is_row in zip(records, are_rows, strict=True):
                 number = self._next()
-                if not is_of(each, shape):
+                if not is_row:
                     self._value(label, each, number, depth + 1)
                     continue
                 row = [(_beside(line), plain) for line, plain in _packed(_cells(each, shape))]
@@ -353,7 +354,7 @@ def _entries(value: Record) -> list[Value]:
         return []
     shape = shape_of(values)
     records = cast("Sequence[Record]", values)
-    if len(shape) < FEWEST - 1 or 2 * sum(is_of(each, shape) for each in records) <= len(records):
+    if len(shape) < 2 or 2 * sum(is_of(each, shape) for each in records) <= len(records):
         return []
     both = list(zip(value, records, strict=True))
     if all(key in each.values() for key, each in both):

@@ -27,6 +27,7 @@ _SUCCESS = frozenset("ok success succeeded successful".split())
 _REPORT = frozenset("status code result outcome message msg detail".split())
 """Fields of a JSON reply that say whether an act succeeded: in one word, and in a text."""
 _COUNTED = re.compile(r"\w+[\"']?[ \t]*[:=]?[ \t]*\d[\d.,]*(?!\w)")
+"""A word with a number behind it."""
 _OF_A_FILE = re.compile(r"\S*\d+[:→|-]")
 
 
@@ -67,7 +68,7 @@ def _begins_with_failure(text: str) -> bool:
 def _tells_failure(line: str) -> bool:
     """Whether a line tells trouble; a word such as ``missing`` before a number may be a column."""
     trouble = alarm(line)
-    return trouble >= FAILURE or (trouble >= TROUBLE <= alarm(_COUNTED.sub("", line)))
+    return trouble >= FAILURE or min(trouble, alarm(_COUNTED.sub("", line))) >= TROUBLE
 
 
 def _denies(reply: Mapping[str, Value]) -> bool:

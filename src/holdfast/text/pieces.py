@@ -16,7 +16,7 @@ from holdfast.kernel.forks import cached_property
 
 from .fit import Numbers, Render
 from .visible import amount
-from .words import AnyScript, unspaced_pairs
+from .words import AnyScript, is_sentence, unspaced_pairs
 
 LONGEST = 160
 """Characters of a piece, about forty tokens: shorter lines are joined up to this length, so that a
@@ -362,6 +362,13 @@ class Telling:
     def names(self) -> Mapping[str, int]:
         """The number of pieces that have each name."""
         return Counter(chain.from_iterable(self.named))
+
+    @cached_property
+    def done(self) -> frozenset[str]:
+        """The names in an act, without those in sentences, which say why it is done."""
+        both = zip(self.pieces, self.named, strict=True)
+        told = [names for piece, names in both if not is_sentence(piece.text.partition(": ")[2])]
+        return frozenset(chain.from_iterable(told or self.named))
 
     @cached_property
     def ids(self) -> frozenset[str]:
