@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.content import structured
-from holdfast.content.structured import Many, Same
+from holdfast.content.shapes import Many, Same
 from holdfast.text.json_values import DEEPEST, dump, parse
 
 
