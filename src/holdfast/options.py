@@ -21,7 +21,7 @@ from holdfast.kernel.registry import imported
 from holdfast.kernel.transcript import Format
 from holdfast.kernel.typed import Only, check_type
 from holdfast.names import ProfileName, ProviderName, StrategyName
-from holdfast.profiles import Profile, has_profile, load_profile, preset_names, read_step
+from holdfast.profiles import Profile, built_in, load_profile, preset_names, read_step
 from holdfast.providers import EmbedderSpec, ModelSpec
 from holdfast.tokens import Counter
 
@@ -178,24 +178,32 @@ def chosen(options: Options) -> tuple[Compressor, Profile]:
     ``strategy`` may name a profile. A strategy with the name of a design's profile counts tokens as
     that design does. ``redact`` of the caller overrides the profile.
     """
-    strategy, redact = options.get("strategy"), options.get("redact")
-    counter, fits = "", options.get("on_failure") == "fit"
-    if strategy is None or (isinstance(strategy, str) and has_profile(strategy)):
-        profile = load_profile(strategy or options.get("profile", USUAL_PROFILE))
-        if strategy is None or strategy not in COMPRESSORS:
-            profile = profile if redact is None else replace(profile, redact=redact)
-            rescue = _rescue() if fits and profile.name in preset_names() else None
-            return Pipeline(profile.steps, profile.name, rescue), profile
-        counter = profile.counter
+    strategy, counter = options.get("strategy"), ""
+    if strategy is None:
+        wanted = options.get("profile", USUAL_PROFILE)
+        known = built_in(wanted) if isinstance(wanted, str) else None
+        return _of_profile(known or load_profile(wanted), options)
+    if isinstance(strategy, str) and (design := built_in(strategy)):
+        if strategy not in COMPRESSORS:
+            return _of_profile(design, options)
+        counter = design.counter
     if isinstance(strategy, str | bytes) or not isinstance(strategy, Sequence):
         only = strategy_of(strategy)
         pipeline = only if isinstance(only, Pipeline) else Pipeline((only,), only.name)
     else:
         pipeline = Pipeline(tuple(map(strategy_of, strategy)))
-    if fits:
+    if options.get("on_failure") == "fit":
         pipeline = replace(pipeline, rescue=_rescue())
-    settings = Profile("", prefers=("newest_user",), counter=counter, redact=bool(redact))
-    return pipeline, settings
+    redacts = bool(options.get("redact"))
+    return pipeline, Profile("", prefers=("newest_user",), counter=counter, redact=redacts)
+
+
+def _of_profile(profile: Profile, options: Options) -> tuple[Compressor, Profile]:
+    redact = options.get("redact")
+    if redact is not None and redact != profile.redact:
+        profile = replace(profile, redact=redact)
+    fits = options.get("on_failure") == "fit" and profile.name in preset_names()
+    return Pipeline(profile.steps, profile.name, _rescue() if fits else None), profile
 
 
 def _rescue() -> Compressor:

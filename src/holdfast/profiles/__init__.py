@@ -83,14 +83,16 @@ def profile_names() -> list[str]:
     return sorted(_paths(_HERE, _DESIGNS))
 
 
-def preset_names() -> list[str]:
+@lru_cache
+def preset_names() -> Sequence[str]:
     """Single strategies of published designs, with their numbers, which ignore the budget."""
-    return sorted(_paths(_PRESETS))
+    return tuple(sorted(_paths(_PRESETS)))
 
 
-def has_profile(name: str) -> bool:
-    """Whether there is a built-in profile or preset of this name."""
-    return name in _paths(_HERE, _DESIGNS, _PRESETS)
+@lru_cache
+def built_in(name: str) -> Profile | None:
+    """The built-in profile or preset of this name, None if there is none."""
+    return _read(named_profile(name)) if name in _paths(_HERE, _DESIGNS, _PRESETS) else None
 
 
 @lru_cache
@@ -106,14 +108,8 @@ def load_profile(profile: str | PathLike[str] | Profile) -> Profile:
     """
     if isinstance(profile, Profile):
         return profile
-    if isinstance(profile, str) and has_profile(profile):
-        return _built_in(profile)
-    return _read(named_profile(name_of(profile, "profile")))
-
-
-@lru_cache(maxsize=64)
-def _built_in(name: str) -> Profile:
-    return _read(named_profile(name))
+    known = built_in(profile) if isinstance(profile, str) else None
+    return known or _read(named_profile(name_of(profile, "profile")))
 
 
 def read_profile(text: str, place: str = "profile") -> Profile:

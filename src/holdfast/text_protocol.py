@@ -1,0 +1,560 @@
+"""Acts and outputs that are written as text, by an agent that has no tool calls.
+
+An act is a fenced block, an element with tags, a labelled line, a JSON object or a bare command;
+the output comes back in a user message. They are found without a vendor's syntax: whatever the
+syntax, the agent repeats it; and outputs begin alike or do not read as words, unlike a person's
+messages.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, pairwise
+from os.path import commonprefix
+from statistics import median
+from sys import maxunicode
+from typing import NamedTuple
+
+from holdfast.kernel.messages import Messages, Text, ToolCall, ToolResult
+from holdfast.text.failures import reports_failure
+from holdfast.text.memo import Memo
+from holdfast.text.words import (
+    DIGITS,
+    FENCES,
+    STOP_WORDS,
+    ends_like_sentence,
+    fences,
+    has_unworded_ends,
+    is_all_words,
+    is_sentence,
+    is_untyped,
+    may_be_said,
+    may_be_typed,
+    reads_as_words,
+    without_numbers,
+    words,
+)
+
+# times that a regularity must appear, and in half of the messages that could show it; in recorded
+# runs 1 and 6 kept less
+_FEWEST = 3
+# least share of outputs of several lines if there is no common opening; half and double kept as
+# much of recorded runs, as they did of the next two
+_BARE = 0.25
+_LINES = 2  # line breaks; people answer in fewer, except in sentences
+_OPENING = 60  # characters at the start of outputs that are compared
+# characters; a shorter opening needs a closed sign where no acts are known. In recorded runs half
+# and double kept less
+_LONG = 12
+_CLOSING = re.compile(r"</([A-Za-z][\w.-]*)>\Z")
+_COMMAND = re.compile(r"[$%&!/@=>]+ ?(?=[^\W\d])")
+_PICTURE = r"[^\w\s\x00-\x7f“”„«»‘’…¿¡•–—]"  # a symbol that opens no quotation, item or sentence
+_LABEL = re.compile(
+    rf"^(?:(?:{_PICTURE}+\s{{0,3}}|\*\*|)[^\W\d_][\w ]{{0,24}}(?:/\d+)?(?:\*\*:|[:：]|[ -]?>| ?=)"
+    rf"|[^\W\d][\w.]*(?=\()|{_COMMAND.pattern}|(?:{_PICTURE}+ |`)(?=[^\W\d])"
+    rf"|(?:{_PICTURE}|[\[(<{{|#:])+[^\W\d]\w*|#+ \w+$)",
+    re.MULTILINE,
+)
+"""How a line with an act begins: a label, the name of a function, the mark of a command, a picture,
+a name behind signs, or a heading.
+"""
+# share of acts that are commands alone, to which hardly a person answers; half kept as much
+_NEARLY_ALL = 0.9
+_LONGEST_NAME = 64  # characters of a closing tag; half and double found the same ones
+_CLOSED = re.compile(rf"\[+[^\]]+\]|<[^>]+>|\{{[^:]+:|(?![^\W\d_])(?s:.){{{_LONG}}}")
+"""The opening of a program's text where no acts are known; a long one need not be closed."""
+_SIGN = re.compile(rf"[][<>(){{}}=\\|$%`:;_：【】]|\A{_PICTURE}.{{{_LONG - 1}}}", re.DOTALL)
+"""What a program puts into the opening of its outputs, and few people into theirs: they mention
+somebody with @, and begin a command with / or a list with a sign. A long opening may begin with a
+symbol that no keyboard has.
+"""
+
+_OBJECT = re.compile(r"[{\[]")
+_OBJECT_LINE = re.compile(r"^[\[ ]*\{", re.MULTILINE)
+_SIGNS_BEFORE = re.compile(r"\A\W+")
+_SIGNED = re.compile(r".*(?:[]:>)}](?:\s+|\Z)|[：】])", re.DOTALL)
+"""An opening up to its last sign, without words of the content that several outputs begin with."""
+
+# the texts of a conversation, each with the role of its speaker
+Said = Sequence[tuple[str, str]]
+Syntax = str
+"""How an act is written: ``fence``, ``element``, ``object``, ``call``, ``command``, or the start of
+a line.
+"""
+
+_BARE_COMMAND: Syntax = "command"
+_BLOCK: Syntax = "block"
+"""A fence with words behind it, as in most answers about code: an act only if programs answer."""
+_FEWEST_COMMANDS = 4  # without any mark, three may be chance
+# characters of the median answer of a game that says what was done; a person who repeats a command
+# says less. Half and double read made-up games alike
+_STORY = 150
+
+
+class Protocol(NamedTuple):
+    """The regular forms in a conversation: how acts are written, and how outcomes begin."""
+
+    syntaxes: frozenset[Syntax]
+    openings: tuple[str, ...] = ()
+    closings: tuple[str, ...] = ()
+    """How outcomes end, backwards, as with the prompt of a shell."""
+    unclear: tuple[str, ...] = ()
+    """Openings of a program's form before what a person may have typed, as in ``Question 3:``."""
+    is_bare: bool = False
+    """Whether most outputs have neither, so that anything that answers an act may be one."""
+    answers_act: bool = True
+    """Whether a text is judged as the answer to an act."""
+    headings: frozenset[str] = frozenset()
+    """The last words of first lines that end with a colon, as in ``open part1.txt returned:``."""
+    asides: frozenset[str] = frozenset()
+    """Lines of outputs below which stands what a person may have typed."""
+    frame: str = ""
+    """The line with which a program begins what it adds to all user messages, such as its state."""
+
+    def unframed(self, text: str) -> tuple[str, str]:
+        """A user message, and below it what a program adds to all of them."""
+        if not self.frame:
+            return text, ""
+        lines = text.split("\n")
+        start = next((at for at, line in enumerate(lines) if at and _masked(line) == self.frame), 0)
+        if not start:
+            return text, ""
+        return "\n".join(lines[:start]).rstrip(), "\n".join(lines[start:])
+
+    def without_aside(self, output: str) -> tuple[str, str]:
+        """An output, and what a person may have typed that stands at its end."""
+        if not self.asides:
+            return output, ""
+        lines = output.split("\n")
+        starts = [at for at, line in enumerate(lines) if at and _masked(line) in self.asides]
+        aside = "\n".join(lines[starts[-1] :]) if starts else ""
+        if not aside or not may_be_typed(aside):
+            return output, ""
+        return "\n".join(lines[: starts[-1]]).rstrip(), aside
+
+    def is_outcome(self, text: str) -> bool:
+        """Whether a user message is an output."""
+        has_form = _start(text).startswith(self.openings) or _end(text).startswith(self.closings)
+        if _BARE_COMMAND in self.syntaxes:
+            return has_form or (self.answers_act and not may_be_typed(text))
+        are_known = self.is_bare or self.openings or self.closings
+        return has_form or bool(self.answers_act and are_known and is_untyped(text))
+
+    def is_unclear(self, text: str) -> bool:
+        """Whether a user message that answers an act may be an output or a person's.
+
+        Behind a line that heads an error, outputs seldom have the form of others; behind one that
+        ends as others do, they may have another beginning.
+        """
+        heading = _heading(text)
+        heads_error = self.openings and heading and reports_failure(heading)
+        ends_alike = _last_word(heading) in self.headings and not may_be_said(text)
+        may_answer = bool(self.answers_act and (self.is_bare or heads_error or ends_alike))
+        return may_answer or _start(text).startswith(self.unclear)
+
+    def may_be_returned(self, text: str) -> bool:
+        """Whether a user message is an output, or may be one."""
+        return self.is_outcome(text) or self.is_unclear(text)
+
+    def returned(self, text: str) -> str:
+        """The output without a first line that only opens it, such as ``Observation:``.
+
+        A line with a number may be an exit code, and a bracket is content.
+        """
+        first, _, rest = text.lstrip().partition("\n")
+        start = _start(first)
+        is_opening = not DIGITS.search(first) and first.rstrip() not in {"{", "["}
+        is_opening = is_opening and any(opening.startswith(start) for opening in self.openings)
+        return rest if rest and is_opening and len(start) < _OPENING else text
+
+    def opening(self, text: str) -> int:
+        """The characters of the opening that all outputs have in common, 0 if there is none.
+
+        It ends with a sign: what outputs have in common behind it is content, as an object is, and
+        so is a number with the label before it, as in ``Exit code: 1``.
+        """
+        openings = (*self.openings, *self.unclear)
+        if not self.syntaxes or len(openings) != 1:
+            return 0
+        opening = _OBJECT.split(openings[0], maxsplit=1)[0]
+        before_number = DIGITS.split(opening, maxsplit=1)[0]
+        signed = _SIGNED.match(before_number)
+        bare = text.lstrip()
+        if (
+            signed is None
+            or not bare.startswith(signed[0])
+            or signed[0] == before_number != opening
+        ):
+            return 0
+        return len(text) - len(bare) + signed.end()
+
+    def parted(self, text: str) -> tuple[str, str, str]:
+        """Split a message into the act and the words before and behind it; each may be empty."""
+        if _BARE_COMMAND in self.syntaxes:
+            said, command = _before_command(text)
+            return (said, command, "") if _may_be_command(command) else (text, "", "")
+        syntax, start, end = self.act_in(text)
+        if not syntax:
+            return text, "", ""
+        return text[:start].rstrip(), text[start:end].strip(), text[end:].strip()
+
+    def act_in(self, text: str) -> tuple[Syntax, int, int]:
+        """The syntax of the act in a message, its start and its end; empty if there is none."""
+        syntax, start = ending(text) if self.syntaxes else ("", 0)
+        if syntax in self.syntaxes:
+            return syntax, start, len(text)
+        # the last fence with its text, which may stand between words
+        marks = fences(text) if _BLOCK in self.syntaxes else []
+        if len(marks) < 2:
+            return "", 0, 0
+        opened, closed = marks[len(marks) // 2 * 2 - 2 :][:2]
+        return _BLOCK, opened, closed + len(text[closed:].partition("\n")[0])
+
+
+NATIVE = Protocol(frozenset())
+"""A conversation without acts as text."""
+
+
+def protocol_of(messages: Messages) -> Protocol:
+    """The regular forms in these messages.
+
+    An agent with tool calls writes no acts as text, unless it has changed from one to the other.
+    What its user messages have beside results may be a program's too, as reminders are.
+    """
+    said = [
+        (message.role, part.text)
+        for message in messages
+        if message.role in ("user", "assistant")
+        for part in message.parts
+        if isinstance(part, Text) and part.text
+    ]
+    calls = sum(isinstance(part, ToolCall) for message in messages for part in message.parts)
+    if 2 * calls < len(said):
+        bare = NATIVE._replace(frame=_frame([text for role, text in said if role == "user"]))
+        heard = [(by, bare.unframed(text)[0] if by == "user" else text) for by, text in said]
+        written = _written(heard)
+        if written.syntaxes:
+            written = written._replace(frame=bare.frame)
+        acts = sum(bool(written.parted(text)[1]) for role, text in said if role == "assistant")
+        if acts > calls or not calls:
+            return written
+    texts = [  # beside tool results
+        part.text
+        for message in messages
+        if message.role == "user" and any(isinstance(part, ToolResult) for part in message.parts)
+        for part in message.parts
+        if isinstance(part, Text)
+    ]
+    openings, _ = _openings(texts, said, have_acts=False)
+    return NATIVE._replace(openings=openings, answers_act=False)
+
+
+def _written(said: Said) -> Protocol:
+    """The regular forms of acts that are written as text, and of their outputs."""
+    ends = Counter(ending(text)[0] for role, text in said if role == "assistant")
+    if ends.total() < _FEWEST:
+        return NATIVE
+    repeated = frozenset(syntax for syntax, times in ends.items() if syntax and times >= _FEWEST)
+    is_regular = sum(ends[syntax] for syntax in repeated) >= max(_FEWEST, ends.total() / 2)
+    if not is_regular and (commands := _of_commands(said)):
+        return commands
+    known = _with_answers(said, repeated if is_regular else frozenset())
+    are_answered = known.openings or known.closings or known.is_bare
+    return known if known.syntaxes and are_answered else _with_blocks(said) or known
+
+
+def _frame(texts: Sequence[str]) -> str:
+    """The first line that nearly all user messages have, the first too, below other lines."""
+    if len(texts) < _FEWEST:
+        return ""
+    lines = dict.fromkeys(map(_masked, texts[0].split("\n")[1:]))
+    found: list[str] = [line for line in lines if any(map(str.isalpha, line))]
+    lacking, spare = Counter[str](), (1 - _NEARLY_ALL) * len(texts)
+    for text in texts[1:]:
+        if not found:  # as nearly always, which is soon known
+            break
+        below = frozenset(map(_masked, text.split("\n")[1:]))
+        lacking.update(line for line in found if line not in below)
+        found = [line for line in found if lacking[line] <= spare]
+    return next(iter(found), "")
+
+
+def _heading(text: str) -> str:
+    """The first line, if it ends with a colon and stands above others."""
+    first, _, rest = text.lstrip().partition("\n")
+    return first if rest and first.endswith((":", "：")) else ""
+
+
+def _last_word(line: str) -> str:
+    return line.rpartition(" ")[2]
+
+
+def _asides(answers: Iterable[str]) -> frozenset[str]:
+    """The lines that end with a colon and have hardly anything below them but what may be typed."""
+    times, typed = Counter[str](), Counter[str]()
+    for answer in answers:
+        lines = answer.split("\n")
+        for at, line in enumerate(lines[1:], 1):
+            if line.endswith((":", "：")):
+                times[_masked(line)] += 1
+                typed[_masked(line)] += may_be_typed("\n".join(lines[at + 1 :]))
+    return frozenset(
+        line
+        for line, times in times.items()
+        if times >= _FEWEST and typed[line] >= _NEARLY_ALL * times
+    )
+
+
+def _masked(line: str) -> str:
+    return DIGITS.sub("0", line.strip())
+
+
+def _start(text: str) -> str:
+    """What the openings of outputs are compared with."""
+    return without_numbers(text, _OPENING)
+
+
+def _end(text: str) -> str:
+    """What the closings of outputs are compared with: the end of the text, backwards."""
+    return DIGITS.sub("0", text.rstrip()[-_OPENING:])[::-1]
+
+
+def _of_commands(said: Said) -> Protocol | None:
+    """The protocol of an agent that says hardly anything but commands, as at a shell or in a game.
+
+    Nearly all of its messages are commands, or half of them if it talks to its user between them.
+    Most begin with a word that others begin with and go on differently, or some do with one that is
+    no stop word. Answers begin alike as a program's do, or most are none that a person would type,
+    and some do not read as words; or they are long, and nearly all say what was done, or most,
+    and twice as many as would by chance.
+    """
+    told = [_before_command(text)[1] for role, text in said if role == "assistant"]
+    acts = list(filter(_may_be_command, told))
+    verbs = Counter(chain.from_iterable(map(_verbs, {*acts})))
+    often = {verb for verb, times in verbs.items() if times > 1}
+    repeated = [act for act in acts if " " in act and not often.isdisjoint(_verbs(act))]
+    named = [
+        act for act in repeated if any(v.lower() not in STOP_WORDS for v in _verbs(act) & often)
+    ]
+    talks = len(acts) < _NEARLY_ALL * len(told)
+    are_commands = (
+        len(acts) >= _FEWEST_COMMANDS
+        and len({*repeated}) >= _FEWEST
+        and (2 * len(repeated) >= len(acts) or (len(named) >= _BARE * len(acts) and not talks))
+        and 2 * len(acts) >= len(told)
+    )
+    if not are_commands:
+        return None
+    exchanges = [
+        (act, answer)
+        for _, text, answer in _exchanges(said, frozenset())
+        if _may_be_command(act := _before_command(text)[1])
+    ]
+    answers = [answer for _, answer in exchanges]
+    if not answers:
+        return None
+    openings, _ = _openings(answers, said, have_acts=True)
+    acts = [act for act, _ in exchanges]
+    by_chance = sum(map(_repeats_the_act, acts[-1:] + acts[:-1], answers))
+    repeating = sum(map(_repeats_the_act, acts, answers))
+    is_no_chance = 2 * repeating >= max(len(answers), 4 * by_chance)
+    tell_acts = repeating >= _NEARLY_ALL * len(answers) or is_no_chance
+    are_programs = (
+        openings
+        or (tell_acts and median(map(len, answers)) >= _STORY)
+        or (
+            sum(map(may_be_typed, answers)) <= (1 - _NEARLY_ALL if talks else 0.5) * len(answers)
+            and sum(map(has_unworded_ends, answers)) >= _BARE * len(answers)
+        )
+    )
+    return Protocol(frozenset((_BARE_COMMAND,)), openings, is_bare=True) if are_programs else None
+
+
+def _verbs(act: str) -> frozenset[str]:
+    """The first word of each line of a command."""
+    return frozenset(line.partition(" ")[0] for line in act.splitlines())
+
+
+def _repeats_the_act(act: str, answer: str) -> bool:
+    """Whether an answer repeats most words behind the first of an act, as games do.
+
+    ``take lamp`` is answered by ``You take the lamp``, and by ``There is no lamp``.
+    """
+    done = words(act)[1:]
+    return 2 * len({*words(answer)}.intersection(done)) > len({*done})
+
+
+def _before_command(text: str) -> tuple[str, str]:
+    """The sentences at the beginning of a message, as a thought before a command, and the rest."""
+    thought, _, command = text.strip().rpartition("\n\n")
+    if ends_like_sentence(thought):
+        return thought, command
+    lines = text.strip().split("\n")
+    first = next((at for at, line in enumerate(lines) if line and not is_sentence(line)), 0)
+    return "\n".join(lines[:first]).strip(), "\n".join(lines[first:])
+
+
+def _may_be_command(text: str) -> bool:
+    """Whether a text has one paragraph that does not end like a sentence."""
+    bare = text.strip()
+    is_one = bool(bare) and "\n\n" not in bare and not bare.startswith(FENCES)
+    return is_one and not ends_like_sentence(bare)
+
+
+def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
+    """The protocol with these acts, and what the user messages after them have in common.
+
+    What ends in one of these forms and only people answer, as ``Final answer:``, is no act.
+    """
+    exchanges = _exchanges(said, syntaxes)
+    answers = [answer for _, _, answer in exchanges]
+    openings, unclear = _openings(answers, said, have_acts=bool(syntaxes))
+    protocol = Protocol(syntaxes, openings, unclear=unclear)
+    if not syntaxes:
+        return protocol
+    protocol = protocol._replace(closings=_closings(answers), asides=_asides(answers))
+    formless = protocol._replace(answers_act=False)
+    headings = {_last_word(_heading(text)) for text in answers if formless.is_outcome(text)}
+    protocol = protocol._replace(headings=frozenset(headings - {""}))
+    untyped = [
+        text
+        for text in answers
+        if text.count("\n") >= _LINES and is_untyped(text) and not formless.is_outcome(text)
+    ]
+    is_bare = len(untyped) >= max(_FEWEST, _BARE * len(answers)) or sum(
+        "\n" not in act.strip() and _COMMAND.match(act) is not None for _, act, _ in exchanges
+    ) >= _NEARLY_ALL * len(exchanges)
+    protocol = protocol._replace(is_bare=is_bare)
+    if len(exchanges) < _FEWEST:  # outputs come in another role
+        return protocol
+    returned = [syntax for syntax, _, text in exchanges if protocol.may_be_returned(text)]
+    return protocol._replace(syntaxes=frozenset(returned))
+
+
+def _with_blocks(said: Said) -> Protocol | None:
+    """The protocol with code between words as acts; None if people may answer it.
+
+    Most answers begin alike, in a first line that does not read as words: ``exit code: 0 (done)``.
+    """
+    syntaxes = frozenset(("fence", _BLOCK))
+    answers = [answer for _, _, answer in _exchanges(said, syntaxes)]
+    openings, _ = _openings(answers, said, have_acts=True)
+    protocol = Protocol(syntaxes, openings, answers_act=False)
+    returned = [text for text in answers if protocol.is_outcome(text)]
+    behind = [text[protocol.opening(text) :].lstrip() for text in returned]
+    spoken = sum(reads_as_words(text.partition("\n")[0]) for text in behind)
+    are_programs = 2 * len(returned) > len(answers) and 2 * spoken < len(returned)
+    return protocol._replace(answers_act=True) if are_programs else None
+
+
+def _exchanges(said: Said, syntaxes: frozenset[Syntax]) -> list[tuple[Syntax, str, str]]:
+    """The syntax of each act, its message and the user's answer; all messages if none are known."""
+    found = [
+        (Protocol(syntaxes).act_in(text)[0], text, answer)
+        for (role, text), (next_role, answer) in pairwise(said)
+        if (role, next_role) == ("assistant", "user")
+    ]
+    return [each for each in found if each[0] or not syntaxes]
+
+
+def _openings(
+    answers: Sequence[str], said: Said, *, have_acts: bool
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The openings that several answers have in common, of programs and of either.
+
+    One that a user's very first message has too is of all that a user sends, such as a name or a
+    time: it is a program's only before what nobody types.
+
+    A group that people may have typed is theirs, unless acts are known and its opening has a
+    program's sign: then it is unclear, as is one with a long opening without a sign.
+    """
+    programs: list[str] = []
+    unclear: list[str] = []
+    seen = ""
+    for opening, group in _alike(answers, _start):
+        if seen and opening.startswith(seen):
+            continue
+        # the number of an item in a list is no sign
+        has_sign = have_acts and _SIGN.search(opening.lstrip("0.) ")) is not None
+        is_a_line = have_acts and "\n" in opening and 2 * len(group) >= len(answers)
+        is_common = len(opening) >= _LONG and len(group) >= _NEARLY_ALL * len(answers)
+        is_long = have_acts and (len(opening) == _OPENING or is_common)
+        has_form = has_sign or is_a_line if have_acts else _CLOSED.match(opening) is not None
+        if not (has_form or is_long):
+            continue
+        seen = opening
+        is_frame = said[0][0] == "user" and _start(said[0][1]).startswith(opening)
+        if is_frame and not (have_acts and _frames_outputs(opening, group)):
+            continue
+        is_typed = may_be_typed if has_sign else is_all_words if have_acts else may_be_said
+        if has_form and 2 * sum(map(is_typed, group)) <= len(group):
+            programs.append(opening)
+        elif has_sign or is_long:
+            unclear.append(opening)
+    return tuple(programs), tuple(unclear)
+
+
+def _frames_outputs(opening: str, group: Sequence[str]) -> bool:
+    """Whether most of these texts have nothing behind their opening that a person would type."""
+    pattern = re.escape(opening).replace("0", r"\d+")
+    rests = [re.sub(pattern, "", text, count=1) for text in group]
+    return 2 * sum(map(has_unworded_ends, rests)) > len(group)
+
+
+def _closings(answers: Sequence[str]) -> tuple[str, ...]:
+    """The lines of a program's form, backwards, with which several answers end."""
+    found: list[str] = []
+    for closing, group in _alike(answers, _end):
+        if found and closing.startswith(found[-1]):
+            continue
+        line, line_break, _ = closing.partition("\n")
+        has_sign = _SIGN.search(line) and any(map(str.isalnum, line))
+        rests = [text.rstrip().rpartition("\n")[0] for text in group]
+        if line_break and has_sign and 2 * sum(map(may_be_said, rests)) <= len(group):
+            found.append(line + line_break)
+    return tuple(found)
+
+
+def _alike(
+    answers: Sequence[str], edge: Callable[[str], str]
+) -> Iterator[tuple[str, Sequence[str]]]:
+    """What the edges of several answers have in common, shorter first, and these answers.
+
+    Such answers are neighbours when they are sorted.
+    """
+    texts = sorted((edge(text), text) for text in answers)
+    edges = [each for each, _ in texts]
+    pairs = zip(edges, edges[_FEWEST - 1 :], strict=False)
+    for common in sorted({commonprefix(pair) for pair in pairs}):  # noqa: RUF071
+        end = bisect_right(edges, common + chr(maxunicode))
+        yield common, [text for _, text in texts[bisect_left(edges, common) : end]]
+
+
+@Memo  # since the newest messages are read at each call, and twice then
+def ending(text: str) -> tuple[Syntax, int]:
+    """The syntax of the act at the end of a text and its start; empty if there is none."""
+    stripped = text.rstrip()
+    if stripped.endswith(FENCES):
+        marks = fences(stripped)
+        opened = marks[-2] if len(marks) > 1 else stripped.rfind(stripped[-3:], 0, -3)
+        if opened >= 0:
+            return "fence", opened
+    closing = _CLOSING.search(stripped[-_LONGEST_NAME:])
+    if closing and (opened := stripped.rfind(f"<{closing[1]}")) >= 0:
+        return "element", opened
+    if stripped.endswith(("}", "}]")) and (first := _OBJECT_LINE.search(stripped)):
+        return "object", first.start()
+    # in the last paragraph, and in no fence
+    labels = list(_LABEL.finditer(stripped, max(map(stripped.rfind, (*FENCES, "\n\n"))) + 1))
+    edges = [*[label.start() for label in labels], len(stripped)]
+    for start, end in pairwise(edges):
+        # agents write thoughts as they write the act behind them, ``Thought: I should look there.``
+        if not is_sentence(_SIGNS_BEFORE.sub("", stripped[start:end].strip())):
+            label = labels[-1].group()
+            is_call = stripped.endswith(")") and stripped.startswith("(", labels[-1].end())
+            of_all = DIGITS.sub("0", label) if "/" in label else label  # ``Action 2/5:``
+            return "call" if is_call else of_all, start
+    return "", 0
