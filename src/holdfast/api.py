@@ -82,7 +82,9 @@ def compress_many(
     """
     if engine is not None:
         compress_on = imported("holdfast.batch:compress_on")
-        results: list[CompressionResult] = compress_on(conversations, budget, engine, options)
+        results: list[CompressionResult] = compress_on(
+            conversations, budget, engine, options, progress
+        )
         return results
     return run(fit_many(conversations, budget, options, progress), answers)
 

@@ -228,7 +228,7 @@ def evaluation_page(found: Mapping[str, Evaluation]) -> str:
 def evaluate(
     before: Any,
     after: Any = None,
-    probes: Iterable[Probe | tuple[str, Sequence[str]]] | None = None,
+    probes: Iterable[Probe | tuple[str, str | Sequence[str]]] | None = None,
     judge: ModelSpec | None = None,
     *,
     embedder: EmbedderSpec | None = None,
@@ -244,18 +244,15 @@ def evaluate(
     Raises InputError for messages that cannot be read, and ModelError if the judge or the embedder
     fails.
     """
-    result: Any = before
+    if isinstance(before, CompressionResult):
+        before, after = restore(before), before.messages if after is None else after
     if after is None:
-        if not isinstance(before, CompressionResult):
-            raise ConfigError(
-                "it is missing",
-                place="after",
-                advice="give the messages after it, or a result of compress",
-            )
-        before, after = restore(result), result.messages
-    asked = [
-        each if isinstance(each, Probe) else Probe(each[0], tuple(each[1])) for each in probes or ()
-    ]
+        raise ConfigError(
+            "it is missing",
+            place="after",
+            advice="give the messages after it, or a result of compress",
+        )
+    asked = [each if isinstance(each, Probe) else _probe(*each) for each in probes or ()]
     if judge is not None and not asked:
         raise ConfigError("it has no question", place="judge", advice="give probes too")
     runtime = Runtime(Lineup.of(meter_for(None).text, judge, embedder, limits=limits))
@@ -277,6 +274,10 @@ def evaluate(
         _semantic(runtime, said, still),
         runtime.usage(),
     )
+
+
+def _probe(question: str, expected: str | Sequence[str]) -> Probe:
+    return Probe(question, (expected,) if isinstance(expected, str) else tuple(expected))
 
 
 def _answers(runtime: Runtime, probes: Iterable[Probe], messages: Messages) -> list[str]:

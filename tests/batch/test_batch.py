@@ -367,3 +367,11 @@ def test_a_piece_that_ends_its_process_is_told_to_who_asked_for_results():
 
     with pytest.raises(holdfast.HoldfastError, match="conversations 0 to 1 ended each time"):
         compress_on([conversation(1), conversation(2)], BUDGET, Lost(), {})
+
+
+def test_an_engine_tells_its_progress():
+    given, told = [conversation(n) for n in range(5)], []
+    holdfast.compress_many(
+        given, BUDGET, engine=Here(), progress=lambda done, total: told.append((done, total))
+    )
+    assert told[-1] == (5, 5)

@@ -72,6 +72,16 @@ def test_notes_are_read_as_the_events_that_they_tell():
     assert [said(each) for each in read_again(notes(EVENTS), "user")] == [*map(said, EVENTS)]
 
 
+def test_an_act_that_failed_is_one_in_notes_that_are_read_again_too():
+    failed = Told(StreamEvent("act", "bash", "make all", 0, 0), ["bash make all"], failed=True)
+    plain = Told(StreamEvent("words", "user", "failed: me", 0, 0), ["failed: me"])
+    again = read_again(written([plain, failed], HEADING), "user")
+    assert [(each.by, each.text, each.failed) for each in again] == [
+        ("user", "failed: me", False),
+        ("bash", "make all", True),
+    ]
+
+
 def test_notes_in_the_assistants_role_tell_no_words_of_a_user():
     told = read_again(notes(EVENTS), "assistant")
     assert {each.by for each in told if each.function == "words"} == {"assistant"}

@@ -56,6 +56,18 @@ def test_the_same_conversation_twice_has_a_score_of_one():
     assert found.lost == ()
 
 
+def test_a_result_is_compared_with_its_messages_or_with_others():
+    result = holdfast.compress(TALK, 90)
+    assert evaluate(result, result.messages).kinds == evaluate(result).kinds
+    assert evaluate(result, TALK).score == 1
+
+
+def test_a_word_that_a_probe_expects_need_not_be_in_a_list():
+    (probe,) = evaluate(TALK, TALK, probes=[("Which port?", "48213")]).probes
+    assert probe.expected == ("48213",)
+    assert probe.answerable
+
+
 @pytest.mark.parametrize(
     ("words", "kinds"),
     [

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast.kernel.errors import StoreError
 from holdfast.session import Session
+from holdfast.session.log import Thread
 from tests.session.talks import chatter
 
 
@@ -49,3 +51,19 @@ def test_facts_follow_edits_and_deletions(session):
     session.edit(0, {"role": "user", "content": "I live in Porto."})
     session.delete(1)
     assert [fact.value for fact in session.facts().facts] == ["Porto"]
+
+
+def away(*_):
+    raise StoreError("away")
+
+
+def test_facts_follow_an_edit_though_the_store_failed_in_between(monkeypatch):
+    with Session("t") as session:
+        session.append({"role": "user", "content": "I live in Lisbon."})
+        assert len(session.facts().current()) == 1
+        session.edit(0, {"role": "user", "content": "Call me Ines."})
+        with monkeypatch.context() as patched:
+            patched.setattr(Thread, "forwards", away)
+            with pytest.raises(StoreError, match="away"):
+                session.facts()
+        assert [fact.value for fact in session.facts().facts] == ["Ines"]

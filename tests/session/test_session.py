@@ -361,6 +361,10 @@ class TestRecalling:
         assert session.recall("it", lines=(2, 3)) == "two\nthree"
         assert session.recall("it", pattern="t.o") == "two\n"
 
+    def test_a_message_with_a_call_alone_comes_back_as_its_call(self, session):
+        session.append({"role": "user", "content": "read it"}, *call(1, "done"))
+        assert "read" in session.recall(1)
+
     def test_what_a_view_cut_out_of_an_output_can_be_recalled(self, session):
         output = "\n".join(f"row {n}: value {n * n}" for n in range(900))
         session.append({"role": "user", "content": "read it"}, *call(1, output))

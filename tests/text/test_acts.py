@@ -56,3 +56,8 @@ def test_an_argument_that_is_a_sentence_is_told_apart():
     assert first.text == "op: catalog.merge, keep: b4023"
     assert second.text == "thought: Now the merge again, without holds."
     assert second.under == 0
+
+
+def test_an_argument_of_line_breaks_alone_is_not_said_by_what_follows():
+    (piece,) = pieces_of_act("write", json.dumps({"path": "a.txt", "content": "\n"}))
+    assert piece.text.strip() == "write path: a.txt, content:"

@@ -31,6 +31,7 @@ def test_a_failure_is_reported(text):
         ROWS,
         "proposable  0.6127\nmissing     2914",
         "missing 2914\nproposable 0.6127",
+        "Done.\nError: 0 warnings: 0",
         "{'a': 3, 'unknown': 29}",
         '{"created": [{"line": "B-1"}], "failed": [{"line": "B-2", "error": "receipt missing"}]}',
         f"{COMMAND}: exit status 0\n{ROWS}",

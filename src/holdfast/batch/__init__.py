@@ -23,6 +23,7 @@ from time import perf_counter, process_time
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 from holdfast.api import compress, compress_many
+from holdfast.engine import Progress
 from holdfast.files import as_input_errors, replacing, write_lines
 from holdfast.formats.payloads import compact, is_object
 from holdfast.kernel.budget import Budget
@@ -397,7 +398,11 @@ def _fitted_some(
 
 
 def compress_on(
-    conversations: Iterable[Any], budget: int | Budget, engine: str | Engine, options: Options
+    conversations: Iterable[Any],
+    budget: int | Budget,
+    engine: str | Engine,
+    options: Options,
+    progress: Progress | None = None,
 ) -> list[CompressionResult]:
     """Run ``compress_many`` on an engine; the results are in the order of the conversations."""
     given = list(conversations)
@@ -411,4 +416,6 @@ def compress_on(
                 "each time; give fewer, or those that are smaller"
             )
         results[at] = found
+        if progress is not None:
+            progress(sum(map(len, results.values())), len(given))
     return [result for at in sorted(results) for result in results[at]]

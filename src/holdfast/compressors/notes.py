@@ -206,7 +206,11 @@ class Candidates:
         answer to the question, and ``room`` the tokens that all pieces together may take.
         """
         self.events = events
-        self.failed = {event.act for event in events if event.failed}
+        self.failed = {
+            number if event.function == "act" else event.act
+            for number, event in enumerate(events)
+            if event.failed
+        }
         """The numbers of the acts that failed."""
         self.tellings = _tellings(events, room * MOST, question)
         self.found: list[PieceOfEvent] = []

@@ -186,7 +186,7 @@ HEADING = "Notes on the conversation so far (… marks what is left out):"
 SAID = "What the user said:"
 DONE = "What was said and done, step by step:"
 _OURS = ("- ", "> ", SAID, DONE)
-_LINE = re.compile(rf"\n(?:({SAID}|{DONE})(?=\n|\Z)|(> )(failed: )?|- (?:(user|assistant): )?)")
+_LINE = re.compile(rf"\n(?:({SAID}|{DONE})(?=\n|\Z)|(?:(> )|- )(failed: )?(?:(?<=- )(user|assistant): )?)")
 _AS_OURS = re.compile(f"^ (?={'|'.join(_OURS)})", re.MULTILINE)
 _REFERENCES = re.compile(r"\n\[original: [^\n]*\](?=\n|\Z)")
 
@@ -233,7 +233,8 @@ def read_again(body: str, role: str) -> list[StreamEvent]:
         function: Function = "words"
         by, text, act = user, _AS_OURS.sub("", lines), -1
         if section == SAID:
-            text = f"{speaker}: {text}" if speaker else text
+            text = f"{failed or ''}{speaker or ''}{': ' if speaker else ''}{text}"
+            failed = None
         elif speaker:  # among the steps stands what users passed on
             function, by = "words" if speaker == "assistant" else "material", speaker
         elif returned:

@@ -379,14 +379,12 @@ class Session(ClosedAfterUse):
         check_type(field, str | None, "field")
         span = imported("holdfast.recovery:line_range")(lines)
         part: dict[str, Any] = {"lines": span, "pattern": pattern, "field": field}
-        with self._refreshed() as own:
+        with self._refreshed():
             position = self._position(key)
             text = note = None
             if position is not None:
-                kept = own.read([position]).get(position)
-                if kept is not None:
-                    text = kept.message.content_text or ""
-                elif expand:
+                text = self._past.texts([position]).get(position)
+                if text is None and expand:
                     note = self._tiers.note_of(position)
                 self._upkeep.found([position])
         if note is not None:

@@ -437,16 +437,16 @@ class FactReader:
         """
         state = self.thread.state
         facts = imported("holdfast.memory.facts")  # most sessions are asked for no facts
-        ledger = self._ledger
+        ledger, start = self._ledger, self._next
         if ledger is None or self._rewordings != state.rewordings:
-            ledger, self._next, self._rewordings = facts.Ledger(), 0, state.rewordings
+            ledger, start = facts.Ledger(), 0
         forgotten = {tuple(key): at for at, key in sorted(state.forgotten)}
-        said = (kept for kept in self.thread.forwards(self._next) if not kept.message.results)
+        said = (kept for kept in self.thread.forwards(start) if not kept.message.results)
         for kept in said:
             seen = as_remembered(kept, state)
             fresh = facts.facts_in(replace(seen, text=self.tells(seen.text)))
             ledger = ledger.adding(
                 fact for fact in fresh if fact.position >= forgotten.get(fact.key, 0)
             )
-        self._ledger, self._next = ledger, state.messages
+        self._ledger, self._next, self._rewordings = ledger, state.messages, state.rewordings
         return ledger

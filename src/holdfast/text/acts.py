@@ -180,7 +180,7 @@ def _without_what_is_replaced(fields: Sequence[tuple[str, str]]) -> Iterator[tup
     for (key, value), (_, following) in pairwise([*fields, ("", "")]):
         words, others = set(value.split()), set(following.split())
         least = (_is_text(following) and min(len(words), len(others))) or len(words)
-        is_replaced = _is_text(value) and len(words & others) >= least * _REPLACED
+        is_replaced = _is_text(value) and len(words & others) >= max(1, least * _REPLACED)
         # without its key: what follows is not it
         yield ("", GAP) if is_replaced else (key, value)
 

@@ -42,7 +42,8 @@ def reports_failure(text: str) -> bool:
     last = max((line.start() for line in lines), default=0)
     first = said.partition("\n")[0]  # which may begin with the command
     ends = f"{said[:_EARLY]}\n{first[-_EARLY:]}\n{said[-_EARLY:]}"
-    if _ERROR.match(said, last, last + _BRIEF) or _EXIT.search(ends):
+    is_error = bool(_ERROR.match(said, last, last + _BRIEF))
+    if (is_error and alarm(said[last : last + _BRIEF]) >= TROUBLE) or _EXIT.search(ends):
         return True
     return (len(text) <= _BRIEF or text.lstrip()[:1] == "{") and _begins_with_failure(text)
 
