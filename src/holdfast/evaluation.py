@@ -244,8 +244,9 @@ def evaluate(
     Raises InputError for messages that cannot be read, and ModelError if the judge or the embedder
     fails.
     """
+    result: Any = before
     if isinstance(before, CompressionResult):
-        before, after = restore(before), before.messages if after is None else after
+        before, after = restore(result), result.messages if after is None else after
     if after is None:
         raise ConfigError(
             "it is missing",

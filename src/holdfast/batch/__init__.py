@@ -23,7 +23,6 @@ from time import perf_counter, process_time
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 from holdfast.api import compress, compress_many
-from holdfast.engine import Progress
 from holdfast.files import as_input_errors, replacing, write_lines
 from holdfast.formats.payloads import compact, is_object
 from holdfast.kernel.budget import Budget
@@ -402,7 +401,7 @@ def compress_on(
     budget: int | Budget,
     engine: str | Engine,
     options: Options,
-    progress: Progress | None = None,
+    progress: Callable[[int, int], object] | None = None,
 ) -> list[CompressionResult]:
     """Run ``compress_many`` on an engine; the results are in the order of the conversations."""
     given = list(conversations)

@@ -16,6 +16,7 @@ from holdfast.kernel.messages import Messages
 from holdfast.selection import (
     MOST,
     Use,
+    Valued,
     ordered,
     shortlist,
     table,
@@ -213,46 +214,32 @@ class Candidates:
         }
         """The numbers of the acts that failed."""
         self.tellings = _tellings(events, room * MOST, question)
-        self.found: list[PieceOfEvent] = []
-        self._tells: list[tuple[str, ...]] = []
-        self._forms: list[Form] = []
-        self.costs: list[float] = []
         again = done_again(events, self.tellings)
         numbers = sorted(set(among) - _superseded(events, self.tellings, again))
-        for number in numbers:
-            telling, tokens = self.tellings[number], rate(events[number])
-            self.found += [PieceOfEvent(number, at) for at in telling.numbers]
-            self._tells += telling.tells
-            self._forms += telling.forms
-            self.costs += [cost * tokens for cost in telling.costs]
-        pieces, self._under = in_context(events, self.tellings, numbers)
-        self._put_before(again)
-        older = rewritten(events, self.tellings)
-        self._older = {number for number, piece in enumerate(self.found) if piece in older}
-        above = {number for number in self._under if number >= 0}
-        self._repeated = {n for n in self._older - above if older[self.found[n]]}
-        self._headings = {n for n in above if n in self._older or not self._tells[n]}
-        uses, weights = uses_of(events, self.tellings), table()
-        self._put_under_later(uses)
-        said = self._said(numbers, uses)
-        sizes = defaultdict[int, float](float)
-        for candidate, cost in zip(self.found, self.costs, strict=True):
-            sizes[candidate.event] += cost
-        is_of_one = max(sizes.values(), default=0.0) >= _NEARLY_ALL * sum(sizes.values())
-        alone = is_of_one and any(newest.is_users_words for newest in events[-1:])  # who asks
-        best = weights.asked if alone else share
-        answers = valued(pieces, self._under, question, best, weights.among_others, alone=alone)
-        self._bonus = [own + near for own, near in zip(said, answers.bonus, strict=True)]
-        self._tells = [
-            (*mine, *more) for mine, more in zip(self._tells, answers.tells, strict=True)
+        rows = [self.tellings[number] for number in numbers]
+        tokens = [rate(events[number]) for number in numbers]
+
+        # a candidate is an index into these lists
+        self.found = [PieceOfEvent(n, at) for n in numbers for at in self.tellings[n].numbers]
+        self.costs = [
+            cost * each for each, row in zip(tokens, rows, strict=True) for cost in row.costs
         ]
+        self._forms: list[Form] = list(chain.from_iterable(row.forms for row in rows))
+        self._tells: list[tuple[str, ...]] = list(chain.from_iterable(row.tells for row in rows))
+        pieces, self._under = in_context(events, self.tellings, numbers)
+
+        uses = uses_of(events, self.tellings)
+        self._put_before(again)
+        self._note_older_versions()
+        self._put_under_later(uses)
+        self._bonus = self._said(numbers, uses)
+        answers = self._answers(pieces, question, share)
+        self._bonus = [said + asked for said, asked in zip(self._bonus, answers.bonus, strict=True)]
+        self._tells = [(*own, *more) for own, more in zip(self._tells, answers.tells, strict=True)]
         for number in self._older:
             self._tells[number], self._bonus[number] = (), 0.0
         self._worth = worth_of(uses, max(len(events), 1)) | answers.worth
-        elsewhere = [each for n, each in enumerate(self.tellings) if n not in among]
-        known = Counter(chain.from_iterable({*chain.from_iterable(t.tells)} for t in elsewhere))
-        left = {each: self._worth[each] * weights.again**times for each, times in known.items()}
-        self._rest = self._best_first(range(len(self.found)), self._worth | left)
+        self._rest = self._best_first(range(len(self.found)), self._worth_beside(among))
         self._ranked: list[int] = []
         self._lines: dict[tuple[int, ...], Sequence[str]] = {}
 
@@ -342,6 +329,37 @@ class Candidates:
         if choice not in self._lines:
             self._lines[choice] = lines_of(self.tellings[event].reading.pieces, chosen)
         return self._lines[choice]
+
+    def _answers(self, pieces: Sequence[Piece], question: str, share: float) -> Valued:
+        """What the pieces are worth as an answer.
+
+        If nearly all are of one text that the user asks about, they are valued as in a single text.
+        """
+        sizes = defaultdict[int, float](float)
+        for candidate, cost in zip(self.found, self.costs, strict=True):
+            sizes[candidate.event] += cost
+        is_of_one = max(sizes.values(), default=0.0) >= _NEARLY_ALL * sum(sizes.values())
+        alone = is_of_one and any(newest.is_users_words for newest in self.events[-1:])
+        weights = table()
+        best = weights.asked if alone else share
+        return valued(pieces, self._under, question, best, weights.among_others, alone=alone)
+
+    def _worth_beside(self, among: Collection[int]) -> dict[str, float]:
+        """The value of each thing, less what the events tell that stay whole."""
+        staying = (telling for n, telling in enumerate(self.tellings) if n not in among)
+        known = Counter(chain.from_iterable({*chain.from_iterable(t.tells)} for t in staying))
+        again = table().again
+        return self._worth | {name: self._worth[name] * again**n for name, n in known.items()}
+
+    def _note_older_versions(self) -> None:
+        """Note the candidates of which there is a later version, which are worth nothing."""
+        older = rewritten(self.events, self.tellings)
+        above = {number for number in self._under if number >= 0}
+        self._older = {number for number, piece in enumerate(self.found) if piece in older}
+        self._repeated = {n for n in self._older - above if older[self.found[n]]}
+        """Those whose words the later version has."""
+        self._headings = {n for n in above if n in self._older or not self._tells[n]}
+        """Those that give others their context, and tell nothing themselves."""
 
     def _put_before(self, again: Mapping[int, int]) -> None:
         """Put acts that are done ``again`` under what is new in the newest outcome.

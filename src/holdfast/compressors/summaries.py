@@ -186,7 +186,9 @@ HEADING = "Notes on the conversation so far (… marks what is left out):"
 SAID = "What the user said:"
 DONE = "What was said and done, step by step:"
 _OURS = ("- ", "> ", SAID, DONE)
-_LINE = re.compile(rf"\n(?:({SAID}|{DONE})(?=\n|\Z)|(?:(> )|- )(failed: )?(?:(?<=- )(user|assistant): )?)")
+_LINE = re.compile(
+    rf"\n(?:({SAID}|{DONE})(?=\n|\Z)|(?:(> )|- )(failed: )?(?:(?<=- )(user|assistant): )?)"
+)
 _AS_OURS = re.compile(f"^ (?={'|'.join(_OURS)})", re.MULTILINE)
 _REFERENCES = re.compile(r"\n\[original: [^\n]*\](?=\n|\Z)")
 
@@ -232,9 +234,8 @@ def read_again(body: str, role: str) -> list[StreamEvent]:
             continue
         function: Function = "words"
         by, text, act = user, _AS_OURS.sub("", lines), -1
-        if section == SAID:
-            text = f"{failed or ''}{speaker or ''}{': ' if speaker else ''}{text}"
-            failed = None
+        if section == SAID:  # where a label is what a user typed
+            text = "".join(filter(None, [failed, speaker and f"{speaker}: ", text]))
         elif speaker:  # among the steps stands what users passed on
             function, by = "words" if speaker == "assistant" else "material", speaker
         elif returned:
@@ -243,7 +244,8 @@ def read_again(body: str, role: str) -> list[StreamEvent]:
             function, last_act = "act", len(found)
             name, space, arguments = text.partition(" ")
             by, text = space and name, arguments or name
-        found.append(StreamEvent(function, by, text, 0, 0, act, bool(failed), retold=True))
+        fails = bool(failed) and section == DONE
+        found.append(StreamEvent(function, by, text, 0, 0, act, fails, retold=True))
     return found or [StreamEvent("notes", role, body, 0, 0, retold=True)]
 
 
