@@ -1151,3 +1151,79 @@ def test_an_output_whose_heading_ends_as_others_do_is_no_word_of_the_user():
         {"role": "user", "content": found},
     ]
     assert {by for function, by in functions(messages)[1:]} == {"", "assistant", "tool", "reply"}
+
+
+ORDER = "Stop. From now on never touch the ledger of 2024, whatever the totals say."
+
+
+@pytest.mark.parametrize(
+    ("act", "returned"),
+    [
+        ("```bash\ncat part{0}.txt\n```", "<code>0</code>\n<output>\nrow {0}\n</output>"),
+        ("```bash\ncat part{0}.txt\n```", "row {0} of {0}: 17\ntotal={0}\nroot@box:/srv#"),
+    ],
+)
+def test_who_speaks_behind_an_output_that_has_its_end_is_heard_as_the_user(act, returned):
+    messages = [*as_text(act, returned), {"role": "user", "content": ORDER}]
+    assert functions(messages)[-2:] == [("outcome", "tool"), ("words", "user")]
+
+
+def test_another_speaker_behind_an_output_is_heard_as_a_user():
+    returned = [each | {"name": "box"} for each in as_text("```sh\ncat {0}\n```", "OUT> row {0}")]
+    asked = [{"role": "user", "content": ORDER, "name": "Maya"}]
+    assert functions(returned + asked)[-2:] == [("outcome", "tool"), ("words", "user")]
+
+
+def test_words_in_one_element_are_no_output_to_be_shortened_and_no_order():
+    messages = as_text("<open>\n<path>part{0}.txt</path>\n</open>", "[open part{0}.txt] row {0}")
+    asked = [
+        {"role": "assistant", "content": "<done>\n<result>All parts are read.</result>\n</done>"},
+        {"role": "user", "content": f"<feedback>\n{ORDER}\n</feedback>"},
+    ]
+    assert functions(messages + asked)[-1] == ("words", "reply")
+
+
+def test_one_output_that_goes_on_otherwise_does_not_change_what_the_others_are():
+    messages = as_text("```bash\ncat part{0}.txt\n```", "The output of the box:\n\n")
+    rows = ["drwx 3 root root", "total 88", "sda1 /mnt 70%", "eth0: up", "-rw- 1 root"]
+    for answer, row in zip(messages[2::2], rows, strict=True):
+        answer["content"] += row
+    empty = [
+        {"role": "assistant", "content": "I clear it.\n\n```bash\nrm part1.txt\n```"},
+        {"role": "user", "content": "The output of the box is empty."},
+    ]
+    found = functions(messages + empty)
+    assert [each for each, _ in found[1:16]] == ["words", "act", "outcome"] * 5
+    assert found[-1] != ("words", "user")
+
+
+def test_an_output_that_failed_is_known_within_a_fence():
+    trace = "Traceback:\n  File a.py, line 1\nHttpError: it is 401:\n{}"
+    messages = as_text("```python\nopen({0})\n```", "Output:\n```\n{0} rows, none open\n```")
+    messages += [
+        {"role": "assistant", "content": "I log in.\n\n```python\nlogin()\n```"},
+        {"role": "user", "content": f"Output:\n```\n{trace}\n```"},
+    ]
+    _, _, transcript = read(messages, "openai", None)
+    outcomes = [e for e in events_of(transcript.messages, {}) if e.function == "outcome"]
+    assert [e.failed for e in outcomes] == [False] * 5 + [True]
+    assert [e.content for e in outcomes[-2:]] == ["5 rows, none open", trace]
+
+
+def test_what_labelled_acts_return_gives_no_order_though_it_reads_as_sentences():
+    places = ["the cabinet 4", "the shelf 2", "the fridge 1", "the drawer 5", "the stove 3"]
+    messages = [{"role": "user", "content": "Put two plates on the table, please."}]
+    for place in places:
+        messages += [
+            {"role": "assistant", "content": f"THOUGHT: It may be there.\nACTION: go to {place}"},
+            {"role": "user", "content": f"On {place}, you see a plate, a mug and nothing else."},
+        ]
+    found = functions(messages)[1:]
+    assert [each for each in found if each == ("words", "user")] == []
+    assert [each for each, _ in found].count("act") == len(places)
+
+
+def test_what_a_program_adds_stands_behind_what_a_person_said():
+    _, _, transcript = read(framed(), "openai", None)
+    first = [e.function for e in events_of(transcript.messages, {}) if e.message == 0]
+    assert first == ["words", "material"]

@@ -23,7 +23,7 @@ from holdfast.kernel.messages import (
 )
 from holdfast.text.failures import reports_failure
 from holdfast.text.items import Item, item_of
-from holdfast.text.words import passages_of
+from holdfast.text.words import passages_of, unwrapped
 from holdfast.text_protocol import NATIVE, Protocol, protocol_of
 
 UNCLEAR = "reply"
@@ -95,7 +95,8 @@ def events_of(
     calls: dict[CallName, int] = {}
     last_act = -1
     first = next((at for at, message in enumerate(messages) if message.role == "user"), -1)
-    goes_on = False
+    unended: str | None = None
+    """The name of who sent an output that may go on in the next message."""
     for at, message in enumerate(messages):
         if at in notes:
             base = len(found)
@@ -107,10 +108,14 @@ def events_of(
         known = protocol if last_act == len(found) - 1 >= 0 else elsewhere
         if at == first and last_act < 0:  # nothing was done before that could return it
             known = NATIVE._replace(frame=protocol.frame)
-        events = _of_message(message, at, known, calls, last_act, goes_on=goes_on)
-        goes_on = False
-        for event in events:
-            goes_on = goes_on or (event.function == "outcome" and bool(protocol.syntaxes))
+        goes_on = unended == message.name
+        unended = None
+        # one by one, since a part may return what the part before it called
+        for event in _of_message(message, at, known, calls, last_act, goes_on=goes_on):
+            if _is_unended(event, known):
+                unended = message.name
+            elif known.frame and event.function == "material":  # which ends the message
+                unended = None
             if event.function == "act":
                 last_act = len(found)
                 part = message.parts[event.part]
@@ -146,9 +151,13 @@ def _of_message(
             found = list(_of_text(part.text, message, at, number, protocol, last_act))
             if goes_on and found[-1].by == "user":  # an output may go on in the next text
                 found = [each._replace(by=UNCLEAR, act=last_act) for each in found]
-            is_returned = any(each.function == "outcome" for each in found)
-            goes_on = goes_on or (is_returned and bool(protocol.syntaxes))
+            goes_on = goes_on or any(_is_unended(each, protocol) for each in found)
             yield from [each._replace(speaker=message.name) for each in found]
+
+
+def _is_unended(event: StreamEvent, protocol: Protocol) -> bool:
+    """Whether an output may go on in the next text."""
+    return event.function == "outcome" and bool(protocol.syntaxes) and not event.closing
 
 
 def _of_item(
@@ -189,22 +198,34 @@ def _of_text(
         yield from _said(behind, role, at, number)
         return
     text, frame = protocol.unframed(text)
+    yield from _of_user(text, message, at, number, protocol, last_act)
     if frame:
         yield StreamEvent("material", role, frame, at, number)
+
+
+def _of_user(
+    text: str, message: Message, at: int, number: int, protocol: Protocol, last_act: int
+) -> Iterator[StreamEvent]:
+    role = message.role
     is_outcome = role == "tool" or protocol.is_outcome(text)
     if not is_outcome and (last_act < 0 or not protocol.is_unclear(text)):
         yield from _said(text, role, at, number)
         return
-    told = last_act, reports_failure(protocol.returned(text)), protocol.opening(text)
+    failed, opening = reports_failure(protocol.returned(text)), protocol.opening(text)
     if not is_outcome:
-        yield from _said(text, UNCLEAR, at, number, *told)
+        yield from _said(text, UNCLEAR, at, number, last_act, failed, opening)
         return
     parted = [text.rpartition(closing[::-1]) for closing in protocol.closings]
     output, closing, below = min(parted, key=lambda part: len(part[2]), default=("", "", text))
     if not closing:
         output, below = text, ""
     output, aside = protocol.without_aside(output)
-    yield StreamEvent("outcome", "tool", output + closing, at, number, *told, len(closing))
+    within = unwrapped(output[opening:])  # the marks of an element or a fence say nothing either
+    opening = output.find(within, opening)
+    behind = len(output) - opening - len(within) + len(closing)
+    yield StreamEvent(
+        "outcome", "tool", output + closing, at, number, last_act, failed, opening, behind
+    )
     yield from _said(aside, UNCLEAR, at, number, last_act)
     # a person may write below the end of an output
     yield from _said(below.strip(), role, at, number)

@@ -34,6 +34,7 @@ from holdfast.text.words import (
     may_be_said,
     may_be_typed,
     reads_as_words,
+    unwrapped,
     without_numbers,
     words,
 )
@@ -141,19 +142,22 @@ class Protocol(NamedTuple):
         if _BARE_COMMAND in self.syntaxes:
             return has_form or (self.answers_act and not may_be_typed(text))
         are_known = self.is_bare or self.openings or self.closings
-        return has_form or bool(self.answers_act and are_known and is_untyped(text))
+        is_programs = self.answers_act and are_known and is_untyped(text)
+        return has_form or bool(is_programs and not _wraps_words(text))
 
     def is_unclear(self, text: str) -> bool:
         """Whether a user message that answers an act may be an output or a person's.
 
         Behind a line that heads an error, outputs seldom have the form of others; behind one that
-        ends as others do, they may have another beginning.
+        ends as others do, they may have another beginning. An element with words may hold either.
         """
         heading = _heading(text)
         heads_error = self.openings and heading and reports_failure(heading)
         ends_alike = _last_word(heading) in self.headings and not may_be_said(text)
-        may_answer = bool(self.answers_act and (self.is_bare or heads_error or ends_alike))
-        return may_answer or _start(text).startswith(self.unclear)
+        may_be_output = self.is_bare or heads_error or ends_alike or _wraps_words(text)
+        return bool(self.answers_act and self.syntaxes and may_be_output) or _start(
+            text
+        ).startswith(self.unclear)
 
     def may_be_returned(self, text: str) -> bool:
         """Whether a user message is an output, or may be one."""
@@ -176,10 +180,11 @@ class Protocol(NamedTuple):
         It ends with a sign: what outputs have in common behind it is content, as an object is, and
         so is a number with the label before it, as in ``Exit code: 1``.
         """
-        openings = (*self.openings, *self.unclear)
-        if not self.syntaxes or len(openings) != 1:
+        start = _start(text)
+        openings = [each for each in (*self.openings, *self.unclear) if start.startswith(each)]
+        if not self.syntaxes or not openings:
             return 0
-        opening = _OBJECT.split(openings[0], maxsplit=1)[0]
+        opening = _OBJECT.split(max(openings, key=len), maxsplit=1)[0]
         before_number = DIGITS.split(opening, maxsplit=1)[0]
         signed = _SIGNED.match(before_number)
         bare = text.lstrip()
@@ -200,6 +205,11 @@ class Protocol(NamedTuple):
         if not syntax:
             return text, "", ""
         return text[:start].rstrip(), text[start:end].strip(), text[end:].strip()
+
+    def behind_label(self, text: str) -> str:
+        """The act in a message, without the label with which it begins."""
+        syntax, start, end = self.act_in(text)
+        return text[start:end].rpartition(syntax)[2] if syntax else ""
 
     def act_in(self, text: str) -> tuple[Syntax, int, int]:
         """The syntax of the act in a message, its start and its end; empty if there is none."""
@@ -308,6 +318,12 @@ def _asides(answers: Iterable[str]) -> frozenset[str]:
     )
 
 
+def _wraps_words(text: str) -> bool:
+    """Whether what a person may have written stands in one element or fence."""
+    within = unwrapped(text)
+    return within != text and may_be_said(within)
+
+
 def _masked(line: str) -> str:
     return DIGITS.sub("0", line.strip())
 
@@ -357,14 +373,12 @@ def _of_commands(said: Said) -> Protocol | None:
     if not answers:
         return None
     openings, _ = _openings(answers, said, have_acts=True)
-    acts = [act for act, _ in exchanges]
-    by_chance = sum(map(_repeats_the_act, acts[-1:] + acts[:-1], answers))
-    repeating = sum(map(_repeats_the_act, acts, answers))
-    is_no_chance = 2 * repeating >= max(len(answers), 4 * by_chance)
-    tell_acts = repeating >= _NEARLY_ALL * len(answers) or is_no_chance
     are_programs = (
         openings
-        or (tell_acts and median(map(len, answers)) >= _STORY)
+        or (
+            _tell_acts([act for act, _ in exchanges], answers)
+            and median(map(len, answers)) >= _STORY
+        )
         or (
             sum(map(may_be_typed, answers)) <= (1 - _NEARLY_ALL if talks else 0.5) * len(answers)
             and sum(map(has_unworded_ends, answers)) >= _BARE * len(answers)
@@ -378,13 +392,21 @@ def _verbs(act: str) -> frozenset[str]:
     return frozenset(line.partition(" ")[0] for line in act.splitlines())
 
 
+def _tell_acts(acts: Sequence[str], answers: Sequence[str]) -> bool:
+    """Whether nearly all answers say what was done, or most, and twice as many as by chance."""
+    by_chance = sum(map(_repeats_the_act, [*acts[-1:], *acts[:-1]], answers))
+    repeating = sum(map(_repeats_the_act, acts, answers))
+    is_no_chance = 2 * repeating >= max(len(answers), 4 * by_chance)
+    return repeating >= _NEARLY_ALL * len(answers) or is_no_chance
+
+
 def _repeats_the_act(act: str, answer: str) -> bool:
     """Whether an answer repeats most words behind the first of an act, as games do.
 
     ``take lamp`` is answered by ``You take the lamp``, and by ``There is no lamp``.
     """
-    done = words(act)[1:]
-    return 2 * len({*words(answer)}.intersection(done)) > len({*done})
+    done = {*words(act)[1:]} - STOP_WORDS
+    return 2 * len(done.intersection(words(answer))) > len(done)
 
 
 def _before_command(text: str) -> tuple[str, str]:
@@ -424,9 +446,15 @@ def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
         for text in answers
         if text.count("\n") >= _LINES and is_untyped(text) and not formless.is_outcome(text)
     ]
-    is_bare = len(untyped) >= max(_FEWEST, _BARE * len(answers)) or sum(
-        "\n" not in act.strip() and _COMMAND.match(act) is not None for _, act, _ in exchanges
-    ) >= _NEARLY_ALL * len(exchanges)
+    acts = [protocol.behind_label(text) for _, text, _ in exchanges]
+    commands = [
+        text for _, text, _ in exchanges if "\n" not in text.strip() and _COMMAND.match(text)
+    ]
+    is_bare = (
+        len(untyped) >= max(_FEWEST, _BARE * len(answers))
+        or len(commands) >= _NEARLY_ALL * len(exchanges)
+        or (not openings and len(acts) >= _FEWEST_COMMANDS and _tell_acts(acts, answers))
+    )
     protocol = protocol._replace(is_bare=is_bare)
     if len(exchanges) < _FEWEST:  # outputs come in another role
         return protocol
@@ -485,7 +513,7 @@ def _openings(
         has_form = has_sign or is_a_line if have_acts else _CLOSED.match(opening) is not None
         if not (has_form or is_long):
             continue
-        seen = opening
+        seen = opening if has_form else seen  # else one with a sign may begin with it
         is_frame = said[0][0] == "user" and _start(said[0][1]).startswith(opening)
         if is_frame and not (have_acts and _frames_outputs(opening, group)):
             continue

@@ -1021,3 +1021,26 @@ def test_what_an_answer_after_a_long_one_says_leaves_room_for_decisions():
     ]
     shown = str(holdfast.compress(messages, 1_400).messages)
     assert all(decision in shown for decision in DECIDED)
+
+
+@pytest.mark.parametrize("lines", [10, 400])
+def test_what_a_person_says_beside_a_result_keeps_no_result_without_its_call(lines):
+    def edit(name, text, *beside):
+        use = {"type": "tool_use", "id": name, "name": "edit", "input": {"new": text}}
+        result = {"type": "tool_result", "tool_use_id": name, "content": text}
+        return [
+            {"role": "assistant", "content": [use]},
+            {"role": "user", "content": [result, *beside]},
+        ]
+
+    image = {"type": "image", "source": {"type": "url", "url": "https://x.example/y.png"}}
+    messages = [
+        {"role": "user", "content": "Fix the layout of the page."},
+        *edit("t0", "saved a.py\n" * 10, {"type": "text", "text": "Go on with the next file."}),
+        *edit("t1", "saved b.py\n" * 10, image),
+        *edit("t2", "x = 1\n" * lines),
+    ]
+    whole = holdfast.count(messages, format="anthropic").total
+    for budget in range(whole // 10, whole, whole // 20):
+        result = holdfast.compress(messages, budget, format="anthropic")
+        assert not result.degraded, result.detail

@@ -209,6 +209,11 @@ def _of_anthropic(rng: Random, number: int, *, server: bool = True) -> list[Any]
         ]
         if rng.random() < 0.2:
             results[0] |= {"content": [{"type": "text", "text": text(rng)}], "is_error": True}
+        elif rng.random() < 0.1:
+            image = {"type": "image", "source": {"type": "url", "url": "https://x.org/y.png"}}
+            results[0]["content"] = [{"type": "text", "text": text(rng)}, image]
+        if rng.random() < 0.3:  # what a person or a program says beside them
+            results.append({"type": "text", "text": text(rng)})
         messages += [
             {"role": "assistant", "content": [*said, *uses]},
             {"role": "user", "content": results},

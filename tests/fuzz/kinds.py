@@ -64,6 +64,8 @@ def _sound(case: Finding) -> str:
     budget = max(20, int(whole * case.options["share"]))
     store = InProcessStore() if case.options["stored"] else None
     result = _compressed(case, budget, store)
+    if result.degraded:
+        return f"a step failed: {result.detail}"
     if case.messages != given:
         return "the caller's messages were changed"
     if holdfast.restore(result) != given:

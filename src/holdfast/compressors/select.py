@@ -252,7 +252,11 @@ class Stays:
         """
         task = () if self.task is None else (self.task,)
         kept = self.firm.union(self.transcript.newest, self._answered, task)
-        return kept if self._rigid <= self.room else kept | self.transcript.preferred
+        if self._rigid <= self.room:
+            return kept
+        # what is preferred may have results, whose calls stay with them
+        units = (unit_of(self.transcript, i) for i in self.transcript.preferred)
+        return kept.union(*units)
 
     @cached_property
     def _rigid(self) -> int:
@@ -294,9 +298,10 @@ class Stays:
         room, found = self._beside(staying) - self.knobs.told * self._rest(staying), set[int]()
         for i in sorted(set(self.transcript.user_positions).difference(staying), reverse=True):
             media = self.sizes[i] - self.meter.words(self.transcript.messages[i])
-            if media and self.sizes[i] <= room:
-                found.add(i)
-                room -= self.sizes[i]
+            unit = unit_of(self.transcript, i)  # the results beside them need their calls
+            if media and self._size(unit) <= room:
+                found.update(unit)
+                room -= self._size(unit)
         return found
 
     def _beside(self, staying: Collection[int]) -> int:

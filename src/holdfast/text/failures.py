@@ -7,6 +7,7 @@ from contextlib import suppress
 from .importance import FAILURE, TROUBLE, alarm
 from .json_values import Value, dump, parse
 from .memo import Memo
+from .words import unwrapped
 
 # characters; a longer output says more than that the act failed. Half and double kept as much of
 # recorded runs
@@ -35,17 +36,32 @@ def reports_failure(text: str) -> bool:
     """Whether an output ends with an error, or begins with a report of failure.
 
     At either end an exit code that is not 0 reports it too. A longer output begins with a report
-    only if it is a JSON object.
+    only if it is a JSON object. So does what stands within one element or fence.
     """
+    return any(map(_reports, {text, unwrapped(text)}))
+
+
+def _reports(text: str) -> bool:
     said = text.rstrip()
-    lines = _LINE.finditer(said, max(0, len(said) - _DETAILS))
-    last = max((line.start() for line in lines), default=0)
     first = said.partition("\n")[0]  # which may begin with the command
     ends = f"{said[:_EARLY]}\n{first[-_EARLY:]}\n{said[-_EARLY:]}"
-    is_error = bool(_ERROR.match(said, last, last + _BRIEF))
-    if (is_error and alarm(said[last : last + _BRIEF]) >= TROUBLE) or _EXIT.search(ends):
+    if _ends_with_error(said) or _EXIT.search(ends):
         return True
     return (len(text) <= _BRIEF or text.lstrip()[:1] == "{") and _begins_with_failure(text)
+
+
+def _ends_with_error(text: str) -> bool:
+    """Whether the last line that is not indented tells an error, or one behind indented lines."""
+    start = max(0, len(text) - _DETAILS)
+    *others, last = [line.start() for line in _LINE.finditer(text, start)] or [0]
+    # what led to the error is indented, and more of its message may follow
+    raised = [
+        at for at in others if text[text.rfind("\n", 0, max(0, at - 1)) + 1 : at][:1].isspace()
+    ]
+    return any(
+        _ERROR.match(text, at, at + _BRIEF) and alarm(text[at : at + _BRIEF]) >= TROUBLE
+        for at in (last, *raised[-1:])
+    )
 
 
 @Memo  # since a conversation is read again at each step

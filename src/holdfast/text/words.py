@@ -191,6 +191,7 @@ def _without_inflection(word: str) -> str:
 # what a person says, and material within it
 
 FENCES = ("```", "~~~")
+_TAG = re.compile(r"<([A-Za-z][\w.-]*)[^<>]*>")
 """The marks of a fenced block in Markdown."""
 
 _FENCE = re.compile(r"^[ \t]{0,3}(?:```|~~~)", re.MULTILINE)
@@ -225,6 +226,18 @@ def fences(text: str) -> list[int]:
     """Where the lines with the marks of fenced blocks begin."""
     has_marks = any(map(text.__contains__, FENCES))
     return [mark.start() for mark in _FENCE.finditer(text)] if has_marks else []
+
+
+def unwrapped(text: str) -> str:
+    """The text within the one element, or the one fence, that a text consists of."""
+    bare = text.strip()
+    if tag := _TAG.match(bare):
+        closing = f"</{tag[1]}>"
+        is_one = bare.find(closing) == len(bare) - len(closing)
+        return bare[tag.end() : -len(closing)].strip("\n") if is_one else text
+    marks = fences(bare) if bare.startswith(FENCES) else []
+    is_one = len(marks) == 2 and bare.endswith(FENCES)
+    return bare.partition("\n")[2].rpartition("\n")[0] if is_one else text
 
 
 def reads_as_words(line: str) -> bool:
