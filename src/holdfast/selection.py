@@ -101,6 +101,8 @@ class WeightTable(NamedTuple):
     """The value of answering all of the user's last message, if there is no other question."""
     said: Mapping[str, float]
     """The value of a piece by its speaker, besides its things."""
+    changed: float
+    """The value of an act that was done for what it changes, besides its things."""
     typed: float
     """Pieces of a message that a user types; a longer one is a text from elsewhere."""
     pattern: float

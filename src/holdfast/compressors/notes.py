@@ -178,6 +178,7 @@ _ENDS = 2
 _AGAIN = 0.9  # share of the names of an act; 0.8 kept as much
 _MOST_LINES = 0.5  # share of the characters of lines; 0.25 and 0.75 kept as much
 _MOST_NAMES = 0.5  # share of the names; 0.25, 0.75 and 1 kept as much
+_NEWS = 0.25  # share of the ids
 _NEARLY_ALL = 0.8  # share of the tokens of all candidates that are of one text; 0.9 kept as much
 
 
@@ -233,6 +234,10 @@ class Candidates:
         self._note_older_versions()
         self._put_under_later(uses)
         self._bonus = self._said(numbers, uses)
+        changes = _changes(events, self.tellings, uses)
+        for place, piece in enumerate(self.found):
+            if not piece.number and piece.event not in again:
+                self._bonus[place] += changes.get(piece.event, 0.0)
         answers = self._answers(pieces, question, share)
         self._bonus = [said + asked for said, asked in zip(self._bonus, answers.bonus, strict=True)]
         self._tells = [(*own, *more) for own, more in zip(self._tells, answers.tells, strict=True)]
@@ -479,6 +484,27 @@ def _superseded(events: Events, tellings: Sequence[Telling], again: Mapping[int,
         if is_short or events[outcome].failed or names[outcome] <= names[newest]:
             found |= {number, outcome}
     return found
+
+
+def _changes(
+    events: Events, tellings: Sequence[Telling], uses: Mapping[str, Use]
+) -> dict[int, float]:
+    """The value of acts that were done for what they change, and of what is said of it.
+
+    They return hardly an id that was not named before. What they name is told by what listed it,
+    and only the act tells that it is done.
+    """
+    worth: dict[int, float] = {}
+    for act, number in outcomes_of(events).items():
+        telling, outcome = tellings[number], events[number]
+        if outcome.function != "outcome" or outcome.failed or not telling.names:
+            continue
+        fresh = sum(uses[name].first == number for name in telling.ids)
+        if fresh <= max(1, _NEWS * len(telling.ids)):
+            worth[act] = table().changed
+            if len(telling.numbers) == 1:
+                worth[number] = table().changed / 2
+    return worth
 
 
 def rewritten(events: Events, tellings: Sequence[Telling]) -> dict[PieceOfEvent, bool]:
