@@ -1044,3 +1044,51 @@ def test_what_a_person_says_beside_a_result_keeps_no_result_without_its_call(lin
     for budget in range(whole // 10, whole, whole // 20):
         result = holdfast.compress(messages, budget, format="anthropic")
         assert not result.degraded, result.detail
+
+
+def bookkeeping(posted):
+    """An agent that posts the invoices of a list one by one, and reads a guide between them."""
+    rng = Random(5)
+    invoices = [f"INV-{rng.randint(10_000, 99_999)}" for _ in range(24)]
+    rows = [
+        {"invoice": each, "vendor": f"Vendor {n} GmbH", "amount": rng.randint(100, 9_000)}
+        for n, each in enumerate(invoices)
+    ]
+
+    def called_with(number, name, arguments, returned):
+        function = {"name": name, "arguments": json.dumps(arguments)}
+        use = {"id": f"c{number}", "type": "function", "function": function}
+        return [
+            {"role": "assistant", "content": None, "tool_calls": [use]},
+            {"role": "tool", "tool_call_id": f"c{number}", "content": json.dumps(returned)},
+        ]
+
+    messages = [
+        {"role": "user", "content": "Post all invoices of the list, each to its cost centre."},
+        *called_with(0, "list_invoices", {}, {"invoices": rows}),
+    ]
+    for number, invoice in enumerate(invoices[:posted], 1):
+        arguments = {"invoice": invoice, "cost_centre": 4000 + number}
+        returned = {"invoice": invoice, "state": "POSTED"}
+        messages += called_with(2 * number, "post", arguments, returned)
+        messages += called_with(2 * number + 1, "guide", {"page": number}, filler(number))
+    return messages, invoices
+
+
+@pytest.mark.parametrize("share", [0.3, 0.15])
+def test_acts_that_were_done_for_what_they_change_are_told(share):
+    messages, invoices = bookkeeping(16)
+    budget = int(holdfast.count(messages).total * share)
+    lines = str(holdfast.compress(messages, budget).messages).split("\\n")
+    told = [each for each in invoices[:16] if any(each in ln and "post" in ln for ln in lines)]
+    assert len(told) >= 14
+
+
+def test_of_a_listing_that_acts_go_through_the_rows_that_are_left_are_told():
+    messages, invoices = bookkeeping(8)
+    budget = holdfast.count(messages).total * 3 // 10
+    lines = str(holdfast.compress(messages, budget).messages).split("\\n")
+    rows = [each for each in invoices if any(each in ln and "Vendor" in ln for ln in lines)]
+    left = set(rows) - set(invoices[:8])
+    assert len(left) >= 6
+    assert len(left) > 2 * (len(rows) - len(left))

@@ -297,8 +297,12 @@ def _word_or_shape(thing: str) -> str:
     return looks.removeprefix("small_")
 
 
+Look = tuple[int, str]
+"""A length, and kinds of characters."""
+
+
 @lru_cache(maxsize=1 << 15)
-def look(thing: str) -> tuple[int, str]:
+def look(thing: str) -> Look:
     """What ids of one kind have in common: the length, and the kinds of characters."""
     return len(thing), "".join(sorted(set(thing.translate(_LOOKS))))
 
