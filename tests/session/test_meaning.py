@@ -6,6 +6,7 @@ from contextlib import closing
 import pytest
 
 from holdfast.kernel.errors import MissingExtraError
+from holdfast.memory.vectors import WordVectors
 from holdfast.session import Session
 from holdfast.session import recall as meaning
 from tests.session.talks import chatter, talk
@@ -15,6 +16,9 @@ from tests.session.talks import chatter, talk
 def small_blocks(monkeypatch):
     monkeypatch.setattr(meaning, "_BLOCK", 32)
     monkeypatch.setattr(meaning, "_BLOCKS", 3)
+
+
+RAIN = {"role": "user", "content": "The gateway fails on rainy weekends."}
 
 
 def near(session, text):
@@ -86,6 +90,44 @@ def test_blocks_whose_bytes_changed_on_the_disk_are_made_again(small_blocks, tmp
         connection.execute("UPDATE entries SET value = ? WHERE key = ?", (changed, b"vectors:0:t"))
     with Session("t", store=f"sqlite:///{file}") as again:
         assert near(again, "parcel for Dana") == found
+
+
+@pytest.mark.parametrize("change", ["edit", "delete", "undo"])
+def test_a_search_after_a_change_is_that_of_a_session_opened_after_it(
+    small_blocks, tmp_path, change
+):
+    url = f"sqlite:///{tmp_path / 'a.db'}"
+    with Session("t", store=url) as session:
+        session.append(*talk(80))
+        assert near(session, "parcel for Dana")[0] == 3
+        number = session.delete(3) if change == "delete" else session.edit(3, RAIN, reason="x")
+        assert 3 not in near(session, "parcel for Dana")
+        if change == "undo":
+            session.undo(number)
+            assert near(session, "parcel for Dana")[0] == 3
+        found = session._past._retrieval(()).vectors.nearest("rain at the gateway", 5)
+    with Session("t", store=url) as again:  # no block that was kept before the change is read
+        assert again._past._retrieval(()).vectors.nearest("rain at the gateway", 5) == found
+
+
+def test_blocks_that_an_earlier_version_kept_are_read_unless_a_message_was_changed(
+    small_blocks, tmp_path, monkeypatch
+):
+    url = f"sqlite:///{tmp_path / 'a.db'}"
+    with monkeypatch.context() as earlier, Session("t", store=url) as session:
+        written = WordVectors.to_bytes
+        earlier.setattr(
+            WordVectors,
+            "to_bytes",
+            lambda block: written(block).replace(b', "changes": 0', b" " * 14),
+        )
+        session.append(*talk(80))
+        found = near(session, "parcel for Dana")
+    with Session("t", store=url) as again:
+        assert near(again, "parcel for Dana") == found
+        again.edit(3, RAIN, reason="x")
+    with Session("t", store=url) as changed:
+        assert 3 not in near(changed, "parcel for Dana")
 
 
 def test_a_package_without_its_files_leaves_a_search_by_words(monkeypatch):

@@ -42,6 +42,8 @@ class WordVectors:
         self._rows = np.zeros((0, 0), np.float32)
         """A row for each position; further ones are free."""
         self._positions: list[int] = []
+        self.changes = 0
+        """How often messages had been changed when these were added; the caller's to set."""
 
     def add(self, *messages: Remembered) -> None:
         """Add messages; new words are embedded together."""
@@ -84,7 +86,7 @@ class WordVectors:
         """Everything that was added, without the words' vectors, which can be computed again."""
         width = self._rows.shape[1]
         told = {"positions": self._positions, "holders": self._holders, "width": width}
-        head = json.dumps(told).encode()
+        head = json.dumps({**told, "changes": self.changes}).encode()
         head = head.ljust(-(-len(head) // _ALIGNED) * _ALIGNED)
         rows = self._rows[: len(self._positions)]
         return len(head).to_bytes(_ALIGNED, "little") + head + rows.tobytes()
@@ -96,6 +98,7 @@ class WordVectors:
         start = _ALIGNED + int.from_bytes(kept[:_ALIGNED], "little")
         told = json.loads(kept[_ALIGNED:start])
         found._positions, found._holders = told["positions"], Counter[str](told["holders"])
+        found.changes = told.get("changes", 0)  # earlier versions knew of none
         rows = np.frombuffer(kept, dtype=np.float32, offset=start)
         found._rows = rows.reshape(len(found._positions), told["width"])
         return found

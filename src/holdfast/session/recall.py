@@ -347,7 +347,7 @@ class MessageVectors:
     def __init__(self, thread: Thread) -> None:
         self._thread = thread
         self._blocks: dict[int, WordVectors] = {}
-        self._next = 0
+        self._next = self._changes = 0
 
     @classmethod
     def of(cls, thread: Thread, *, wanted: bool | None) -> MessageVectors | None:
@@ -375,8 +375,13 @@ class MessageVectors:
         return dict(best_of(found, most))
 
     def _grow(self) -> None:
-        """Add the messages that have no vector yet, or some of them."""
+        """Add the messages that have no vector yet, or some of them.
+
+        After a message was changed all are added again, as a session that is opened now has them.
+        """
         kind, embedder = _vectors()
+        if self._changes != self._thread.state.changes:
+            self._blocks, self._changes = {}, self._thread.state.changes
         end = self._thread.state.messages
         first = max(0, (end - 1) // _BLOCK - _BLOCKS + 1)
         if self._next < first * _BLOCK or not self._blocks:
@@ -399,8 +404,10 @@ class MessageVectors:
         """Store a full block. If that fails, it is computed again next time."""
         store = self._thread.store
         if isinstance(store, SetsBytes):
+            block = self._blocks[number]
+            block.changes = self._changes
             with suppress(StoreError):
-                settled(store.set_bytes(self._key(number), self._blocks[number].to_bytes()))
+                settled(store.set_bytes(self._key(number), block.to_bytes()))
 
     def _open(self, first: int) -> None:
         """Read the stored blocks, from this one until one is missing."""
@@ -411,9 +418,12 @@ class MessageVectors:
             number = self._next // _BLOCK
             try:
                 kept = settled(store.get_bytes(self._key(number))) or b""
-                self._blocks[number] = kind.from_bytes(embedder, kept)
+                block = kind.from_bytes(embedder, kept)
             except (CorruptError, ValueError, KeyError, TypeError):
                 return  # missing or damaged: computed again
+            if block.changes != self._changes:
+                return  # its messages may have been changed since
+            self._blocks[number] = block
             self._next += _BLOCK
 
     def _key(self, number: int) -> str:

@@ -245,6 +245,11 @@ class State:
         """The number of events that changed what views say: messages and notes."""
         return sum(self.happened.get(kind, 0) for kind in _REWORDS)
 
+    @property
+    def changes(self) -> int:
+        """The number of events that changed messages: edits, deletions and what undid them."""
+        return sum(self.happened.get(kind, 0) for kind in REWORDING)
+
     def to_json(self) -> str:
         """The JSON that is saved."""
         return compact(self, otherwise=fields_of)
