@@ -7,6 +7,7 @@ import pytest
 from holdfast import count
 from holdfast.formats import FORMATS, MARKS, detect, named
 from holdfast.kernel.errors import ConfigError, FormatError
+from holdfast.session import Session
 
 
 def test_a_named_format_is_taken_whatever_the_messages_show():
@@ -37,6 +38,22 @@ def test_an_unknown_name_lists_the_known_ones():
         match=r"there is no format named 'opnai'; did you mean 'openai'\? known are anthropic",
     ):
         detect([], "opnai")
+
+
+@pytest.mark.parametrize(
+    "kind",
+    """
+    code_interpreter_call computer_call computer_call_output file_search_call image_generation_call
+    mcp_approval_request mcp_approval_response mcp_call mcp_list_tools tool_search_output
+    """.split(),
+)
+def test_an_item_of_any_tool_shows_the_responses_api(kind):
+    asks, item = {"role": "user", "content": "find the port"}, {"type": kind, "id": "i"}
+    assert detect([asks, item]).name == "openai_responses"
+    assert detect([asks, {**item, "role": "user", "content": "said"}]).name == "plain"
+    with Session("t") as session:
+        session.append(item, asks)
+        assert session.wire().name == "openai_responses"
 
 
 @pytest.mark.parametrize(

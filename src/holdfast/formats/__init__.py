@@ -191,8 +191,11 @@ ITEM_CALLS: Mapping[str, str] = {
 
 ITEM_OUTPUTS = frozenset(f"{kind}_output" for kind in ITEM_CALLS)
 _ITEMS = {*ITEM_CALLS, *ITEM_OUTPUTS}.union(
-    "additional_tools compaction item_reference reasoning web_search_call".split()
+    "additional_tools compaction compaction_trigger configuration_update item_reference program"
+    " reasoning".split()
 )
+_ITEM_ENDINGS = ("_call", "_output", "_tools", "_request", "_response")
+"""How the types of other items end, such as those of hosted tools; a message has a role."""
 _ITEM_PARTS = frozenset({"input_text", "input_image", "input_file", "output_text"})
 
 
@@ -200,8 +203,12 @@ def _is_responses(seen: _Seen) -> bool:
     """Whether a body has ``input`` and no messages, or a type that only this API has."""
     if seen.body:
         return seen.has_only("input")
-    is_item = any(str(item.get("type")) in _ITEMS for item in seen.messages)
-    return is_item or bool(seen.kinds & _ITEM_PARTS)
+    return bool(seen.kinds & _ITEM_PARTS) or any(map(_is_item, seen.messages))
+
+
+def _is_item(message: Object) -> bool:
+    kind = str(message.get("type"))
+    return kind in _ITEMS or ("role" not in message and kind.endswith(_ITEM_ENDINGS))
 
 
 def _is_gemini(seen: _Seen) -> bool:
