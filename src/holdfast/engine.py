@@ -15,7 +15,7 @@ from holdfast.formats import read
 from holdfast.formats.payloads import ROLES, is_object, model_of, named, objects_in
 from holdfast.kernel.budget import Allowance, Budget, BudgetLike, Meter, is_whole, thresholds
 from holdfast.kernel.compressor import Attempt, Compressor, Plan, Status, described, run_batch
-from holdfast.kernel.errors import ConfigError, InputError, StrategyError
+from holdfast.kernel.errors import ConfigError, InputError, LockedError, StrategyError
 from holdfast.kernel.ports import Secret
 from holdfast.kernel.registry import similar
 from holdfast.kernel.transcript import Continuing, Format, Transcript
@@ -122,6 +122,9 @@ def _planned(
     The secret recognises notes and references.
     """
     secrets = yield [(job.runtime, Secret()) for job in jobs]
+    for secret in secrets:
+        if isinstance(secret, LockedError):  # any other store that fails costs only what it kept
+            raise secret
     jobs = [job.unlocked(secret) for job, secret in zip(jobs, secrets, strict=True)]
     rounds = run_batch([Attempt(job.compressor, job.start, job.allowance) for job in jobs])
 

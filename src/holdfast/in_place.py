@@ -25,6 +25,7 @@ from holdfast.kernel.typed import check_type
 from holdfast.providers import ModelSpec
 from holdfast.runtime import Runtime, answers
 from holdfast.stores import open_store
+from holdfast.stores.protocols import as_store_errors, check_unlocked
 from holdfast.tokens import Counter, meter_for, window_of
 
 _WINDOW = 200_000  # tokens: tunacode's window for a model that it does not know (T.4)
@@ -87,7 +88,11 @@ def prune_old_tool_outputs(
     transcript = _read_objects(messages) if objects else read(messages)[2]
     window = window_of(model) or _WINDOW
     lineup = Lineup.of(meter.text, llm)
-    runtime = Runtime(lineup, None if store is None else open_store(store))
+    kept = None if store is None else open_store(store)
+    if kept is not None:
+        with as_store_errors():
+            check_unlocked(kept)
+    runtime = Runtime(lineup, kept)
     allowance = Allowance(
         window,
         window,

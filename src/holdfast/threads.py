@@ -17,8 +17,7 @@ from holdfast.session.arguments import ThreadOptions
 from holdfast.session.log import STATE
 from holdfast.session.state import State
 from holdfast.stores import open_store
-from holdfast.stores.artifacts import CONTENT
-from holdfast.stores.artifacts import KEY as SECRET
+from holdfast.stores.artifacts import CONTENT, secret_of
 from holdfast.stores.key_logs import EVENTS, MESSAGES, LogsOverKeys
 from holdfast.stores.protocols import (
     ClosedAfterUse,
@@ -27,6 +26,7 @@ from holdfast.stores.protocols import (
     ErasesLogs,
     ListsKeys,
     LogStore,
+    check_unlocked,
     settled,
 )
 from holdfast.text.keyed import is_known, of_thread
@@ -55,7 +55,10 @@ class ThreadStore(ClosedAfterUse):
 
     def threads(self) -> list[str]:
         """The names of all threads with a message, in order."""
-        return [name.removeprefix(MESSAGES) for name in self.store.logs(MESSAGES)]
+        names = [name.removeprefix(MESSAGES) for name in self.store.logs(MESSAGES)]
+        if not names:
+            check_unlocked(self.store)
+        return names
 
     def report(self, form: ReportForm = "text") -> str:
         """Return a report with one row for each conversation, the largest first.
@@ -116,7 +119,7 @@ def erase(store: LogStore, name: str) -> tuple[int, int]:
             advice="use a store of holdfast.stores",
         )
     logs = [log for log in (MESSAGES + name, EVENTS + name) if log in store.logs(log)]
-    secret = of_thread(settled(store.get(SECRET)) or "", name)
+    secret = of_thread(secret_of(store, makes=False), name)
     own = {f"{STATE}{name}", *(f"tier:{tier}:{name}" for tier in TIERS)}
     prefix = thread_prefix(name)
     keys = [

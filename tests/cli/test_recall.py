@@ -132,10 +132,11 @@ def test_an_encrypted_store_opens_with_its_key_alone(run, folder, talk):
     named = re.search(r"\[original: ([0-9a-f]{20}) ", run(*asked).out)[1]
     recalled = ["recall", named, "--store", URL]
     assert run(*recalled, "--store-key", "key").out == talk[3]["content"]
-    assert (
-        run(*recalled).complaint
-        == f"there is no {named!r} in this store; check the key and the thread"
-    )
+    sealed = (folder / "kept.db").read_bytes()
+    unlocked = "this store is encrypted; give its key: --store-key FILE, or EncryptedStore.unlock"
+    for bare in (recalled, asked[:-3], ["session", "list", "--store", URL]):
+        assert run(*bare).complaint == unlocked
+    assert (folder / "kept.db").read_bytes() == sealed
     assert "another key" in run(*recalled, "--store-key", "bytes").complaint
     assert "it is not text" in run(*recalled, "--store-key", "binary").complaint
     assert "there is no such file" in run(*recalled, "--store-key", "absent").complaint

@@ -239,15 +239,8 @@ def test_fit_has_the_options_of_compress_where_they_mean_something():
         "--result",
         "--report",
     }  # a session decides, or keeps it
-    of_a_store_of_values = {
-        "--store-key",
-        "--llm",
-        "--embedder",
-    }  # fit asks nobody, and logs are not encrypted
-    assert (
-        options_of(compress) - options_of(session.commands["fit"])
-        == of_one_request | of_a_store_of_values
-    )
+    of_models = {"--llm", "--embedder"}  # fit asks nobody
+    assert options_of(compress) - options_of(session.commands["fit"]) == of_one_request | of_models
     assert options_of(session.commands["fit"]) - options_of(compress) == set()
 
 
@@ -399,3 +392,18 @@ def test_a_thread_on_a_read_only_disk_is_read(run, kept, monkeypatch):
     assert run("session", "list", "--store", "a.db").code == 0
     ran = run("session", "append", "talk.json", *HERE)
     assert (ran.code, "is not writable" in ran.err) == (2, True)
+
+
+def test_a_thread_in_an_encrypted_store_opens_with_its_key_alone(run, folder, talk):
+    (folder / "key").write_text("a passphrase of several words\n")
+    here = ["--store", "sealed.db", "--store-key", "key"]
+    assert run("session", "append", "chat.json", *here, "--thread", "t").code == 0
+    assert json.loads(run("session", "restore", *here, "--thread", "t").out) == talk
+    assert run("session", "fit", *here, "--thread", "t", "--budget", "500").code == 0
+    assert run("session", "list", *here).out == "t\n"
+    for asked in (["append", "chat.json", "--thread", "t"], ["stats", "--thread", "t"], ["list"]):
+        bare = run("session", *asked, "--store", "sealed.db")
+        assert (bare.code, bare.complaint[:23]) == (2, "this store is encrypted")
+    assert b"line 7 of the file" not in (folder / "sealed.db").read_bytes()
+    assert run("session", "delete", *here, "--thread", "t", "--yes").code == 0
+    assert run("session", "list", *here).out == ""

@@ -5,7 +5,10 @@ import sys
 
 import pytest
 
-from holdfast.kernel.errors import ConfigError, MissingExtraError, StoreError
+import holdfast
+from holdfast import CompressionCache, Session, compress, compress_many, recall, sample, shrink
+from holdfast.in_place import prune_old_tool_outputs
+from holdfast.kernel.errors import ConfigError, LockedError, MissingExtraError, StoreError
 from holdfast.stores import protocols
 from holdfast.stores.encrypt import EncryptedStore
 from holdfast.stores.in_process import InProcessStore
@@ -165,6 +168,34 @@ class TestEncryption:
             StoreError, match=r"^the encrypted store has another key: this one does not open it$"
         ):
             EncryptedStore.unlock(inner, second)
+        assert inner.entries == before
+
+    @pytest.mark.parametrize(
+        "use",
+        [
+            lambda store: compress(sample(), 2_000, store=store),
+            lambda store: compress_many([sample()], budget=2_000, store=store),
+            lambda store: shrink("a b c\n" * 2_000, 100, store=store),
+            lambda store: recall("1" * 20, store=store),
+            lambda store: prune_old_tool_outputs(sample(), store=store),
+            lambda store: Session("t", store=store),
+            lambda store: holdfast.open(store).threads(),
+        ],
+    )
+    @pytest.mark.parametrize("inner", [TextStore, AwaitedTextStore, InProcessStore])
+    def test_without_its_key_it_is_refused_and_stays_as_it_is(self, inner, use):
+        store = inner()
+        Settled(EncryptedStore.unlock(store, KEY)).set("k", "v")
+        before = store.entries.copy() if hasattr(store, "entries") else store.keys()
+        with pytest.raises(LockedError, match=r"^this store is encrypted; give its key"):
+            use(store)
+        assert before == (store.entries if hasattr(store, "entries") else store.keys())
+
+    def test_a_cache_keeps_nothing_in_it_without_its_key(self):
+        inner = TextStore()
+        EncryptedStore.unlock(inner, KEY).set("k", "v")
+        before = dict(inner.entries)
+        CompressionCache(store=inner).store_summary("what was said", "model", "the summary")
         assert inner.entries == before
 
     def test_the_same_passphrase_gives_every_store_a_key_of_its_own(self):

@@ -17,7 +17,7 @@ from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.typed import check_type, kept_as, typed
 from holdfast.model_usage import CacheFigures, CacheStatistics
 from holdfast.stores import open_store
-from holdfast.stores.protocols import as_store_errors, set_all, settled
+from holdfast.stores.protocols import as_store_errors, check_unlocked, set_all, settled
 from holdfast.text.keyed import digest
 
 from .event_loop import in_thread
@@ -171,6 +171,8 @@ class Lru(Generic[V]):
         order: list[str] = []
         if self.capacity:
             listed = kept_as(settled(self._store.get(self._place)), list[str])
+            if listed is None:
+                check_unlocked(self._store)
             order = (listed or [])[-self.capacity :]
         with self._lock:
             if not self._known:

@@ -394,7 +394,7 @@ def recall(
     holdfast recall 3fa1c27b90de --store originals.db
     holdfast recall 3fa1c27b90de --store originals.db --pattern ERROR -n
     """
-    place = kept_in(store, store_key, reading=True)
+    place = kept_in(store, store_key, missing="check the path")
     if place is None:
         raise ConfigError(
             "it is missing", place="--store", advice="give the store of compress or shrink"

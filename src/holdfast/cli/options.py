@@ -264,16 +264,19 @@ excerpt_options = having(
 
 
 def kept_in(
-    store: str | None, key_file: str | None, *, reading: bool = False, option: str = "--store "
+    store: str | None, key_file: str | None, *, missing: str = "", option: str = "--store "
 ) -> str | KeyValueStore | None:
-    """The store of these options. Raises ConfigError if it must exist and does not."""
+    """The store of these options.
+
+    ``missing`` is the advice of the ConfigError if it must exist and does not.
+    """
     if store is None:
         if key_file is not None:
             raise ConfigError(
                 "there is no store to open with it", place="--store-key", advice="give --store too"
             )
         return None
-    url = place_of(store, missing="check the path" if reading else "", option=option)
+    url = place_of(store, missing=missing, option=option)
     check_store(url)  # a server that opened it at its first request would run until then
     if key_file is None:
         return url

@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import wraps
-from typing import Any
+from typing import Any, cast
 
 import click
 
 from holdfast.cli import group
 from holdfast.files import write_all
 from holdfast.kernel.errors import ConfigError
+from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.typed import attributes, is_list
 from holdfast.memory.excerpts import best_place
 from holdfast.memory.times import day_name
@@ -22,7 +23,10 @@ from holdfast.session import Session, View
 from holdfast.session.state import Event
 from holdfast.session.view import too_large
 from holdfast.text.visible import GLANCE, amount, one_line
-from holdfast.threads import open  # noqa: A004 - as one opens a file
+from holdfast.threads import (
+    ThreadStore,
+    open,  # noqa: A004 - as one opens a file
+)
 
 from .files import (
     STDIN,
@@ -53,6 +57,7 @@ from .options import (
     QUIET,
     REDACT,
     SOFT,
+    STORE_KEY,
     YES,
     budget_of,
     configured,
@@ -60,10 +65,10 @@ from .options import (
     excerpt_options,
     form_options,
     having,
+    kept_in,
     moment,
     note_unknown,
     option,
-    place_of,
 )
 from .results import steps_of
 
@@ -82,21 +87,28 @@ command = group(
 )
 
 
-STORE = option("--store", "FILE|URL", "A SQLite file, or the URL of a store.", required=True)
+STORE = having(
+    option("--store", "FILE|URL", "A SQLite file, or the URL of a store.", required=True), STORE_KEY
+)
 
 thread_options = having(STORE, option("--thread", "ID", "The name of the thread.", required=True))
 
 
-def opened(thread: str, place: str, said: Mapping[str, Any]) -> Session:
+def opened(
+    thread: str, store: str, store_key: str | None, said: Mapping[str, Any], advice: str = ""
+) -> Session:
     """A session with these arguments; the configuration has the defaults."""
     given = {name: value for name, value in said.items() if value is not None}
+    place = kept_in(store, store_key, missing=advice)
     merged: dict[str, Any] = {**configured().session, **given, "store": place}
     return Session(thread, **merged)
 
 
-def existing(thread: str, store: str, said: Mapping[str, Any], advice: str = FIRST) -> Session:
+def existing(
+    thread: str, store: str, store_key: str | None, said: Mapping[str, Any], advice: str = FIRST
+) -> Session:
     """The session of a thread with messages. Raises ConfigError if there is no such thread."""
-    session = opened(thread, place_of(store, missing=advice), said)
+    session = opened(thread, store, store_key, said, advice)
     if not session.appended:
         session.close()
         raise ConfigError(
@@ -105,15 +117,19 @@ def existing(thread: str, store: str, said: Mapping[str, Any], advice: str = FIR
     return session
 
 
+def _threads(store: str, store_key: str | None) -> ThreadStore:
+    return open(cast("str | KeyValueStore", kept_in(store, store_key, missing=FIRST)))
+
+
 def on_thread(command: Callable[..., object]) -> Callable[..., object]:
     """Pass an existing session as the first argument, and add the options that name it."""
 
     @wraps(command)  # click keeps the options of the command itself on its function
-    def asked(store: str, thread: str, **given: Any) -> object:
+    def asked(store: str, store_key: str | None, thread: str, **given: Any) -> object:
         targets = {"-o": given.get("output"), "--report": given.get("report_file")}
         check_targets(targets, store.removeprefix(FILE_URL))
         said = {name: given.get(name) for name in ("model", "counter")}
-        with existing(thread, store, said) as session:
+        with existing(thread, store, store_key, said) as session:
             return command(session, **given)
 
     return CONFIG(thread_options(asked))
@@ -151,7 +167,13 @@ def _numbered(event: Event) -> None:
 @REDACT
 @form_options
 def append(
-    file: str, store: str, thread: str, ids: Sequence[str], at: datetime | None, **said: Any
+    file: str,
+    store: str,
+    store_key: str | None,
+    thread: str,
+    ids: Sequence[str],
+    at: datetime | None,
+    **said: Any,
 ) -> None:
     """Add messages to the end of the thread.
 
@@ -166,7 +188,7 @@ def append(
     document = read_json(file)
     payload = object_in(document).get("messages", document.payload)
     given = payload if is_list(payload) else [payload]
-    with within(file), opened(thread, place_of(store), said) as session:
+    with within(file), opened(thread, store, store_key, said) as session:
         before = session.faults
         write(json.dumps(session.append(*given, ids=ids, at=at)) + "\n")
         for fault in session.faults:
@@ -202,7 +224,7 @@ def fit(output: str | None, *, soft: bool, as_json: bool, quiet: bool, **asked: 
     check_targets({"-o": output}, store.removeprefix(FILE_URL))
     said = {name: asked[name] for name in ("model", "counter", "profile", "redact", "format")}
     said["budget"] = budget_of(asked)
-    with within(store), existing(asked["thread"], store, said) as session:
+    with within(store), existing(asked["thread"], store, asked["store_key"], said) as session:
         view = session.fit(asked["query"], tools=asked["tools"])
         facts = _facts(session, view)
     if as_json:
@@ -346,7 +368,9 @@ def restore(session: Session, output: str | None) -> None:
 @STORE
 @JSON
 @option("--report report_file", "FILE", "Figures of each: .html or .txt.")
-def list_threads(store: str, report_file: str | None, *, as_json: bool) -> None:
+def list_threads(
+    store: str, store_key: str | None, report_file: str | None, *, as_json: bool
+) -> None:
     """Print the names of the threads in the store, one a line.
 
     \b
@@ -355,7 +379,7 @@ def list_threads(store: str, report_file: str | None, *, as_json: bool) -> None:
     """
     form = report_form(report_file, "--report")
     check_targets({"--report": report_file}, store)
-    with open(place_of(store, missing=FIRST)) as threads:
+    with _threads(store, store_key) as threads:
         names = threads.threads()
         if report_file:
             write_all({report_file: text_bytes(threads.report(form))})
@@ -368,16 +392,16 @@ def list_threads(store: str, report_file: str | None, *, as_json: bool) -> None:
 @command.command
 @thread_options
 @YES
-def delete(store: str, thread: str, *, yes: bool) -> None:
+def delete(store: str, store_key: str | None, thread: str, *, yes: bool) -> None:
     """Erase the thread: messages, notes, events and originals. This cannot be undone.
 
     \b
     holdfast session delete --store agent.db --thread t1 --yes
     """
-    existing(thread, store, {}, advice="check the name").close()
+    existing(thread, store, store_key, {}, advice="check the name").close()
     if not yes:
         confirm(repr(one_line(thread, WIDTH)))
-    with open(place_of(store, missing=FIRST)) as threads:
+    with _threads(store, store_key) as threads:
         threads.delete_thread(thread)
     note(f"The thread {one_line(thread, WIDTH)} is erased.\n")
 

@@ -31,7 +31,8 @@ command = group(
 
 @contextmanager
 def _opened(url: str, key: str | None = None, *, reading: bool = True) -> Generator[KeyValueStore]:
-    store = open_store(cast("str | KeyValueStore", kept_in(url, key, reading=reading, option="")))
+    missing = "check the path" if reading else ""
+    store = open_store(cast("str | KeyValueStore", kept_in(url, key, missing=missing, option="")))
     try:
         yield store
     finally:

@@ -10,6 +10,7 @@
     ├── IntegrityError       an edit would make the conversation invalid; nothing was applied
     ├── StrategyError        a strategy failed (only with ``on_failure="raise"``)
     ├── StoreError           a store could not answer
+    │   ├── LockedError      the store is encrypted, and was opened without its key
     │   ├── NotFoundError    nothing is stored under this key
     │   └── CorruptError     what is stored does not match the hash in its key
     ├── ModelError           a model or an embedder could not answer
@@ -87,6 +88,15 @@ class StrategyError(HoldfastError):
 
 class StoreError(HoldfastError):
     """A store could not answer."""
+
+
+class LockedError(StoreError):
+    """The store is encrypted, and was opened without its key."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this store is encrypted; give its key: --store-key FILE, or EncryptedStore.unlock"
+        )
 
 
 class NotFoundError(StoreError):

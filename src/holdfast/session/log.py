@@ -19,7 +19,15 @@ from holdfast.kernel.transcript import Format
 from holdfast.memory.messages import Remembered, remembered
 from holdfast.stores.artifacts import secret_of
 from holdfast.stores.key_logs import EVENTS, MESSAGES
-from holdfast.stores.protocols import Glances, Line, LogStore, MessageLog, as_store_errors, settled
+from holdfast.stores.protocols import (
+    Glances,
+    Line,
+    LogStore,
+    MessageLog,
+    as_store_errors,
+    check_unlocked,
+    settled,
+)
 from holdfast.text.items import items_in
 from holdfast.text.keyed import of_thread
 from holdfast.text.visible import LISTED, amount
@@ -166,6 +174,8 @@ class Thread:
         if self.state.counter != meter.counter.name:
             self.state = State(counter=meter.counter.name)  # all messages are counted again, once
         self.refresh(lengths)
+        if not (self.state.messages or self.state.events):
+            check_unlocked(store)
 
     @cached_property
     def secret(self) -> str:

@@ -32,6 +32,7 @@ from .protocols import (
     KeepsBytes,
     ListsKeys,
     as_text,
+    check_unlocked,
     from_base64,
     put_new,
     settled,
@@ -362,9 +363,15 @@ KEY = "secret"
 
 
 def secret_of(store: KeyValueStore, *, makes: bool = True) -> str:
-    """The secret; empty if there is none and ``makes`` is False."""
+    """The secret; empty if there is none and ``makes`` is False.
+
+    Raises LockedError if there is none because the store is encrypted.
+    """
     known = settled(store.get(KEY))
-    if known or not makes:
-        return known or ""
+    if known:
+        return known
+    check_unlocked(store)
+    if not makes:
+        return ""
     put_new(store, KEY, token_hex())
     return settled(store.get(KEY)) or ""

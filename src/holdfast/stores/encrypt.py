@@ -23,6 +23,7 @@ from holdfast.text.keyed import decimal
 from holdfast.text.words import STOP_WORDS, stem, words
 
 from .protocols import (
+    LOCK,
     Line,
     MessageLog,
     from_base64,
@@ -39,9 +40,6 @@ with needed_by("an encrypted store", "encrypt"):
     from cryptography.hazmat.primitives.hashes import SHA512
     from cryptography.hazmat.primitives.kdf.hkdf import HKDF
     from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
-
-LOCK = "holdfast_encryption"
-"""The only readable entry: the salt and the encrypted keys, which reveal a wrong key."""
 
 HEAD = "x_"
 """Prefix of the encrypted name of a key."""

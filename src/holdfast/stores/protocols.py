@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from inspect import isawaitable
 from typing import Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
-from holdfast.kernel.errors import ConfigError, HoldfastError, StoreError, problem_of
+from holdfast.kernel.errors import (
+    ConfigError,
+    HoldfastError,
+    LockedError,
+    StoreError,
+    problem_of,
+)
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import imported
 
@@ -296,6 +302,16 @@ def settled(answer: T | Awaitable[T]) -> T:
     # imported only if something must be awaited, since it doubles the import time
     found: T = imported("holdfast.calls.event_loop:wait_for")(_later(answer, lambda found: found))
     return found
+
+
+LOCK = "holdfast_encryption"
+"""The only readable entry of an encrypted store: its salt and its encrypted keys."""
+
+
+def check_unlocked(store: KeyValueStore) -> None:
+    """Raise LockedError for an encrypted store without its key, which would keep plain text."""
+    if settled(store.get(LOCK)) is not None:
+        raise LockedError
 
 
 def put_new(store: KeyValueStore, key: str, value: str) -> bool:
