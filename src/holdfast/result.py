@@ -18,6 +18,7 @@ from holdfast.kernel.edits import Drop, Edit, Insert, Offload, Replace
 from holdfast.kernel.errors import BudgetError, ConfigError, InputError
 from holdfast.kernel.ports import Accuracy
 from holdfast.kernel.registry import imported
+from holdfast.kernel.stored_json import decoded, encoded, tagged
 from holdfast.kernel.typed import Only, attributes, check_type, typed
 from holdfast.model_usage import NO_CALLS, ModelUsage
 from holdfast.names import ReportForm
@@ -432,18 +433,18 @@ class CompressionResult(Generic[M]):
             "messages": bare(talk),
         }
         try:
-            return json.dumps(data, indent=indent, allow_nan=False)
+            return encoded(data, json.JSONEncoder(indent=indent, allow_nan=False, default=tagged))
         except (TypeError, ValueError, RecursionError) as fault:
             raise InputError(
                 f"a message cannot be written as JSON: {fault}",
-                advice="give messages made of dictionaries, lists, texts and finite numbers",
+                advice="give messages made of dictionaries, lists, texts, bytes and finite numbers",
             ) from fault
 
     @classmethod
     def from_json(cls, text: str | bytes) -> CompressionResult[Any]:
         """The inverse of ``to_json``. Raises InputError for other texts."""
         try:
-            return cls._from_dict(json.loads(text))
+            return cls._from_dict(decoded(text))
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as fault:
             said = f"it has no {fault}" if isinstance(fault, KeyError) else fault
             raise InputError(

@@ -12,6 +12,7 @@ import pytest
 
 from holdfast.cli.conversation import compress_command as compress
 from holdfast.cli.session import command as session
+from holdfast.session import Session
 from tests.session.talks import TOPICS, call, talk, turns
 
 HERE = ("--store", "a.db", "--thread", "t")
@@ -407,3 +408,11 @@ def test_a_thread_in_an_encrypted_store_opens_with_its_key_alone(run, folder, ta
     assert b"line 7 of the file" not in (folder / "sealed.db").read_bytes()
     assert run("session", "delete", *here, "--thread", "t", "--yes").code == 0
     assert run("session", "list", *here).out == ""
+
+
+def test_bytes_of_a_message_are_printed_in_base64(run, folder):
+    image = {"image": {"format": "png", "source": {"bytes": b"hi"}}}
+    with Session("t", store="sqlite:///a.db") as session:
+        session.append({"role": "user", "content": [image]})
+    ((block,),) = [each["content"] for each in json.loads(run("session", "restore", *HERE).out)]
+    assert block["image"]["source"] == {"bytes": "aGk="}

@@ -21,6 +21,7 @@ import click
 from holdfast.files import as_input_errors, followed, read_whole, write_all
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.registry import imported
+from holdfast.kernel.stored_json import BYTES, tagged
 from holdfast.kernel.typed import is_list, is_object, walked
 from holdfast.text.visible import visible
 
@@ -196,8 +197,14 @@ def like(document: Document, payload: object) -> bytes:
 
 
 def json_bytes(payload: object, indent: int | None = None) -> bytes:
-    """The payload as JSON in UTF-8; a lone surrogate becomes an escape."""
-    return text_bytes(json.dumps(payload, ensure_ascii=False, indent=indent) + "\n")
+    """The payload as JSON in UTF-8; a lone surrogate becomes an escape, and bytes their base64."""
+    text = json.dumps(payload, ensure_ascii=False, indent=indent, default=_base64)
+    return text_bytes(text + "\n")
+
+
+def _base64(value: object) -> str:
+    """Bytes as JSON has them on AWS's wire. Raises TypeError for anything else."""
+    return tagged(value)[BYTES]
 
 
 def text_bytes(text: str) -> bytes:

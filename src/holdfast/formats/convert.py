@@ -64,7 +64,8 @@ def convert(
 ) -> Written:
     """Convert the conversation, with system prompt and tools, to a request body of another format.
 
-    ``to`` names the new format and ``format`` the present one, which is detected by default. Raises
+    ``to`` names the new format and ``format`` the present one, which is detected by default. Media
+    of Converse are in base64, as in the JSON that AWS sends; boto3 wants them decoded. Raises
     FormatError for anything but a conversation, and ConfigError for an unknown format or one that
     cannot be written.
     """

@@ -15,6 +15,7 @@ from holdfast.kernel.errors import ConfigError, FormatError, HoldfastError, Inpu
 from holdfast.kernel.forks import cached_property
 from holdfast.kernel.integrity import ToolExchanges
 from holdfast.kernel.messages import Message
+from holdfast.kernel.stored_json import decoded, encoded, tagged
 from holdfast.kernel.transcript import Format
 from holdfast.memory.messages import Remembered, remembered
 from holdfast.stores.artifacts import secret_of
@@ -40,7 +41,7 @@ T = TypeVar("T")
 LineKind = Literal["message", "event"]
 
 
-_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=tagged)
 
 
 class Kept(NamedTuple):
@@ -73,7 +74,7 @@ def kept_of(position: int, line: Line, original: object, message: Message) -> Ke
 def json_of(value: object, place: str) -> str:
     """The value as compact JSON. Raises InputError, naming the place, if JSON cannot hold it."""
     try:
-        return _COMPACT.encode(value)
+        return encoded(value, _COMPACT)
     except (TypeError, ValueError, RecursionError) as fault:
         raise InputError(
             f"it cannot be kept as JSON ({fault})",
@@ -84,7 +85,7 @@ def json_of(value: object, place: str) -> str:
 
 def event_of(number: int, line: Line) -> Event:
     """The event in the line."""
-    return Event(number, time=line.time, **json.loads(line.body))
+    return Event(number, time=line.time, **decoded(line.body))
 
 
 def words_of(kept: Kept) -> str:
@@ -103,7 +104,7 @@ def with_words(kind: LineKind, line: Line, wire: Format) -> Line:
     Unchanged if nothing finds it, or it cannot be read.
     """
     try:
-        original = json.loads(line.body)
+        original = decoded(line.body)
         if kind == "event":
             if original["kind"] != "edit":
                 return line
@@ -264,7 +265,7 @@ class Thread:
             json_of(original, f"messages[{i}]")
             for i, original in enumerate(as_sent(list(originals)))
         ]
-        copies = [json.loads(body) for body in bodies]  # as they will be read again
+        copies = list(map(decoded, bodies))  # as they will be read again
         while True:
             form, start = self.form(copies), self.state.messages
             messages = form.read(copies).messages
@@ -534,7 +535,7 @@ class Thread:
 
 
 def _original(_: int, line: Line) -> tuple[Line, Any]:
-    return line, json.loads(line.body)
+    return line, decoded(line.body)
 
 
 def batches(start: int, end: int) -> Iterator[range]:
