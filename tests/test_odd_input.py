@@ -6,6 +6,7 @@ import pytest
 
 import holdfast
 from holdfast import Budget, ConfigError, FormatError, InputError
+from holdfast.compressors.pipeline import Stepwise
 from holdfast.profiles import load_profile
 from tests.formats.rules.messages import assistant, calling, tool, user
 from tests.talks import agent_run, chat, system, words
@@ -158,7 +159,7 @@ def test_a_message_of_twenty_megabytes_is_no_trouble(letter):
             "strategy: a Needy is not a strategy; give a name, an object with name and plan",
         ),
         ({"strategy": int}, "strategy: 0 is not a strategy"),
-        ({"strategy": "stepwise"}, "strategy: it cannot be made from nothing ("),
+        ({"strategy": Stepwise}, "strategy: it cannot be made from nothing ("),
         ({"strategy": lambda needed: None}, "strategy: it cannot be made from nothing ("),
         (
             {"on_failure": "explode"},

@@ -184,6 +184,14 @@ def test_whatever_the_model_passes_the_answer_is_an_error_in_words(arguments):
     assert "\n" not in answer
 
 
+@pytest.mark.parametrize("name", ["key", "lines", "pattern", "field", "offset"])
+def test_an_error_does_not_repeat_all_that_the_model_passed(name):
+    call, key = tool(LINES)
+    answer = call({"key": key, name: "[" * 100_000})
+    assert answer.startswith("error: ")
+    assert len(answer) < 500
+
+
 def test_a_long_original_comes_in_parts_that_join_to_the_whole():
     text = "".join(f"{i} {'x' * 50}\n" for i in range(2_000))
     call, key = tool(text)

@@ -17,7 +17,7 @@ from holdfast.profiles import read_profile
 from holdfast.providers.scripted import Scripted
 from holdfast.redact import masked_values
 from tests.compressors.shrink.exchanges import log, outputs, run
-from tests.formats.rules.messages import assistant, user
+from tests.formats.rules.messages import assistant, calling, tool, user
 from tests.stores.doubles import AwaitedTextStore, TextStore
 
 KEY = "sk-" + "a1B2c3D4e5F6g7H8i9J0k1L2"
@@ -326,6 +326,13 @@ def test_a_secret_in_view_that_may_not_be_masked_is_told():
     result = holdfast.compress(talk, 200, format="anthropic", strategy="trim", redact=True)
     assert talk[3] in result.messages
     assert "secrets left in parts that may not be changed: 3 openai key" in result.detail
+
+
+def test_a_secret_that_is_the_id_of_a_call_in_view_is_told():
+    talk = [user(f"Go. {log()}"), assistant("Yes."), user("On."), calling(KEY), tool(KEY, "So.")]
+    result = holdfast.compress(talk, 200, strategy="trim", redact=True)
+    assert talk[3:] == result.messages[-2:]
+    assert "secrets left in parts that may not be changed: 2 openai key" in result.detail
 
 
 def test_values_of_any_depth_and_loops_are_walked_without_end():

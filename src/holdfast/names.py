@@ -64,7 +64,6 @@ StrategyName = Literal[
     "shrink",
     "sliding_window",
     "squeeze",
-    "stepwise",
     "summarize",
     "summarizing",
     "trim",

@@ -162,7 +162,7 @@ def line_range(lines: object) -> tuple[int, int] | None:
     found = _RANGE.fullmatch(str(lines)) if isinstance(lines, str | int) else None
     if found is None:
         raise ConfigError(
-            f"{lines!r} is not a range of lines", place="lines", advice="write it as 10:80"
+            f"{lines!r:.80} is not a range of lines", place="lines", advice="write it as 10:80"
         )
     return int(found[1]), int(found[2] or found[1])
 

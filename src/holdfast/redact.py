@@ -180,6 +180,9 @@ def left(transcript: Transcript) -> str:
     """The secrets in view that could not be masked, as text; empty if there are none."""
     counts: Counter[str] = Counter()
     for message in transcript.messages:
+        ids = [call.id for call in message.calls] + [each.call_id for each in message.results]
+        for each in ids:
+            counts.update(redacted_text(each)[1])
         if message.role in ("assistant", "tool"):
             counts.update(masked_message(message.original, message.wire)[1])
         elif message.plain is None:

@@ -15,8 +15,8 @@ from tests.embedders import ScriptedEmbedder
 from tests.stores.doubles import TextStore
 from tests.talks import agent_run, chat, system
 
-WRAPPERS = {"hybrid", "stepwise"}
-"""They are nothing without other strategies."""
+WRAPPERS = {"hybrid"}
+"""It is nothing without other strategies."""
 
 
 def history():

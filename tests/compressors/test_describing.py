@@ -95,7 +95,7 @@ def test_a_pipeline_of_one_under_its_own_name_is_described_as_that_one():
     assert described(Pipeline((Trim(),), "trim")) == described(Trim())
 
 
-@pytest.mark.parametrize("name", [name for name in COMPRESSORS.table if name != "stepwise"])
+@pytest.mark.parametrize("name", COMPRESSORS.table)
 def test_every_strategy_that_can_be_named_can_be_described(name):
     description = described(COMPRESSORS.load(name)())
     presets = {"tunacode": "prune", "tunacode_history": "summarizing", "llm4s_history": "digest"}

@@ -147,6 +147,8 @@ def test_compressed_bodies_are_fitted_too(coding, packed):
     ("raw", "coding", "note"),
     [
         (b"{{{", "", "it is not JSON"),
+        (body_of(talks.chat(30))[:-1] + b', "top_p": 1e400}', "", "1e400 is no number"),
+        (body_of(talks.chat(30))[:-1] + b', "top_p": NaN}', "", "NaN is no number"),
         (b"[1]", "", "it is not a JSON object"),
         (b'{"messages": 7, "x": "' + b"y" * 9_000 + b'"}', "", ""),
         (b"not gzip" * 2_000, "gzip", "this is not gzip"),

@@ -10,10 +10,17 @@ from tests.talks import METER, agent_run, settled, system, tool, user, words
 
 
 def test_nobody_has_so_many_tokens():
-    with pytest.raises(ConfigError, match=r"^budget: 1000.* give a positive number"):
-        Budget.of(10**400)
+    for number in (10**400, 10**30, str(10**30)):
+        with pytest.raises(ConfigError, match=r"^budget: .* is more than any model takes; give"):
+            Budget.of(number)
     with pytest.raises(ConfigError, match="^window: "):
         Budget(window=10**400, headroom=0.1)
+
+
+@pytest.mark.parametrize("kind", ["int64", "uint16"])
+def test_a_whole_number_of_numpy_is_a_number_of_tokens(kind):
+    numpy = pytest.importorskip("numpy")
+    assert Budget.of(getattr(numpy, kind)(8_000)) == Budget(limit=8_000)
 
 
 @pytest.mark.parametrize("value", ["yes", None, 1])

@@ -125,7 +125,6 @@ def test_an_unknown_profile_names_the_known_ones():
             '[[steps]]\nstrategy = "tunacode"\nx = 1',
             "4: steps[0].x: there is no such key; nothing can be set here",
         ),
-        ('[[steps]]\nstrategy = "stepwise"', "2: steps[0]: these knobs do not fit"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_place(key, refused):

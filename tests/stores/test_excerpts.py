@@ -164,7 +164,7 @@ class TestFields:
         with pytest.raises(InputError) as refused:
             field_of(ORDERS, path)
         assert str(refused.value).endswith(line)
-        assert str(refused.value).startswith(f"field {path!r}: ")
+        assert str(refused.value).startswith(f"field {path!r:.80}: ")
 
     def test_of_many_names_the_first_are_shown(self):
         with pytest.raises(InputError, match=r"there are n0, n1, .*, n19 and 980 more$"):

@@ -21,7 +21,6 @@ COMPRESSORS = Registry(
         squeeze holdfast.compressors.squeeze:Squeeze
         sliding_window holdfast.compressors.window:SlidingWindow
         hybrid holdfast.compressors.pipeline:Pipeline
-        stepwise holdfast.compressors.pipeline:Stepwise
         trim holdfast.compressors.trim:Trim
     """),
     aliases=rows("""

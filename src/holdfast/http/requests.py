@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from hashlib import sha256
+from math import isfinite
 from typing import Any, Literal, NamedTuple, TypedDict, cast
 from urllib.parse import unquote
 
@@ -238,11 +239,18 @@ def read_object(text: bytes) -> Object:
         found: object = msgspec.json.decode(text)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         try:  # the standard library also accepts lone surrogates
-            found = json.loads(text)
+            found = json.loads(text, parse_float=_finite, parse_constant=_finite)
         except (ValueError, RecursionError) as fault:
             raise InputError(f"it is not JSON ({fault_line(fault):.80})", place="body") from fault
     if not is_object(found):
         raise InputError("it is not a JSON object", place="body")
+    return found
+
+
+def _finite(number: str) -> float:
+    """The number. Raises ValueError for one that JSON could not be written with again."""
+    if not isfinite(found := float(number)):
+        raise ValueError(f"{number:.20} is no number that can be sent on")
     return found
 
 

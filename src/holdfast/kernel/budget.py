@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from math import inf
+from numbers import Integral
 from typing import Annotated, TypeGuard, cast
 
 from .errors import ConfigError
@@ -28,7 +29,7 @@ Tokens = Annotated[
 """From 1, since nothing fits into 0 tokens."""
 
 _WRITTEN = re.compile(
-    r"(\d{1,3}(?:[,_]\d{3})*|\d{1,15}|\d{1,6}\.\d{1,6}(?=[km]))([km]?)", re.ASCII | re.IGNORECASE
+    r"(\d{1,3}(?:[,_]\d{3})*|\d{1,99}|\d{1,6}\.\d{1,6}(?=[km]))([km]?)", re.ASCII | re.IGNORECASE
 )
 _SCALE = {"": 1, "k": 1_000, "m": 1_000_000}  # decimal, as vendors write windows
 
@@ -45,6 +46,8 @@ def tokens_in(text: str) -> int | None:
 def written_tokens(text: str, least: int = 0, place: str = "") -> int:
     """At least so many tokens from text. Raises ConfigError for other texts."""
     number, advice = tokens_in(text), "give one such as 8000 or 8k"
+    if text.rstrip().endswith("%"):
+        advice += "; for a share of a model's window, name the model and the rest as headroom"
     if number is None or number < least:
         problem = f"{text!r:.40} is not a positive number of tokens"
         raise ConfigError(problem, place=place, advice=advice)
@@ -93,6 +96,13 @@ class Budget:
             return cls()
         if isinstance(budget, str):
             budget = written_tokens(budget, place="budget")
+        given = cast("object", budget)  # such as a number of numpy
+        if not isinstance(given, int) and isinstance(given, Integral):
+            given = budget = int(given)
+        if is_whole(given, MOST + 1):
+            raise ConfigError(
+                "it is more than any model takes", place="budget", advice="give one such as 8k"
+            )
         check_type(budget, Tokens, "budget")
         return cls(limit=budget)
 

@@ -106,7 +106,7 @@ class NotFoundError(StoreError):
         self, key: str, *, where: str = "this store; check the key and the thread"
     ) -> None:
         self.key = key
-        super().__init__(f"there is no {key!r} in {where}")
+        super().__init__(f"there is no {key!r:.80} in {where}")
 
 
 class CorruptError(StoreError):

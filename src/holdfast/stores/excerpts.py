@@ -29,7 +29,7 @@ def field_of(text: str, path: str) -> str:
     the number of the line, from 0. If an object repeats a name, the last value counts. Raises
     ConfigError for a malformed path, and InputError if the text is not JSON or has no such field.
     """
-    place, advice = f"field {path!r}", "read it by lines or by pattern"
+    place, advice = f"field {path!r:.80}", "read it by lines or by pattern"
     steps = parse_path(path)
     try:
         value = _value_at(text, steps)
@@ -53,8 +53,8 @@ def parse_path(path: str) -> list[str]:
         step = STEP.match(path, at)
         if step is None:
             raise ConfigError(
-                f"{path[at:]!r} is not understood",
-                place=f"field {path!r}",
+                f"{path[at:]!r:.80} is not understood",
+                place=f"field {path!r:.80}",
                 advice='a path is written a.b[3].c, a name with signs in it ["so"]',
             )
         name, number, quoted = step.groups()
@@ -83,7 +83,7 @@ def _child(text: str, parent: slice, step: str) -> slice:
     sign = text[parent.start]
     if sign not in "[{":
         raise InputError(
-            f"there is no {step!r} in a value that is not an object or an array",
+            f"there is no {step!r:.80} in a value that is not an object or an array",
             advice="shorten it",
         )
     inside = slice(parent.start + 1, parent.stop - 1)
@@ -94,7 +94,7 @@ def _child(text: str, parent: slice, step: str) -> slice:
     if step not in members:
         more = f" and {len(members) - LISTED:,} more" if len(members) > LISTED else ""
         known = ", ".join(list(members)[:LISTED]) or "no fields"
-        raise InputError(f"there is no {step!r}", advice=f"there are {known}{more}")
+        raise InputError(f"there is no {step!r:.80}", advice=f"there are {known}{more}")
     return members[step]
 
 
@@ -103,7 +103,7 @@ def _nth(items: Sequence[slice], step: str) -> slice:
         return items[int(step)]
     except (ValueError, IndexError) as fault:
         raise InputError(
-            f"there is no item {step!r}", advice=f"there are {len(items):,}, counted from 0"
+            f"there is no item {step!r:.80}", advice=f"there are {len(items):,}, counted from 0"
         ) from fault
 
 
@@ -197,8 +197,8 @@ def _matcher(pattern: str) -> Callable[[str], bool]:
         compiled = re2.compile(_utf8(pattern), options)
     except re2.error as fault:
         raise ConfigError(
-            fault.args[0].decode("utf-8", "replace"),
-            place=f"pattern {pattern!r}",
+            fault.args[0].decode("utf-8", "replace")[:80],
+            place=f"pattern {pattern!r:.80}",
             advice="a pattern is a regular expression of RE2, "
             "without look-around and back-references",
         ) from fault

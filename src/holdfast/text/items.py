@@ -9,7 +9,7 @@ from .json_values import Value, dump, parse
 from .memo import Memo
 from .opaque import elide
 
-TIES = frozenset({"id", "call_id", "tool_call_id", "tool_use_id"})
+TIES = frozenset({"id", "call_id", "tool_call_id", "tool_use_id", "toolUseId"})
 """Fields that tie a tool call to its result."""
 _NAMES = ("name", "tool_name", "type", "part_kind")
 """Fields with the name of an item, the most specific first."""
