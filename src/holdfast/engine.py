@@ -385,6 +385,8 @@ def finish(job: Job, plan: Plan) -> CompressionResult:
     tokens = steps[-1].after if steps else job.tokens
     met = tokens <= job.allowance.limit
     status, reason = _verdict(job, steps, met=met)
+    known = (inner.smallest for _, inner in plan.leaves(job.compressor.name))
+    least = min(filter(None, known), default=tokens)
     usage, net = job.runtime.usage(), None
     if job.costs is not None and usage.cost is not None:
         pairs = zip(job.transcript.messages, now.messages, strict=False)
@@ -401,7 +403,7 @@ def finish(job: Job, plan: Plan) -> CompressionResult:
         reason=reason,
         detail=_detail(job, steps, tokens, left(now) if redaction else "", met=met),
         degraded=job.runtime.trouble is not None or any(step.status == "failed" for step in steps),
-        smallest=None if met else job.budget.limit_for(tokens),
+        smallest=None if met else job.budget.limit_for(min(least, tokens)),
         accuracy=meter.accuracy(job.transcript),
         counter=meter.counter.name,
         strategy=described(job.compressor),

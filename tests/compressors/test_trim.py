@@ -4,6 +4,7 @@ import re
 import pytest
 
 import holdfast
+from holdfast import Budget
 from holdfast.compressors.summaries import mark
 from holdfast.compressors.trim import Trim
 from holdfast.stores.in_process import InProcessStore
@@ -386,8 +387,23 @@ def test_the_smallest_budget_that_is_told_can_be_met():
     ]
     options = {"pin": [3], "format": "anthropic"}
     smallest = trimmed(messages, 20, **options).smallest
-    assert smallest == 152
+    assert smallest == 151
     assert trimmed(messages, smallest, **options).tokens == smallest
+
+
+@pytest.mark.parametrize("profile", ["fast", "balanced", "economy"])
+@pytest.mark.parametrize(
+    "messages", [holdfast.sample(), chat(6, 40), [system(words(50)), user("go"), *exchange(0, 90)]]
+)
+@pytest.mark.parametrize("target", [None, 0.5])
+def test_no_smaller_budget_does_than_the_one_that_is_told(messages, profile, target):
+    def fitted(limit):
+        return holdfast.compress(messages, Budget(limit=limit, target=target), profile=profile)
+
+    smallest = fitted(10).smallest
+    assert {fitted(limit).smallest for limit in range(10, smallest, 7)} == {smallest}
+    assert not fitted(smallest - 1).budget_met
+    assert all(fitted(limit).budget_met for limit in range(smallest, smallest + 60))
 
 
 @pytest.mark.parametrize("budget", range(70, 200, 10))

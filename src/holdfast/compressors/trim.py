@@ -1,8 +1,10 @@
 """The last step: meets the budget, or reports that it cannot be met."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Configured, Plan
@@ -77,12 +79,28 @@ class Trim(Configured):
         work = _TrimWork(self, transcript, allowance, target)
         if work.excess <= 0:
             return Plan.skip("within_budget", "it fits already")
-        work.fit(transcript.protected.union(newest(transcript, self.keep_recent)))
+        firm = transcript.protected.union(newest(transcript, self.keep_recent))
+        work.fit(firm)
         edits = tuple(work.edits())
         if not edits:
             return Plan.skip("nothing_may_go", "every message must stay")
         clamps_words = any(edit.reason == _WORDS for edit in edits)
-        return Plan(edits, reason="trimmed", detail=_WORDS if clamps_words else "")
+        detail, smallest = _WORDS if clamps_words else "", None
+        if work.excess > max(0, allowance.limit - target):
+            smallest = self._smallest(work, firm)
+        return Plan(edits, reason="trimmed", detail=detail, smallest=smallest)
+
+    def _smallest(self, missed: _TrimWork, firm: frozenset[int]) -> int:
+        """The smallest budget that would do, which leaves hardly a word of what may be cut."""
+        least = missed.shortest(missed.everything(), 1)
+        while least < missed.target + missed.excess:
+            allowance = replace(missed.allowance, limit=least)
+            work = _TrimWork(self, missed.transcript, allowance, least)
+            work.fit(firm)
+            if work.excess <= 0:
+                break
+            least += work.excess
+        return min(least, missed.target + missed.excess)
 
 
 class _TrimWork:
@@ -139,7 +157,7 @@ class _TrimWork:
             return
         self.drop_preferred(firm, kept)
         everything = self.everything()
-        least = 1 if self.shortest(everything, 1) <= self.target else _LAST
+        least = 1 if self.shortest(everything, 1) <= self.allowance.limit else _LAST
         for parts in (self.clampable(self.staying, last=True), everything):
             # Repeated only if the counts of parts do not add up to the count of their message.
             while self.excess > 0 and self.clamp(parts, self.staying, self.target, least):

@@ -30,6 +30,7 @@ class Plan:
     """The edits of a strategy, or the plans of a pipeline's steps in order.
 
     ``reason`` is a short code (``within_budget``, ``strategy_failed``), ``detail`` a sentence.
+    ``smallest`` is the smallest budget that would do, if the strategy knows it and it was missed.
     """
 
     edits: tuple[Edit, ...] = ()
@@ -37,6 +38,7 @@ class Plan:
     reason: str = ""
     detail: str = ""
     steps: tuple[tuple[str, Plan], ...] = ()
+    smallest: int | None = field(default=None, compare=False, repr=False)
     fault: Exception | None = field(default=None, compare=False, repr=False)
     applied: Applied | None = field(default=None, compare=False, repr=False)
     """The result of applying the edits, if the caller of the strategy has applied them."""
