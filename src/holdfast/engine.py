@@ -263,8 +263,9 @@ def prepare(
             opens=tokens > trigger,  # a vendor's package is imported only if it will be used
         )
     share = step if step is not None else stated.step or profile.step
-    kept = options.get("store")
-    store = None if kept is None else open_store(kept)
+    store = options.get("store")
+    if isinstance(store, str) or (store is not None and known is None):  # a session's is open
+        store = open_store(store)
     talk = messages if isinstance(messages, Conversation) else None
     return Job(
         payload=talk.holding(payload) if talk else payload,

@@ -238,3 +238,13 @@ def _said(
         function: Function = "material" if is_material else "words"
         yield StreamEvent(function, by, passage, at, number, act, failed, opening)
         opening = 0
+
+
+def outcomes_of(events: Events) -> dict[int, int]:
+    """The number of the last outcome of each act, or of what may be one."""
+    return {event.act: n for n, event in enumerate(events) if event.act >= 0}
+
+
+def nobody_acts(events: Events) -> bool:
+    """Whether this is a talk, in which answers are what it comes to, and not what acts use."""
+    return not any(event.function == "act" for event in events)

@@ -10,7 +10,8 @@ from random import Random
 import pytest
 
 import holdfast
-from holdfast.compressors.notes import Candidates, done_again, telling_of
+from holdfast.compressors.acts_done import done_again
+from holdfast.compressors.notes import Candidates, telling_of
 from holdfast.compressors.summaries import written as notes
 from holdfast.formats import read
 from holdfast.formats.convert import convert

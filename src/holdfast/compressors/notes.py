@@ -5,7 +5,6 @@ Notes have a fixed order: first the user's words, then the steps, each outcome u
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from itertools import chain, repeat
 from math import fsum, inf
 from typing import NamedTuple
@@ -25,14 +24,13 @@ from holdfast.selection import (
     with_context,
     worth_of,
 )
-from holdfast.stream import UNCLEAR, Events, Function, StreamEvent
+from holdfast.stream import UNCLEAR, Events, Function, StreamEvent, nobody_acts, outcomes_of
 from holdfast.text.acts import pieces_of_act
 from holdfast.text.fit import FIRST_GUESS, Cost, Numbers, beginning, filled
 from holdfast.text.importance import alarm
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import (
     Form,
-    Look,
     Piece,
     Reading,
     Telling,
@@ -43,6 +41,7 @@ from holdfast.text.pieces import (
     things,
 )
 
+from . import acts_done
 from .summaries import Told, lines_of, under_their_acts
 
 # the pieces of events
@@ -176,17 +175,8 @@ _PLAIN = 0.5
 _SELDOM, _MOST_SELDOM = 0.13, 2.0
 # pieces at either end of a long message, which its sender typed; half and double kept as much
 _ENDS = 2
-_AGAIN = 0.9  # share of the names of an act; 0.8 kept as much
 _MOST_LINES = 0.5  # share of the characters of lines; 0.25 and 0.75 kept as much
 _MOST_NAMES = 0.5  # share of the names; 0.25, 0.75 and 1 kept as much
-# share of the ids in what an act returns that may be new if it was done for what it changes; of
-# made-up runs with 416 such outcomes .83 are told at 30% and .70 at 15% instead of .74 and .64
-_NEWS = 0.25
-_LISTING = 3  # rows that begin alike, of which acts may take one after the other
-# times the value of a row that was taken, and of one that nobody has named. In ten kinds of made-up
-# runs .767 of what comes next is kept at 30% and .662 at 15% instead of .720 and .648, with 2 for
-# the second .781 and .678, but less of agents that write acts as text and of customer service
-_DONE, _TO_BE_DONE = 0.5, 1.5
 _NEARLY_ALL = 0.8  # share of the tokens of all candidates that are of one text; 0.9 kept as much
 
 
@@ -223,8 +213,10 @@ class Candidates:
         }
         """The numbers of the acts that failed."""
         self.tellings = _tellings(events, room * MOST, question)
-        again = done_again(events, self.tellings)
-        numbers = sorted(set(among) - _superseded(events, self.tellings, again))
+        is_talk = nobody_acts(events)
+        again = {} if is_talk else acts_done.done_again(events, self.tellings)
+        superseded = again and acts_done.superseded(events, self.tellings, again)
+        numbers = sorted(set(among).difference(superseded))
         rows = [self.tellings[number] for number in numbers]
         tokens = [rate(events[number]) for number in numbers]
 
@@ -238,15 +230,18 @@ class Candidates:
         pieces, self._under = in_context(events, self.tellings, numbers)
 
         uses = uses_of(events, self.tellings)
-        self._turns = self._by_turn(uses)
         self._put_before(again)
         self._note_older_versions()
         self._put_under_later(uses)
         self._bonus = self._said(numbers, uses)
-        changes = _changes(events, self.tellings, uses)
-        for place, piece in enumerate(self.found):
-            if not piece.number and piece.event not in again:
-                self._bonus[place] += changes.get(piece.event, 0.0)
+        self._turns = [1.0] * len(self.found)
+        if not is_talk:
+            changes = acts_done.changes(events, self.tellings, uses)
+            turns = acts_done.turns(events, self.tellings, uses)
+            self._turns = [turns.get(piece, 1.0) for piece in self.found]
+            for place, piece in enumerate(self.found):
+                if not piece.number and piece.event not in again:
+                    self._bonus[place] += changes.get(piece.event, 0.0)
         answers = self._answers(pieces, question, share)
         self._bonus = [said + asked for said, asked in zip(self._bonus, answers.bonus, strict=True)]
         self._tells = [(*own, *more) for own, more in zip(self._tells, answers.tells, strict=True)]
@@ -375,36 +370,6 @@ class Candidates:
         self._headings = {n for n in above if n in self._older or not self._tells[n]}
         """Those that give others their context, and tell nothing themselves."""
 
-    def _by_turn(self, uses: Mapping[str, Use]) -> list[float]:
-        """What the value of each candidate is multiplied by, where acts go through a listing.
-
-        The rows of a listing begin with ids that look alike. What an act has named since is done
-        and may be out of date, and what nobody has named is yet to be done.
-        """
-        events, tellings = self.events, self.tellings
-        acts = [(n, tellings[n]) for n, event in enumerate(events) if event.function == "act"]
-        # the first act that names an id; of one that was known before the listing it is none of it
-        taken = {
-            name: number
-            for number, act in reversed(acts)
-            if act.tells
-            for name in act.ids.intersection(act.tells[0])
-        }
-        turns = [1.0] * len(self.found)
-        listings = defaultdict[tuple[int, Look], list[int]](list)
-        for place, (piece, names) in enumerate(zip(self.found, self._tells, strict=True)):
-            is_row = names and names[0] in tellings[piece.event].ids
-            if is_row and events[piece.event].function == "outcome":
-                listings[piece.event, look(names[0])].append(place)
-        for (event, _), rows in listings.items():
-            done = [row for row in rows if taken.get(self._tells[row][0], -1) > event]
-            if done and len(rows) >= _LISTING:
-                for row in rows:
-                    turns[row] = 1.0 if uses[self._tells[row][0]].by_agent else _TO_BE_DONE
-                for row in done:
-                    turns[row] = _DONE
-        return turns
-
     def _put_before(self, again: Mapping[int, int]) -> None:
         """Put acts that are done ``again`` under what is new in the newest outcome.
 
@@ -502,50 +467,6 @@ def _rarity(uses: Mapping[str, Use], plain: float) -> dict[str, float]:
     }
 
 
-def nobody_acts(events: Events) -> bool:
-    """Whether this is a talk, in which answers are what it comes to, and not what acts use."""
-    return not any(event.function == "act" for event in events)
-
-
-def _superseded(events: Events, tellings: Sequence[Telling], again: Mapping[int, int]) -> set[int]:
-    """The numbers of acts that are done ``again``, and of their outcomes: the newest are enough.
-
-    An act stays whose outcome tells more than that it succeeded or failed, and than that of the
-    later act.
-    """
-    found: set[int] = set()
-    outcomes, names = outcomes_of(events), [telling.names.keys() for telling in tellings]
-    for number, last in again.items():
-        outcome = outcomes.get(number, number)
-        is_clear = events[outcome].function == "outcome"  # else a person may have said it
-        is_short = outcome == number or (is_clear and len(tellings[outcome].numbers) <= 1)
-        newest = outcomes.get(last, last)
-        if is_short or events[outcome].failed or names[outcome] <= names[newest]:
-            found |= {number, outcome}
-    return found
-
-
-def _changes(
-    events: Events, tellings: Sequence[Telling], uses: Mapping[str, Use]
-) -> dict[int, float]:
-    """The value of acts that were done for what they change, and of what is said of it.
-
-    They return hardly an id that was not named before. What they name is told by what listed it,
-    and only the act tells that it is done.
-    """
-    worth: dict[int, float] = {}
-    for act, number in outcomes_of(events).items():
-        telling, outcome = tellings[number], events[number]
-        if outcome.function != "outcome" or outcome.failed or not telling.names:
-            continue
-        fresh = sum(uses[name].first == number for name in telling.ids)
-        if fresh <= max(1, _NEWS * len(telling.ids)):
-            worth[act] = table().changed
-            if len(telling.numbers) == 1:
-                worth[number] = table().changed / 2
-    return worth
-
-
 def rewritten(events: Events, tellings: Sequence[Telling]) -> dict[PieceOfEvent, bool]:
     """The pieces of which a later version has the words (True), or others in their place (False).
 
@@ -578,31 +499,6 @@ def rewritten(events: Events, tellings: Sequence[Telling]) -> dict[PieceOfEvent,
             if is_repeated or named >= _MOST_NAMES * len(told):
                 older[PieceOfEvent(number, telling.numbers[place])] = is_repeated
     return older
-
-
-def outcomes_of(events: Events) -> dict[int, int]:
-    """The number of the last outcome of each act, or of what may be one."""
-    return {event.act: n for n, event in enumerate(events) if event.act >= 0}
-
-
-def done_again(events: Events, tellings: Sequence[Telling]) -> dict[int, int]:
-    """For each act that is done again later, the newest that does the same.
-
-    It has the same ids, and nearly the same words.
-    """
-    newest: dict[tuple[str, AbstractSet[str]], int] = {}
-    again: dict[int, int] = {}
-    for number, event in reversed([*enumerate(events)]):
-        if event.function != "act":
-            continue
-        names, ids = tellings[number].done, tellings[number].ids
-        keys = (event.by, names), (event.by, ids)
-        for last in filter(None, map(newest.get, keys)):
-            others = tellings[last].done
-            if len(names & others) >= _AGAIN * len(names | others):
-                again.setdefault(number, last)
-        newest |= dict.fromkeys(keys, again.get(number, number))
-    return again
 
 
 def _tellings(events: Events, most: float, question: str) -> list[Telling]:

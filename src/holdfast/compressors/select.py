@@ -21,11 +21,11 @@ from holdfast.kernel.messages import Text, Texts, ToolResult
 from holdfast.kernel.transcript import Transcript, legal, unit_of
 from holdfast.kernel.typed import Fraction
 from holdfast.selection import table, typed_of, until
-from holdfast.stream import StreamEvent, events_of
+from holdfast.stream import StreamEvent, events_of, nobody_acts
 from holdfast.text.fit import filled, head_tail, water_level
 from holdfast.text.pieces import writer
 
-from .notes import IDLE, NEARER, Candidates, nobody_acts, rates
+from .notes import IDLE, NEARER, Candidates, rates
 from .references import Place, Reference, before_reference, key_in, note, save_messages
 from .summaries import (
     HEADING,
