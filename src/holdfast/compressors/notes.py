@@ -62,7 +62,7 @@ _WHOLE = Shortlist()
 def telling_of(event: StreamEvent, limits: Shortlist = _WHOLE, *, alike: bool = False) -> Telling:
     """The pieces of the event; ``limits`` says which of a longer text are ranked.
 
-    ``alike``: it is an act, and the line on it is that on another act.
+    ``alike``: it is an act whose first line is also that of another act.
     """
     name = event.by if event.function == "act" else ""
     return _telling((event.function, name, event.content, limits, alike))
@@ -373,7 +373,7 @@ class Candidates:
     def _put_before(self, again: Mapping[int, int]) -> None:
         """Put acts that are done ``again`` under what is new in the newest outcome.
 
-        It is the state of now, and what they returned before is that no more.
+        It is the present state, and what they returned before is out of date.
         """
         outcomes, places = outcomes_of(self.events), defaultdict[int, list[int]](list)
         for place, piece in enumerate(self.found):

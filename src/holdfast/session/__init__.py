@@ -497,9 +497,9 @@ class Session(ClosedAfterUse):
         clock = arguments.clock(options.own.clock)
         self._thread = Thread(arguments.thread(thread), store, clock, options.meter, options.format)
         vectors = MessageVectors.of(self._thread, wanted=options.own.vectors)
-        self._past = Past(self._thread, vectors, options.tells)
+        self._past = Past(self._thread, vectors, options.mask)
         self._last_fit = LastFit(grows=self._thread.state.messages > 0)
-        self._facts = FactReader(self._thread, options.tells)
+        self._facts = FactReader(self._thread, options.mask)
         self._tiers = ThreadTiers(self._thread, options)
         self._upkeep = Upkeep(self._lock, self._tiers, options)
 

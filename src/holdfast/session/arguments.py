@@ -249,7 +249,7 @@ class SessionOptions:
             if not isinstance(condenser, AskingCondenser):
                 condenser = forms.ModelCondenser(condenser)
             self.forming = forms.FormRequests(condenser, self.lineup, self.redacts)
-        self.tells = concealing(redacts=profile.redact)
+        self.mask = concealing(redacts=profile.redact)
         """Masks them in what is repeated from the thread."""
         self.trigger = profile.trigger
         """The profile's trigger of a compaction, for a budget without one."""

@@ -179,7 +179,7 @@ class Past:
 
     thread: Thread
     vectors: VectorSource | None
-    tells: Callable[[str], str]
+    mask: Callable[[str], str]
     """Masks the secrets of a text, if they are to be masked."""
 
     def _retrieval(self, out: Sequence[Span]) -> Retrieval:
@@ -200,7 +200,7 @@ class Past:
         for hit in hits:
             text = texts.get(hit.position)
             if hit.score > 0 and text:
-                seen, told = kept[hit.position].remembered, self.tells(text)
+                seen, told = kept[hit.position].remembered, self.mask(text)
                 found.append(Recalled(hit.position, hit.score, told, hit.why, seen.role, seen.said))
         return found
 
@@ -254,10 +254,10 @@ class Past:
         if hits and least:
             room = int(room * min(1.0, scores[hits[0]] / _SURE) ** 2)
         for place in hits:
-            messages[place] = replace(messages[place], text=self.tells(messages[place].text))
+            messages[place] = replace(messages[place], text=self.mask(messages[place].text))
         for place in self._returned([at for at in hits if messages[at].role == "user"]):
             messages[place] = replace(messages[place], role="tool", speaker="")
-        name = partial(author, self.thread, tells=self.tells)
+        name = partial(author, self.thread, mask=self.mask)
         count = self.thread.meter.text
         excerpts = pack(hits, messages, room, count, question=asked.brief, whole=whole, name=name)
         chosen: list[Recalled] = []
@@ -435,7 +435,7 @@ class FactReader:
     """The facts of one thread, without those that a user deleted."""
 
     thread: Thread
-    tells: Callable[[str], str]
+    mask: Callable[[str], str]
     _ledger: Ledger | None = None
     _next: int = 0
     _rewordings: int = 0
@@ -454,7 +454,7 @@ class FactReader:
         said = (kept for kept in self.thread.forwards(start) if not kept.message.results)
         for kept in said:
             seen = as_remembered(kept, state)
-            fresh = facts.facts_in(replace(seen, text=self.tells(seen.text)))
+            fresh = facts.facts_in(replace(seen, text=self.mask(seen.text)))
             ledger = ledger.adding(
                 fact for fact in fresh if fact.position >= forgotten.get(fact.key, 0)
             )

@@ -108,7 +108,7 @@ def notes_text(thread: Thread, options: SessionOptions, limit: int) -> str:
     if not thread.state.notes:
         return ""
     count = options.meter.text
-    notes = list(map(options.tells, thread.state.notes.values()))
+    notes = list(map(options.mask, thread.state.notes.values()))
     level = max(1, water_level(map(count, notes), limit // 2))
     told = (note if count(note) <= level else head_tail(note, level, count) for note in notes)
     return "\n".join([_IN_MIND, *(f"- {note}" for note in told), ""])
@@ -183,8 +183,8 @@ class RecentTurns:
         """The messages for the next part: those that the last part had or noted, and newer ones.
 
         The newest of the messages that it dropped are tried again if there is room. If there are
-        too many, the oldest go that are not a user's. Without a last part, or if there are still
-        too many, these are the newest messages of the thread.
+        too many, the oldest messages go, but a user's stay. Without a last part, or if there are
+        still too many, these are the newest messages of the thread.
         """
         thread, made, reach = self.thread, self.state.made, int(self.room * _FAR)
         far = self.start(reach) if self.state.tokens > reach else 0  # 0 for a short thread

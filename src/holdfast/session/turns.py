@@ -44,7 +44,7 @@ def as_remembered(kept: Kept, state: State) -> Remembered:
     return replace(seen, speaker="", header=seen.text.rindex(seen.speaker, 0, seen.header))
 
 
-def author(thread: Thread, message: Remembered, tells: Callable[[str], str]) -> str:
+def author(thread: Thread, message: Remembered, mask: Callable[[str], str]) -> str:
     """The author of a message; for results, the shortened calls if these are near."""
     who, at = speaker_of(message), message.position
     if (
@@ -53,7 +53,7 @@ def author(thread: Thread, message: Remembered, tells: Callable[[str], str]) -> 
         or not thread.read([at])[at].message.results
     ):
         return who
-    told = ", ".join(called(call.name, tells(call.arguments)) for call in calls_of(thread, at))
+    told = ", ".join(called(call.name, mask(call.arguments)) for call in calls_of(thread, at))
     tools = f"Tool {told}".rstrip()
     return tools if message.role == "tool" else f"{tools} and {who}"
 

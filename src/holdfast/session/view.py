@@ -261,7 +261,7 @@ class Fit:
         asked_before = len(self.last_fit.calls)
         searches = not self._only_agrees(asked)
         if searches:
-            room = self._room_for_past(asked, self.room - self.limit + most, scope)
+            room = self._room_for_past(asked, most - self.recent.fixed_tokens, scope)
             past = self._search_past(asked, room, self._shown(scope))
         goes_on = self.last_fit.grows or state.made is not None  # here, or in an earlier process
         target = min(most, self.limit - (self._growth() if goes_on else 0))
@@ -291,7 +291,8 @@ class Fit:
     def _growth(self) -> int:
         """Tokens to leave free for growth.
 
-        0 if they hold few messages: the view would be made anew nearly as often, with less in it.
+        0 if that would hold only a few messages: views would be made anew nearly as often, with
+        less in them.
         """
         free = int(self.room * _GROWTH)
         newest = list(islice(self.thread.backwards(), NEWEST))
