@@ -1227,3 +1227,103 @@ def test_what_a_program_adds_stands_behind_what_a_person_said():
     _, _, transcript = read(framed(), "openai", None)
     first = [e.function for e in events_of(transcript.messages, {}) if e.message == 0]
     assert first == ["words", "material"]
+
+
+def named(name, said, **more):
+    return {"role": "user", "content": said, "name": name} | more
+
+
+PLANS = ["Next is part {}, please open it.", "Part {} looks odd, I would compare it with its twin."]
+ROWS = ["alpha {0}1\nbeta {0}7", "drwx 3 root root\n-rw- {0} root", "sda1 /mnt {0}0%\nsdb1 /srv 7%"]
+
+
+def group_chat(plans=PLANS, rows=ROWS, rounds=4):
+    """A group in which an agent's code is run by a program, and others plan and judge."""
+    messages = [named("Owner", "Why do the totals differ? Never change a file under /raw.")]
+    for number in range(1, rounds + 1):
+        planned = [named(f"Agent{at}", plan.format(number)) for at, plan in enumerate(plans)]
+        code = f"I open it.\n\n```sh\ncat /raw/part{number}.txt\n```"
+        messages += planned
+        messages += [{"role": "assistant", "content": code, "name": "Coder"}]
+        messages += [named("Runner", f"exit code: 0\n{rows[number % len(rows)].format(number)}")]
+    return messages
+
+
+def who_speaks(messages):
+    """Who is heard in each message, the last event of it."""
+    _, _, transcript = read(messages, "openai", None)
+    return {e.message: (e.function, e.by) for e in events_of(transcript.messages, {})}
+
+
+def test_in_a_group_chat_programs_return_agents_talk_and_only_people_are_the_user():
+    messages = group_chat()
+    messages[9:9] = [named("Owner", "And leave out part 3 everywhere.")]
+    found = who_speaks(messages)
+    who = {
+        "Owner": ("words", "user"),
+        "Runner": ("outcome", "tool"),
+        "Coder": ("act", ""),
+        "Agent0": ("words", "assistant"),
+        "Agent1": ("words", "assistant"),
+    }
+    assert [found[at] for at in range(len(messages))] == [who[each["name"]] for each in messages]
+
+
+def test_what_a_program_of_a_group_returns_belongs_to_the_last_act_wherever_it_comes():
+    late = group_chat()
+    for at in (4, 8, 12):  # another speaks before the program returns
+        late[at], late[at + 1] = late[at + 1], late[at]
+    late[-1]["content"] = "exit code: 1\nTraceback (most recent call last):\nKeyError: 'total'"
+    _, _, transcript = read(late, "openai", None)
+    events = events_of(transcript.messages, {})
+    outcomes = [event for event in events if event.function == "outcome"]
+    assert [events[event.act].message for event in outcomes] == [3, 7, 11, 15]
+    assert [event.failed for event in outcomes] == [False, False, False, True]
+
+
+def test_a_program_is_known_by_a_line_that_nearly_all_its_messages_have():
+    rows = ["Done.", "total 88\nsda1 70%", "Part {} has no more rows than before.", "OK"]
+    head = "The script ran, then stopped with code: 0\nIts output was:\n"
+    messages = group_chat(rows=[head + row for row in rows])
+    found = who_speaks(messages)
+    names = [each["name"] for each in messages]
+    assert {found[at] for at, name in enumerate(names) if name == "Runner"} == {("outcome", "tool")}
+
+
+@pytest.mark.parametrize(
+    ("said", "pasted"),
+    [
+        (["ok", "approved 2931", "+1", "162 yes"], ""),
+        (["hello all,\nplease take part 3 first", "hello all,\nand 17 kg"] * 2, ""),
+        (["Why does it fail like this?"] * 4, f"{LOG}\n\n"),
+    ],
+    ids=["short", "greeting", "logs with a question"],
+)
+def test_people_who_write_briefly_or_paste_logs_stay_users_in_a_channel(said, pasted):
+    messages = group_chat(plans=["Let us look at part {}, please."])
+    places = [at for at, each in enumerate(messages) if each["name"] == "Coder"][:4]
+    for at, text in reversed([*zip(places, said, strict=True)]):
+        messages[at:at] = [named("Owner", "Go on please."), named("Jonas", pasted + text)]
+    talk = [each for each in messages if each["name"] not in {"Runner", "Coder"}]
+    answer = {"role": "assistant", "content": "I see, thanks."}
+    found = who_speaks([each for said in talk for each in (said, answer)])
+    assert {each for at, each in found.items() if at % 2 == 0} == {("words", "user")}
+
+
+def test_beside_calls_a_program_makes_nobody_an_agent_and_answers_no_call_again():
+    alert = "[FIRING:{0}] disk of box{0} full\nsda1 /mnt 9{0}%\nhost: box{0}.example"
+    messages = [named("Tuuli", "Please look after the boxes with Jonas and me.")]
+    for number in range(1, 5):
+        call = {"id": f"c{number}", "type": "function"}
+        call["function"] = {"name": "df", "arguments": f'{{"box": {number}}}'}
+        messages += [
+            named("Alerts", alert.format(number)),
+            named("Jonas", f"Not box{number}, it is mine."),
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{number}", "content": "sda1 99%"},
+        ]
+    found = who_speaks(messages)
+    assert [found[at] for at in (1, 2, 5, 6)] == [("outcome", "tool"), ("words", "user")] * 2
+    _, _, transcript = read(messages, "openai", None)
+    events = events_of(transcript.messages, {})
+    assert {event.act for event in events if event.speaker == "Alerts"} == {-1}

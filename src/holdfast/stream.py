@@ -21,6 +21,7 @@ from holdfast.kernel.messages import (
     ToolCall,
     ToolResult,
 )
+from holdfast.senders import Roles, heard_as
 from holdfast.text.failures import reports_failure
 from holdfast.text.items import Item, item_of
 from holdfast.text.words import passages_of, unwrapped
@@ -88,7 +89,12 @@ def events_of(
     Acts written as text are recognised by their regularity over all messages. A system prompt in
     the ``envelope`` comes first, as where it is a message.
     """
-    protocol = protocol_of(messages)
+    sent = [each for at, each in enumerate(messages) if each.role == "user" and at not in notes]
+    roles: Roles = {}
+    if len({message.name for message in sent}) > 1:
+        roles, protocol = heard_as(messages, sent)
+    else:
+        protocol = protocol_of(messages)
     elsewhere = protocol._replace(answers_act=False)
     system = [part.text for part in envelope if isinstance(part, Text)]
     found = [StreamEvent("instruction", "system", text, BESIDE, 0) for text in system]
@@ -110,8 +116,12 @@ def events_of(
             known = NATIVE._replace(frame=protocol.frame)
         goes_on = unended == message.name
         unended = None
+        role = roles.get((message.role, message.name), message.role)
+        if roles:  # programs are known by their names
+            known, goes_on = elsewhere, False
+        act = last_act if role == message.role else _unanswered(found, last_act)
         # one by one, since a part may return what the part before it called
-        for event in _of_message(message, at, known, calls, last_act, goes_on=goes_on):
+        for event in _of_message(message, role, at, known, calls, act, goes_on=goes_on):
             if _is_unended(event, known):
                 unended = message.name
             elif known.frame and event.function == "material":  # which ends the message
@@ -124,8 +134,14 @@ def events_of(
     return found
 
 
+def _unanswered(found: Events, act: int) -> int:
+    """The last act, -1 if it has an outcome."""
+    return -1 if any(event.act == act for event in found[act + 1 :]) else act
+
+
 def _of_message(
     message: Message,
+    role: Role,
     at: int,
     protocol: Protocol,
     calls: Mapping[CallName, int],
@@ -146,9 +162,9 @@ def _of_message(
         elif isinstance(part, Media):
             yield StreamEvent("material", message.role, f"[{part.kind}]", at, number)
         elif isinstance(part, Opaque):
-            yield _of_item(item_of(part.text), message.role, at, number, calls)
+            yield _of_item(item_of(part.text), role, at, number, calls)
         elif isinstance(part, Text) and part.text:
-            found = list(_of_text(part.text, message, at, number, protocol, last_act))
+            found = list(_of_text(part.text, role, at, number, protocol, last_act))
             if goes_on and found[-1].by == "user":  # an output may go on in the next text
                 found = [each._replace(by=UNCLEAR, act=last_act) for each in found]
             goes_on = goes_on or any(_is_unended(each, protocol) for each in found)
@@ -184,9 +200,8 @@ def _names(act: Part, at: int, number: int) -> Sequence[CallName]:
 
 
 def _of_text(
-    text: str, message: Message, at: int, number: int, protocol: Protocol, last_act: int
+    text: str, role: Role, at: int, number: int, protocol: Protocol, last_act: int
 ) -> Iterator[StreamEvent]:
-    role = message.role
     if role == "system":
         yield StreamEvent("instruction", role, text, at, number)
         return
@@ -198,15 +213,14 @@ def _of_text(
         yield from _said(behind, role, at, number)
         return
     text, frame = protocol.unframed(text)
-    yield from _of_user(text, message, at, number, protocol, last_act)
+    yield from _of_user(text, role, at, number, protocol, last_act)
     if frame:
         yield StreamEvent("material", role, frame, at, number)
 
 
 def _of_user(
-    text: str, message: Message, at: int, number: int, protocol: Protocol, last_act: int
+    text: str, role: Role, at: int, number: int, protocol: Protocol, last_act: int
 ) -> Iterator[StreamEvent]:
-    role = message.role
     is_outcome = role == "tool" or protocol.is_outcome(text)
     if not is_outcome and (last_act < 0 or not protocol.is_unclear(text)):
         yield from _said(text, role, at, number)
@@ -228,7 +242,7 @@ def _of_user(
     )
     yield from _said(aside, UNCLEAR, at, number, last_act)
     # a person may write below the end of an output
-    yield from _said(below.strip(), role, at, number)
+    yield from _said(below.strip(), role if role == "user" else UNCLEAR, at, number)
 
 
 def _said(
