@@ -1327,3 +1327,49 @@ def test_beside_calls_a_program_makes_nobody_an_agent_and_answers_no_call_again(
     _, _, transcript = read(messages, "openai", None)
     events = events_of(transcript.messages, {})
     assert {event.act for event in events if event.speaker == "Alerts"} == {-1}
+
+
+def on_a_scratchpad(returned, goes_on=True):
+    """A run of an agent that writes its thoughts, its acts and what they returned as one text."""
+    page = (
+        "**Thought:** Part {0} is next.\n**Action:** open\n**Input:** {{'part': {0}}}\n**Result:** "
+    )
+    messages = [{"role": "user", "content": "Why do the totals differ? Please look."}]
+    for number, told in enumerate(returned, 1):
+        messages.append({"role": "assistant", "content": page.format(number) + told})
+        if not goes_on or not number % 3:
+            messages.append({"role": "user", "content": f"Leave out row {number}. \n - no taxes"})
+    return messages
+
+
+RETURNED = ["id: 71\nrow 1,2\nid: 72\nrow 4,4", "id: 80\nid: 81", "Error: no part 3\nid: 0", "[]"]
+
+
+def test_acts_and_what_they_returned_in_one_message_are_told_apart():
+    _, _, transcript = read(on_a_scratchpad(RETURNED), "openai", None)
+    events = events_of(transcript.messages, {})
+    assert [(event.function, event.by) for event in events][1:4] == [
+        ("words", "assistant"),
+        ("act", ""),
+        ("outcome", "tool"),
+    ]
+    outcomes = [event for event in events if event.function == "outcome"]
+    assert [event.content.strip() for event in outcomes] == RETURNED
+    assert [events[event.act].message for event in outcomes] == [e.message for e in outcomes]
+    assert [event.failed for event in outcomes] == [False, False, True, False]
+    assert [event.message for event in events if event.is_users_words] == [0, 4]
+
+
+def test_answers_with_headings_that_a_user_answers_are_words():
+    found = functions(on_a_scratchpad(RETURNED, goes_on=False))
+    assert "outcome" not in {function for function, _ in found}
+
+
+def test_acts_with_labels_whose_outputs_come_in_another_role_have_no_outcome_in_them():
+    pages = on_a_scratchpad(RETURNED)
+    returned = [{"role": "function", "name": "open", "content": "row 1"}] * len(pages)
+    messages = [each for pair in zip(pages, returned, strict=True) for each in pair][:-1]
+    _, _, transcript = read(messages, "openai", None)
+    events = [e for e in events_of(transcript.messages, {}) if e.function == "outcome"]
+    places = [at for at, each in enumerate(messages) if each["role"] == "function"]
+    assert [event.message for event in events] == places

@@ -33,6 +33,8 @@ UNCLEAR = "reply"
 They are not shortened, like a person's words, and are no instruction, like an output.
 """
 
+THIS = -2
+"""In place of the act of an outcome: the one before it in the same text."""
 BESIDE = -1
 """The position of what stands beside the messages: no message has it."""
 
@@ -105,11 +107,7 @@ def events_of(
     """The name of who sent an output that may go on in the next message."""
     for at, message in enumerate(messages):
         if at in notes:
-            base = len(found)
-            found += [
-                each._replace(message=at, act=base + each.act if each.act >= 0 else -1)
-                for each in notes[at]
-            ]
+            found += _retold(notes[at], at, len(found))
             continue
         known = protocol if last_act == len(found) - 1 >= 0 else elsewhere
         if at == first and last_act < 0:  # nothing was done before that could return it
@@ -130,8 +128,14 @@ def events_of(
                 last_act = len(found)
                 part = message.parts[event.part]
                 calls.update(dict.fromkeys(_names(part, at, event.part), last_act))
-            found.append(event)
+            found.append(event._replace(act=last_act) if event.act == THIS else event)
     return found
+
+
+def _retold(told: Events, at: int, base: int) -> Iterator[StreamEvent]:
+    """The events of notes in this message, behind so many others."""
+    for each in told:
+        yield each._replace(message=at, act=base + each.act if each.act >= 0 else -1)
 
 
 def _unanswered(found: Events, act: int) -> int:
@@ -210,7 +214,12 @@ def _of_text(
         yield from _said(before, role, at, number)
         if act:
             yield StreamEvent("act", "", act, at, number)
-        yield from _said(behind, role, at, number)
+        if act and protocol.scratchpad:
+            opening = protocol.scratchpad.opening(behind)
+            failed = reports_failure(behind[opening:])
+            yield StreamEvent("outcome", "tool", behind, at, number, THIS, failed, opening)
+        else:
+            yield from _said(behind, role, at, number)
         return
     text, frame = protocol.unframed(text)
     yield from _of_user(text, role, at, number, protocol, last_act)

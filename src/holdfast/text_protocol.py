@@ -38,6 +38,7 @@ from holdfast.text.words import (
     without_numbers,
     words,
 )
+from holdfast.text_scratchpad import Scratchpad, scratchpad_of
 
 # times that a regularity must appear, and in half of the messages that could show it; in recorded
 # runs 1 and 6 kept less
@@ -114,6 +115,8 @@ class Protocol(NamedTuple):
     """Lines of outputs below which stands what a person may have typed."""
     frame: str = ""
     """The line with which a program begins what it adds to all user messages, such as its state."""
+    scratchpad: Scratchpad | None = None
+    """The labels of acts and outcomes, if the agent's messages have both."""
 
     def unframed(self, text: str) -> tuple[str, str]:
         """A user message, and below it what a program adds to all of them."""
@@ -198,6 +201,8 @@ class Protocol(NamedTuple):
 
     def parted(self, text: str) -> tuple[str, str, str]:
         """Split a message into the act and the words before and behind it; each may be empty."""
+        if self.scratchpad:  # the outcome stands behind it
+            return self.scratchpad.parted(text)
         if _BARE_COMMAND in self.syntaxes:
             said, command = _before_command(text)
             return (said, command, "") if _may_be_command(command) else (text, "", "")
@@ -244,6 +249,11 @@ def protocol_of(messages: Messages) -> Protocol:
     calls = sum(isinstance(part, ToolCall) for message in messages for part in message.parts)
     if 2 * calls < len(said):
         bare = NATIVE._replace(frame=_frame([text for role, text in said if role == "user"]))
+        may_be_one = all(message.role != "tool" and not message.results for message in messages)
+        may_be_one &= any(text.count("\n") >= _LINES for by, text in said if by == "assistant")
+        scratchpad = scratchpad_of(said) if may_be_one and not calls else None
+        if scratchpad:
+            return bare._replace(scratchpad=scratchpad)
         heard = [(by, bare.unframed(text)[0] if by == "user" else text) for by, text in said]
         written = _written(heard)
         if written.syntaxes:
