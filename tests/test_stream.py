@@ -1281,6 +1281,18 @@ def test_what_a_program_of_a_group_returns_belongs_to_the_last_act_wherever_it_c
     assert [event.failed for event in outcomes] == [False, False, False, True]
 
 
+def test_who_has_just_begun_to_speak_in_a_group_is_no_agent():
+    messages = group_chat(rounds=3)
+    messages[7:7] = [named("Ines", "Please leave out part 2, it was typed twice.")]
+    assert who_speaks(messages)[7] == ("words", "user")
+
+
+def test_what_a_new_name_of_a_group_returns_is_no_order():
+    messages = group_chat(rounds=5)
+    messages[8] = named("Other", "total 88\nsda1 70%\nsdb1 7%")
+    assert who_speaks(messages)[8] == ("outcome", "tool")
+
+
 def test_a_program_is_known_by_a_line_that_nearly_all_its_messages_have():
     rows = ["Done.", "total 88\nsda1 70%", "Part {} has no more rows than before.", "OK"]
     head = "The script ran, then stopped with code: 0\nIts output was:\n"

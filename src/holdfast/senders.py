@@ -16,11 +16,11 @@ from holdfast.text.words import DIGITS, may_be_said
 from holdfast.text_protocol import Protocol, protocol_of
 
 Roles = Mapping[tuple[Role, str], Role]
-"""In which role those speak who are no people, by the role and the name of their messages."""
+"""In which role those speak who are known, by the role and the name of their messages."""
 
 # messages by which a name is judged; a person may paste something once
 _FEWEST = 2
-_FORM = 3  # messages that have a line in common, since two may by chance
+_OFTEN = 3  # messages that have a line in common, or that an agent has sent; two may be chance
 _NEARLY_ALL = 0.9  # share of a name's messages with that line, as of acts that are commands alone
 # least share of these messages that nobody types, or a person begins all of them with that line; of
 # made-up group chats half kept as much, and with double 18 of 38 statements of people stayed at 15%
@@ -33,9 +33,9 @@ _HEAD = re.compile(r"(?=.*[][<>(){}=\\|$%`:;_：【】]).{12,}")  # long, as ope
 
 
 def heard_as(messages: Messages, sent: Sequence[Message]) -> tuple[Roles, Protocol]:
-    """The roles of programs and agents among those who ``sent`` messages, and the forms of acts.
+    """The roles of those who ``sent`` messages, if programs are among them, and the forms of acts.
 
-    If programs are known, people and agents may speak between an act and what it returned.
+    Between an act and what it returned, people and agents may speak.
     """
     programs = _programs(sent)
     if not programs:
@@ -47,9 +47,12 @@ def heard_as(messages: Messages, sent: Sequence[Message]) -> tuple[Roles, Protoc
     rounds = sum(message.role == "assistant" for message in messages)
     # beside people who talk to an agent, a program may send what is no answer
     agents = _agents(sent, programs, rounds) if protocol.syntaxes else ()
+    times = Counter(message.name for message in sent)
+    known = {sent[0].name, *(name for name, number in times.items() if name and number >= _FEWEST)}
+    people: Roles = {("user", name): "user" for name in known}
     talking: Roles = {("user", name): "assistant" for name in agents}
     returning: Roles = {("user", name): "tool" for name in programs}
-    return {**talking, **returning}, protocol
+    return {**people, **talking, **returning}, protocol
 
 
 def _programs(sent: Sequence[Message]) -> frozenset[str]:
@@ -65,7 +68,7 @@ def _agents(sent: Sequence[Message], programs: Collection[str], rounds: int) -> 
     """The names of agents: they speak in a third of the rounds or more."""
     times = Counter(message.name for message in sent)
     others = times.keys() - {"", sent[0].name, *programs}
-    return frozenset(name for name in others if times[name] * _ROUNDS >= rounds)
+    return frozenset(name for name in others if times[name] >= max(_OFTEN, rounds / _ROUNDS))
 
 
 def _are_returned(texts: Sequence[str]) -> bool:
@@ -73,11 +76,11 @@ def _are_returned(texts: Sequence[str]) -> bool:
 
     Or nearly all have a line with a program's signs in common, and some are none that people type.
     """
-    untyped = sum("\n" in text.strip() and not may_be_said(text) for text in texts)
     if len(texts) < _FEWEST:
         return False
+    untyped = sum("\n" in text.strip() and not may_be_said(text) for text in texts)
     heads = Counter(chain.from_iterable(map(_heads, texts)))
-    has_form = max(heads.values(), default=0) >= max(_FORM, _NEARLY_ALL * len(texts))
+    has_form = max(heads.values(), default=0) >= max(_OFTEN, _NEARLY_ALL * len(texts))
     return 2 * untyped > len(texts) or (has_form and untyped >= _UNTYPED * len(texts))
 
 

@@ -115,7 +115,7 @@ def events_of(
         goes_on = unended == message.name
         unended = None
         role = roles.get((message.role, message.name), message.role)
-        if roles:  # programs are known by their names
+        if (message.role, message.name) in roles:  # which need not be told from its text
             known, goes_on = elsewhere, False
         act = last_act if role == message.role else _unanswered(found, last_act)
         # one by one, since a part may return what the part before it called
