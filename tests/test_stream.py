@@ -1385,3 +1385,20 @@ def test_acts_with_labels_whose_outputs_come_in_another_role_have_no_outcome_in_
     events = [e for e in events_of(transcript.messages, {}) if e.function == "outcome"]
     places = [at for at, each in enumerate(messages) if each["role"] == "function"]
     assert [event.message for event in events] == places
+
+
+def test_words_of_a_user_are_cut_after_sentences_and_those_of_others_after_clauses():
+    thanks = (
+        "Thanks for the tables, the office has read them and agrees with all that you have found."
+    )
+    rule = (
+        "Clinic codes are fine among us, in the tables of the report and in messages, but not in "
+        "the memo that the board will read, since it leaves the house."
+    )
+
+    def pieces(by):
+        event = StreamEvent("words", by, f"{thanks} {rule} Send it on Friday.", 0, 0)
+        return [piece.text for piece in telling_of(event).reading.pieces]
+
+    assert rule in pieces("user")
+    assert rule not in pieces("assistant")

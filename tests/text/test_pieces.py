@@ -93,3 +93,26 @@ def test_a_long_line_is_not_cut_within_a_name():
     )
     parts = clauses(f"the balancer {name} answers, and {name}")
     assert sum(name in part for part in parts) == 2
+
+
+LIMITED = (
+    "Clinic codes are fine among us, in the tables of the report and in messages, but not in the "
+    "memo that the board will read, since it leaves the house."
+)
+
+
+def test_a_long_line_that_a_person_said_is_cut_after_sentences():
+    thanks = (
+        "Thanks for the tables, the office has read them and agrees with all that you have found."
+    )
+    line = f"{thanks} {LIMITED} And send it on Friday, please."
+    pieces = [piece.text for piece in passages(line, said=True).pieces]
+    assert pieces[:2] == [thanks, LIMITED]
+    assert " ".join(pieces) == line
+    assert not any(LIMITED in piece.text for piece in passages(line).pieces)
+
+
+def test_chinese_sentences_that_a_person_said_are_cut_at_their_ends():
+    middle = "也可以写医生的名字，" * 9
+    said = [f"第{n}份报告里可以写编号，{middle}但是给董事会的备忘录里不可以写。" for n in range(3)]
+    assert [piece.text for piece in passages("".join(said), said=True).pieces] == said

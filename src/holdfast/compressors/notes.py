@@ -64,7 +64,8 @@ def telling_of(event: StreamEvent, limits: Shortlist = _WHOLE, *, alike: bool = 
 
     ``alike``: it is an act whose first line is also that of another act.
     """
-    name = event.by if event.function == "act" else ""
+    has_name = event.function == "act" or event.is_users_words
+    name = event.by if has_name else ""
     return _telling((event.function, name, event.content, limits, alike))
 
 
@@ -76,7 +77,7 @@ def _telling(key: tuple[Function, str, str, Shortlist, bool]) -> Telling:
         reading = Reading(tuple(pieces_of_act(name, text, alike=alike)), 1)
     else:
         is_returned = function in ("outcome", "material")
-        reading = (is_returned and taken_apart(text)) or passages(text)
+        reading = (is_returned and taken_apart(text)) or passages(text, said=name == "user")
     numbers = shortlist(reading.pieces, *limits)
     pieces = tuple([reading.pieces[number] for number in numbers])
     named = tuple([things(piece.names) for piece in pieces])

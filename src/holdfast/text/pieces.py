@@ -32,6 +32,11 @@ _IN_FRONT = re.compile(r"^\d+ ?", re.MULTILINE)
 _INDENT = 4  # columns of one level of indentation, as PEP 8 has it
 _BORDERS = tuple(map(re.compile, (r"[.;!?。！？,)}\]](?=\s)", r"\s", r"[^\w@#$./:~+%-]")))
 """Where a long line is cut, the best first: behind a clause, a word, and what is in no name."""
+_SENTENCE = re.compile(r"[.!?](?=\s)|[。！？]")
+# characters from the start of a part within which the end of a person's sentence is looked for. Of
+# made-up group chats 65 of 80 statements of people stayed at 15% so, and 60 when lines were cut
+# after any clause
+_WHOLE = LONGEST
 
 
 class Piece(NamedTuple):
@@ -74,11 +79,12 @@ class Reading(NamedTuple):
     unit: str = "line"
 
 
-def passages(text: str, *, alone: bool = False) -> Reading:
+def passages(text: str, *, alone: bool = False, said: bool = False) -> Reading:
     """Any text: short neighbouring lines together, long lines by clause.
 
     Of a text that stands ``alone``, in no conversation, fewer lines are together, and none of two
-    paragraphs: that kept more of real texts, and less of conversations.
+    paragraphs: that kept more of real texts, and less of conversations. A long line that a person
+    ``said`` is cut after sentences.
     """
     lines = text.split("\n")
     # line numbers that a tool put before a file's lines: each is one more than the last
@@ -86,7 +92,7 @@ def passages(text: str, *, alone: bool = False) -> Reading:
     counts = [int(number[1]) if number else -1 for number in found]
     follows = [number > 0 and number == above + 1 for above, number in pairwise([-1, *counts, -1])]
     numbers = [each if follows[at] or follows[at + 1] else None for at, each in enumerate(found)]
-    told = list(_passages(lines, numbers, alone))
+    told = list(_passages(lines, numbers, alone, said))
     for number, piece in enumerate(told):  # missing lines without a word are not a gap
         end = piece.at + piece.units
         following = told[number + 1].at if number + 1 < len(told) else len(lines)
@@ -96,7 +102,7 @@ def passages(text: str, *, alone: bool = False) -> Reading:
 
 
 def _passages(
-    lines: Sequence[str], numbers: Sequence[re.Match[str] | None], alone: bool
+    lines: Sequence[str], numbers: Sequence[re.Match[str] | None], alone: bool, said: bool
 ) -> Iterator[Piece]:
     start, held, size, deep = 0, list[str](), 0, 0
     are_numbered = False
@@ -114,7 +120,7 @@ def _passages(
         if not bare:
             continue
         if len(bare) > LONGEST:
-            parts = clauses(bare)
+            parts = clauses(bare, whole=_WHOLE if said else 0)
             is_cut_in_words = " ".join(parts).split() != bare.split()
             for place, part in enumerate(parts):
                 # they are one line again where all stand together
@@ -137,13 +143,20 @@ def _close_to_its_number(line: str, number: re.Match[str]) -> str:
     return f"{number[1]} {' ' * ((len(code) - len(bare)) // _INDENT)}{bare}"
 
 
-def clauses(line: str, longest: int = LONGEST) -> list[str]:
-    """A long line in parts of at most ``longest`` characters, cut after clauses if possible."""
+def clauses(line: str, longest: int = LONGEST, whole: int = 0) -> list[str]:
+    """A long line in parts of at most ``longest`` characters, cut after clauses if possible.
+
+    If a sentence ends within ``whole`` characters, the part ends with it.
+    """
     if len(line) <= longest:
         return [bare] if (bare := line.strip()) else []
     parts: list[str] = []
     start = 0
     while len(line) - start > longest:
+        if whole and (end := _end_of_sentence(line, start, longest, whole)):
+            parts.append(line[start:end].strip())
+            start = end
+            continue
         window = line[start : start + longest]
         cut = longest
         for least, border in product((longest // 2, 1), _BORDERS):  # no short part, but no cut name
@@ -154,6 +167,18 @@ def clauses(line: str, longest: int = LONGEST) -> list[str]:
         start += cut
     parts.append(line[start:].strip())
     return [part for part in parts if part]
+
+
+def _end_of_sentence(line: str, start: int, longest: int, whole: int) -> int:
+    """The end of the last sentence that fits ``longest`` characters, else of the next; 0 for none.
+
+    There is no short part, as in ``clauses``.
+    """
+    ends = [found.end() for found in _SENTENCE.finditer(line, start + longest // 2, start + whole)]
+    if len(line) - start <= whole:
+        ends.append(len(line))
+    near = [end for end in ends if end - start <= longest]
+    return near[-1] if near else next(iter(ends), 0)
 
 
 def writer(reading: Reading) -> Render:
