@@ -116,3 +116,11 @@ def test_chinese_sentences_that_a_person_said_are_cut_at_their_ends():
     middle = "也可以写医生的名字，" * 9
     said = [f"第{n}份报告里可以写编号，{middle}但是给董事会的备忘录里不可以写。" for n in range(3)]
     assert [piece.text for piece in passages("".join(said), said=True).pieces] == said
+
+
+def test_a_sentence_of_a_person_that_is_longer_than_a_piece_is_not_cut():
+    rule = LIMITED.replace(" in messages,", " in messages to the office and to the head of it,")
+    assert len(rule) > LONGEST
+    pieces = [piece.text for piece in passages(f"Thanks. {rule} Until Friday.", said=True).pieces]
+    assert pieces == [f"Thanks. {rule}", "Until Friday."]
+    assert len(passages("take this one, " * 60, said=True).pieces) > 2
