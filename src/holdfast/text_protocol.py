@@ -351,28 +351,12 @@ def _end(text: str) -> str:
 def _of_commands(said: Said) -> Protocol | None:
     """The protocol of an agent that says hardly anything but commands, as at a shell or in a game.
 
-    Nearly all of its messages are commands, or half of them if it talks to its user between them.
-    Most begin with a word that others begin with and go on differently, or some do with one that is
-    no stop word. Answers begin alike as a program's do, or most are none that a person would type,
-    and some do not read as words; or they are long, and nearly all say what was done, or most,
-    and twice as many as would by chance.
+    Half of its messages are enough if it talks to its user between them.
     """
     told = [_before_command(text)[1] for role, text in said if role == "assistant"]
     acts = list(filter(_may_be_command, told))
-    verbs = Counter(chain.from_iterable(map(_verbs, {*acts})))
-    often = {verb for verb, times in verbs.items() if times > 1}
-    repeated = [act for act in acts if " " in act and not often.isdisjoint(_verbs(act))]
-    named = [
-        act for act in repeated if any(v.lower() not in STOP_WORDS for v in _verbs(act) & often)
-    ]
     talks = len(acts) < _NEARLY_ALL * len(told)
-    are_commands = (
-        len(acts) >= _FEWEST_COMMANDS
-        and len({*repeated}) >= _FEWEST
-        and (2 * len(repeated) >= len(acts) or (len(named) >= _BARE * len(acts) and not talks))
-        and 2 * len(acts) >= len(told)
-    )
-    if not are_commands:
+    if 2 * len(acts) < len(told) or not _are_commands(acts, talks=talks):
         return None
     exchanges = [
         (act, answer)
@@ -380,21 +364,42 @@ def _of_commands(said: Said) -> Protocol | None:
         if _may_be_command(act := _before_command(text)[1])
     ]
     answers = [answer for _, answer in exchanges]
-    if not answers:
-        return None
     openings, _ = _openings(answers, said, have_acts=True)
-    are_programs = (
-        openings
-        or (
-            _tell_acts([act for act, _ in exchanges], answers)
-            and median(map(len, answers)) >= _STORY
-        )
-        or (
-            sum(map(may_be_typed, answers)) <= (1 - _NEARLY_ALL if talks else 0.5) * len(answers)
-            and sum(map(has_unworded_ends, answers)) >= _BARE * len(answers)
-        )
+    if openings or _are_returned([act for act, _ in exchanges], answers, talks=talks):
+        return Protocol(frozenset((_BARE_COMMAND,)), openings, is_bare=True)
+    return None
+
+
+def _are_commands(acts: Sequence[str], *, talks: bool) -> bool:
+    """Whether most begin with a word that others begin with, and go on differently.
+
+    Where nobody talks between them, a quarter is enough if the word is no stop word.
+    """
+    verbs = Counter(chain.from_iterable(map(_verbs, {*acts})))
+    often = {verb for verb, times in verbs.items() if times > 1}
+    repeated = [act for act in acts if " " in act and not often.isdisjoint(_verbs(act))]
+    are_named = (
+        any(verb.lower() not in STOP_WORDS for verb in _verbs(act) & often) for act in repeated
     )
-    return Protocol(frozenset((_BARE_COMMAND,)), openings, is_bare=True) if are_programs else None
+    is_most = 2 * len(repeated) >= len(acts)
+    is_enough = is_most or (not talks and sum(are_named) >= _BARE * len(acts))
+    return is_enough and len(acts) >= _FEWEST_COMMANDS and len({*repeated}) >= _FEWEST
+
+
+def _are_returned(acts: Sequence[str], answers: Sequence[str], *, talks: bool) -> bool:
+    """Whether the answers to these commands are a program's.
+
+    They are long and tell what was done; or at most half of them are typed, hardly one where an
+    agent ``talks`` to a person too, and some do not read as words at either end.
+    """
+    if not answers:
+        return False
+    is_story = median(map(len, answers)) >= _STORY and _tell_acts(acts, answers)
+    may_be_typed_most = (1 - _NEARLY_ALL if talks else 0.5) * len(answers)
+    return is_story or (
+        sum(map(may_be_typed, answers)) <= may_be_typed_most
+        and sum(map(has_unworded_ends, answers)) >= _BARE * len(answers)
+    )
 
 
 def _verbs(act: str) -> frozenset[str]:
@@ -505,9 +510,6 @@ def _openings(
 
     One that a user's very first message has too is of all that a user sends, such as a name or a
     time: it is a program's only before what nobody types.
-
-    A group that people may have typed is theirs, unless acts are known and its opening has a
-    program's sign: then it is unclear, as is one with a long opening without a sign.
     """
     programs: list[str] = []
     unclear: list[str] = []
@@ -515,24 +517,43 @@ def _openings(
     for opening, group in _alike(answers, _start):
         if seen and opening.startswith(seen):
             continue
-        # the number of an item in a list is no sign
-        has_sign = have_acts and _SIGN.search(opening.lstrip("0.) ")) is not None
-        is_a_line = have_acts and "\n" in opening and 2 * len(group) >= len(answers)
         is_common = len(opening) >= _LONG and len(group) >= _NEARLY_ALL * len(answers)
         is_long = have_acts and (len(opening) == _OPENING or is_common)
-        has_form = has_sign or is_a_line if have_acts else _CLOSED.match(opening) is not None
+        has_form = _has_form(opening, 2 * len(group) >= len(answers), have_acts=have_acts)
         if not (has_form or is_long):
             continue
         seen = opening if has_form else seen  # else one with a sign may begin with it
         is_frame = said[0][0] == "user" and _start(said[0][1]).startswith(opening)
         if is_frame and not (have_acts and _frames_outputs(opening, group)):
             continue
-        is_typed = may_be_typed if has_sign else is_all_words if have_acts else may_be_said
-        if has_form and 2 * sum(map(is_typed, group)) <= len(group):
+        if has_form and not _may_be_persons(opening, group, have_acts=have_acts):
             programs.append(opening)
-        elif has_sign or is_long:
+        elif is_long or (have_acts and _has_sign(opening)):
             unclear.append(opening)
     return tuple(programs), tuple(unclear)
+
+
+def _has_sign(opening: str) -> bool:
+    """Whether an opening has a program's sign; the number of an item in a list is none."""
+    return _SIGN.search(opening.lstrip("0.) ")) is not None
+
+
+def _has_form(opening: str, is_of_most: bool, *, have_acts: bool) -> bool:
+    """Whether an opening may be a program's: it has a sign, or is a line that most answers have.
+
+    Where no acts are known, it is closed, as a tag is.
+    """
+    if not have_acts:
+        return _CLOSED.match(opening) is not None
+    return _has_sign(opening) or (is_of_most and "\n" in opening)
+
+
+def _may_be_persons(opening: str, group: Sequence[str], *, have_acts: bool) -> bool:
+    """Whether people may have written most of the texts with this opening."""
+    is_persons = may_be_said
+    if have_acts:
+        is_persons = may_be_typed if _has_sign(opening) else is_all_words
+    return 2 * sum(map(is_persons, group)) > len(group)
 
 
 def _frames_outputs(opening: str, group: Sequence[str]) -> bool:

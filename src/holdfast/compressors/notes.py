@@ -407,47 +407,72 @@ class Candidates:
 
         Findings, decisions and instructions have rare words; announcements of the next step have
         the common words of the work. A user's decisions may have them too, and where nobody acts,
-        they are what the work comes to. A user who says more than anybody types passes on a text:
-        the pieces between its ends share the value of a typed message. A short piece has less, and
-        so has a short part of a long line, since the last may be a word; an agent's parts have no
-        more than a line alone, which kept more of recorded runs.
+        they are what the work comes to. A short piece has less, and so has a short part of a long
+        line, since the last may be a word; an agent's parts have no more than a line alone, which
+        kept more of recorded runs.
         """
-        weights = table()
-        said, is_talk = list[float](), nobody_acts(self.events)
+        weights, is_talk = table(), nobody_acts(self.events)
         seldom = {} if is_talk else _said_seldom(self.events)
         rarity = _rarity(uses, _PLAIN if is_talk else 1.0).get
-        # each entry of earlier notes was a message
-        message = [(event.message, event.retold and n) for n, event in enumerate(self.events)]
-        typed, before, alike = Counter[tuple[int, int]](), dict[int, int](), Counter[Form]()
-        for number, event in enumerate(self.events):
-            if event.is_users_words:
-                before[number] = typed[message[number]]
-                typed[message[number]] += len(self.tellings[number].reading.pieces)
-                alike.update(self.tellings[number].forms)
+        typed = _typed(self.events, self.tellings)
+        users = (self.tellings[n] for n, event in enumerate(self.events) if event.is_users_words)
+        alike = Counter(chain.from_iterable(telling.forms for telling in users))
+        said = list[float]()
         for number in numbers:
             event, telling = self.events[number], self.tellings[number]
             by = f"{event.by} words" if event.function == "words" else event.function
-            worth = weights.said.get(by, 0.0)
+            worth = weights.said.get(by, 0.0) * seldom.get(by, 1.0)
             if not worth:
                 said += [0.0] * len(telling.numbers)
                 continue
-            is_users, last = event.is_users_words, typed[message[number]] - 1
+            is_users, where = event.is_users_words, typed.get(number)
+            is_passed_on = where is not None and where.last >= weights.typed
             rows = zip(telling.numbers, telling.tells, telling.forms, telling.shares, strict=True)
             for at, told, looks, share in rows:
                 rare = fsum(map(rarity, told, repeat(0.0))) / max(1, len(told))
                 if is_users and not is_talk:
                     rare = max(rare, _USERS / alike[looks])
-                place = before.get(number, 0) + at
-                if is_users and min(place, last - place) >= _ENDS:
-                    rare *= min(1.0, weights.typed / last)
+                if where and is_passed_on and not where.is_at_end(at):
+                    rare *= weights.typed / where.last
                 length = len(telling.reading.pieces[at].text) / _USUAL
-                if is_talk and last < weights.typed:
+                if is_talk and not is_passed_on:
                     rare *= length * _TALK[is_users]
                 elif is_users or is_talk:
                     rare *= min(1.0, length)
-                rare *= seldom.get(by, 1.0)
                 said.append(worth * rare * (share if is_users else min(1.0, share)))
         return said
+
+
+class _Place(NamedTuple):
+    """Where the pieces of an event stand among those of what a user said in one message.
+
+    Of more than anybody types, which is a text from elsewhere, the pieces between its ends share
+    the value of a typed message.
+    """
+
+    before: int
+    """The pieces before the event."""
+    last: int
+    """The number of the last piece of the message."""
+
+    def is_at_end(self, piece: int) -> bool:
+        """Whether a piece of the event is near either end of the message."""
+        place = self.before + piece
+        return min(place, self.last - place) < _ENDS
+
+
+def _typed(events: Events, tellings: Sequence[Telling]) -> dict[int, _Place]:
+    """The places of what users said, by the number of the event."""
+    pieces, before = Counter[tuple[int, int]](), dict[int, int]()
+    # each entry of earlier notes was a message
+    message = [
+        (event.message, number if event.retold else -1) for number, event in enumerate(events)
+    ]
+    for number, event in enumerate(events):
+        if event.is_users_words:
+            before[number] = pieces[message[number]]
+            pieces[message[number]] += len(tellings[number].reading.pieces)
+    return {number: _Place(first, pieces[message[number]] - 1) for number, first in before.items()}
 
 
 def _said_seldom(events: Events) -> dict[str, float]:
