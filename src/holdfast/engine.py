@@ -243,25 +243,16 @@ def prepare(
     transcript = replace(transcript, pinned=pinned, prefers=profile.prefers, seal=marks)
     tokens = meter.total(transcript)
     costs = costs_of(options, profile, model) if known is None else None
+    idle: Plan | None = None
     if isinstance(form, Continuing) and (field := form.continues(payload)):
         told = f"{field} continues messages that are not here: the request is not changed"
-        idle: Plan | None = Plan.skip("goes_on_elsewhere", told)
+        idle = Plan.skip("goes_on_elsewhere", told)
     elif tokens <= trigger:
         masked = ", so no secret is masked" if profile.redact else ""
         idle = Plan.skip(_FITS, f"the conversation fits and is not changed{masked}")
-    else:
-        waits = costs and tokens <= allowed and _waits(costs, transcript, meter, target)
-        idle = Plan.skip("cheaper_to_wait", waits) if waits else None
-    lineup = Lineup(meter.text)
-    if any(options.get(name) is not None for name in _MODELS):
-        lineup = Lineup.of(
-            meter.text,
-            options.get("llm"),
-            options.get("embedder"),
-            cache=options.get("cache"),
-            limits=options.get("limits"),
-            opens=tokens > trigger,  # a vendor's package is imported only if it will be used
-        )
+    elif costs and tokens <= allowed and (waits := _waits(costs, transcript, meter, target)):
+        idle = Plan.skip("cheaper_to_wait", waits)
+    lineup = _lineup(options, meter, opens=tokens > trigger)
     share = step if step is not None else stated.step or profile.step
     store = options.get("store")
     if isinstance(store, str) or (store is not None and known is None):  # a session's is open
@@ -293,6 +284,20 @@ def prepare(
         raises=options.get("on_failure") == "raise",
         costs=costs,
         idle=idle,
+    )
+
+
+def _lineup(options: Options, meter: Meter, *, opens: bool) -> Lineup:
+    """The models of the options; a vendor's package is imported only if one ``opens`` them."""
+    if all(options.get(name) is None for name in _MODELS):
+        return Lineup(meter.text)
+    return Lineup.of(
+        meter.text,
+        options.get("llm"),
+        options.get("embedder"),
+        cache=options.get("cache"),
+        limits=options.get("limits"),
+        opens=opens,
     )
 
 

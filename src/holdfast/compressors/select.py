@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, zip_longest
-from typing import NamedTuple
 
 from holdfast.content import recognise
 from holdfast.kernel.budget import Allowance
@@ -220,6 +219,7 @@ class Stays:
         """
         staying = self.firm if self.task is None else self.firm | {self.task}
         told = self.knobs.told
+        # of the room beside what stays, so much that notes have the share ``told`` of all the rest
         free = (self._beside(staying) - told * self._rest(staying)) / (1 - told) if told < 1 else 0
         most = int(max(free, self.room * _NEAR) * _NEWEST)
         return max(self.longest, water_level(self._newest_outputs, max(self.longest, most)))
@@ -386,8 +386,8 @@ class Selection(Stays):
             return Plan.skip("no_place", "the rules of the conversation leave no place for notes")
         task = self.shorter_task
         room = self.allowance.target - self._fixed(task)
-        first, ends = self._floors(Draft(self, tail, place, {}, {}), room)
-        draft = Draft(self, tail, place, ends, {})
+        first, ends = self._floors(Draft(self, tail, place, {}), room)
+        draft = Draft(self, tail, place, ends)
         chosen = self.candidates.choose(room, draft.tokens, first, _LEAST_RANKED)
         spent = draft.tokens(chosen)
         if room - spent > room * IDLE:  # too little for notes may show more of what stays in place
@@ -515,7 +515,8 @@ class Selection(Stays):
         return self.transcript.messages[at[0]].parts[at[1]].text
 
 
-class Draft(NamedTuple):
+@dataclass(slots=True)
+class Draft:
     """What a plan says, once the pieces are chosen."""
 
     selection: Selection
@@ -525,8 +526,10 @@ class Draft(NamedTuple):
     """Where the notes are inserted; None if nothing goes."""
     ends: Mapping[int, str]
     """The beginning and end of shortened events, in case no piece of them is chosen."""
-    known: dict[tuple[int, ...], tuple[str, dict[int, str]]]
-    """What was written for choices: the one that is kept was counted before."""
+    # what was written for choices: the one that is kept was counted before
+    _known: dict[tuple[int, ...], tuple[str, dict[int, str]]] = field(
+        default_factory=dict[tuple[int, ...], tuple[str, dict[int, str]]]
+    )
 
     def tokens(self, chosen: Sequence[int]) -> int:
         """Tokens of the chosen pieces, in notes and in place."""
@@ -567,8 +570,8 @@ class Draft(NamedTuple):
     def _written(self, chosen: Sequence[int]) -> tuple[str, dict[int, str]]:
         """The notes, and the new text of each shortened event that stays in place."""
         key = tuple(chosen)
-        if key in self.known:
-            return self.known[key]
+        if key in self._known:
+            return self._known[key]
         candidates, in_place = self.selection.candidates, self.selection.in_place
         found = candidates.by_event(chosen)
         told = candidates.told(found, in_place)
@@ -580,15 +583,17 @@ class Draft(NamedTuple):
                 shown = event.content if is_whole else writer(reading)(pieces)
                 texts[number] = event.text.replace(event.content, shown, 1)
         notes = written(told, self.selection.knobs.heading, self.tail) if told or self.tail else ""
-        self.known[key] = notes, texts
+        self._known[key] = notes, texts
         return notes, texts
 
     def _parts(self, texts: Mapping[int, str]) -> Iterator[tuple[Place, str]]:
         """The place and new text of each part with a shortened event."""
-        events = list(enumerate(self.selection.candidates.events))
-        places = {(event.message, event.part) for number, event in events if number in texts}
-        for place in sorted(places):
-            lines = [texts.get(n, e.text) for n, e in events if (e.message, e.part) == place]
+        events = self.selection.candidates.events
+        parts = defaultdict[Place, list[str]](list)
+        for number, event in enumerate(events):
+            parts[event.message, event.part].append(texts.get(number, event.text))
+        for place in sorted({(events[number].message, events[number].part) for number in texts}):
+            lines = parts[place]
             if "\n".join(lines) == self.selection.text_at(place):
                 continue  # nothing is left out
             part = self.selection.transcript.messages[place[0]].parts[place[1]]
