@@ -1302,6 +1302,17 @@ def test_a_program_is_known_by_a_line_that_nearly_all_its_messages_have():
     assert {found[at] for at, name in enumerate(names) if name == "Runner"} == {("outcome", "tool")}
 
 
+def test_who_may_be_a_program_of_a_group_gives_no_order_however_seldom_it_was_heard():
+    head = "The viewport of the page shows: (34%)\n"
+    messages = group_chat()
+    for at in (8, 12):
+        said = "Never book a tour without the school, please."
+        messages[at:at] = [named("Browser", head + said)]
+    found = who_speaks(messages)
+    assert {found[at] for at in (8, 12)} == {("words", "reply")}
+    assert found[0] == ("words", "user")
+
+
 @pytest.mark.parametrize(
     ("said", "pasted"),
     [

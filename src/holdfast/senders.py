@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
+from math import inf
+from typing import NamedTuple
 
 from holdfast.kernel.messages import Message, Messages, Role
-from holdfast.text.words import DIGITS, may_be_said
+from holdfast.text.words import DIGITS, may_be_said, may_be_typed
 from holdfast.text_protocol import Protocol, protocol_of
 
 Roles = Mapping[tuple[Role, str], Role]
@@ -32,43 +34,50 @@ _ROUNDS = 3
 _HEAD = re.compile(r"(?=.*[][<>(){}=\\|$%`:;_：【】]).{12,}")  # long, as openings are, with a sign
 
 
-def heard_as(messages: Messages, sent: Sequence[Message]) -> tuple[Roles, Protocol]:
-    """The roles of those who ``sent`` messages, if programs are among them, and the forms of acts.
+class Senders(NamedTuple):
+    """Who is known among the senders, and the forms of acts."""
+
+    roles: Roles
+    unclear: frozenset[str]
+    """The names of those who may be people or programs."""
+    protocol: Protocol
+
+
+def heard_as(messages: Messages, sent: Sequence[Message]) -> Senders:
+    """Who ``sent`` messages as the user, if programs are among them.
 
     Between an act and what it returned, people and agents may speak.
     """
-    programs = _programs(sent)
+    texts = defaultdict[str, list[str]](list)
+    for message in sent:
+        texts[message.name].append(message.content_text or "")
+    first = sent[0].name
+    programs = {
+        name for name, own in texts.items() if name not in ("", first) and _are_returned(own)
+    }
     if not programs:
-        return {}, protocol_of(messages)
+        return Senders({}, frozenset(), protocol_of(messages))
     acting = [
         each for each in messages if each.role != "user" or each.name in programs or each is sent[0]
     ]
     protocol = protocol_of(acting)
     rounds = sum(message.role == "assistant" for message in messages)
     # beside people who talk to an agent, a program may send what is no answer
-    agents = _agents(sent, programs, rounds) if protocol.syntaxes else ()
-    times = Counter(message.name for message in sent)
-    known = {sent[0].name, *(name for name, number in times.items() if name and number >= _FEWEST)}
-    people: Roles = {("user", name): "user" for name in known}
-    talking: Roles = {("user", name): "assistant" for name in agents}
-    returning: Roles = {("user", name): "tool" for name in programs}
-    return {**people, **talking, **returning}, protocol
-
-
-def _programs(sent: Sequence[Message]) -> frozenset[str]:
-    """The names of programs: their messages are outputs."""
-    texts = defaultdict[str, list[str]](list)
-    for message in sent:
-        texts[message.name].append(message.content_text or "")
-    others = texts.keys() - {"", sent[0].name}
-    return frozenset(name for name in others if _are_returned(texts[name]))
-
-
-def _agents(sent: Sequence[Message], programs: Collection[str], rounds: int) -> frozenset[str]:
-    """The names of agents: they speak in a third of the rounds or more."""
-    times = Counter(message.name for message in sent)
-    others = times.keys() - {"", sent[0].name, *programs}
-    return frozenset(name for name in others if times[name] >= max(_OFTEN, rounds / _ROUNDS))
+    often = max(_OFTEN, rounds / _ROUNDS) if protocol.syntaxes else inf
+    roles: dict[tuple[Role, str], Role] = {("user", first): "user"}
+    for name, own in texts.items():
+        if name in programs:
+            roles["user", name] = "tool"
+        elif name not in ("", first) and len(own) >= often:
+            roles["user", name] = "assistant"
+        elif name and len(own) >= _FEWEST and not _have_form(own, _FEWEST):
+            roles["user", name] = "user"
+    unclear = {
+        name
+        for name, own in texts.items()
+        if name and ("user", name) not in roles and (len(own) >= _FEWEST or _are_untyped(own))
+    }
+    return Senders(roles, frozenset(unclear), protocol)
 
 
 def _are_returned(texts: Sequence[str]) -> bool:
@@ -76,12 +85,20 @@ def _are_returned(texts: Sequence[str]) -> bool:
 
     Or nearly all have a line with a program's signs in common, and some are none that people type.
     """
-    if len(texts) < _FEWEST:
-        return False
     untyped = sum("\n" in text.strip() and not may_be_said(text) for text in texts)
+    return len(texts) >= _FEWEST and (
+        2 * untyped > len(texts) or (_have_form(texts, _OFTEN) and untyped >= _UNTYPED * len(texts))
+    )
+
+
+def _are_untyped(texts: Sequence[str]) -> bool:
+    return not any(map(may_be_typed, texts))
+
+
+def _have_form(texts: Sequence[str], least: int) -> bool:
+    """Whether nearly all texts, and as many, have a line with a program's signs in common."""
     heads = Counter(chain.from_iterable(map(_heads, texts)))
-    has_form = max(heads.values(), default=0) >= max(_OFTEN, _NEARLY_ALL * len(texts))
-    return 2 * untyped > len(texts) or (has_form and untyped >= _UNTYPED * len(texts))
+    return max(heads.values(), default=0) >= max(least, _NEARLY_ALL * len(texts))
 
 
 def _heads(text: str) -> Iterable[str]:

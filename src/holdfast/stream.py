@@ -7,7 +7,7 @@ how their outputs begin, `text_protocol` knows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from holdfast.kernel.messages import (
@@ -93,8 +93,9 @@ def events_of(
     """
     sent = [each for at, each in enumerate(messages) if each.role == "user" and at not in notes]
     roles: Roles = {}
+    unclear: Collection[str] = ()
     if len({message.name for message in sent}) > 1:
-        roles, protocol = heard_as(messages, sent)
+        roles, unclear, protocol = heard_as(messages, sent)
     else:
         protocol = protocol_of(messages)
     elsewhere = protocol._replace(answers_act=False)
@@ -112,7 +113,7 @@ def events_of(
         known = protocol if last_act == len(found) - 1 >= 0 else elsewhere
         if at == first and last_act < 0:  # nothing was done before that could return it
             known = NATIVE._replace(frame=protocol.frame)
-        goes_on = unended == message.name
+        goes_on = message.name in unclear or unended == message.name
         unended = None
         role = roles.get((message.role, message.name), message.role)
         if (message.role, message.name) in roles:  # which need not be told from its text
