@@ -14,7 +14,7 @@ from math import inf
 from typing import NamedTuple
 
 from holdfast.kernel.messages import Message, Messages, Role
-from holdfast.text.words import DIGITS, may_be_said, may_be_typed
+from holdfast.text.words import masked, may_be_said, may_be_typed
 from holdfast.text_protocol import Protocol, protocol_of
 
 Roles = Mapping[tuple[Role, str], Role]
@@ -75,7 +75,9 @@ def heard_as(messages: Messages, sent: Sequence[Message]) -> Senders:
     unclear = {
         name
         for name, own in texts.items()
-        if name and ("user", name) not in roles and (len(own) >= _FEWEST or _are_untyped(own))
+        if name
+        and ("user", name) not in roles
+        and (len(own) >= _FEWEST or not may_be_typed(own[0]))
     }
     return Senders(roles, frozenset(unclear), protocol)
 
@@ -91,10 +93,6 @@ def _are_returned(texts: Sequence[str]) -> bool:
     )
 
 
-def _are_untyped(texts: Sequence[str]) -> bool:
-    return not any(map(may_be_typed, texts))
-
-
 def _have_form(texts: Sequence[str], least: int) -> bool:
     """Whether nearly all texts, and as many, have a line with a program's signs in common."""
     heads = Counter(chain.from_iterable(map(_heads, texts)))
@@ -104,4 +102,4 @@ def _have_form(texts: Sequence[str], least: int) -> bool:
 def _heads(text: str) -> Iterable[str]:
     """The lines with signs that stand above others, each once, with their numbers as 0."""
     lines = text.strip().split("\n")[:-1]
-    return {DIGITS.sub("0", line.strip()) for line in lines if _HEAD.match(line)}
+    return {masked(line) for line in lines if _HEAD.match(line)}

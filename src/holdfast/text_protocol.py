@@ -31,12 +31,13 @@ from holdfast.text.words import (
     is_all_words,
     is_sentence,
     is_untyped,
+    masked,
     may_be_said,
     may_be_typed,
     reads_as_words,
-    unwrapped,
     without_numbers,
     words,
+    wraps_words,
 )
 from holdfast.text_scratchpad import Scratchpad, scratchpad_of
 
@@ -73,13 +74,11 @@ _SIGN = re.compile(rf"[][<>(){{}}=\\|$%`:;_：【】]|\A{_PICTURE}.{{{_LONG - 1}
 somebody with @, and begin a command with / or a list with a sign. A long opening may begin with a
 symbol that no keyboard has.
 """
-
 _OBJECT = re.compile(r"[{\[]")
 _OBJECT_LINE = re.compile(r"^[\[ ]*\{", re.MULTILINE)
 _SIGNS_BEFORE = re.compile(r"\A\W+")
 _SIGNED = re.compile(r".*(?:[]:>)}](?:\s+|\Z)|[：】])", re.DOTALL)
 """An opening up to its last sign, without words of the content that several outputs begin with."""
-
 # the texts of a conversation, each with the role of its speaker
 Said = Sequence[tuple[str, str]]
 Syntax = str
@@ -120,20 +119,17 @@ class Protocol(NamedTuple):
 
     def unframed(self, text: str) -> tuple[str, str]:
         """A user message, and below it what a program adds to all of them."""
-        if not self.frame:
-            return text, ""
-        lines = text.split("\n")
-        start = next((at for at, line in enumerate(lines) if at and _masked(line) == self.frame), 0)
-        if not start:
-            return text, ""
-        return "\n".join(lines[:start]).rstrip(), "\n".join(lines[start:])
+        lines = text.split("\n") if self.frame else []
+        start = next((at for at, line in enumerate(lines) if at and masked(line) == self.frame), 0)
+        parts = "\n".join(lines[:start]).rstrip(), "\n".join(lines[start:])
+        return parts if start else (text, "")
 
     def without_aside(self, output: str) -> tuple[str, str]:
         """An output, and what a person may have typed that stands at its end."""
         if not self.asides:
             return output, ""
         lines = output.split("\n")
-        starts = [at for at, line in enumerate(lines) if at and _masked(line) in self.asides]
+        starts = [at for at, line in enumerate(lines) if at and masked(line) in self.asides]
         aside = "\n".join(lines[starts[-1] :]) if starts else ""
         if not aside or not may_be_typed(aside):
             return output, ""
@@ -146,7 +142,7 @@ class Protocol(NamedTuple):
             return has_form or (self.answers_act and not may_be_typed(text))
         are_known = self.is_bare or self.openings or self.closings
         is_programs = self.answers_act and are_known and is_untyped(text)
-        return has_form or bool(is_programs and not _wraps_words(text))
+        return has_form or bool(is_programs and not wraps_words(text))
 
     def is_unclear(self, text: str) -> bool:
         """Whether a user message that answers an act may be an output or a person's.
@@ -156,8 +152,8 @@ class Protocol(NamedTuple):
         """
         heading = _heading(text)
         heads_error = self.openings and heading and reports_failure(heading)
-        ends_alike = _last_word(heading) in self.headings and not may_be_said(text)
-        may_be_output = self.is_bare or heads_error or ends_alike or _wraps_words(text)
+        ends_alike = heading.rpartition(" ")[2] in self.headings and not may_be_said(text)
+        may_be_output = self.is_bare or heads_error or ends_alike or wraps_words(text)
         return bool(self.answers_act and self.syntaxes and may_be_output) or _start(
             text
         ).startswith(self.unclear)
@@ -251,8 +247,7 @@ def protocol_of(messages: Messages) -> Protocol:
         bare = NATIVE._replace(frame=_frame([text for role, text in said if role == "user"]))
         may_be_one = all(message.role != "tool" and not message.results for message in messages)
         may_be_one &= any(text.count("\n") >= _LINES for by, text in said if by == "assistant")
-        scratchpad = scratchpad_of(said) if may_be_one and not calls else None
-        if scratchpad:
+        if may_be_one and not calls and (scratchpad := scratchpad_of(said)):
             return bare._replace(scratchpad=scratchpad)
         heard = [(by, bare.unframed(text)[0] if by == "user" else text) for by, text in said]
         written = _written(heard)
@@ -290,13 +285,13 @@ def _frame(texts: Sequence[str]) -> str:
     """The first line that nearly all user messages have, the first too, below other lines."""
     if len(texts) < _FEWEST:
         return ""
-    lines = dict.fromkeys(map(_masked, texts[0].split("\n")[1:]))
+    lines = dict.fromkeys(map(masked, texts[0].split("\n")[1:]))
     found: list[str] = [line for line in lines if any(map(str.isalpha, line))]
     lacking, spare = Counter[str](), (1 - _NEARLY_ALL) * len(texts)
     for text in texts[1:]:
         if not found:  # as nearly always, which is soon known
             break
-        below = frozenset(map(_masked, text.split("\n")[1:]))
+        below = frozenset(map(masked, text.split("\n")[1:]))
         lacking.update(line for line in found if line not in below)
         found = [line for line in found if lacking[line] <= spare]
     return next(iter(found), "")
@@ -308,10 +303,6 @@ def _heading(text: str) -> str:
     return first if rest and first.endswith((":", "：")) else ""
 
 
-def _last_word(line: str) -> str:
-    return line.rpartition(" ")[2]
-
-
 def _asides(answers: Iterable[str]) -> frozenset[str]:
     """The lines that end with a colon and have hardly anything below them but what may be typed."""
     times, typed = Counter[str](), Counter[str]()
@@ -319,23 +310,13 @@ def _asides(answers: Iterable[str]) -> frozenset[str]:
         lines = answer.split("\n")
         for at, line in enumerate(lines[1:], 1):
             if line.endswith((":", "：")):
-                times[_masked(line)] += 1
-                typed[_masked(line)] += may_be_typed("\n".join(lines[at + 1 :]))
+                times[masked(line)] += 1
+                typed[masked(line)] += may_be_typed("\n".join(lines[at + 1 :]))
     return frozenset(
         line
         for line, times in times.items()
         if times >= _FEWEST and typed[line] >= _NEARLY_ALL * times
     )
-
-
-def _wraps_words(text: str) -> bool:
-    """Whether what a person may have written stands in one element or fence."""
-    within = unwrapped(text)
-    return within != text and may_be_said(within)
-
-
-def _masked(line: str) -> str:
-    return DIGITS.sub("0", line.strip())
 
 
 def _start(text: str) -> str:
@@ -454,7 +435,7 @@ def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
         return protocol
     protocol = protocol._replace(closings=_closings(answers), asides=_asides(answers))
     formless = protocol._replace(answers_act=False)
-    headings = {_last_word(_heading(text)) for text in answers if formless.is_outcome(text)}
+    headings = {_heading(text).rpartition(" ")[2] for text in answers if formless.is_outcome(text)}
     protocol = protocol._replace(headings=frozenset(headings - {""}))
     untyped = [
         text

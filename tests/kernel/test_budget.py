@@ -1,6 +1,7 @@
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from holdfast import Budget, ConfigError
@@ -19,8 +20,7 @@ def test_nobody_has_so_many_tokens():
 
 @pytest.mark.parametrize("kind", ["int64", "uint16"])
 def test_a_whole_number_of_numpy_is_a_number_of_tokens(kind):
-    numpy = pytest.importorskip("numpy")
-    assert Budget.of(getattr(numpy, kind)(8_000)) == Budget(limit=8_000)
+    assert Budget.of(getattr(np, kind)(8_000)) == Budget(limit=8_000)
 
 
 @pytest.mark.parametrize("value", ["yes", None, 1])

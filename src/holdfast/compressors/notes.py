@@ -269,6 +269,7 @@ class Candidates:
 
     def _best_first(self, numbers: Sequence[int], worth: Mapping[str, float]) -> Iterator[int]:
         """Some of the candidates, the best first, if things have this ``worth``."""
+        # a candidate that is worth more is one that costs less for the same
         found = ordered(
             places_in(numbers, [self._under[n] for n in numbers]),
             [self._tells[n] for n in numbers],

@@ -252,11 +252,9 @@ class Stays:
         """
         task = () if self.task is None else (self.task,)
         kept = self.firm.union(self.transcript.newest, self._answered, task)
-        if self._rigid <= self.room:
-            return kept
+        also = () if self._rigid <= self.room else self.transcript.preferred
         # what is preferred may have results, whose calls stay with them
-        units = (unit_of(self.transcript, i) for i in self.transcript.preferred)
-        return kept.union(*units)
+        return kept.union(*(unit_of(self.transcript, i) for i in also))
 
     @cached_property
     def _rigid(self) -> int:
@@ -352,7 +350,6 @@ _LEAST_RANKED = 512
 # times the value of answers where nobody acts, since names are worth what acts use of them; in
 # made-up chats .47 of the known facts were kept at 15%, without it .44, with double as many
 _IN_TALK = 3
-
 
 ShorterTask = Mapping[int, Texts]
 """New texts of the user's first message, under its position; empty if it stays whole."""
@@ -517,7 +514,7 @@ class Selection(Stays):
 
 @dataclass(slots=True)
 class Draft:
-    """What a plan says, once the pieces are chosen."""
+    """What a plan says, once the pieces are chosen; what was counted is not written again."""
 
     selection: Selection
     tail: tuple[str, ...]
@@ -526,7 +523,6 @@ class Draft:
     """Where the notes are inserted; None if nothing goes."""
     ends: Mapping[int, str]
     """The beginning and end of shortened events, in case no piece of them is chosen."""
-    # what was written for choices: the one that is kept was counted before
     _known: dict[tuple[int, ...], tuple[str, dict[int, str]]] = field(
         default_factory=dict[tuple[int, ...], tuple[str, dict[int, str]]]
     )

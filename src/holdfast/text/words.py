@@ -296,6 +296,12 @@ def may_be_said(text: str) -> bool:
     return is_all_words(text) or may_be_typed(text)
 
 
+def wraps_words(text: str) -> bool:
+    """Whether what a person may have written stands in one element or fence."""
+    within = unwrapped(text)
+    return within != text and may_be_said(within)
+
+
 def ends_like_sentence(text: str) -> bool:
     """Whether a text ends with a mark of sentences behind a word."""
     return text.endswith(_SENTENCE_ENDS) and not text[:-1].endswith(_NO_ENDS)
@@ -372,6 +378,11 @@ def _blocks(lines: Sequence[str]) -> Iterator[slice]:
             opened, is_named = number, names
     if opened >= 0 and is_named:
         yield slice(opened, len(lines))
+
+
+def masked(line: str) -> str:
+    """A line without the space around it, each number as 0."""
+    return DIGITS.sub("0", line.strip())
 
 
 def without_numbers(text: str, most: int) -> str:
