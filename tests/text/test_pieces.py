@@ -23,6 +23,18 @@ def test_a_long_line_is_cut_where_a_clause_ends():
     assert all(piece.text.endswith(";") for piece in pieces)
 
 
+def test_the_parts_of_an_entry_are_told_with_its_name():
+    links = ", ".join(f"part of release {n}" for n in range(20))
+    entry, prose = f"av-991.5 merge local overrides ({links})", f"The overrides are {links}."
+    pieces = passages(f"{prose}\n{entry}").pieces
+
+    entries = [number for number, piece in enumerate(pieces) if piece.at == 1]
+    assert pieces[entries[0]].text.startswith("av-991.5 merge")
+    assert {pieces[number].under for number in entries[1:]} == {entries[0]}
+    assert {piece.under for piece in (*pieces[: entries[0]], pieces[entries[0]])} == {-1}
+    assert {piece.under for piece in passages(entry, said=True).pieces} == {-1}
+
+
 def test_the_number_of_a_line_stays_without_its_padding_and_names_nothing():
     code = [
         "def total(rows):",

@@ -93,7 +93,7 @@ def passages(text: str, *, alone: bool = False, said: bool = False) -> Reading:
     counts = [int(number[1]) if number else -1 for number in found]
     follows = [number > 0 and number == above + 1 for above, number in pairwise([-1, *counts, -1])]
     numbers = [each if follows[at] or follows[at + 1] else None for at, each in enumerate(found)]
-    told = list(_passages(lines, numbers, alone, said))
+    told = _passages(lines, numbers, alone, said)
     for number, piece in enumerate(told):  # missing lines without a word are not a gap
         end = piece.at + piece.units
         following = told[number + 1].at if number + 1 < len(told) else len(lines)
@@ -104,7 +104,8 @@ def passages(text: str, *, alone: bool = False, said: bool = False) -> Reading:
 
 def _passages(
     lines: Sequence[str], numbers: Sequence[re.Match[str] | None], alone: bool, said: bool
-) -> Iterator[Piece]:
+) -> list[Piece]:
+    told: list[Piece] = []
     start, held, size, deep = 0, list[str](), 0, 0
     are_numbered = False
     for number, line in enumerate(lines):
@@ -116,23 +117,35 @@ def _passages(
             longest = LONGEST if deep > above else LONGEST // 2
         is_of_another_kind = (in_front is not None) != are_numbered if bare else alone
         if held and (is_of_another_kind or size + len(bare) > longest):
-            yield Piece("\n".join(held), start, number - start, numbered=are_numbered)
+            told.append(Piece("\n".join(held), start, number - start, numbered=are_numbered))
             held, size = [], 0
         if not bare:
             continue
         if len(bare) > LONGEST:
-            parts = clauses(bare, whole=_WHOLE if said else 0)
-            is_cut_in_words = " ".join(parts).split() != bare.split()
-            for place, part in enumerate(parts):
-                # they are one line again where all stand together
-                yield Piece(part, number, continues=place > 0 and not is_cut_in_words)
+            told += _parts(bare, number, len(told), said)
             continue
         if not held:
             start, are_numbered = number, in_front is not None
         held.append(bare)
         size += len(bare)
     if held:
-        yield Piece("\n".join(held), start, len(lines) - start, numbered=are_numbered)
+        told.append(Piece("\n".join(held), start, len(lines) - start, numbered=are_numbered))
+    return told
+
+
+def _parts(line: str, at: int, before: int, said: bool) -> Iterator[Piece]:
+    """The pieces of a long line, behind so many others; they are one line again side by side.
+
+    A line that opens with a name says of it what the rest says: its entry, its place in a file. All
+    are under the first then.
+    """
+    parts = clauses(line, whole=_WHOLE if said else 0)
+    is_cut_in_words = " ".join(parts).split() != line.split()
+    opening = next(iter(names(parts[0])), "")
+    is_entry = bool(opening) and not said and shape(opening) not in WORDS
+    for place, part in enumerate(parts):
+        under = before if place and is_entry else -1
+        yield Piece(part, at, under=under, continues=place > 0 and not is_cut_in_words)
 
 
 def _close_to_its_number(line: str, number: re.Match[str]) -> str:
