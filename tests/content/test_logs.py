@@ -389,3 +389,19 @@ def test_the_words_of_few_lines_are_listed_and_make_no_kinds_of_their_own():
     for n, name in enumerate(("notify", "tenant", "audit")):
         lines[50 * n] = f"2026-03-01 11:00:{n:02} INFO waiting for the {name} service to answer"
     assert "×3 waiting for the notify|tenant|audit service to answer" in shrunk(lines, 120)
+
+
+def test_what_failed_is_named_though_the_names_are_long():
+    failed = [
+        "TestCommit_Shadow_Preserved_When_Active_Session_Exists_In_The_Branch",
+        "TestCommit_EndedSession_Condenses_Everything_That_Was_Touched_By_It",
+    ]
+    lines = [
+        *(f"--- FAIL: {name} (0.0{n}s)" for n, name in enumerate(failed)),
+        *(f"09:14:{n:02} INFO saved the checkpoint {n} of session {n % 3}" for n in range(60)),
+        *(f"09:15:{n:02} INFO wrote {name} to its own file" for n, name in enumerate(failed)),
+    ]
+    told = Log().read("\n".join(lines)).pieces
+
+    assert f"×2 --- FAIL: {'|'.join(failed)} (…s)" in [piece.text for piece in told]
+    assert any(piece.text.startswith("×2 wrote TestCommit_… to") for piece in told)

@@ -400,7 +400,8 @@ def _events(kind: EventKind, layout: Layout, usual_level: str) -> Iterator[KindS
     for ending, part in (("failed", failed), ("", others)):
         if part:
             columns = map(dict.fromkeys, zip(*[said[n] for n in part], strict=True))
-            words = [joint_form(list(values)) for values in columns]
+            most = LONGEST if alarm(" ".join(said[part[0]])) >= TROUBLE else _MOST_LISTED
+            words = [joint_form(list(values), most) for values in columns]
             count = f"×{len(part)}" if len(part) > 1 else ""
             shown = words or [lines[part[0]]]  # else the line is all head
             told = " ".join(filter(None, (count, level, *shown)))
@@ -429,13 +430,13 @@ def _failures(said: Sequence[Sequence[str]]) -> Sequence[int]:
     return ()
 
 
-def joint_form(values: Sequence[str]) -> str:
-    """The words at one place of a kind: one, a few, or their common part."""
+def joint_form(values: Sequence[str], most: int = _MOST_LISTED) -> str:
+    """The words at one place of a kind: one, a few in ``most`` characters, or their common part."""
     listed = "|".join(values)
     if len(values) > 1 and len(listed) > _SHORT:
         values = list(dict.fromkeys(mask.replace("0", _MORE) for mask in _masked(values)))
         listed = "|".join(values)
-    if len(values) <= _FEW and len(listed) <= _MOST_LISTED:
+    if len(values) <= _FEW and len(listed) <= most:
         return listed
     if len(values) == 1:
         return f"{listed[:_MOST_LISTED]}{_MORE}"
