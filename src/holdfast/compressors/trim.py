@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from holdfast.kernel.budget import Allowance, Share
@@ -76,7 +75,7 @@ class Trim(Configured):
         if self.only_when_last_is_user and not ends_with_user(transcript):
             return Plan.skip("last_is_not_user", NOT_ENDED)
         target = allowance.target if self.threshold is None else allowance.share(self.threshold)
-        work = _TrimWork(self, transcript, allowance, target)
+        work = _TrimWork(self, transcript, replace(allowance, target=target))
         if work.excess <= 0:
             return Plan.skip("within_budget", "it fits already")
         firm = transcript.protected.union(newest(transcript, self.keep_recent))
@@ -92,25 +91,23 @@ class Trim(Configured):
 
     def _smallest(self, missed: _TrimWork, firm: frozenset[int]) -> int:
         """The smallest budget that would do, which leaves hardly a word of what may be cut."""
-        least = missed.shortest(missed.everything(), 1)
-        while least < missed.target + missed.excess:
-            allowance = replace(missed.allowance, limit=least)
-            work = _TrimWork(self, missed.transcript, allowance, least)
+        least, most = missed.shortest(missed.everything(), 1), missed.target + missed.excess
+        while least < most:
+            allowance = replace(missed.allowance, limit=least, target=least)
+            work = _TrimWork(self, missed.transcript, allowance)
             work.fit(firm)
             if work.excess <= 0:
                 break
             least += work.excess
-        return min(least, missed.target + missed.excess)
+        return min(least, most)
 
 
 class _TrimWork:
     """The decisions so far, and the remaining excess."""
 
-    def __init__(
-        self, knobs: Trim, transcript: Transcript, allowance: Allowance, target: int
-    ) -> None:
+    def __init__(self, knobs: Trim, transcript: Transcript, allowance: Allowance) -> None:
         self.knobs, self.transcript = knobs, transcript
-        self.allowance, self.target = allowance, target
+        self.allowance, self.target = allowance, allowance.target
         self.sizes = list(allowance.meter.sizes(transcript))
         self.overhead = allowance.meter.overhead(transcript.envelope)
         self.going = set[int]()
@@ -139,10 +136,10 @@ class _TrimWork:
         floor, most = max(SENTENCE, self.target // _SMALL), self.target // _LARGE
         oversize = self.clampable(i for i, size in enumerate(self.sizes) if size > most)
         step = max(1, self.target // _SMALL)
-        self.clamp(oversize, self.staying, self.target, max(floor, most), step)
+        self.clamp(oversize, self.excess, max(floor, most), step)
         history = sum(size for i, size in enumerate(self.sizes) if i not in kept)
-        room = self.target - min(self.target // _LARGE, history)
-        self.clamp(self.clampable(kept), kept, room, floor)
+        # what must stay leaves some room for the history
+        self.clamp(self.clampable(kept), self.excess - max(0, history - most), floor)
         # A rule may bring the oldest back, because the message after it may not be the first. Then
         # twice the excess is requested.
         wanted = self.excess
@@ -151,8 +148,7 @@ class _TrimWork:
             if wanted >= history:
                 break
             wanted *= 2
-        if self.excess > 0:
-            self.clamp(self.clampable(self.staying), self.staying, self.target, floor)
+        self.clamp(self.clampable(self.staying), self.excess, floor)
         if self.excess <= 0:
             return
         self.drop_preferred(firm, kept)
@@ -160,7 +156,7 @@ class _TrimWork:
         least = 1 if self.shortest(everything, 1) <= self.allowance.limit else _LAST
         for parts in (self.clampable(self.staying, last=True), everything):
             # Repeated only if the counts of parts do not add up to the count of their message.
-            while self.excess > 0 and self.clamp(parts, self.staying, self.target, least):
+            while self.clamp(parts, self.excess, least):
                 pass
 
     def clampable(
@@ -211,23 +207,17 @@ class _TrimWork:
                 self.going = legal(self.transcript, self.going.union(unit), kept)
 
     def clamp(
-        self,
-        parts: Mapping[Place, Part],
-        among: AbstractSet[int],
-        room: int,
-        floor: int,
-        step: int = 1,
+        self, parts: Mapping[Place, Part], excess: int, floor: int, step: int = 1
     ) -> bool:
-        """Cut the longest parts to one length so that the messages ``among`` fit the room.
+        """Cut the longest parts to one length so that together they lose the excess.
 
         The length is a multiple of ``step``, and at least ``floor`` tokens. Returns whether a part
         became shorter.
         """
-        whole = self.overhead + sum(self.sizes[i] for i in among)
-        if whole <= room or not parts:
+        if excess <= 0 or not parts:
             return False
         lengths = [self._length(at, part) for at, part in parts.items()]
-        level = water_level(lengths, room - whole + sum(lengths))
+        level = water_level(lengths, sum(lengths) - excess)
         level = max(level - level % step, floor)
         changed = {at[0] for at, part in parts.items() if self._shorten(at, part, level)}
         for i in changed:

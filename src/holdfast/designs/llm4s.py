@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
+from operator import itemgetter
 from typing import TypeVar
 
 from holdfast.compressors.digest import Digest
@@ -158,31 +159,29 @@ def _json(text: str) -> str:
 
 def _lists_cut(lines: Sequence[str]) -> Iterator[str]:
     """The lines of YAML without the middle of long lists, nested ones too."""
-    at = 0
-    while at < len(lines):
-        head = _ITEM.match(lines[at])
-        if head is None:
-            end = at + 1
-            if _TEXT.search(lines[at]):
-                end = _end_of(lines, end, _margin(lines[at]))
-            yield from lines[at:end]
-            at = end
+    for margin, parts in groupby(_yaml_parts(lines), itemgetter(0)):
+        if margin is None:
+            yield from chain.from_iterable(part for _, part in parts)
             continue
-        margin = len(head[1])
-        items: list[list[str]] = []
-        while at < len(lines) and (found := _ITEM.match(lines[at])) and len(found[1]) == margin:
-            end = _end_of(lines, at + 1, margin)
-            items.append([lines[at], *_lists_cut(lines[at + 1 : end])])
-            at = end
-        for item in _ends(items, f'{head[1]}- "...[+{{}} items]..."'):
+        items = [[part[0], *_lists_cut(part[1:])] for _, part in parts]
+        for item in _ends(items, f'{margin}- "...[+{{}} items]..."'):
             yield from [item] if isinstance(item, str) else item
 
 
-def _end_of(lines: Sequence[str], at: int, margin: int) -> int:
-    """The index after the last of the lines that are indented more than the margin."""
-    while at < len(lines) and (not lines[at].strip() or _margin(lines[at]) > margin):
-        at += 1
-    return at
+def _yaml_parts(lines: Sequence[str]) -> Iterator[tuple[str | None, Sequence[str]]]:
+    """Each item of a list with the lines under it, after its margin; each other line, after None.
+
+    A block of text is not read as lines of YAML.
+    """
+    end = 0
+    while end < len(lines):
+        start, end = end, end + 1
+        item = _ITEM.match(lines[start])
+        if item or _TEXT.search(lines[start]):
+            margin = _margin(lines[start])
+            while end < len(lines) and (not lines[end].strip() or _margin(lines[end]) > margin):
+                end += 1
+        yield item and item[1], lines[start:end]
 
 
 def _margin(line: str) -> int:
