@@ -4,14 +4,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Literal
 
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Asking, Configured, Flow, Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
-from holdfast.kernel.errors import ConfigError, HoldfastError
+from holdfast.kernel.errors import HoldfastError
 from holdfast.kernel.messages import Role, Texts
 from holdfast.kernel.transcript import Transcript, legal, newest
-from holdfast.kernel.typed import Fraction, check_fields
+from holdfast.kernel.typed import Fraction
 from holdfast.text.fit import SENTENCE
 from holdfast.text.identifiers import all_named
 from holdfast.text.importance import PRESETS, Weights, has_importance_marker
@@ -38,9 +39,8 @@ class Hierarchical(Configured):
     keep_recent: int = 5
     """The newest messages, system messages not counted, that stay."""
 
-    weights: Weights | str = "mofa"
-    """What makes a message important: weights, or the name of a preset, ``mofa`` or
-    ``selective``."""
+    weights: Weights | Literal["mofa", "selective"] = "mofa"
+    """What makes a message important: weights, or the name of a preset."""
 
     condense_above: Fraction = 0.5
     """Importance above which a message that does not fit is worth a call of the model."""
@@ -52,15 +52,6 @@ class Hierarchical(Configured):
     """The most texts that the model condenses in one compression, most important messages first."""
 
     name = "hierarchical"
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-        if isinstance(self.weights, str) and self.weights not in PRESETS:
-            raise ConfigError(
-                f"there are no weights {self.weights!r}",
-                place="Hierarchical.weights",
-                advice=f"known are {', '.join(PRESETS)}",
-            )
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """One Drop of the messages that do not fit, and a Replace for each condensed text."""

@@ -11,15 +11,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Literal
+from typing import Annotated, Literal
 
 from holdfast.kernel.budget import Allowance, Meter
 from holdfast.kernel.compressor import Configured, Flow, Plan, Planner
 from holdfast.kernel.edits import Drop, Edit, Replace
-from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.messages import Message, Role
 from holdfast.kernel.transcript import Transcript
-from holdfast.kernel.typed import check_fields
+from holdfast.kernel.typed import Only
 from holdfast.text.sentences import ITEM, sentences
 from holdfast.text.visible import GLANCE
 from holdfast.text.words import FENCES
@@ -347,6 +346,8 @@ _BUILT_IN: Mapping[str, _Rule] = {
 RULES = tuple(_BUILT_IN)
 """The names of the built-in rules."""
 
+RuleName = Annotated[str, Only(f"one of {', '.join(RULES)}", RULES.__contains__)]
+
 
 @dataclass(frozen=True, slots=True)
 class Rules(Configured):
@@ -356,21 +357,13 @@ class Rules(Configured):
     changed.
     """
 
-    rules: tuple[str | TextRule, ...] = RULES[:3]
+    rules: tuple[RuleName | TextRule, ...] = RULES[:3]
     """The rules in order: names of built-in rules, or rules of your own."""
 
     roles: tuple[Literal["assistant", "tool"], ...] = ("assistant",)
     """The roles whose texts the built-in rules may change."""
 
     name = "rules"
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-        for rule in self.rules:
-            if isinstance(rule, str) and rule not in _BUILT_IN:
-                raise ConfigError(
-                    f"there is no rule {rule!r}", place="Rules.rules", advice=f"known are {RULES}"
-                )
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Plan | Flow:
         """A step for each rule, as in any pipeline."""

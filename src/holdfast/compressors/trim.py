@@ -206,9 +206,7 @@ class _TrimWork:
             if firm.isdisjoint(unit):
                 self.going = legal(self.transcript, self.going.union(unit), kept)
 
-    def clamp(
-        self, parts: Mapping[Place, Part], excess: int, floor: int, step: int = 1
-    ) -> bool:
+    def clamp(self, parts: Mapping[Place, Part], excess: int, floor: int, step: int = 1) -> bool:
         """Cut the longest parts to one length so that together they lose the excess.
 
         The length is a multiple of ``step``, and at least ``floor`` tokens. Returns whether a part

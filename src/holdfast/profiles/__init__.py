@@ -30,8 +30,6 @@ from holdfast.kernel.registry import nearest
 from holdfast.kernel.transcript import Preference
 from holdfast.kernel.typed import Portion, check_type, is_list, is_object
 
-PREFERS: tuple[Preference, ...] = ("task", "newest_user")
-
 
 @dataclass(frozen=True, slots=True)
 class Profile(Configured):
@@ -41,7 +39,7 @@ class Profile(Configured):
     description: str = ""
     """One line for people."""
 
-    prefers: tuple[Preference, ...] = PREFERS
+    prefers: tuple[Preference, ...] = ("task", "newest_user")
     """What stays while it fits: the user's first message (the task), and the newest one."""
 
     step: Portion = 0.0
@@ -197,9 +195,11 @@ class Layers:
             path, said = f"{head}{key}", f"{written}{key}"
             if path == _STEPS and is_list(value):
                 lower[key] = {}
-                self._list(file, value, lower[key])
+                for n, step in enumerate(value):
+                    self._lay_step(file, f"{_STEPS}[{n}]", None, step, lower[key])
             elif path == _STEPS and is_object(value):
-                self._change(file, value, lower.setdefault(key, {}))
+                for name, step in value.items():
+                    self._lay_step(file, f"{_STEPS}.{name}", name, step, lower.setdefault(key, {}))
             elif is_object(value):
                 if not is_object(lower.get(key)):
                     lower[key] = {}
@@ -208,42 +208,37 @@ class Layers:
                 lower[key] = value
             self._set[path] = file, said
 
-    def _list(self, file: ConfigFile, steps: Sequence[object], made: dict[str, Any]) -> None:
-        """Add the steps of a list."""
-        for n, step in enumerate(steps):
-            written = f"{_STEPS}[{n}]"
+    def _lay_step(
+        self, file: ConfigFile, written: str, name: str | None, step: object, made: dict[str, Any]
+    ) -> None:
+        """Add a step of a list, or change or remove the step of this name."""
+        place = f"{file.origin(written)}: {written}"
+        if name is None:
             if not is_object(step) or not isinstance(step.get("strategy"), str):
                 raise ConfigError(
                     "a step is a table with a strategy",
-                    place=f"{file.origin(written)}: {written}",
+                    place=place,
                     advice='add strategy = "..."',
                 )
             label = str(step.get("as", step["strategy"]))
             while label in made:  # a prime for each step before it of the same name
                 label += "'"
-            made[label] = {}
-            self._set[f"{_STEPS}.{label}"] = file, written
-            self._lay(file, step, made[label], f"{_STEPS}.{label}.", f"{written}.")
-
-    def _change(self, file: ConfigFile, steps: Table, made: dict[str, Any]) -> None:
-        """Change or remove the steps that a table names."""
-        for name, knobs in steps.items():
-            written = f"{_STEPS}.{name}"
-            place = f"{file.origin(written)}: {written}"
+        else:
             label = _label(name, made, place)
-            if knobs is False:
+            if step is False:
                 del made[label]
-                continue
-            if not is_object(knobs):
+                return
+            if not is_object(step):
                 raise ConfigError(
-                    f"{knobs!r} are not knobs",
+                    f"{step!r} are not knobs",
                     place=place,
                     advice="give a table of knobs, or false to leave the step out",
                 )
-            if "strategy" in knobs:
-                made[label] = {}
-            self._set[f"{_STEPS}.{label}"] = file, written
-            self._lay(file, knobs, made[label], f"{_STEPS}.{label}.", f"{written}.")
+        if "strategy" in step:
+            made[label] = {}
+        path = f"{_STEPS}.{label}"
+        self._set[path] = file, written
+        self._lay(file, step, made[label], f"{path}.", f"{written}.")
 
 
 def _label(name: str, made: Table, place: str) -> str:
