@@ -2,8 +2,7 @@
 
 import asyncio
 from asyncio import gather
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from inspect import isawaitable, iscoroutinefunction
@@ -106,26 +105,26 @@ class VendorLine:
     async def ask(self, request: Request, ledger: CallRecords) -> Outcome:
         """Make the call, unless it may cost too much."""
         try:
-            with (
-                self._pledged(request, ledger),
-                traced_call(self.called(), request.max_tokens) as ended,
-            ):
+            most = self._most(request, ledger)
+        except ModelError as unasked:
+            return Outcome(unasked, self.called(fault=str(unasked)))
+        ledger.pledged += most
+        try:
+            with traced_call(self.called(), request.max_tokens) as ended:
                 outcome = await self._asked(request, ledger)
                 ended(outcome.call, outcome.answer)
                 return outcome
-        except ModelError as unasked:
-            return Outcome(unasked, self.called(fault=str(unasked)))
+        finally:
+            ledger.pledged -= most
 
-    @contextmanager
-    def _pledged(self, request: Request, ledger: CallRecords) -> Generator[None]:
-        """Reserve the most that the call in the block may cost.
+    def _most(self, request: Request, ledger: CallRecords) -> float:
+        """The most that the call may cost, if there is a limit.
 
         Raises ModelError if it must not be made.
         """
         limit = self._limits.max_cost
         if limit is None:
-            yield
-            return
+            return 0.0
         if self.price is None:
             raise ModelError(
                 f"{self.name} was not asked: its price is not known, and max_cost is {limit:g}; "
@@ -137,11 +136,7 @@ class VendorLine:
                 f"{self.name} was not asked: the call may cost {most:.4g} US dollars, and "
                 f"{max(0.0, limit - ledger.spent):.4g} of max_cost are left"
             )
-        ledger.pledged += most
-        try:
-            yield
-        finally:
-            ledger.pledged -= most
+        return most
 
     async def _asked(self, request: Request, ledger: CallRecords) -> Outcome:
         """Make the call when ``concurrency`` allows it, with retries."""

@@ -9,7 +9,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Annotated, Literal
 
@@ -255,12 +255,8 @@ class TextRule:
     name: str
     """The name of the rule, such as ``drop_fillers``."""
 
-    rewrite: Callable[[str], str]
+    rewrite: Callable[[str], str] = field(repr=False)
     """Returns the new text, or the same text if nothing is to change."""
-
-    def describe(self) -> Mapping[str, object]:
-        """The name: a function has no better description."""
-        return {"name": self.name}
 
     def edits(
         self, transcript: Transcript, meter: Meter, roles: Collection[Role]

@@ -73,7 +73,8 @@ class _ShrinkWork:
         self._outputs = [each for each in texts(transcript, allowance) if self._is_meant(each)]
         self._outputs.reverse()
         self._shrunk = frozenset(filter(self._was_shrunk, self._outputs))
-        self._sizes = {output: output.tokens for output in self._outputs}
+        self._sizes: dict[Output, int] = {}
+        """The present tokens of the texts that were shortened."""
 
     def _arguments(self) -> Iterable[Output]:
         """The arguments of the calls before the newest exchange, oldest first."""
@@ -147,7 +148,7 @@ class _ShrinkWork:
         for again, share, last, output in product(either, (_SHARE, 0.0), either, self._outputs):
             if (output in self._shrunk, output.position in newest) != (again, last):
                 continue
-            now = rooms.get(output, self._sizes[output])
+            now = rooms.get(output, self._sizes.get(output, output.tokens))
             room = max(SENTENCE, int(output.tokens * share), now - left)
             if room < now:
                 rooms[output] = room

@@ -173,8 +173,8 @@ class Summarize(Configured):
         The newest ``keep_recent`` messages stay, with the rest of the first unit, or whole turns of
         at most ``keep_tokens`` tokens, or whole units if the newest turn is longer.
         """
-        sizes, transcript = history.sizes, history.transcript
-        target, units = history.allowance.target, transcript.units
+        transcript, target = history.transcript, history.allowance.target
+        sizes, units = history.allowance.meter.sizes(transcript), transcript.units
         if self.keep_at_least is not None:
             least = tokens_of(self.keep_at_least, target)
             return retention_boundary(transcript.messages, sizes, least)

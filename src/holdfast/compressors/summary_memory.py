@@ -250,11 +250,6 @@ class History:
         return redacted_text(text)[0] if self.allowance.redacts else text
 
     @cached_property
-    def sizes(self) -> Sequence[int]:
-        """Tokens of each message."""
-        return self.allowance.meter.sizes(self.transcript)
-
-    @cached_property
     def summaries(self) -> tuple[int, ...]:
         """The positions of earlier summaries, as far as they may be replaced."""
         firm = self.transcript.pinned.union(self.transcript.newest)
@@ -313,7 +308,8 @@ class History:
 
     def size(self, positions: Iterable[int]) -> int:
         """Tokens of these messages."""
-        return sum(self.sizes[i] for i in positions)
+        sizes = self.allowance.meter.sizes(self.transcript)
+        return sum(sizes[i] for i in positions)
 
 
 @dataclass(frozen=True, slots=True)
