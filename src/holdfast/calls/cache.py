@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 from holdfast.kernel.errors import HoldfastError
 from holdfast.kernel.forks import brief_lock
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.kernel.typed import check_type, kept_as, typed
+from holdfast.kernel.typed import check_type, kept_as
 from holdfast.model_usage import CacheFigures, CacheStatistics
 from holdfast.stores import open_store
 from holdfast.stores.protocols import as_store_errors, check_unlocked, set_all, settled
@@ -84,7 +84,7 @@ class Lru(Generic[V]):
         capacity: int,
         store: KeyValueStore | None,
         encode: Callable[[V], str],
-        decode: Callable[[str], V],
+        decode: Callable[[str | None], V | None],
     ) -> None:
         self.capacity = capacity
         self._place = f"holdfast:cache:{kind}"
@@ -132,9 +132,7 @@ class Lru(Generic[V]):
             self._entries.move_to_end(key)
             value = self._entries[key]
         if value is None and self._store is not None:
-            text = settled(self._store.get(f"{self._place}:{key}"))
-            with suppress(ValueError, TypeError):
-                value = None if text is None else self._decode(text)
+            value = self._decode(settled(self._store.get(f"{self._place}:{key}")))
             with self._lock:
                 if value is None:
                     self._entries.pop(key, None)
@@ -206,17 +204,12 @@ class CompressionCache:
     def __init__(
         self, embeddings: int = 1000, summaries: int = 500, store: str | KeyValueStore | None = None
     ) -> None:
-        for name, capacity in (("embeddings", embeddings), ("summaries", summaries)):
-            check_type(capacity, int, f"CompressionCache.{name}")
+        check_type(embeddings, int, "CompressionCache.embeddings")
+        check_type(summaries, int, "CompressionCache.summaries")
         place = None if store is None else open_store(store)
-        self.embeddings: Lru[Vector] = Lru(
-            "embeddings",
-            embeddings,
-            place,
-            json.dumps,
-            lambda text: typed(json.loads(text), list[float]),
-        )
-        self.summaries: Lru[str] = Lru("summaries", summaries, place, str, str)
+        numbers = partial(kept_as, kind=list[float])
+        self.embeddings: Lru[Vector] = Lru("embeddings", embeddings, place, json.dumps, numbers)
+        self.summaries: Lru[str] = Lru("summaries", summaries, place, str, lambda text: text)
         self.flights = Flights()
 
     def get_embedding(self, text: str, model: str) -> Vector | None:

@@ -1,14 +1,14 @@
 """Strategies that combine others: in sequence, in steps, or one under another name."""
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate
-from typing import Any
 
 from holdfast.kernel.apply import Applied, apply
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import (
+    Asking,
     Attempt,
     Compressor,
     Configured,
@@ -132,7 +132,7 @@ def _settled(step: Compressor, transcript: Transcript, allowance: Allowance) -> 
 
 def _tried(
     step: Compressor, now: Transcript, allowance: Allowance
-) -> Generator[Any, Any, tuple[Plan, Transcript]]:
+) -> Asking[tuple[Plan, Transcript]]:
     """The plan of a step and the transcript after it, unchanged if the step saves nothing."""
     tokens = allowance.meter.total(now)
     if tokens <= allowance.target:

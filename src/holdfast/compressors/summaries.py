@@ -97,14 +97,12 @@ class Marks:
         foreign = False
         messages = list(transcript.messages)
         for i, message in enumerate(messages[: alike[-1] + 1]):
-            ours = False
-            if message.begins_like_ours:
-                placed = opens and (
-                    message.role != "assistant" or not asked or not _fits_user(transcript, last)
-                )
-                ours = self.is_marked(message, placed=placed)
-                may_be_taken = message.role != "system" and self.is_marked(message, placed=True)
-                foreign |= may_be_taken and not ours
+            placed = opens and (
+                message.role != "assistant" or not asked or not _fits_user(transcript, last)
+            )
+            ours = self.is_marked(message, placed=placed)
+            may_be_taken = message.role != "system" and self.is_marked(message, placed=True)
+            foreign |= may_be_taken and not ours
             messages[i] = message.marked(ours=ours)
             if opens and message.role != "system":
                 speaking = message.user_speaks
@@ -447,18 +445,16 @@ class WorkingStore:
         open: bool = False,  # noqa: A002 - the name that Save has
     ) -> Asking[str]:
         """Save an original and return its key, empty if it is not saved."""
-        key = yield from self._asked(
-            Save(text, kind, open=open), "no original was saved from then on"
-        )
-        return key or ""
+        problem = "no original was saved from then on"
+        return (yield from self._asked(Save(text, kind, open=open), problem)) or ""
 
     def read(self, key: str) -> Asking[str | None]:
         """The value of the key, or None if there is none or the store fails."""
-        return (yield from self._asked(Read(key), "summaries are not kept"))
+        return (yield from self._asked(Read(key)))
 
     def write(self, key: str, value: str | None) -> Asking[None]:
         """Set the value of the key; None deletes it."""
-        yield from self._asked(Write(key, value), "summaries are not kept")
+        yield from self._asked(Write(key, value))
 
     def add(self, key: str, numbers: Iterable[int]) -> Asking[None]:
         """Add the numbers to the list under the key, each once."""
@@ -467,7 +463,7 @@ class WorkingStore:
         if new:
             yield from self.write(key, json.dumps([*known, *new]))
 
-    def _asked(self, request: Ask[T], problem: str) -> Asking[T | None]:
+    def _asked(self, request: Ask[T], problem: str = "summaries are not kept") -> Asking[T | None]:
         if not self.works:
             return None
         try:
