@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from holdfast.compressors.summaries import WorkingStore
 from holdfast.compressors.writer import Single, message_summary
 from holdfast.kernel.compressor import Attempt, Plan
 from holdfast.kernel.errors import ModelError, StoreError
@@ -22,8 +23,9 @@ class Alone:
 
     def plan(self, transcript, allowance):
         single = Single(self.text, "tool", 4, "output of run_job")
-        text, trouble = yield from message_summary(single, self.tokens, allowance)
-        return Plan(detail=text, reason=trouble)
+        store = WorkingStore(allowance.stored)
+        text = yield from message_summary(single, self.tokens, allowance, store)
+        return Plan(detail=text, reason=store.trouble)
 
 
 class World:

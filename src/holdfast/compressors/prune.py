@@ -1,10 +1,8 @@
 """Clears old tool outputs; the calls stay, so that the model sees its past actions."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import accumulate
+from dataclasses import dataclass
 from typing import Literal
 
 from holdfast.kernel.budget import Allowance, Share
@@ -13,7 +11,7 @@ from holdfast.kernel.edits import Edit
 from holdfast.kernel.errors import ModelError
 from holdfast.kernel.messages import ToolResult
 from holdfast.kernel.registry import imported, moved_names
-from holdfast.kernel.transcript import Transcript, unit_of
+from holdfast.kernel.transcript import Transcript, start_within
 from holdfast.text.visible import amount, fault_line
 
 from .references import note, parted
@@ -99,11 +97,9 @@ class Prune(Configured):
         """Outputs before the zone that become smaller, newest first, each with its new text."""
         protect, first = allowance.share(self.protect_tokens), 0
         if self.reach_budgets:
-            sizes = allowance.meter.sizes(transcript)
-            newest = list(accumulate(reversed(sizes)))
-            within = bisect_right(newest, int(self.reach_budgets * allowance.window))
-            if within < len(sizes):
-                first = unit_of(transcript, len(sizes) - 1 - within).stop
+            starts = [unit.start for unit in transcript.units]
+            reach = int(self.reach_budgets * allowance.window)
+            first = start_within(starts, allowance.meter.sizes(transcript), reach)
         seen, edge = 0, -1
         going: list[tuple[Output, str]] = []
         for n, output in enumerate(outputs(transcript, allowance, first)):
@@ -146,39 +142,33 @@ class Prune(Configured):
         A model is asked until it fails. A summary does not depend on the question, so that it stays
         the same from call to call.
         """
-        originals, summarized = WorkingStore(allowance.stored), allowance
-        troubles: list[str] = []  # of the model and of the store of its summaries
+        originals, summaries = WorkingStore(allowance.stored), WorkingStore(allowance.stored)
+        asks, refusal = bool(self.summary_tokens and allowance.writer), ""
         edits: list[Edit] = []
         for output, placeholder in going:
             by = f" of {output.tool}" if output.tool else ""
             opening = f"[Summary of an old output{by}, {output.tokens:,} tokens]"
             least = self.summary_tokens + allowance.meter.text(opening)
             edit = None
-            if self.summary_tokens and summarized.writer and least < output.tokens:
+            if asks and least < output.tokens:
                 # imported when a model is asked, since clearing outputs does not need it
                 writer = imported("holdfast.compressors.writer")
                 single = writer.Single(output.text, "tool", output.position, output.source)
-                asking: Asking[tuple[str, str]] = writer.message_summary(
-                    single, self.summary_tokens, summarized
+                asking: Asking[str] = writer.message_summary(
+                    single, self.summary_tokens, allowance, summaries
                 )
                 try:
-                    text, trouble = yield from asking
-                except ModelError as fault:
-                    summarized = replace(summarized, writer="")
-                    troubles.append(f"no more summaries were asked for: {fault_line(fault)}")
-                else:
-                    if trouble:
-                        summarized = replace(summarized, stored=False)
-                        troubles.append(trouble)
-                    text = f"{opening}\n{text}"
+                    text = f"{opening}\n{(yield from asking)}"
                     edit = yield from _kept(output, text, "text", originals, allowance)
+                except ModelError as fault:
+                    asks, refusal = False, f"no more summaries were asked for: {fault_line(fault)}"
             if not edit and output.text:
                 text, kind = placeholder, "text"
                 if self.contextual:  # then the reference says what it was
                     text, kind = "", f"old {output.source}"
                 edit = yield from _kept(output, text, kind, originals, allowance)
             edits.append(edit or output.replaced(placeholder))
-        detail = "; ".join(filter(None, (*troubles, originals.trouble)))
+        detail = originals.detail(refusal, summaries.trouble)
         return Plan(tuple(edits), reason="outputs_cleared", detail=detail)
 
 

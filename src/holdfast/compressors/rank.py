@@ -138,29 +138,25 @@ class _Ranking:
         places = sorted(condensed)
         share = min(SENTENCE + left // max(1, len(places)), self._knobs.summary_tokens)
         room = max(1, share - count(MARK))
+        store = WorkingStore(allowance.stored)
         answers = yield from together(
-            [message_summary(long[i][1], room, allowance) for i in places]
+            [message_summary(long[i][1], room, allowance, store) for i in places]
         )
         found: dict[int, Texts] = {}
         faults: list[HoldfastError] = []
-        trouble = ""
         for i, answer in zip(places, answers, strict=True):
             if isinstance(answer, HoldfastError):
                 faults.append(answer)
-                continue
-            text, problem = answer
-            trouble = trouble or problem
-            found[i] = {long[i][0]: MARK + text}
+            else:
+                found[i] = {long[i][0]: MARK + answer}
         # Flows that run together overwrite each other's additions to the list by which a thread's
         # summaries are deleted, so all are added again.
         if found and allowance.thread:
-            store = WorkingStore(allowance.stored)
             yield from store.add(messages_key(allowance.thread), found)
-            trouble = trouble or store.trouble
-        if faults:
-            told = f"{amount(len(faults), 'text')} could not be condensed: {faults[0]}"
-            trouble = f"{told}; {trouble}" if trouble else told
-        return found, trouble
+        told = (
+            f"{amount(len(faults), 'text')} could not be condensed: {faults[0]}" if faults else ""
+        )
+        return found, store.detail(told)
 
     def edits(self, short: Mapping[int, Texts]) -> tuple[Edit, ...]:
         """The drops and condensed texts, now that the lengths are known."""

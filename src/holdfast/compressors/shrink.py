@@ -52,12 +52,11 @@ class Shrink(Configured):
         """A Replace for each shortened text, or an Offload if its original is kept."""
         work = _ShrinkWork(self, transcript, allowance)
         yield from work.done()
-        trouble = f"; {work.originals.trouble}" if work.originals.trouble else ""
+        told = work.originals.detail
         if not work.edits:
-            return Plan.skip("nothing_to_shrink", f"no tool output became smaller{trouble}")
+            return Plan.skip("nothing_to_shrink", told("no tool output became smaller"))
         edits = tuple(work.edits[output] for output in sorted(work.edits))
-        detail = f"{amount(len(edits), 'text')} shrunk{trouble}"
-        return Plan(edits, reason="shrunk", detail=detail)
+        return Plan(edits, reason="shrunk", detail=told(f"{amount(len(edits), 'text')} shrunk"))
 
 
 class _ShrinkWork:

@@ -437,6 +437,10 @@ class WorkingStore:
     trouble: str = ""
     """The problem, as text; empty without one."""
 
+    def detail(self, *told: str) -> str:
+        """What is told of a plan, and after it the problem."""
+        return "; ".join(filter(None, (*told, self.trouble)))
+
     def save(
         self,
         text: str,

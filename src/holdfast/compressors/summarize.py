@@ -364,8 +364,7 @@ class _RollingSummary(NamedTuple):
         told = f"{envelope.count:,} messages, up to message {envelope.end}"
         if envelope.waits:
             told += f"; of these {envelope.waits:,} tokens wait for the model"
-        detail = "; ".join(filter(None, (told, self.memory.shelf.trouble)))
-        return Plan(tuple(edits), reason=reason, detail=detail)
+        return Plan(tuple(edits), reason=reason, detail=self.memory.shelf.detail(told))
 
     def _is_smaller(self, envelope: Envelope) -> bool:
         """Whether the summary is smaller than what it replaces."""

@@ -11,7 +11,6 @@ from holdfast.kernel.edits import Drop, Edit, Replace
 from holdfast.kernel.messages import Media, Message, Part, Text, ToolCall, ToolResult
 from holdfast.kernel.transcript import (
     NOT_ENDED,
-    Seal,
     Transcript,
     ends_with_user,
     legal,
@@ -20,7 +19,7 @@ from holdfast.kernel.transcript import (
     unit_of,
 )
 from holdfast.selection import typed_of
-from holdfast.text.fit import SENTENCE, Count, water_level
+from holdfast.text.fit import SENTENCE, water_level
 
 from .references import REFERENCE, Place, parted
 from .summaries import body_of, mark, preferred
@@ -108,6 +107,7 @@ class _TrimWork:
     def __init__(self, knobs: Trim, transcript: Transcript, allowance: Allowance) -> None:
         self.knobs, self.transcript = knobs, transcript
         self.allowance, self.target = allowance, allowance.target
+        self.count = allowance.meter.text
         self.sizes = list(allowance.meter.sizes(transcript))
         self.overhead = allowance.meter.overhead(transcript.envelope)
         self.going = set[int]()
@@ -234,28 +234,56 @@ class _TrimWork:
 
     def _frame(self, part: Part) -> int:
         """Tokens of the brackets and keys in the arguments of a call."""
-        count = self.allowance.meter.text
-        return count(brief(part.arguments, 0, count)) - 1 if isinstance(part, ToolCall) else 0
+        if not isinstance(part, ToolCall):
+            return 0
+        return self.count(brief(part.arguments, 0, self.count)) - 1
 
     def _shorten(self, at: Place, part: Part, level: int) -> bool:
         """Shorten the part if it is longer than the level; whether it became shorter."""
         length = self._length(at, part)
         if length <= level:
             return False
-        count, frame = self.allowance.meter.text, self._frame(part)
+        frame = self._frame(part)
         if isinstance(part, ToolCall):
-            text = brief(part.arguments, frame + level, count)
+            text = brief(part.arguments, frame + level, self.count)
         else:
             message = self.transcript.messages[at[0]]
             text = ""
             if isinstance(part, Text) and message.role == "user" and body_of(message) is None:
                 question = self.allowance.query or typed_of(self.transcript.question)
-                text = cut_around_answers(part.text, question, level, count).rstrip()
-            text = text or _clamped(message, part, level, count, self.transcript.seal)
-        if count(text) - frame >= length:
+                text = cut_around_answers(part.text, question, level, self.count).rstrip()
+            text = text or self._around_gap(message, part, level)
+        if self.count(text) - frame >= length:
             return False
         self.clamped.setdefault(at[0], {})[at[1]] = text
         return True
+
+    def _around_gap(self, message: Message, part: Part, level: int) -> str:
+        """The start and end of the text of a part, in about ``level`` tokens.
+
+        The mark of a summary is renewed, because it depends on the text. The media of a result are
+        dropped when its text changes, and a line names them. The reference at the end stays whole
+        or is dropped: half of one cannot be resolved, and one alone says nothing.
+        """
+        body, media = body_of(message), _media(part)
+        if body is not None:
+            room = level - self.count(mark("", message.role))
+            return mark(self._cut(body, room), message.role)
+        if not media:
+            return self._cut(part.text, level)
+        note = left_out(media)
+        room = level - self.count(note)
+        text = cut(part.text, room - 1, self.count) if room > 1 else ""
+        return f"{text}\n{note}".lstrip("\n") if room >= 0 else "…"
+
+    def _cut(self, text: str, level: int) -> str:
+        said, reference = parted(text, self.transcript.seal)
+        room = level - self.count(f"\n{reference}")
+        if reference and room >= level // 2:
+            return f"{cut(said, room, self.count)}\n{reference}"
+        kept = cut(said, level, self.count)
+        whole, begun, rest = kept.rpartition(REFERENCE)  # of several, this may be half of one
+        return kept if not reference or not begun or "]" in rest else f"{whole}…"
 
     def edits(self) -> Iterator[Edit]:
         """The decisions as edits."""
@@ -267,34 +295,6 @@ class _TrimWork:
             for at, text in sorted(self.clamped[i].items()):
                 spoken = asked and not message.ours and isinstance(message.parts[at], Text)
                 yield Replace(i, at, text, _WORDS if spoken else _MIDDLE, asked)
-
-
-def _clamped(message: Message, part: Part, level: int, count: Count, seal: Seal | None) -> str:
-    """The start and end of the text of a part, in about ``level`` tokens.
-
-    The mark of a summary is renewed, because it depends on the text. The media of a result are
-    dropped when its text changes, and a line names them. The reference at the end stays whole or is
-    dropped: half of one cannot be resolved, and one alone says nothing.
-    """
-    body, media = body_of(message), _media(part)
-    if body is not None:
-        return mark(_cut(body, level - count(mark("", message.role)), count, seal), message.role)
-    if not media:
-        return _cut(part.text, level, count, seal)
-    note = left_out(media)
-    room = level - count(note)
-    text = cut(part.text, room - 1, count) if room > 1 else ""
-    return f"{text}\n{note}".lstrip("\n") if room >= 0 else "…"
-
-
-def _cut(text: str, level: int, count: Count, seal: Seal | None) -> str:
-    said, reference = parted(text, seal)
-    room = level - count(f"\n{reference}")
-    if reference and room >= level // 2:
-        return f"{cut(said, room, count)}\n{reference}"
-    kept = cut(said, level, count)
-    whole, begun, rest = kept.rpartition(REFERENCE)  # of several, this may be half of one
-    return kept if not reference or not begun or "]" in rest else f"{whole}…"
 
 
 def _media(part: Part) -> tuple[Media, ...]:

@@ -215,12 +215,14 @@ class Single(NamedTuple):
     source: str
 
 
-def message_summary(single: Single, tokens: int, allowance: Allowance) -> Asking[tuple[str, str]]:
+def message_summary(
+    single: Single, tokens: int, allowance: Allowance, store: WorkingStore
+) -> Asking[str]:
     """A model's summary of the text in at most ``tokens``, with exact things that it left out.
 
     It is stored by thread and position or by content, and found again while the text, the prompts
     and the model stay the same. Raises ModelError if no model answers or its reply is
-    refused. If the store fails, the summary is not stored, and the second text says why.
+    refused. If the store fails, the summary is not stored.
     """
     count = allowance.meter.text
     covers = hash_of(single.role, single.text)
@@ -229,10 +231,9 @@ def message_summary(single: Single, tokens: int, allowance: Allowance) -> Asking
     key = f"summary:message:{covers}"
     if allowance.thread:
         key = message_key(allowance.thread, single.position)
-    shelf = WorkingStore(allowance.stored)
-    kept = kept_as((yield from shelf.read(key)), dict[str, str]) or {}
+    kept = kept_as((yield from store.read(key)), dict[str, str]) or {}
     if proof.items() <= kept.items() and count(kept["text"]) <= tokens:
-        return kept["text"], ""
+        return kept["text"]
     values = {"source": single.source, "question": ""}
     aimed = max(1, int(tokens * (1 - LISTED)))
     task = WritingTask("message", aimed, allowance.writer_window, count, values)
@@ -244,10 +245,10 @@ def message_summary(single: Single, tokens: int, allowance: Allowance) -> Asking
         text = reply
     if count(text) >= count(single.text):
         raise refused("it is not shorter than the text")
-    yield from shelf.write(key, json.dumps({**proof, "text": text}, ensure_ascii=False))
+    yield from store.write(key, json.dumps({**proof, "text": text}, ensure_ascii=False))
     if allowance.thread:
-        yield from shelf.add(messages_key(allowance.thread), [single.position])
-    return text, shelf.trouble
+        yield from store.add(messages_key(allowance.thread), [single.position])
+    return text
 
 
 def hash_of(*texts: object) -> str:
@@ -285,14 +286,11 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 _EXCUSE = re.compile(
-    r"(?:i'?m sorry|i am sorry|sorry|i apologi[sz]e|i can(?:no|')t|i am (?:not able|unable)"
+    r"\A(?:i'?m sorry|i am sorry|sorry|i apologi[sz]e|i can(?:no|')t|i am (?:not able|unable)"
     r"|as an ai|error\b|exception\b|traceback\b|internal server error|service unavailable"
-    r"|rate limit|\{\s*\"error\")",
-    re.IGNORECASE,
-)
-_UNAVAILABLE = re.compile(
-    r"(?:too (?:long|large) to (?:be )?summari[sz]e|summary (?:is )?(?:un|not )available"
-    r"|(?:unable|failed|cannot|could not) to? ?(?:be )?(?:generate|summari[sz]e|create))",
+    r"|rate limit|\{\s*\"error\")"
+    r"|too (?:long|large) to (?:be )?summari[sz]e|summary (?:is )?(?:un|not )available"
+    r"|(?:unable|failed|cannot|could not) to? ?(?:be )?(?:generate|summari[sz]e|create)",
     re.IGNORECASE,
 )
 _COMMAND = re.compile(
@@ -336,7 +334,7 @@ def accepted(reply: str, tokens: int, count: Count, source: str = "") -> str:
     if len(text) <= GLANCE:  # a summary of errors is longer than an error
         if _PLACEHOLDER.fullmatch(text):
             raise refused(f"{text!r} is a placeholder")
-        if _EXCUSE.match(text) or _UNAVAILABLE.search(text):
+        if _EXCUSE.search(text):
             raise refused(f"{text[:80]!r} is an excuse, no summary")
     if not fits(text, tokens, count) and not fits(text, count(source) - 1, count):
         raise refused(f"it is longer than {tokens:,} tokens, and not shorter than the text")

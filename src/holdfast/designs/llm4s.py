@@ -100,7 +100,7 @@ class SizeClasses(Configured):
                 edits.append(output.replaced(said, key, f"{type_.lower()} of {size:,} bytes"))
         if not edits:
             return Plan.skip("nothing_to_shrink", "no tool output is large enough")
-        detail = "; ".join(filter(None, (f"{len(edits)} tool outputs", originals.trouble)))
+        detail = originals.detail(f"{len(edits)} tool outputs")
         return Plan(tuple(edits), reason="shrunk", detail=detail)
 
 
