@@ -26,7 +26,7 @@ from holdfast.text.identifiers import all_named
 from holdfast.text.similarity import Vector, unit
 from holdfast.text.words import stands, terms, words
 
-from .summaries import body_of, preferred
+from .summaries import preferred
 from .tool_outputs import role_of
 
 
@@ -210,7 +210,7 @@ def sayings(transcript: Transcript, stop: int) -> Iterator[Saying]:
 def _text(message: Message) -> str | None:
     """The text of a message; None if it has other parts, or is a summary."""
     has_words = all(isinstance(part, ToolCall) or role_of(message, part) for part in message.parts)
-    if not has_words or body_of(message) is not None:
+    if not has_words or message.ours:
         return None
     texts = [part.arguments if isinstance(part, ToolCall) else part.text for part in message.parts]
     return "\n".join(texts)

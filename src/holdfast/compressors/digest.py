@@ -77,7 +77,7 @@ class Digest(Configured):
         going, room = self._folded(transcript, allowance)
         # nothing but an earlier digest, and what stands beside one so that roles alternate
         old = (transcript.messages[i] for i in going)
-        if all(body_of(each) is not None or is_skipped(each) for each in old):
+        if all(each.ours or is_skipped(each) for each in old):
             return Plan.skip("nothing_old", "there is no history that should be folded")
         if room < SENTENCE:
             return Plan.skip("no_room", f"{max(room, 0):,} tokens are too few for notes")

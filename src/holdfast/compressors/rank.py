@@ -20,7 +20,7 @@ from holdfast.text.similarity import jaccard
 from holdfast.text.visible import amount
 from holdfast.text.words import terms
 
-from .summaries import WorkingStore, body_of, messages_key, preferred
+from .summaries import WorkingStore, messages_key, preferred
 from .tool_outputs import role_of
 from .writer import Single, message_summary, together
 
@@ -73,22 +73,20 @@ class _Ranking:
         weights = PRESETS[knobs.weights] if isinstance(knobs.weights, str) else knobs.weights
         recent = newest(transcript, knobs.keep_recent)
         query = transcript.question if allowance.query is None else allowance.query
-        self._scores = scores(transcript, weights, recent, query)
+        worth = scores(transcript, weights, recent, query)
         self._firm = transcript.protected.union(recent)
         wished = self._firm | preferred(transcript)
         if self._left(wished) >= 0:
             self._firm = wished
         older = [unit for unit in transcript.units if self._firm.isdisjoint(unit)]
-        self._units = sorted(older, key=lambda unit: (-self._score(unit), -unit.start))
+        ranked = sorted([(max(worth[i] for i in unit), unit.start, unit) for unit in older])
+        self._ranked = [(score, unit) for score, _, unit in reversed(ranked)]
 
     def _left(self, firm: frozenset[int]) -> int:
         """Tokens that are left for older units besides these messages."""
         whole = (i for unit in self._transcript.units if not firm.isdisjoint(unit) for i in unit)
         overhead = self._meter.overhead(self._transcript.envelope)
         return self._allowance.target - overhead - sum(self._sizes[i] for i in whole)
-
-    def _score(self, unit: range) -> float:
-        return max(self._scores[i] for i in unit)
 
     def _filled(self, saved: Mapping[int, int], most: int) -> tuple[set[int], set[int], int]:
         """Fill the room with whole units and, where they do not fit, with their condensed texts.
@@ -98,7 +96,7 @@ class _Ranking:
         are left.
         """
         going, condensed, left = set[int](), set[int](), self._left(self._firm)
-        for unit in self._units:
+        for _, unit in self._ranked:
             size = sum(self._sizes[i] for i in unit)
             some = [i for i in unit if i in saved]
             short = size - sum(saved[i] for i in some)
@@ -120,7 +118,7 @@ class _Ranking:
             if (role := role_of(message, part)) and role in _SOURCES
         ]
         longest = max(texts, key=lambda one: count(one[1].text), default=None)
-        if longest is None or count(longest[1].text) <= SENTENCE or body_of(message):
+        if longest is None or count(longest[1].text) <= SENTENCE or message.ours:
             return None
         return None if longest[1].text.startswith(MARK) else longest
 
@@ -131,8 +129,9 @@ class _Ranking:
         they share the remaining room.
         """
         allowance, count = self._allowance, self._meter.text
-        important = [u for u in self._units if self._score(u) > self._knobs.condense_above]
-        long = {i: one for u in important for i in u if (one := self._long(i)) is not None}
+        least = self._knobs.condense_above
+        important = [i for score, unit in self._ranked if score > least for i in unit]
+        long = {i: one for i in important if (one := self._long(i)) is not None}
         saved = {i: count(single.text) - SENTENCE for i, (_, single) in long.items()}
         _, condensed, left = self._filled(saved, self._knobs.condense_most)
         places = sorted(condensed)

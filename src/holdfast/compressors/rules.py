@@ -24,7 +24,6 @@ from holdfast.text.visible import GLANCE
 from holdfast.text.words import FENCES
 
 from .pipeline import Function, Pipeline
-from .summaries import body_of
 from .tool_outputs import role_of
 
 Span = tuple[int, int]
@@ -263,7 +262,7 @@ class TextRule:
     ) -> Iterator[Edit]:
         """A Replace for each text that the rule makes shorter, repeated until nothing changes."""
         for i, message in enumerate(transcript.messages):
-            if i in transcript.pinned or body_of(message) is not None:
+            if i in transcript.pinned or message.ours:
                 continue
             for at, part in enumerate(message.parts):
                 if role_of(message, part) in roles:
@@ -321,7 +320,7 @@ def _consolidated(run: list[int]) -> Iterator[Edit]:
 
 def _is_example(message: Message) -> bool:
     text = message.plain or ""
-    if not message.is_speech or text.startswith(_MARK) or body_of(message) is not None:
+    if not message.is_speech or text.startswith(_MARK) or message.ours:
         return False
     low = text.lower()
     return any(word in low for word in _TELLING) and not standing(text)

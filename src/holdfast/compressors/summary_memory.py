@@ -118,7 +118,7 @@ def _under_headings(pieces: Sequence[_Note], chosen: Sequence[int]) -> str:
 
 _SAID = "\n\n## In the user's own words\n"
 _DETAILS = "\n\n## Also mentioned\n"
-_INTRODUCTION = re.compile(r"Summary of ([\d,]{1,12}) earlier messages?[^\n]*:\n")
+_INTRODUCTION = re.compile(r"Summary of ([1-9][\d,]{0,11}) earlier messages?[^\n]*:\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ def parsed(body: str, at: int = 0) -> Envelope:
     found = _INTRODUCTION.match(body)
     count, text, said, details = 1, body, "", ""
     if found:
-        count = max(1, int(found[1].replace(",", "") or 0))
+        count = int(found[1].replace(",", ""))
         rest, _, details = body[found.end() :].partition(_DETAILS)
         text, _, said = rest.partition(_SAID)
     return Envelope(
@@ -256,9 +256,7 @@ class History:
         return tuple(
             i
             for i, message in enumerate(self.transcript.messages)
-            if i not in firm
-            and (self.of_system or message.role != "system")
-            and body_of(message) is not None
+            if i not in firm and (self.of_system or message.role != "system") and message.ours
         )
 
     @cached_property

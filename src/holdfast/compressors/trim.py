@@ -172,7 +172,7 @@ class _TrimWork:
         transcript = self.transcript
         for i in among if self.knobs.clamp else ():
             message = transcript.messages[i]
-            summary = i not in transcript.newest and body_of(message) is not None
+            summary = message.ours and i not in transcript.newest
             if i in transcript.pinned or message.role == "system" or (summary and not last):
                 continue
             unit = unit_of(transcript, i) if last and message.calls else ()
@@ -249,7 +249,7 @@ class _TrimWork:
         else:
             message = self.transcript.messages[at[0]]
             text = ""
-            if isinstance(part, Text) and message.role == "user" and body_of(message) is None:
+            if isinstance(part, Text) and message.role == "user" and not message.ours:
                 question = self.allowance.query or typed_of(self.transcript.question)
                 text = cut_around_answers(part.text, question, level, self.count).rstrip()
             text = text or self._around_gap(message, part, level)
