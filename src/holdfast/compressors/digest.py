@@ -177,8 +177,8 @@ def blocks(messages: Messages) -> list[Block]:
     """
     found: list[Block] = []
     for i, message in enumerate(messages):
-        last = found[-1] if found else None
-        if last is not None and _joins(last, message):
+        if found and _joins(found[-1], message):
+            last = found[-1]
             waits = bool(message.calls) or _brings_results(message)
             grown = range(last.messages.start, i + 1)
             found[-1] = Block(last.id, last.type, grown, answered=not waits)

@@ -195,7 +195,7 @@ def parsed(body: str, at: int = 0) -> Envelope:
 
 def _within(parts: Envelope, source: Sequence[Detail], room: int, count: Count) -> Envelope:
     said = chosen_words(parts.said, int(room * LISTED), count)
-    words = _quotations(said) if said else ""
+    words = _quotations(said)
     text = shortened(parts.texts, room - (count(words) if words else 0), count)
     left = max(int(room * LISTED), room - count(text + words + _DETAILS))
     new = listed(missing(source, f"{text}\n{words}"), left, count)
@@ -221,9 +221,9 @@ def chosen_words(said: Sequence[str], room: int, count: Count) -> tuple[str, ...
 
 
 def _quotations(said: Sequence[str]) -> str:
-    """The texts under their heading, each line with a mark."""
-    quoted = ("\n".join(f"> {line}" for line in text.split("\n")) for text in said)
-    return _SAID + "\n\n".join(quoted)
+    """The texts under their heading, each line with a mark; empty without texts."""
+    quoted = ["\n".join(f"> {line}" for line in text.split("\n")) for text in said]
+    return _SAID + "\n\n".join(quoted) if quoted else ""
 
 
 @dataclass(frozen=True)
@@ -296,9 +296,8 @@ class History:
         Earlier ends come first, since they keep more messages. If an earlier summary covers
         everything up to ``after``, later ends are left out, because that summary can stay.
         """
-        places = frozenset(self.places)
-        starts = [unit for unit in self.transcript.units if unit.start in places]
-        ends = [unit.stop - 1 for unit in starts if unit.start > after]
+        places = frozenset(i for i in self.places if i > after)
+        ends = [unit.stop - 1 for unit in self.transcript.units if unit.start in places]
         earlier = [end for end in reversed(ends) if end <= wanted]
         yield from earlier
         if earlier and after < 0:

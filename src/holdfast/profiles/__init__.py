@@ -243,23 +243,21 @@ class Layers:
 
 def _label(name: str, made: Table, place: str) -> str:
     """The label of the step of this name: its own, that of its strategy, or that in records."""
-    called: dict[str, set[str]] = {}
+    labels = dict(zip(made, made, strict=True))
     for label, step in made.items():
         strategy = str(step.get("strategy"))
-        called[label] = {label, strategy}
+        labels.setdefault(strategy, label)
         with suppress(ConfigError):  # unknown, or with required knobs
-            called[label].add(_made(strategy, {}, "").name)
-    found = [label for label, names in called.items() if name in names]
-    if found:
-        return name if name in found else found[0]
-    known = sorted({each for names in called.values() for each in names})
-    if not known:
+            labels.setdefault(_made(strategy, {}, "").name, label)
+    if not labels:
         raise ConfigError(
             "there are no steps to change",
             place=place,
             advice="name what it extends, or write [[steps]]",
         )
-    raise unknown_key(place, known, "step")
+    if name not in labels:
+        raise unknown_key(place, sorted(labels), "step")
+    return labels[name]
 
 
 def _read(file: ConfigFile) -> Profile:
