@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, cast
 
 from holdfast.kernel.errors import HoldfastError, ModelError, problem_of
 from holdfast.kernel.forks import cached_property
-from holdfast.kernel.ports import Complete, Embed, Reply
+from holdfast.kernel.ports import Complete, Count, Embed, Reply
 from holdfast.model_usage import CallRecords, ModelCall
 from holdfast.providers import name_of, provider_of
 from holdfast.providers.prices import price_of
@@ -21,7 +21,7 @@ from holdfast.providers.vendor import TransientError
 from holdfast.text.visible import encodable, fault_line
 from holdfast.trace import traced_call
 
-from .cache import Flights, Vector, key_of
+from .cache import CompressionCache, Vector, key_of
 from .event_loop import in_thread
 from .lineup import CallLimits, Lineup
 
@@ -229,13 +229,12 @@ class EmbeddingRound:
 
     def __init__(
         self,
-        lineup: Lineup,
+        count: Count,
         line: VendorLine,
-        flights: Flights,
+        cache: CompressionCache,
         asked: Sequence[tuple[Embed, CallRecords]],
     ) -> None:
-        self._lineup, self._line, self._flights = lineup, line, flights
-        self._cache = None if lineup.cache is None else lineup.cache.embeddings
+        self._count, self._line, self._cache = count, line, cache
         self._shares = [_Share(request.texts, ledger) for request, ledger in asked]
         self._known: dict[str, Vector | HoldfastError] = {}
         self._owners: dict[str, _Share] = {}
@@ -243,10 +242,9 @@ class EmbeddingRound:
     async def answers(self) -> list[object]:
         """The answer to each request: its vectors, or the error of one of them."""
         wanted = list(dict.fromkeys(text for share in self._shares for text in share.texts))
-        if self._cache is not None:
-            found = await self._cache.afind(list(map(self._key, wanted)))
-            pairs = zip(wanted, found, strict=True)
-            self._known.update((text, vector) for text, vector in pairs if vector is not None)
+        found = await self._cache.embeddings.afind(list(map(self._key, wanted)))
+        pairs = zip(wanted, found, strict=True)
+        self._known.update((text, vector) for text, vector in pairs if vector is not None)
         for share in self._shares:
             for text in share.texts:
                 if text not in self._known and self._owners.setdefault(text, share) is share:
@@ -264,7 +262,7 @@ class EmbeddingRound:
         """
         shares = list(dict.fromkeys(map(self._owners.__getitem__, texts)))
         key = key_of(self._line.name, *texts)
-        answer, _ = await self._flights.once(key, lambda: self._vectors(texts, shares[0]))
+        answer, _ = await self._cache.flights.once(key, lambda: self._vectors(texts, shares[0]))
         if not isinstance(answer, HoldfastError):
             self._known.update(zip(texts, cast("list[Vector]", answer), strict=True))
             return
@@ -275,7 +273,7 @@ class EmbeddingRound:
         await gather(*map(self._fill, groups))
 
     async def _vectors(self, texts: Sequence[str], first: _Share) -> object:
-        sizes = list(map(self._lineup.count, texts))
+        sizes = list(map(self._count, texts))
         whole = sum(sizes)
 
         def measure(_: object) -> Mapping[str, int]:
@@ -294,8 +292,8 @@ class EmbeddingRound:
             return rows
         for text, size in zip(texts, sizes, strict=True):
             self._owners[text].tokens += size
-        if self._cache is not None:
-            await self._cache.akeep(dict(zip(map(self._key, texts), rows, strict=True)))
+        vectors = zip(map(self._key, texts), rows, strict=True)
+        await self._cache.embeddings.akeep(dict(vectors))
         return rows
 
     def _settled(self, share: _Share) -> object:
@@ -325,8 +323,7 @@ class Caller:
     """Answers the requests to models and embedders of one run, for one conversation or many."""
 
     def __init__(self, lineup: Lineup) -> None:
-        self._lineup, self._cache = lineup, lineup.cache
-        self._flights = Flights() if lineup.cache is None else lineup.cache.flights
+        self._lineup, self._cache = lineup, lineup.cache or CompressionCache(0, 0)
         self._line = VendorLine("complete", lineup.model, lineup.limits)
 
     @cached_property
@@ -352,7 +349,7 @@ class Caller:
         if self._lineup.model is None:
             return ModelError("no model was given; pass llm=")
         key = key_of(self._line.name, request.system, request.prompt, str(request.max_tokens))
-        reply, own = await self._flights.once(key, lambda: self._reply(key, request, ledger))
+        reply, own = await self._cache.flights.once(key, lambda: self._reply(key, request, ledger))
         if not own:
             fault = str(reply) if isinstance(reply, HoldfastError) else ""
             ledger.calls.append(self._line.called(cached=int(not fault), fault=fault))
@@ -360,7 +357,7 @@ class Caller:
 
     async def _reply(self, key: str, request: Complete, ledger: CallRecords) -> object:
         """The cached reply, or the model's, which is then cached."""
-        known = None if self._cache is None else (await self._cache.summaries.afind([key]))[0]
+        (known,) = await self._cache.summaries.afind([key])
         if known is not None:
             ledger.calls.append(self._line.called(cached=1))
             return known
@@ -377,7 +374,7 @@ class Caller:
         ledger.calls.append(told)
         if isinstance(reply, HoldfastError):
             return reply
-        if self._cache is not None and reply.text.strip():
+        if reply.text.strip():
             await self._cache.summaries.akeep({key: reply.text})
         return reply.text
 
@@ -400,7 +397,7 @@ class Caller:
             line = self._embeddings
         except HoldfastError as fault:
             return [fault] * len(asked)
-        return await EmbeddingRound(self._lineup, line, self._flights, asked).answers()
+        return await EmbeddingRound(self._lineup.count, line, self._cache, asked).answers()
 
 
 def _reply_of(answer: object, who: str) -> Reply:
