@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-from asyncio import shield
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future
@@ -114,7 +113,7 @@ class Lru(Generic[V]):
 
     async def akeep(self, values: Mapping[str, V]) -> None:
         """Like ``keep``, awaited; the work is completed even if waiting is cancelled."""
-        await shield(self._apart(partial(self.keep, values)))
+        await self._apart(partial(self.keep, values))
 
     def figures(self) -> CacheFigures:
         """Entries, capacity, hits and misses; does not read the store."""
@@ -122,7 +121,7 @@ class Lru(Generic[V]):
             return CacheFigures(len(self._entries), self.capacity, self._hits, self._misses)
 
     async def _apart(self, work: Callable[[], T]) -> T:
-        """The result of work that may wait for a store."""
+        """The result of work that may wait for a store; a thread completes it in any case."""
         return work() if self._store is None else await in_thread(work)
 
     def _one(self, key: str) -> V | None:

@@ -206,7 +206,7 @@ def retention_boundary(messages: Messages, sizes: Sequence[int], keep_recent: in
 def _is_safe(messages: Messages, cut: int) -> bool:
     """Whether a finished message is before the cut, and no result after it."""
     before = messages[cut - 1]
-    if before.role == "tool" or before.calls or (before.results and before.role != "user"):
+    if before.role == "tool" or before.calls:
         return False
     return cut == len(messages) or not messages[cut].results
 
