@@ -124,8 +124,7 @@ class Summarize(Configured):
         if self.only_when_last_is_user and not ends_with_user(transcript):
             return Plan.skip("last_is_not_user", NOT_ENDED)
         exact = self.keep_recent is not None or self.keep_at_least is not None
-        heard = self.opening is not None or voice(transcript, self.role) == self.role
-        role = self.role if heard else "user"
+        role = voice(transcript, self.role) if self.opening is None else self.role
         history = History(transcript, allowance, exact, role == "system")
         if not allowance.writer:
             return Plan.skip("no_model", "no model was given; pass llm=")
