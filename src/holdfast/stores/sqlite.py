@@ -20,7 +20,6 @@ from itertools import groupby, product
 from operator import itemgetter
 from pathlib import Path
 from time import time
-from typing import Any
 
 from holdfast.kernel.errors import CorruptError, StoreError
 from holdfast.text.similarity import POSTING, Scores
@@ -56,9 +55,6 @@ _LOG = (
     "WHERE number >= logs.id << 32 AND number < (logs.id + 1) << 32) FROM logs {} name = ?1"
 )
 _BY_NAME, _BY_END = "WHERE", "INDEXED BY logs_by_end WHERE substr(name, -8) = substr(?1, -8) AND"
-_NEW_LOG = "INSERT INTO logs (name, length) VALUES (?, 0) RETURNING id, length"
-_KNOWN = "SELECT number FROM lines WHERE log = ? AND id = ?"
-_KEEP = "INSERT INTO lines (number, log, id, time, body) VALUES (?, ?, ?, ?, ?)"
 # CAST gives the written types, even on a damaged disk: a value of another type would raise an error
 # that hides the other lines
 _LINE = (
@@ -69,18 +65,11 @@ _BETWEEN = (
     "ORDER BY time, number LIMIT ?"
 )
 
-_WAIT = "INSERT INTO waiting VALUES (?, ?)"
-_LATE_LINES = "FROM waiting WHERE number >= ? AND number < ?"
-_WAITING = f"SELECT number & 0xffffffff, words {_LATE_LINES}"
-_LATE = f"SELECT count(*) {_LATE_LINES}"
-_ALL_LATE = "SELECT DISTINCT number >> 32 FROM waiting"
-_INDEXED = f"DELETE {_LATE_LINES}"
-_INDEX = "SELECT indexed, terms, parts FROM logs WHERE id = ?"
-_OF_TERMS = (
-    "SELECT term, {} FROM postings WHERE log = ? AND part = ? AND term IN ({}) ORDER BY term, at"
+_WAITING = "FROM waiting WHERE number >= ?1 << 32 AND number < (?1 + 1) << 32"
+_INDEXED = f"DELETE {_WAITING}"
+_BLOCKS = (
+    "SELECT term, block FROM postings WHERE log = ? AND part = ? AND term IN ({}) ORDER BY term, at"
 )
-_COUNT = "UPDATE logs SET indexed = indexed + ?, terms = terms + ?, parts = ? WHERE id = ?"
-_MANY_PARTS = "SELECT id, parts FROM logs WHERE json_array_length(parts) > 1"
 # the last of a term's blocks tells the size of all
 _HOLDERS = (
     "WITH asked (term) AS (VALUES {}) SELECT term, (SELECT at + length(block) FROM postings WHERE "
@@ -110,7 +99,10 @@ class SqliteLog:
             if at not in (None, length):
                 return []
             if not log:
-                log, length = connection.execute(_NEW_LOG, (self.name,)).fetchone()
+                log, length = connection.execute(
+                    "INSERT INTO logs (name, length) VALUES (?, 0) RETURNING id, length",
+                    (self.name,),
+                ).fetchone()
             places: list[int] = []
             end = length
             for line in lines:
@@ -122,9 +114,10 @@ class SqliteLog:
                 places.append(place)
             if end > length:
                 connection.execute("UPDATE logs SET length = ? WHERE id = ?", (end, log))
-            if connection.execute(_LATE, _span(log)).fetchone()[0] >= MOST_WAITING:
+            late = connection.execute(f"SELECT count(*) {_WAITING}", (log,))
+            if late.fetchone()[0] >= MOST_WAITING:
                 with _reading_words():
-                    _index(connection, log)
+                    _Index(connection, log).grow()
         return places
 
     def read(self, positions: Sequence[int]) -> dict[int, Line]:
@@ -172,7 +165,7 @@ class SqliteLog:
         with self.file.reading() as connection:
             log, _ = self._found(connection)
             with _reading_words():
-                return scores(terms, _SqlitePostings(connection, log), most) if log else {}
+                return scores(terms, _Index(connection, log), most) if log else {}
 
     def _found(self, connection: sqlite3.Connection) -> tuple[int, int]:
         """The number of the log and its length; (0, 0) if it is empty."""
@@ -192,9 +185,13 @@ class SqliteLog:
     def _keep(self, connection: sqlite3.Connection, number: int, line: Line) -> None:
         name, time = to_bytes(line.id) if line.id else None, float(line.time)
         body = sealed(to_bytes(line.body), self.name, number, name, time)
-        connection.execute(_KEEP, (number, number // SPAN, name, time, body))
+        connection.execute(
+            "INSERT INTO lines (number, log, id, time, body) VALUES (?, ?, ?, ?, ?)",
+            (number, number // SPAN, name, time, body),
+        )
         if line.words:
-            connection.execute(_WAIT, (number, waiting_words(line.words)))
+            words = waiting_words(line.words)
+            connection.execute("INSERT INTO waiting VALUES (?, ?)", (number, words))
 
 
 @contextmanager
@@ -215,78 +212,87 @@ def _reading_words() -> Generator[None]:
         ) from fault
 
 
-class _SqlitePostings:
+class _Index:
     """The index of one log, within a transaction."""
 
     def __init__(self, connection: sqlite3.Connection, log: int) -> None:
         self._connection, self._log = connection, log
-        self.lines, self.terms, parts = connection.execute(_INDEX, (log,)).fetchone()
+        self.lines, self.terms, parts = connection.execute(
+            "SELECT indexed, terms, parts FROM logs WHERE id = ?", (log,)
+        ).fetchone()
         self.parts: list[list[int]] = json.loads(parts)
         """The first position of each part, and its level."""
 
     def waiting(self) -> list[Tallied]:
-        return tallied(self._connection.execute(_WAITING, _span(self._log)))
+        """The lines that are not indexed yet."""
+        rows = self._connection.execute(
+            f"SELECT number & 0xffffffff, words {_WAITING}", (self._log,)
+        )
+        return tallied(rows)
 
     def holders(self, keys: Sequence[bytes]) -> Iterator[tuple[bytes, int]]:
+        """Keys of terms with numbers of lines that have them, from each part."""
         question = _HOLDERS.format(", ".join(["(?)"] * len(keys)))
         for part, _ in self.parts if keys else ():
             found = self._connection.execute(question, (*keys, self._log, part))
             yield from ((key, size // POSTING.size) for key, size in found if size)
 
     def blocks(self, keys: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
-        return self._of("block", keys)
-
-    def _of(self, column: str, keys: Sequence[bytes]) -> Iterator[tuple[bytes, Any]]:
-        question = _OF_TERMS.format(column, ", ".join("?" * len(keys)))
+        """Keys of terms with blocks of their postings, part by part."""
+        question = _BLOCKS.format(", ".join("?" * len(keys)))
         for part, _ in self.parts if keys else ():
             yield from self._connection.execute(question, (self._log, part, *keys))
 
+    def grow(self) -> None:
+        """Index the waiting words, as a new part."""
+        rows = self.waiting()
+        part = rows[0][0]
+        made, terms = blocks(rows)
+        self._post(part, made.items())
+        self.parts.append([part, int(math.log(max(1, len(rows) / MOST_WAITING), _MERGED))])
+        while [level for _, level in self.parts[-_MERGED:]] == [self.parts[-1][1]] * _MERGED:
+            self._join(_MERGED)
+        self._save(len(rows), terms)
+        self._connection.execute(_INDEXED, (self._log,))
 
-def _index(connection: sqlite3.Connection, log: int) -> None:
-    """Index the waiting words of the log."""
-    index = _SqlitePostings(connection, log)
-    rows, parts = index.waiting(), index.parts
-    part = rows[0][0]
-    made, terms = blocks(rows)
-    _post(connection, log, part, made.items())
-    parts.append([part, int(math.log(max(1, len(rows) / MOST_WAITING), _MERGED))])
-    while [level for _, level in parts[-_MERGED:]] == [parts[-1][1]] * _MERGED:
-        _merge(connection, log, parts, _MERGED)
-    connection.execute(_COUNT, (len(rows), terms, json.dumps(parts), log))
-    connection.execute(_INDEXED, _span(log))
+    def merge(self) -> None:
+        """Merge all parts into one."""
+        self._join(len(self.parts))
+        self._save(0, 0)
 
+    def _join(self, number: int) -> None:
+        """Merge the newest parts, so many of them, into one of the next level."""
+        first, level = self.parts[-number]
+        rows = self._connection.execute(_FROM, (self._log, first)).fetchall()
+        self._connection.execute(
+            "DELETE FROM postings WHERE log = ? AND part >= ?", (self._log, first)
+        )
+        made = groupby(rows, itemgetter(0))
+        self._post(first, ((term, b"".join(block for _, block in some)) for term, some in made))
+        self.parts[-number:] = [[first, level + 1]]
 
-def _post(
-    connection: sqlite3.Connection, log: int, part: int, made: Iterable[tuple[bytes, bytes]]
-) -> None:
-    rows = (
-        (log, part, term, at, block[at : at + _BLOCK])
-        for term, block in made
-        for at in range(0, len(block), _BLOCK)
-    )
-    connection.executemany("INSERT INTO postings VALUES (?, ?, ?, ?, ?)", rows)
+    def _post(self, part: int, made: Iterable[tuple[bytes, bytes]]) -> None:
+        rows = (
+            (self._log, part, term, at, block[at : at + _BLOCK])
+            for term, block in made
+            for at in range(0, len(block), _BLOCK)
+        )
+        self._connection.executemany("INSERT INTO postings VALUES (?, ?, ?, ?, ?)", rows)
 
-
-def _merge(connection: sqlite3.Connection, log: int, parts: list[list[int]], number: int) -> None:
-    """Merge the newest parts, so many of them, into one of the next level."""
-    first, level = parts[-number]
-    rows = connection.execute(_FROM, (log, first)).fetchall()
-    connection.execute("DELETE FROM postings WHERE log = ? AND part >= ?", (log, first))
-    made = groupby(rows, itemgetter(0))
-    joined = ((term, b"".join(block for _, block in some)) for term, some in made)
-    _post(connection, log, first, joined)
-    parts[-number:] = [[first, level + 1]]
-
-
-def _span(log: int) -> tuple[int, int]:
-    """The first number of a line of the log, and the first of the next one."""
-    return log * SPAN, (log + 1) * SPAN
+    def _save(self, lines: int, terms: int) -> None:
+        """Write the parts, and count so many lines and terms more."""
+        self._connection.execute(
+            "UPDATE logs SET indexed = indexed + ?, terms = terms + ?, parts = ? WHERE id = ?",
+            (lines, terms, json.dumps(self.parts), self._log),
+        )
 
 
 def _position(connection: sqlite3.Connection, log: int, name: str) -> int | None:
     if not name:
         return None
-    row: tuple[int] | None = connection.execute(_KNOWN, (log, to_bytes(name))).fetchone()
+    row: tuple[int] | None = connection.execute(
+        "SELECT number FROM lines WHERE log = ? AND id = ?", (log, to_bytes(name))
+    ).fetchone()
     return None if row is None else row[0] % SPAN
 
 
@@ -301,7 +307,7 @@ _WRITE = (
 _CLAIM = f"{_WRITE} WHERE entries.ends <= ?"
 _LOGS = "SELECT name FROM logs WHERE name >= ? AND name < ? AND length > 0 ORDER BY name"
 _ERASED = (
-    "DELETE FROM waiting WHERE number >= ?1 << 32 AND number < (?1 + 1) << 32",
+    _INDEXED,
     "DELETE FROM lines WHERE number >= ?1 << 32 AND number < (?1 + 1) << 32",
     "DELETE FROM postings WHERE log = ?1",
     "DELETE FROM logs WHERE id = ?1",
@@ -400,12 +406,13 @@ class SqliteStore(EntryStore, ClosedAfterUse):
     def compact(self) -> None:
         """Merge the index, and free the space of deleted entries."""
         with self._file.writing() as connection:
-            for (log,) in connection.execute(_ALL_LATE).fetchall():
-                _index(connection, log)
-            for log, told in connection.execute(_MANY_PARTS).fetchall():
-                parts = json.loads(told)
-                _merge(connection, log, parts, len(parts))
-                connection.execute(_COUNT, (0, 0, json.dumps(parts), log))
+            for (log,) in connection.execute(
+                "SELECT DISTINCT number >> 32 FROM waiting"
+            ).fetchall():
+                _Index(connection, log).grow()
+            parted = "SELECT id FROM logs WHERE json_array_length(parts) > 1"
+            for (log,) in connection.execute(parted).fetchall():
+                _Index(connection, log).merge()
         with self._file.use() as connection:
             connection.execute("VACUUM")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
