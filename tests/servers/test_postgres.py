@@ -31,7 +31,7 @@ class TestPostgresLog(LogContract):
             earlier.setattr(postgres_database, "STEPS", postgres_database.STEPS[:1])
             before = PostgresStore(postgres_url)
             before.log("talk").append([Line("a", words="an old parrot")])
-            before._server.do("UPDATE holdfast_waiting SET words = %s", (b"an old parrot",))
+            before._server.all("UPDATE holdfast_waiting SET words = %s", (b"an old parrot",))
         log = PostgresStore(postgres_url).log("talk")
         log.append([Line("b", words="a new parrot")])
         assert set(log.search(["parrot"], 9)) == {0, 1}

@@ -127,15 +127,6 @@ def to_armour(blob: bytes) -> str:
     return f"{header.decode()}\n{b64encode(payload).decode()}"
 
 
-def from_armour(text: str) -> bytes:
-    """The inverse of ``to_armour``.
-
-    Invalid base64 gives an empty payload, which ``decode`` refuses.
-    """
-    header, _, payload = text.partition("\n")
-    return to_bytes(header) + b"\n" + from_base64(payload)
-
-
 @dataclass
 class _Armoured:
     """The blobs in a store of text."""
@@ -144,7 +135,11 @@ class _Armoured:
 
     def get_bytes(self, key: str) -> bytes | None:
         text = settled(self.store.get(key))
-        return None if text is None else from_armour(text)
+        if text is None:
+            return None
+        header, _, payload = text.partition("\n")
+        # invalid base64 gives an empty payload, which ``decode`` refuses
+        return to_bytes(header) + b"\n" + from_base64(payload)
 
     def set_bytes(self, key: str, value: bytes) -> None:
         settled(self.store.set(key, to_armour(value)))

@@ -139,12 +139,6 @@ class TextExcerpt:
     numbers: Sequence[int]
     total: int
 
-    def numbered(self) -> str:
-        """The lines after their numbers, as ``grep -n`` prints them."""
-        return "".join(
-            f"{n}:{line}" for n, line in zip(self.numbers, split_lines(self.text), strict=True)
-        )
-
 
 def excerpt(
     text: str,

@@ -19,7 +19,7 @@ from holdfast.text.similarity import POSTING, Scores
 
 from .entries import EntryStore
 from .postgres_database import Connection, Database, Row
-from .postings import Tallied, blocks, scores, tallied, waiting_words
+from .postings import blocks, scores, tallied, waiting_words
 from .protocols import Line, as_text, shown, to_bytes, to_text, unusable
 
 MOST_WAITING = 256
@@ -59,9 +59,6 @@ class _PostgresPostings:
     log: int
     lines: int
     terms: int
-
-    def waiting(self) -> list[Tallied]:
-        return tallied(self.connection.execute(_WAITING, (self.log,)).fetchall())
 
     def holders(self, keys: Sequence[bytes]) -> list[Row]:
         return self.connection.execute(_HOLDERS, (self.log, keys)).fetchall()
@@ -128,7 +125,10 @@ class PostgresLog:
             with connection.transaction():
                 connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
                 found = connection.execute(_INDEX, (self.name,)).fetchone()
-                return scores(terms, _PostgresPostings(connection, *found), most) if found else {}
+                if found is None:
+                    return {}
+                waiting = tallied(connection.execute(_WAITING, found[:1]).fetchall())
+                return scores(terms, _PostgresPostings(connection, *found), most, waiting)
 
         return self.server.ask(best)
 
@@ -249,7 +249,7 @@ class PostgresStore(EntryStore):
 
     def delete(self, key: str) -> None:
         """Delete the key."""
-        self._server.do("DELETE FROM holdfast_entries WHERE hash = sha256(%s)", (to_bytes(key),))
+        self._server.all("DELETE FROM holdfast_entries WHERE hash = sha256(%s)", (to_bytes(key),))
 
     def keys(self, prefix: str = "") -> list[str]:
         """The keys that start with the prefix, in order."""
@@ -277,7 +277,7 @@ class PostgresStore(EntryStore):
 
     def erase_log(self, name: str) -> None:
         """Remove the log with all its lines and their index."""
-        self._server.do("DELETE FROM holdfast_logs WHERE hash = sha256(%s)", (to_bytes(name),))
+        self._server.all("DELETE FROM holdfast_logs WHERE hash = sha256(%s)", (to_bytes(name),))
 
     def migrate(self) -> int:
         """Apply the missing steps of the schema; return their number."""
@@ -305,9 +305,9 @@ class PostgresStore(EntryStore):
 
     def _write(self, values: Mapping[str, bytes], ends: float | None = None) -> None:
         if ends is not None:
-            self._server.do("DELETE FROM holdfast_entries WHERE ends <= %s", (self._clock(),))
+            self._server.all("DELETE FROM holdfast_entries WHERE ends <= %s", (self._clock(),))
         if values:
-            self._server.do(_SET, (ends, list(map(to_bytes, values)), list(values.values())))
+            self._server.all(_SET, (ends, list(map(to_bytes, values)), list(values.values())))
 
     def _names(self, question: str, prefix: str) -> list[str]:
         start = to_bytes(prefix)

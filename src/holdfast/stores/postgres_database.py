@@ -20,7 +20,7 @@ from holdfast.kernel.registry import needed_by
 from .protocols import shown
 
 with needed_by("a PostgreSQL store", "postgres"):
-    from psycopg import Connection, Cursor, Error, InterfaceError, OperationalError, connect
+    from psycopg import Connection, Error, InterfaceError, OperationalError, connect
     from psycopg.errors import InsufficientPrivilege
     from psycopg.pq import TransactionStatus
 
@@ -152,12 +152,13 @@ class Database:
         return self.all(statement, facts)[0]
 
     def all(self, statement: str, facts: Any) -> list[Row]:
-        """The rows of the answer."""
-        return self.ask(lambda connection: _run(connection, statement, facts).fetchall())
+        """Execute a statement that may be repeated, and return the rows of the answer."""
 
-    def do(self, statement: str, facts: Any) -> None:
-        """Execute a statement that may be repeated."""
-        self.ask(lambda connection: _run(connection, statement, facts))
+        def rows(connection: Connection[Row]) -> list[Row]:
+            found = connection.execute(statement.encode(), facts, binary=True)
+            return found.fetchall() if found.description else []
+
+        return self.ask(rows)
 
     def ask(self, work: Callable[[Connection[Row]], T]) -> T:
         """The result of ``work`` with a connection; it is repeated while the server is down.
@@ -259,10 +260,6 @@ class _Pool:
                     return connection
                 connection.close()
         return None
-
-
-def _run(connection: Connection[Row], statement: str, facts: Any) -> Cursor[Row]:
-    return connection.execute(statement.encode(), facts, binary=True)
 
 
 def _migrated(connection: Connection[Row]) -> int:

@@ -87,10 +87,6 @@ class Postings(Protocol):
     lines: int
     terms: int
 
-    def waiting(self) -> Sequence[Tallied]:
-        """The lines that are not indexed yet."""
-        ...
-
     def holders(self, keys: Sequence[bytes]) -> Iterable[tuple[bytes, int]]:
         """Keys of terms with numbers of lines that have them; those of one key are added."""
         ...
@@ -100,7 +96,9 @@ class Postings(Protocol):
         ...
 
 
-def scores(phrases: Sequence[str], index: Postings, most: int) -> Scores:
+def scores(
+    phrases: Sequence[str], index: Postings, most: int, waiting: Sequence[Tallied] = ()
+) -> Scores:
     """BM25 scores by position, best first, from an index and the lines that wait for it.
 
     Of many words, or of words in many lines, the rarest are used.
@@ -109,11 +107,10 @@ def scores(phrases: Sequence[str], index: Postings, most: int) -> Scores:
     joined = (phrase for phrase in asked if " " in phrase)
     singles = chain.from_iterable(map(terms, asked))
     keys = {term: term_key(term) for term in (*singles, *joined)}
-    late = index.waiting()
     holders = Counter[bytes]()
     for key, number in index.holders(list(keys.values())):
         holders[key] += number
-    for _, counts, _ in late:
+    for _, counts, _ in waiting:
         holders.update(key for key in keys.values() if key in counts)
     known = {term: holders[key] for term, key in keys.items() if holders[key]}
     groups = list(dict.fromkeys(together(phrase, known) for phrase in asked))
@@ -121,10 +118,10 @@ def scores(phrases: Sequence[str], index: Postings, most: int) -> Scores:
     held = {keys[term]: bytearray() for group in rarest for term in group}
     for key, block in index.blocks(list(held)):
         held[key] += block
-    for place, counts, length in late:
+    for place, counts, length in waiting:
         for key in held.keys() & counts.keys():
             held[key] += POSTING.pack(place, counts[key], length)
     blocks = {term: held[keys[term]] for group in rarest for term in group}
-    total = index.terms + sum(length for _, _, length in late)
+    total = index.terms + sum(length for _, _, length in waiting)
     wanted = [group for group in groups if group in rarest]
-    return dict(best_of(bm25(wanted, blocks, index.lines + len(late), total), most))
+    return dict(best_of(bm25(wanted, blocks, index.lines + len(waiting), total), most))

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import islice
 from struct import Struct
 from time import time
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from uuid import uuid4
 
@@ -27,13 +27,15 @@ from holdfast.kernel.forks import cached_property
 from holdfast.kernel.registry import needed_by
 
 from .entries import EntryStore
-from .postings import Tallied, counted, scores
+from .postings import counted, scores
 from .protocols import Line, as_text, shown, to_bytes, to_text, unusable
 
 with needed_by("a Redis store", "redis"):
     import redis
     from redis.backoff import ExponentialBackoff, NoBackoff
     from redis.retry import Retry
+
+T = TypeVar("T")
 
 _PREFIX = "holdfast:"
 # attempts after a lost connection, and most seconds between them: about half a minute together, as
@@ -138,23 +140,21 @@ class RedisLog:
 
     def read(self, positions: Sequence[int]) -> dict[int, Line]:
         """The existing lines at these positions, in order."""
-        wanted = sorted(place for place in set(positions) if place >= 0)
-        if not wanted:
-            return {}
-        with self._server.asking() as client:
-            rows: list[bytes | None] = client.hmget(self._lines, wanted)
-        return {
-            place: _line(row) for place, row in zip(wanted, rows, strict=True) if row is not None
-        }
+        wanted = {place: b"%d" % place for place in sorted(positions) if place >= 0}
+        return {place: _line(row) for place, row in self._held(self._lines, wanted).items()}
 
     def find(self, ids: Sequence[str]) -> dict[str, int]:
         """The positions of the known ones among the ids."""
-        names = [name for name in ids if name]
-        if not names:
+        wanted = {name: to_bytes(name) for name in ids if name}
+        return {name: int(row) for name, row in self._held(self._ids, wanted).items()}
+
+    def _held(self, of_log: bytes, wanted: Mapping[T, bytes]) -> dict[T, bytes]:
+        """What one part of the log has in these fields, without those that it does not have."""
+        if not wanted:
             return {}
         with self._server.asking() as client:
-            rows: list[bytes | None] = client.hmget(self._ids, list(map(to_bytes, names)))
-        return {name: int(row) for name, row in zip(names, rows, strict=True) if row is not None}
+            rows: list[bytes | None] = client.hmget(of_log, list(wanted.values()))
+        return {key: row for key, row in zip(wanted, rows, strict=True) if row is not None}
 
     def between(self, first: float, last: float, most: int) -> list[int]:
         """The positions of the lines in this period, the earliest first."""
@@ -173,16 +173,13 @@ class RedisLog:
 
 @dataclass
 class _RedisPostings:
-    """The index of one log; no line waits for it."""
+    """The index of one log."""
 
     client: Client
     log: bytes
     words: bytes
     lines: int = 0
     terms: int = 0
-
-    def waiting(self) -> Sequence[Tallied]:
-        return ()
 
     def holders(self, keys: Sequence[bytes]) -> Iterable[tuple[bytes, int]]:
         fields = [_TEXT_COUNT, _TERM_COUNT, *(b"#" + key for key in keys)]

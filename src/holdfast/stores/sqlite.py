@@ -165,7 +165,10 @@ class SqliteLog:
         with self.file.reading() as connection:
             log, _ = self._found(connection)
             with _reading_words():
-                return scores(terms, _Index(connection, log), most) if log else {}
+                if not log:
+                    return {}
+                index = _Index(connection, log)
+                return scores(terms, index, most, index.waiting())
 
     def _found(self, connection: sqlite3.Connection) -> tuple[int, int]:
         """The number of the log and its length; (0, 0) if it is empty."""
