@@ -7,8 +7,11 @@ the same object.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol, get_args, runtime_checkable
+
+from .forks import cached_property
 
 Role = Literal["system", "user", "assistant", "tool"]
 """The four roles; ``developer`` is read as system, ``human`` as user, ``function`` as tool."""
@@ -143,21 +146,6 @@ class Message:
     Not a frozen dataclass, which would make reading a conversation a quarter slower.
     """
 
-    __slots__ = (
-        "_aside",
-        "_begins_like_ours",
-        "_calls",
-        "_parts",
-        "_results",
-        "is_speech",
-        "measured",
-        "original",
-        "ours",
-        "plain",
-        "role",
-        "wire",
-    )
-
     def __init__(
         self,
         role: Role,
@@ -176,29 +164,22 @@ class Message:
         self.is_speech = plain is not None and role != "tool"
         self.measured: tuple[object, int] | None = None
         self.ours = ours
-        self._parts = parts
-        self._aside = aside
-        self._begins_like_ours: bool | None = None
-        self._calls: tuple[ToolCall, ...] | None = None
-        self._results: tuple[ToolResult, ...] | None = None
+        if parts is not None:
+            self.parts = parts
+        if aside is not None:
+            self.aside = aside
 
-    @property
+    @cached_property
     def parts(self) -> Parts:
         """The parts, read on first use."""
-        parts = self._parts
-        if parts is None:
-            plain = self.plain if self.is_speech else None
-            parts = self.wire.parts(self.original) if plain is None else (Text(plain),)
-            self._parts = parts
-        return parts
+        plain = self.plain if self.is_speech else None
+        return self.wire.parts(self.original) if plain is None else (Text(plain),)
 
-    @property
+    @cached_property
     def aside(self) -> str:
         """The text beside the parts, such as a speaker's name; counted and never changed."""
-        if self._aside is None:
-            wire: Any = self.wire
-            self._aside = wire.aside(self.original) if hasattr(wire, "aside") else ""
-        return self._aside or ""
+        wire: Any = self.wire
+        return wire.aside(self.original) if hasattr(wire, "aside") else ""
 
     @property
     def name(self) -> str:
@@ -209,26 +190,19 @@ class Message:
         name = wire.view(self.original).get("name")
         return " ".join(name.split()) if isinstance(name, str) else ""
 
-    @property
+    @cached_property
     def calls(self) -> tuple[ToolCall, ...]:
         """Its tool calls."""
         if self.is_speech or self.role != "assistant":
             return ()
-        calls = self._calls
-        if calls is None:
-            calls = self._calls = tuple([part for part in self.parts if isinstance(part, ToolCall)])
-        return calls
+        return tuple([part for part in self.parts if isinstance(part, ToolCall)])
 
-    @property
+    @cached_property
     def results(self) -> tuple[ToolResult, ...]:
         """Its tool results."""
         if self.is_speech or self.role == "assistant":
             return ()
-        results = self._results
-        if results is None:
-            found = (part for part in self.parts if isinstance(part, ToolResult))
-            results = self._results = tuple(found)
-        return results
+        return tuple([part for part in self.parts if isinstance(part, ToolResult)])
 
     @property
     def user_speaks(self) -> bool:
@@ -242,17 +216,13 @@ class Message:
         """The role of who speaks: a tool's output is the tool's, whichever role holds it."""
         return "tool" if self.role == "user" and not self.user_speaks else self.role
 
-    @property
+    @cached_property
     def begins_like_ours(self) -> bool:
         """Whether it is text that begins as Holdfast's notes and summaries do."""
-        begins = self._begins_like_ours
-        if begins is None:
-            first = self.plain
-            if first is None and all(isinstance(part, Text) for part in self.parts):
-                first = next((part.text for part in self.parts), "")
-            begins = self.role != "tool" and (first or "").startswith(SUMMARY)
-            self._begins_like_ours = begins
-        return begins
+        first = self.plain
+        if first is None and all(isinstance(part, Text) for part in self.parts):
+            first = next((part.text for part in self.parts), "")
+        return self.role != "tool" and (first or "").startswith(SUMMARY)
 
     @property
     def content_text(self) -> str | None:
@@ -287,8 +257,9 @@ class Message:
         """The message as one that Holdfast wrote, or as one of others."""
         if ours == self.ours:
             return self
-        known = (self.plain, self._parts, self._aside)
-        return Message(self.role, self.original, self.wire, *known, ours=ours)
+        after = copy(self)
+        after.ours = ours
+        return after
 
 
 Messages = Sequence[Message]
