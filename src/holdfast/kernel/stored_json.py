@@ -6,6 +6,7 @@ object with that key alone gets a colon behind its key, and one with colons anot
 
 import json
 from base64 import b64decode, b64encode
+from collections.abc import Callable
 from typing import Any, cast
 
 BYTES = "holdfast:bytes"
@@ -21,7 +22,7 @@ def tagged(value: object) -> dict[str, str]:
 def encoded(value: object, encoder: json.JSONEncoder) -> str:
     """The value as JSON, by an encoder whose ``default`` is ``tagged``."""
     text = encoder.encode(value)
-    return encoder.encode(_escaped(value)) if BYTES in text else text
+    return encoder.encode(_changed(value, _escaped)) if BYTES in text else text
 
 
 def decoded(text: str | bytes) -> Any:
@@ -29,32 +30,32 @@ def decoded(text: str | bytes) -> Any:
     if isinstance(text, bytes):
         text = text.decode(json.detect_encoding(text), "surrogatepass")
     value: object = json.loads(text)
-    return _read(value) if BYTES in text else value
+    return _changed(value, _read) if BYTES in text else value
 
 
-def _own_key(value: dict[object, object]) -> str:
+def _changed(value: object, change: Callable[[dict[object, object]], object]) -> object:
+    """The value with every object in it changed, the inner ones first."""
+    if isinstance(value, list | tuple):
+        return [_changed(each, change) for each in cast("list[object]", value)]
+    if not isinstance(value, dict):
+        return value
+    held = cast("dict[object, object]", value)
+    return change({key: _changed(each, change) for key, each in held.items()})
+
+
+def _own_key(held: dict[object, object]) -> str:
     """The only key of an object if it is ``BYTES``, perhaps with colons behind it."""
-    key = next(iter(value)) if len(value) == 1 else ""
+    key = next(iter(held)) if len(held) == 1 else ""
     return key if isinstance(key, str) and key.rstrip(":") == BYTES else ""
 
 
-def _escaped(value: object) -> object:
-    if isinstance(value, list | tuple):
-        return list(map(_escaped, cast("list[object]", value)))
-    if not isinstance(value, dict):
-        return value
-    held = cast("dict[object, object]", value)
+def _escaped(held: dict[object, object]) -> object:
     own = _own_key(held)
-    return {f"{own}:" if own else key: _escaped(each) for key, each in held.items()}
+    return {f"{own}:": held[own]} if own else held
 
 
-def _read(value: object) -> object:
-    if isinstance(value, list):
-        return list(map(_read, cast("list[object]", value)))
-    if not isinstance(value, dict):
-        return value
-    held = cast("dict[object, object]", value)
-    key = _own_key(held)
-    if key == BYTES:
-        return b64decode(cast("str", held[key]), validate=True)
-    return {key[:-1] if key else name: _read(each) for name, each in held.items()}
+def _read(held: dict[object, object]) -> object:
+    own = _own_key(held)
+    if own == BYTES:
+        return b64decode(cast("str", held[own]), validate=True)
+    return {own[:-1]: held[own]} if own else held

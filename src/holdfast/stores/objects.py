@@ -11,6 +11,7 @@ import re
 from binascii import a2b_qp
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -41,6 +42,7 @@ _KEY_LENGTH = 4  # bytes of the length of a key, as in other formats: no key has
 _OBSTORE = cast("Any", obstore)  # may return Arrow tables, for which it has no types
 
 
+@dataclass(eq=False)
 class ObjectStore(BytesStore):
     """The objects of a bucket or a directory, under a prefix.
 
@@ -50,15 +52,16 @@ class ObjectStore(BytesStore):
     directory it is on the disk before the call returns.
     """
 
-    leftovers = "versions that the bucket keeps of replaced and deleted objects"
+    opens: Callable[[], Any]
+    place: str
+    folder: Path | None = None
 
-    def __init__(self, opens: Callable[[], Any], place: str, folder: Path | None = None) -> None:
-        self._opens, self._place, self._folder = opens, place, folder
+    leftovers = "versions that the bucket keeps of replaced and deleted objects"
 
     @cached_property
     def _objects(self) -> Any:
         """The client of the service, made at its first use."""
-        return self._opens()
+        return self.opens()
 
     @classmethod
     def from_url(cls, url: str) -> ObjectStore:
@@ -136,7 +139,7 @@ class ObjectStore(BytesStore):
         path, head = _path(key)
         with self._asking():
             obstore.put(self._objects, path, head + value, mode=mode, use_multipart=False)
-        file = self._folder and self._folder / path
+        file = self.folder and self.folder / path
         for place in (file, file.parent) if file else ():  # flush both to the disk
             handle = os.open(place, os.O_RDONLY)
             try:
@@ -151,7 +154,7 @@ class ObjectStore(BytesStore):
         except AlreadyExistsError:
             raise
         except (BaseError, OSError) as fault:
-            raise StoreError(f"object store {self._place}: {problem_line(fault)}") from fault
+            raise StoreError(f"object store {self.place}: {problem_line(fault)}") from fault
 
 
 def problem_line(fault: Exception) -> str:

@@ -167,13 +167,20 @@ def version(connection: sqlite3.Connection) -> int:
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Apply the missing steps, all or none, also while others open the file."""
-    with transaction(connection, "immediate"):
-        for step in STEPS[version(connection) :]:
-            for statement in step:
-                connection.execute(statement)
-        connection.execute(f"PRAGMA application_id = {APPLICATION}")
-        connection.execute(f"PRAGMA user_version = {len(STEPS)}")
+    """Apply the missing steps, all or none, also while others open the file.
+
+    A file that is read-only can be read without the newest steps.
+    """
+    try:
+        with transaction(connection, "immediate"):
+            for step in STEPS[version(connection) :]:
+                for statement in step:
+                    connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {APPLICATION}")
+            connection.execute(f"PRAGMA user_version = {len(STEPS)}")
+    except sqlite3.OperationalError as fault:
+        if code_of(fault) != sqlite3.SQLITE_READONLY:
+            raise
 
 
 Synchronous = Literal["full", "normal"]
@@ -311,20 +318,12 @@ class DatabaseFile:
                 self._log_ahead(connection)
                 connection.execute(f"PRAGMA synchronous = {self.synchronous}")
                 if reached < len(STEPS):
-                    self._migrate(connection)
+                    migrate(connection)
         except BaseException:
             connection.close()
             raise
         self._closer = finalize(self, FILES.end, partial(_let_go, self._lock, connection))
         return connection
-
-    def _migrate(self, connection: sqlite3.Connection) -> None:
-        try:
-            migrate(connection)
-        except sqlite3.OperationalError as fault:
-            # a read-only file can be read without the newest steps
-            if code_of(fault) != sqlite3.SQLITE_READONLY:
-                raise
 
     def _seen(self) -> tuple[int, int] | None:
         """Device and inode of the file that is at the path now."""
