@@ -107,21 +107,24 @@ def scores(
     joined = (phrase for phrase in asked if " " in phrase)
     singles = chain.from_iterable(map(terms, asked))
     keys = {term: term_key(term) for term in (*singles, *joined)}
-    holders = Counter[bytes]()
-    for key, number in index.holders(list(keys.values())):
+    sought = set(keys.values())
+    # what waits is one more part of the index
+    late, late_terms = blocks(
+        (place, {key: counts[key] for key in sought & counts.keys()}, length)
+        for place, counts, length in waiting
+    )
+    holders = Counter({key: len(block) // POSTING.size for key, block in late.items()})
+    for key, number in index.holders(list(sought)):
         holders[key] += number
-    for _, counts, _ in waiting:
-        holders.update(key for key in keys.values() if key in counts)
     known = {term: holders[key] for term, key in keys.items() if holders[key]}
     groups = list(dict.fromkeys(together(phrase, known) for phrase in asked))
     rarest = affordable(groups, known)[:_MOST_WEIGHED]
     held = {keys[term]: bytearray() for group in rarest for term in group}
     for key, block in index.blocks(list(held)):
         held[key] += block
-    for place, counts, length in waiting:
-        for key in held.keys() & counts.keys():
-            held[key] += POSTING.pack(place, counts[key], length)
-    blocks = {term: held[keys[term]] for group in rarest for term in group}
-    total = index.terms + sum(length for _, _, length in waiting)
+    postings = {
+        term: held[keys[term]] + late.get(keys[term], b"") for group in rarest for term in group
+    }
+    lines, total = index.lines + len(waiting), index.terms + late_terms
     wanted = [group for group in groups if group in rarest]
-    return dict(best_of(bm25(wanted, blocks, index.lines + len(waiting), total), most))
+    return dict(best_of(bm25(wanted, postings, lines, total), most))
