@@ -70,9 +70,11 @@ class TestPatterns:
     def test_only_lines_of_the_range_are_looked_at(self):
         assert list(excerpt(LOG, pattern="ERROR", lines=(1, 3)).numbers) == [3]
 
-    def test_their_text_keeps_the_line_ends(self):
-        text = excerpt(LOG, pattern="ERROR").text
-        assert text == "ERROR disk 97% full (/var)\nERROR gave up"
+    def test_they_can_be_printed_as_grep_does(self):
+        assert (
+            excerpt(LOG, pattern="ERROR").numbered()
+            == "3:ERROR disk 97% full (/var)\n5:ERROR gave up"
+        )
 
     def test_lone_surrogates_do_not_stop_the_search(self):
         assert excerpt("a\ud800b\nfound it", pattern="fo.nd").text == "found it"

@@ -61,7 +61,7 @@ def tokens_of(share: Share, whole: int) -> int:
     return share if isinstance(share, int) else int(whole * share)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Budget:
     """What a conversation may take, in tokens: a limit or a window, less reserve and headroom.
 
@@ -148,7 +148,7 @@ def is_whole(value: object, least: float = -inf) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Meter:
     """Counts texts, messages and transcripts with one counter and one tariff.
 
@@ -227,7 +227,7 @@ class Meter:
         return sum(self.sizes(transcript)) + self.overhead(transcript.envelope)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Allowance:
     """What a strategy may spend, in tokens: it aims at ``target`` and must not exceed ``limit``.
 

@@ -25,7 +25,7 @@ T = TypeVar("T")
 Status = Literal["compacted", "skipped", "failed"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Plan:
     """The edits of a strategy, or the plans of a pipeline's steps in order.
 
@@ -79,7 +79,7 @@ class Compressor(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Attempt(Ask[Plan]):
     """A request for the plan of another strategy; its failure comes back as a failed plan."""
 
@@ -103,8 +103,6 @@ Planner = Annotated[
 
 class Configured:
     """A strategy, or other options, whose fields are checked when it is made."""
-
-    __slots__ = ()
 
     def __post_init__(self) -> None:
         check_fields(self)

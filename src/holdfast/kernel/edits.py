@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from .messages import Role
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Drop:
     """Removes these messages."""
 
@@ -16,7 +16,7 @@ class Drop:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Replace:
     """Gives one part a shorter text; ``asked`` allows it for text of users and the system."""
 
@@ -27,7 +27,7 @@ class Replace:
     asked: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Offload:
     """Gives one part a text that names ``key``, under which the original is stored."""
 
@@ -38,7 +38,7 @@ class Offload:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Insert:
     """Inserts a message before position ``at``.
 

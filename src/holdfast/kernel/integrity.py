@@ -12,7 +12,7 @@ from .edits import Edit
 from .messages import Message, Messages
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Violation:
     """A broken rule, with the index of the message (-1 for what is beside the messages)."""
 

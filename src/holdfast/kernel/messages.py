@@ -39,7 +39,7 @@ class ToolCall(NamedTuple):
         return self.name + self.arguments
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Media:
     """An image, document, sound or video; ``source`` is base64 data, a URL or a file id.
 
@@ -66,7 +66,7 @@ class ToolResult(NamedTuple):
     is_error: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reasoning:
     """Thinking of the model; vendors refuse ``signed`` thinking that was changed."""
 
@@ -74,7 +74,7 @@ class Reasoning:
     signed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Opaque:
     """A part of unknown type, never changed; ``text`` is its JSON, used for counting."""
 

@@ -18,7 +18,7 @@ Count = Callable[[str], int]
 """Counts the tokens of a text."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Accuracy:
     """How exact a count is; ``error`` is relative (0.2 is 20 %), None if unknown."""
 
@@ -54,7 +54,7 @@ class MessageCounter(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tariff:
     """What a provider adds to the texts, in tokens.
 
@@ -97,7 +97,7 @@ class KeyValueStore(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reply:
     """A model's text and the tokens that it reported, None if it reported none."""
 
@@ -128,7 +128,7 @@ class Embedder(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Room:
     """The size for a shortened text, ``tokens`` by ``count``, and the question."""
 
@@ -137,7 +137,7 @@ class Room:
     question: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Shrunk:
     """A shortened text.
 
@@ -192,17 +192,15 @@ class Fitting(Protocol):
 class Ask(Generic[T_co]):
     """A request of a strategy to the outside world; T is the type of the answer."""
 
-    __slots__ = ()
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Load(Ask[str | None]):
     """The artifact with this key, or None."""
 
     key: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Save(Ask[str]):
     """Store the text as an artifact; the answer is its key, empty if the caller keeps the text.
 
@@ -214,19 +212,19 @@ class Save(Ask[str]):
     open: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Secret(Ask[str]):
     """The secret that signs notes and references; empty if there is none."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Read(Ask[str | None]):
     """The value stored under this exact key, or None."""
 
     key: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Write(Ask[None]):
     """Store the value under this exact key; None deletes it."""
 
@@ -234,7 +232,7 @@ class Write(Ask[None]):
     value: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Complete(Ask[str]):
     """The model's reply."""
 
@@ -243,14 +241,14 @@ class Complete(Ask[str]):
     max_tokens: int = 512
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Embed(Ask[Sequence[Sequence[float]]]):
     """One vector for each text, in order."""
 
     texts: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class All(Ask[Sequence[object]]):
     """Several requests at once; the answer lists their answers or HoldfastErrors in order."""
 

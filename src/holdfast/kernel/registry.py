@@ -19,7 +19,7 @@ def rows(listed: str) -> dict[str, str]:
     return {name: meant for name, _, meant in pairs}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Registry:
     """A table from names to ``"module:Attribute"``, imported on first use.
 

@@ -42,7 +42,7 @@ from .protocols import (
 VERSION = 1  # of the header
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Header:
     """The first line; ``bytes`` and ``lines`` are those of the content."""
 
@@ -188,7 +188,7 @@ the whole SHA-256.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Artifact:
     """The facts of a stored content.
 

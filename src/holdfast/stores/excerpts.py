@@ -128,7 +128,7 @@ def _after_gap(text: str, at: int) -> int:
 SIGNS = frozenset(r"\.^$*+?{}[]|()")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TextExcerpt:
     """Lines of a text with their line ends, unchanged.
 
@@ -138,6 +138,12 @@ class TextExcerpt:
     text: str
     numbers: Sequence[int]
     total: int
+
+    def numbered(self) -> str:
+        """The lines after their numbers, as ``grep -n`` prints them."""
+        return "".join(
+            f"{n}:{line}" for n, line in zip(self.numbers, split_lines(self.text), strict=True)
+        )
 
 
 def excerpt(

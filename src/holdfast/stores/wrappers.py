@@ -351,7 +351,7 @@ class RoutedStore(OverBytes):
         return [getattr(store, method)(*facts) for store in able]
 
 
-@dataclass(slots=True)
+@dataclass
 class Measure:
     """How often a method was called, how often it failed, and its time in seconds."""
 
