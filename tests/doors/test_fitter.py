@@ -11,7 +11,7 @@ import holdfast
 from holdfast.formats.convert import convert
 from holdfast.http import Budgets, Fitter, RequestRefusedError
 from holdfast.http.fitter import Given
-from holdfast.http.requests import Endpoint
+from holdfast.http.requests import Endpoint, endpoint_of
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError
 from tests.doors import talks
@@ -193,8 +193,8 @@ def test_what_names_content_elsewhere_is_counted_however_short_it_is(wire, messa
     path, body = talks.request(wire, talks.chat(1))
     field = next(each for each in ("messages", "input", "contents") if each in body)
     body[field].append({"role": "user", **message})
-    asked = Given(json.dumps(body).encode())
-    assert fitter("100k").at_once(path, asked) is None
+    asked = Given(endpoint_of(path), json.dumps(body).encode())
+    assert fitter("100k").at_once(asked) is None
 
 
 def test_other_paths_are_passed_by():

@@ -197,14 +197,14 @@ def like(document: Document, payload: object) -> bytes:
 
 
 def json_bytes(payload: object, indent: int | None = None) -> bytes:
-    """The payload as JSON in UTF-8; a lone surrogate becomes an escape, and bytes their base64."""
-    text = json.dumps(payload, ensure_ascii=False, indent=indent, default=_base64)
+    """The payload as JSON in UTF-8; a lone surrogate becomes an escape, and bytes their base64.
+
+    Bytes are as JSON has them on AWS's wire. Raises TypeError for anything else.
+    """
+    text = json.dumps(
+        payload, ensure_ascii=False, indent=indent, default=lambda value: tagged(value)[BYTES]
+    )
     return text_bytes(text + "\n")
-
-
-def _base64(value: object) -> str:
-    """Bytes as JSON has them on AWS's wire. Raises TypeError for anything else."""
-    return tagged(value)[BYTES]
 
 
 def text_bytes(text: str) -> bytes:

@@ -95,24 +95,20 @@ thread_options = having(STORE, option("--thread", "ID", "The name of the thread.
 
 
 def opened(
-    thread: str, store: str, store_key: str | None, said: Mapping[str, Any], advice: str = ""
+    thread: str, store: str, store_key: str | None, said: Mapping[str, Any], missing: str = FIRST
 ) -> Session:
-    """A session with these arguments; the configuration has the defaults."""
+    """A session with these arguments; the configuration has the defaults.
+
+    ``missing`` is the advice of the ConfigError if the thread must have messages and has none.
+    """
     given = {name: value for name, value in said.items() if value is not None}
-    place = kept_in(store, store_key, missing=advice)
+    place = kept_in(store, store_key, missing=missing)
     merged: dict[str, Any] = {**configured().session, **given, "store": place}
-    return Session(thread, **merged)
-
-
-def existing(
-    thread: str, store: str, store_key: str | None, said: Mapping[str, Any], advice: str = FIRST
-) -> Session:
-    """The session of a thread with messages. Raises ConfigError if there is no such thread."""
-    session = opened(thread, store, store_key, said, advice)
-    if not session.appended:
+    session = Session(thread, **merged)
+    if missing and not session.appended:
         session.close()
         raise ConfigError(
-            f"there is no thread {thread!r} in {store}", place="--thread", advice=advice
+            f"there is no thread {thread!r} in {store}", place="--thread", advice=missing
         )
     return session
 
@@ -129,7 +125,7 @@ def on_thread(command: Callable[..., object]) -> Callable[..., object]:
         targets = {"-o": given.get("output"), "--report": given.get("report_file")}
         check_targets(targets, store.removeprefix(FILE_URL))
         said = {name: given.get(name) for name in ("model", "counter")}
-        with existing(thread, store, store_key, said) as session:
+        with opened(thread, store, store_key, said) as session:
             return command(session, **given)
 
     return CONFIG(thread_options(asked))
@@ -188,7 +184,7 @@ def append(
     document = read_json(file)
     payload = object_in(document).get("messages", document.payload)
     given = payload if is_list(payload) else [payload]
-    with within(file), opened(thread, store, store_key, said) as session:
+    with within(file), opened(thread, store, store_key, said, missing="") as session:
         before = session.faults
         write(json.dumps(session.append(*given, ids=ids, at=at)) + "\n")
         for fault in session.faults:
@@ -224,7 +220,7 @@ def fit(output: str | None, *, soft: bool, as_json: bool, quiet: bool, **asked: 
     check_targets({"-o": output}, store.removeprefix(FILE_URL))
     said = {name: asked[name] for name in ("model", "counter", "profile", "redact", "format")}
     said["budget"] = budget_of(asked)
-    with within(store), existing(asked["thread"], store, asked["store_key"], said) as session:
+    with within(store), opened(asked["thread"], store, asked["store_key"], said) as session:
         view = session.fit(asked["query"], tools=asked["tools"])
         facts = _facts(session, view)
     if as_json:
@@ -398,7 +394,7 @@ def delete(store: str, store_key: str | None, thread: str, *, yes: bool) -> None
     \b
     holdfast session delete --store agent.db --thread t1 --yes
     """
-    existing(thread, store, store_key, {}, advice="check the name").close()
+    opened(thread, store, store_key, {}, missing="check the name").close()
     if not yes:
         confirm(repr(one_line(thread, WIDTH)))
     with _threads(store, store_key) as threads:

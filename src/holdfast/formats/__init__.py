@@ -55,15 +55,13 @@ def named(name: str | Format) -> Format:
     """Return the format of this name, or the given object. Raises ConfigError for another name."""
     if isinstance(name, Format):
         return name
-    return _made(name) if isinstance(cast("object", name), str) else _new(name)
+    return _made(name) if isinstance(cast("object", name), str) else FORMATS.load(name)
 
 
-def _new(name: str) -> Format:
+@cache  # they hold nothing, and a session detects the format of every message
+def _made(name: str) -> Format:
     found: Format = FORMATS.load(name)()
     return found
-
-
-_made = cache(_new)  # they hold nothing, and a session detects the format of every message
 
 
 def detect(payload: object, name: str | Format | None = None) -> Format:

@@ -46,17 +46,6 @@ ROLES: Mapping[str, Role] = {
 """The roles by their names in all formats. Any other name is read as a user's."""
 
 
-_STRANGERS = (
-    (
-        "this is an item of OpenAI's Responses API",
-        "openai_responses",
-        ("function_call", "function_call_output", "reasoning"),
-    ),
-    ("this is a message of LangChain", "langchain", ("human", "ai", "system", "tool", "function")),
-)
-"""What a message without a role may be, the name of its format, and its types there."""
-
-
 def body_of(payload: object) -> Object:
     """The request body; empty if the payload is a list."""
     return payload if is_object(payload) else {}
@@ -86,25 +75,6 @@ def objects_in(value: object) -> Iterator[Object]:
     """The objects in a list; none if it is not a list."""
     if is_list(value):
         yield from (each for each in value if is_object(each))
-
-
-def role_of(original: object, place: str) -> Role:
-    """The role of a message. Raises FormatError for anything but a message with a role."""
-    if not is_object(original):
-        advice = 'give a dictionary with "role" and "content"'
-        raise FormatError(f"{named(original)} is not a message", place=place, advice=advice)
-    role = original.get("role")
-    advice = "give a role such as user or assistant"
-    if role is None:
-        problem = 'the message has no "role"'
-        for whose, name, kinds in _STRANGERS:
-            if original.get("type") in kinds:
-                problem, advice = whose, f"leave the format out, or name {name}"
-        raise FormatError(problem, place=place, advice=advice)
-    if not isinstance(role, str) or not role.strip():
-        problem = "the role is empty" if isinstance(role, str) else f"{named(role)} is not a role"
-        raise FormatError(problem, place=f"{place}.role", advice=advice)
-    return ROLES.get(role, "user")
 
 
 def schemas(tools: object, place: str = "tools") -> Parts:

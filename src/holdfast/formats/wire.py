@@ -45,8 +45,8 @@ from .payloads import (
     is_list,
     is_object,
     messages_of,
+    named,
     rewritten,
-    role_of,
     schemas,
 )
 
@@ -122,6 +122,17 @@ _SCHEMAS = (
     "output_format",
     "text",
 )  # counted whole, even if their texts are short
+
+
+_STRANGERS = (
+    (
+        "this is an item of OpenAI's Responses API",
+        "openai_responses",
+        ("function_call", "function_call_output", "reasoning"),
+    ),
+    ("this is a message of LangChain", "langchain", ("human", "ai", "system", "tool", "function")),
+)
+"""What a message without a role may be, the name of its format, and its types there."""
 
 
 Glance = tuple[Parts, str]
@@ -231,7 +242,23 @@ class ObjectWire(ABC):
 
     def named_role(self, original: object, place: str) -> Role:
         """The role of a message. Raises FormatError, naming the place, for anything else."""
-        return role_of(original, place)
+        if not is_object(original):
+            advice = 'give a dictionary with "role" and "content"'
+            raise FormatError(f"{named(original)} is not a message", place=place, advice=advice)
+        role = original.get("role")
+        advice = "give a role such as user or assistant"
+        if role is None:
+            problem = 'the message has no "role"'
+            for whose, name, kinds in _STRANGERS:
+                if original.get("type") in kinds:
+                    problem, advice = whose, f"leave the format out, or name {name}"
+            raise FormatError(problem, place=place, advice=advice)
+        if not isinstance(role, str) or not role.strip():
+            problem = (
+                "the role is empty" if isinstance(role, str) else f"{named(role)} is not a role"
+            )
+            raise FormatError(problem, place=f"{place}.role", advice=advice)
+        return ROLES.get(role, "user")
 
     def only_text(self, block: Object) -> str | None:
         """The text of a message's only block if it has nothing else; None for other blocks."""

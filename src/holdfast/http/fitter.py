@@ -55,11 +55,12 @@ class RequestRefusedError(HoldfastError):
 
 
 class Given(NamedTuple):
-    """A request as it came: its body, the content coding of that, and its origin.
+    """A request as it came: where to, its body, the content coding of that, and its origin.
 
     ``aside``: later requests do not continue this one.
     """
 
+    endpoint: Endpoint
     raw: bytes
     encoding: str = ""
     thread: str = ""
@@ -94,7 +95,6 @@ class _Request(NamedTuple):
     """A conversation read from a body; ``note`` says why it is not fitted, or is empty."""
 
     body: Object
-    endpoint: Endpoint
     form: Format
     model: str
     budget: Budget
@@ -155,11 +155,11 @@ class Fitter:
         endpoint = self.endpoint(path)
         if endpoint is None or not raw:
             return Fitted(raw, note="no conversation")
-        asked = Given(raw, encoding, thread, owner, aside)
+        asked = Given(endpoint, raw, encoding, thread, owner, aside)
         try:
-            return self.at_once(path, asked) or self._fitted(self._request(asked, endpoint))
+            return self.at_once(asked) or self._fitted(self._request(asked))
         except Exception as fault:  # noqa: BLE001 - fail open: whatever it is, the request goes on
-            return self._failed(asked, endpoint, fault)
+            return self._failed(asked, fault)
 
     def fit_body(self, body: Object, endpoint: Endpoint, *, thread: str = "") -> Object:
         """Like ``fit``, for a decoded body; returns the same object if nothing changes.
@@ -167,50 +167,48 @@ class Fitter:
         Unchanged messages are the same objects. A body that cannot be fitted is handled as in
         ``fit``.
         """
-        asked = Given(b"", thread=thread)
+        asked = Given(endpoint, b"", thread=thread)
         try:
-            view, fitted = self._view(self._read(body, endpoint, asked))
+            view, fitted = self._view(self._read(body, asked))
         except Exception as fault:  # noqa: BLE001 - as in ``fit``
-            self._failed(asked, endpoint, fault)
+            self._failed(asked, fault)
             return body
         return view if fitted.changed else body
 
-    def at_once(self, path: str, asked: Given) -> Fitted | None:
+    def at_once(self, asked: Given) -> Fitted | None:
         """The body unchanged, if it surely fits; None if it must be decoded."""
-        endpoint = self.endpoint(path)
-        if endpoint is None or asked.encoding or self._reads or self.redacts:
+        if asked.encoding or self._reads or self.redacts or self.options.get("counter"):
             return None
         model = model_of_text(asked.raw)
-        if model is None or self.options.get("counter"):
+        if model is None:
             return None
-        model = self.options.get("model") or endpoint.model or model
+        model = self.options.get("model") or asked.endpoint.model or model
         budget = self._budget(asked.owner, model, {"max_tokens": MOST})
         # no text has more tokens than bytes
         if budget is None or budget.trigger is not None or len(asked.raw) > budget.tokens(MOST):
             return None
-        return Fitted(asked.raw, endpoint, model, note="within the budget", asked=asked)
+        return Fitted(asked.raw, asked.endpoint, model, note="within the budget", asked=asked)
 
     def fit_harder(self, fitted: Fitted, status: int, refused: str) -> Fitted | None:
         """Fit the request again, smaller than the body that was refused for its length.
 
         None for any other refusal, and if it cannot become smaller.
         """
-        fault, endpoint = refusal("the provider", status, refused, {}), fitted.endpoint
-        asked = fitted.asked
-        if not isinstance(fault, ContextOverflowError) or endpoint is None or asked is None:
+        fault, asked = refusal("the provider", status, refused, {}), fitted.asked
+        if not isinstance(fault, ContextOverflowError) or asked is None:
             return None
         try:
-            request = self._request(asked, endpoint)
+            request = self._request(asked)
             sent, answer = fitted.after or request.tokens.total, answer_of(request.body)
             smaller = smaller_budget(fault, sent, request.budget.limit, answer)
             # the model is not sent as many again
             self._learned[asked.owner, request.model] = answer, smaller.tokens(MOST)
             found = self._fitted(request._replace(budget=smaller, note=""))
         except Exception as broken:  # noqa: BLE001 - as above
-            return self._failed(asked, endpoint, broken) if self.redacts else None
+            return self._failed(asked, broken) if self.redacts else None
         return found if found.changed and found.after < sent else None
 
-    def _failed(self, asked: Given, endpoint: Endpoint, fault: Exception) -> Fitted:
+    def _failed(self, asked: Given, fault: Exception) -> Fitted:
         told = problem_of(fault)
         if isinstance(fault, HoldfastError):
             told = " ".join(f"{fault}".split())
@@ -219,17 +217,18 @@ class Fitter:
                 f"the request was not sent, for its secrets cannot be masked: {told}"
             ) from fault
         log.warning("a request was sent as it was: %s", told)
-        return Fitted(asked.raw, endpoint, note=told, fault=True, asked=asked)
+        return Fitted(asked.raw, asked.endpoint, note=told, fault=True, asked=asked)
 
     def _fitted(self, request: _Request) -> Fitted:
         body, fitted = self._view(request)
         return replace(fitted, body=written(body)) if fitted.changed else fitted
 
-    def _request(self, asked: Given, endpoint: Endpoint) -> _Request:
-        return self._read(read_object(plain(asked.raw, asked.encoding)), endpoint, asked)
+    def _request(self, asked: Given) -> _Request:
+        return self._read(read_object(plain(asked.raw, asked.encoding)), asked)
 
-    def _read(self, body: Object, endpoint: Endpoint, asked: Given) -> _Request:
+    def _read(self, body: Object, asked: Given) -> _Request:
         """The request of a body."""
+        endpoint = asked.endpoint
         model = self.options.get("model") or endpoint.model or str(body.get("model") or "")
         budget = self._budget(asked.owner, model, body)
         note = ""
@@ -242,7 +241,7 @@ class Fitter:
         form = named(endpoint.format)
         options: Options = {**self.options, "model": model or None, "format": form}
         budget = budget or Budget(limit=MOST)
-        return _Request(body, endpoint, form, model, budget, options, asked, note)
+        return _Request(body, form, model, budget, options, asked, note)
 
     def _masked(self, request: _Request, fitted: Fitted) -> tuple[Object, Fitted]:
         """The request as it is, but for its secrets, if these are to be masked."""
@@ -262,13 +261,13 @@ class Fitter:
         asked, form = request.asked, request.form
         field = form.key(request.body)
         messages: object = request.body.get(field)
-        fitted = Fitted(asked.raw, request.endpoint, request.model, note=request.note, asked=asked)
+        fitted = Fitted(asked.raw, asked.endpoint, request.model, note=request.note, asked=asked)
         if request.note:
             return self._masked(request, fitted)
         if not is_list(messages) or not messages:
             return self._masked(request, replace(fitted, note="no messages"))
         views = list(map(form.view, messages)) if isinstance(form, Viewing) else messages
-        chain = chain_of(views, f"{asked.owner}\0{request.endpoint.format}".encode())
+        chain = chain_of(views, f"{asked.owner}\0{asked.endpoint.format}".encode())
         sent = self.views.found(chain, request.model)
         said = asked.thread or named_in_body(request.body)
         if said:

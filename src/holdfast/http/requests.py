@@ -17,7 +17,7 @@ from urllib.parse import unquote
 import msgspec
 
 from holdfast.formats.payloads import Object, is_object
-from holdfast.kernel.budget import Budget, is_whole, tokens_in
+from holdfast.kernel.budget import Budget, BudgetLike, is_whole, tokens_in
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.registry import imported
 from holdfast.text.visible import fault_line
@@ -116,7 +116,7 @@ def thread_of(owner: str, name: str) -> str:
     return sha256(f"{owner}\0{name}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-Size = int | str | Budget | None
+Size = BudgetLike
 """``32_000``, ``"32k"``, ``"80%"`` of the model's window, a Budget, or None for the whole
 window.
 """

@@ -107,7 +107,8 @@ class Figures:
         """Tokens saved, in tokens that are read at full price: what the cache would have spared
         without Holdfast, and what it cost to make views anew, are counted against it."""
         self._threads: OrderedDict[str, tuple[int, int]] = OrderedDict()
-        self._reports: deque[tuple[int, CompressionResult]] = deque(maxlen=_REPORTS)
+        self.reports: deque[tuple[int, CompressionResult]] = deque(maxlen=_REPORTS)
+        """The last requests with a new view, by number."""
 
     def begin(self, path: str) -> Row:
         """Record the arrival of a request."""
@@ -131,7 +132,7 @@ class Figures:
         self.net += self._saved(fitted)
         self.points.append((row.number, fitted.before, fitted.after))
         if fitted.result is not None and fitted.changed and not fitted.grown:
-            self._reports.append((row.number, fitted.result))
+            self.reports.append((row.number, fitted.result))
             row.report = True
 
     def _saved(self, fitted: Fitted) -> float:
@@ -160,10 +161,6 @@ class Figures:
             for kind in ("read", "cached", "written"):
                 self._provider.labels(kind).inc(getattr(usage, kind))
         self.recent.append(row)
-
-    def report_of(self, number: int) -> CompressionResult | None:
-        """The result of one of the last requests with a new view."""
-        return dict(self._reports).get(number)
 
     def for_page(self) -> dict[str, Any]:
         """The figures for the page."""

@@ -119,7 +119,7 @@ class Pages:
     async def _report(self, client: Connection) -> None:
         """Send the page of one result."""
         number = client.path.rpartition("/")[2]
-        result = self.figures.report_of(int(number)) if number.isdecimal() else None
+        result = dict(self.figures.reports).get(int(number)) if number.isdecimal() else None
         if result is None:
             line = b"holdfast: what was done to this request is not remembered any more\n"
             await client.answer(404, line, b"text/plain")

@@ -150,6 +150,7 @@ class _Exchange:
 
     def __post_init__(self) -> None:
         self.path, self.headers = self.client.path, self.client.headers
+        self.endpoint = self.proxy.fitter.endpoint(self.path)
         self.vendor: Vendor = vendor_of(self.path, self.headers)
         self.encoding = self.headers.get("content-encoding", "")
         address = self.client.scope.get("client") or ("",)
@@ -158,7 +159,7 @@ class _Exchange:
 
     async def run(self) -> int:
         """Serve the request and return the status that the client got."""
-        if self.client.scope["method"] != "POST" or self.proxy.fitter.endpoint(self.path) is None:
+        if self.client.scope["method"] != "POST" or self.endpoint is None:
             # it is not fitted, and passed on as it arrives
             length = self.headers.get("content-length", "0")
             if length in ("", "0") and not self.headers.get("transfer-encoding"):
@@ -223,7 +224,9 @@ class _Exchange:
         """The body to send."""
         started = perf_counter()
         fitter = self.proxy.fitter
-        fitted = fitter.at_once(self.path, Given(raw, encoding, **self.origin))
+        fitted = self.endpoint and fitter.at_once(
+            Given(self.endpoint, raw, encoding, **self.origin)
+        )
         if fitted is None:
             fitted = await asyncio.to_thread(
                 fitter.fit, self.path, raw, encoding, **self.origin, aside=aside

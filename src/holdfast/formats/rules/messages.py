@@ -320,9 +320,11 @@ class ThinkingStays(RewritingRule):
 
     def rewritten(self, messages: Messages) -> Iterable[Message]:
         """The messages without thinking in the loop, since only the vendor could add the rest."""
-        loop = set(_loop(messages)[0])
+        loop, _ = _loop(messages)
         for i, message in enumerate(messages):
-            now = _without_thinking(message) if i in loop else message
+            now: Message | None = message
+            if i in loop:
+                now = keeping(message, lambda part: not isinstance(part, Reasoning))
             if now is not None:
                 yield now
 
@@ -342,10 +344,6 @@ def _loop(messages: Messages) -> tuple[list[int], list[int]]:
 def _led(message: Message) -> bool:
     """Whether the message starts with thinking."""
     return bool(message.parts) and isinstance(message.parts[0], Reasoning)
-
-
-def _without_thinking(message: Message) -> Message | None:
-    return keeping(message, lambda part: not isinstance(part, Reasoning))
 
 
 def _thinking(message: Message) -> list[Reasoning]:
