@@ -6,9 +6,10 @@ object; the system instruction is beside the contents; fields may be in camel ca
 thought signatures may be on any part and are sent back unchanged.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from holdfast.kernel.messages import Media, Part, Reasoning, Role, Text, ToolCall, ToolResult
@@ -30,18 +31,14 @@ from .rules.exchanges import FUNCTION_ID, BlockExchanges, ResultsInNextMessage
 from .rules.messages import AtLeastOne, CallsFollowUsers, KnownRoles, NotEmpty
 from .wire import BlockWire, ReadFields, read_fields
 
-_SNAKE = {
-    "functionCall": "function_call",
-    "functionResponse": "function_response",
-    "inlineData": "inline_data",
-    "fileData": "file_data",
-    "mimeType": "mime_type",
-    "fileUri": "file_uri",
-    "thoughtSignature": "thought_signature",
-    "systemInstruction": "system_instruction",
-}
 _SAID = ("result", "output", "error", "content", "text")
 """Fields whose text is the whole response, if it has no other field."""
+
+
+@cache
+def _snake(name: str) -> str:
+    """The name of a field in snake case, as Python clients write it."""
+    return re.sub("([A-Z])", r"_\1", name).lower()
 
 
 _PARTS: dict[str, ReadFields | None] = {
@@ -51,14 +48,13 @@ _PARTS: dict[str, ReadFields | None] = {
 }
 _MESSAGE: ReadFields = {
     "role": None,
-    "parts": _PARTS | {_SNAKE.get(name, name): inner for name, inner in _PARTS.items()},
+    "parts": _PARTS | {_snake(name): inner for name, inner in _PARTS.items()},
 }
 
 
 def _field(holder: Object, name: str) -> str:
     """The name of the field as this object spells it."""
-    snake = _SNAKE.get(name, name)
-    return snake if snake in holder and name not in holder else name
+    return _snake(name) if name not in holder and _snake(name) in holder else name
 
 
 class Gemini(BlockWire):

@@ -124,15 +124,11 @@ _SCHEMAS = (
 )  # counted whole, even if their texts are short
 
 
-_STRANGERS = (
-    (
-        "this is an item of OpenAI's Responses API",
-        "openai_responses",
-        ("function_call", "function_call_output", "reasoning"),
-    ),
-    ("this is a message of LangChain", "langchain", ("human", "ai", "system", "tool", "function")),
-)
-"""What a message without a role may be, the name of its format, and its types there."""
+_STRANGERS = {
+    "openai_responses": "this is an item of OpenAI's Responses API",
+    "langchain": "this is a message of LangChain",
+}
+"""What a message without a role may be, by the format whose marks it has."""
 
 
 Glance = tuple[Parts, str]
@@ -249,9 +245,8 @@ class ObjectWire(ABC):
         advice = "give a role such as user or assistant"
         if role is None:
             problem = 'the message has no "role"'
-            for whose, name, kinds in _STRANGERS:
-                if original.get("type") in kinds:
-                    problem, advice = whose, f"leave the format out, or name {name}"
+            if (whose := recognised([original])) in _STRANGERS:
+                problem, advice = _STRANGERS[whose], f"leave the format out, or name {whose}"
             raise FormatError(problem, place=place, advice=advice)
         if not isinstance(role, str) or not role.strip():
             problem = (
