@@ -56,9 +56,13 @@ class Runtime:
     trouble: HoldfastError | None = None
     """The first failure of a store, a model or an embedder."""
 
+    def answer(self, request: Ask[object]) -> object:
+        """The answer to one request."""
+        return answers([(self, request)])[0]
+
     def answer_or_raise(self, request: Ask[Any]) -> Any:
         """The answer to one request. Raises the first error of a model or an embedder."""
-        (answer,) = answers([(self, request)])
+        answer = self.answer(request)
         for each in answer if is_list(answer) else [answer]:
             if isinstance(each, HoldfastError):
                 raise each

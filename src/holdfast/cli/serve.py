@@ -13,7 +13,6 @@ import click
 from holdfast.http.requests import Budgets, Size, Vendor, stated
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.registry import imported
-from holdfast.options import Options
 from holdfast.proxy import UPSTREAMS, Settings
 
 from .files import note
@@ -31,9 +30,6 @@ from .options import (
     options_of,
     store_options,
 )
-
-_REQUESTS = frozenset({"model", "format", "thread"})
-"""Options that each request states itself."""
 
 proxy_options = having(
     option(
@@ -67,10 +63,11 @@ proxy_options = having(
 
 def settings_of(given: Mapping[str, Any], **more: Any) -> Settings:
     """The settings of these options, and of the configuration for the others."""
-    said = options_of(given)
-    options = cast(
-        "Options", {name: value for name, value in said.items() if name not in _REQUESTS}
-    )
+    options = options_of(given)
+    # each request states these itself
+    options.pop("model", None)
+    options.pop("format", None)
+    options.pop("thread", None)
     store = kept_in(given["store"], given["store_key"])
     if store is not None:
         options["store"] = store

@@ -221,11 +221,9 @@ def _is_gemini(seen: _Seen) -> bool:
     )
 
 
-_CONVERSE_BLOCKS = frozenset(
-    {"toolUse", "toolResult", "reasoningContent", "cachePoint", "guardContent"}
-)
+_CONVERSE_BLOCKS = frozenset("toolUse toolResult reasoningContent cachePoint guardContent".split())
 _CONVERSE_BODY = frozenset(
-    {"toolConfig", "inferenceConfig", "modelId", "additionalModelRequestFields"}
+    "toolConfig inferenceConfig modelId additionalModelRequestFields".split()
 )
 
 
@@ -262,7 +260,7 @@ def _is_anthropic(seen: _Seen) -> bool:
 
 
 CHAT_CARRIERS = frozenset(
-    {"tool_calls", "function_call", "refusal", "reasoning_content", "reasoning", "audio"}
+    "tool_calls function_call refusal reasoning_content reasoning audio".split()
 )
 """Fields of a message of Chat Completions that hold parts, beside its content."""
 _CHAT_FIELDS = CHAT_CARRIERS | {"tool_call_id", "annotations"}

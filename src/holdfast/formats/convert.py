@@ -37,15 +37,8 @@ Written = dict[str, Any]
 Tool = tuple[str, str, Object]
 """The name, purpose and parameters of a tool."""
 _MENDED = frozenset(
-    {
-        "call_ids_unique",
-        "call_ids_spelled",
-        "calls_follow_users",
-        "results_in_next_message",
-        "results_right_after_call",
-        "roles_alternate",
-        "tool_exchange_whole",
-    }
+    "call_ids_unique call_ids_spelled calls_follow_users results_in_next_message"
+    " results_right_after_call roles_alternate tool_exchange_whole".split()
 )
 """Rules that another format may not have, and whose repairs lose nothing."""
 

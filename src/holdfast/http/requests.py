@@ -20,13 +20,14 @@ from holdfast.formats.payloads import Object, is_object
 from holdfast.kernel.budget import Budget, BudgetLike, is_whole, tokens_in
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.registry import imported
+from holdfast.names import ToolProvider
 from holdfast.text.visible import fault_line
 from holdfast.tokens import counter_for, window_of
 from holdfast.tokens.families import GUESSED
 
 Vendor = Literal["openai", "anthropic", "google"]
 
-_WIRES: Mapping[str, str] = {
+_WIRES: Mapping[str, ToolProvider] = {
     r"/chat/completions": "openai_chat",
     r"/responses(?P<asks>/input_tokens|/compact)?": "openai_responses",
     r"/messages(?P<asks>/count_tokens)?": "anthropic",
@@ -44,7 +45,7 @@ class Endpoint(NamedTuple):
     ``asks``: it counts or compacts a conversation, and so needs it unchanged.
     """
 
-    format: str
+    format: ToolProvider
     model: str = ""
     asks: bool = False
 

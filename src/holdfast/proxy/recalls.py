@@ -23,7 +23,6 @@ from holdfast.kernel.errors import HoldfastError
 from holdfast.kernel.messages import Message, Messages, ToolCall
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Continuing, Format
-from holdfast.names import ToolProvider
 from holdfast.recovery import recall_tool
 
 _EVENT = "text/event-stream"
@@ -54,7 +53,7 @@ class Recalls:
             return None
         if not _may_be_offered(named(endpoint.format), body):
             return None
-        schema = recall_tool(self._store, cast("ToolProvider", endpoint.format)).schema
+        schema = recall_tool(self._store, endpoint.format).schema
         return written({**body, "tools": [*(body.get("tools") or []), schema]})
 
     def answered(
@@ -77,8 +76,7 @@ class Recalls:
         calls = [call for each in read for call in each.calls if call.name == RECALL_TOOL]
         if not calls:
             return None
-        provider = cast("ToolProvider", endpoint.format)
-        tool = recall_tool(self._store, provider, thread=thread, secret=self._secret)
+        tool = recall_tool(self._store, endpoint.format, thread=thread, secret=self._secret)
         ids = frozenset(call.id for call in calls)
         alone = filter(None, (_alone(form, each, ids) for each in read))
         answers = results(form, calls, [tool(call.arguments) for call in calls])

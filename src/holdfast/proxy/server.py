@@ -8,7 +8,6 @@ If the client disconnects, the request to the provider is cancelled.
 
 import asyncio
 import gc
-import logging
 import socket
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Generator
 from contextlib import (
@@ -43,8 +42,6 @@ with needed_by("the proxy", "proxy"):
 
     from .figures import Figures, Row, Usage
     from .pages import Pages
-
-log = logging.getLogger("holdfast.proxy")
 
 _HOP = frozenset(
     b"connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer "
