@@ -113,6 +113,14 @@ _DEFAULTS: Options = {"profile": USUAL_PROFILE, "on_failure": "degrade"}
 """Options whose default is not None."""
 
 
+def _is_cache(given: object) -> bool:
+    return hasattr(given, "statistics")
+
+
+def _are_costs(given: object) -> bool:
+    return isinstance(given, imported("holdfast.cost:Costs"))
+
+
 _TYPES: Mapping[str, object] = {
     "model": str,
     "format": str | Format,
@@ -120,14 +128,10 @@ _TYPES: Mapping[str, object] = {
     "query": str,
     "on_failure": OnFailure,
     "redact": bool,
-    "cache": Annotated[
-        object, Only("a CompressionCache", lambda given: hasattr(given, "statistics"))
-    ],
+    "cache": Annotated[object, Only("a CompressionCache", _is_cache)],
     "thread": str,
     "limits": CallLimits,
-    "costs": Annotated[
-        object, Only("a Costs", lambda given: isinstance(given, imported("holdfast.cost:Costs")))
-    ],
+    "costs": Annotated[object, Only("a Costs", _are_costs)],
     "secret": str,
 }
 """The types of options that are not checked where they are used."""

@@ -10,7 +10,7 @@ each provider.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from holdfast.kernel.apply import repairs
 from holdfast.kernel.errors import ConfigError
@@ -30,7 +30,7 @@ from holdfast.kernel.transcript import Format
 
 from . import FORMATS, named, read
 from .payloads import Object, as_text, body_of, data_of, is_address, is_object, objects_in
-from .rules import original
+from .rules import original, wire_of
 from .wire import BlockWire, ObjectWire
 
 Written = dict[str, Any]
@@ -115,7 +115,7 @@ def _turns(messages: Messages, *, draws: bool) -> Iterator[Turn]:
                 for part in message.parts
             ]
             continue
-        own = cast("ObjectWire", message.wire).system_parts(original(message))
+        own = wire_of(message).system_parts(original(message))
         if own:
             yield Turn("system", tuple(message.parts[k] for k in own))
         told = [part for k, part in enumerate(message.parts) if k not in own]

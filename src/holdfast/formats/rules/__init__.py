@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, cast
+from typing import cast
 
 from holdfast.formats.payloads import Object
 from holdfast.formats.wire import BlockWire
@@ -53,9 +53,7 @@ class MessageByMessage(RewritingRule):
 
 def original(message: Message) -> Object:
     """The caller's message as its wire views it: always a mapping."""
-    wire: Any = message.wire
-    view: Object = wire.view(message.original)
-    return view
+    return wire_of(message).view(message.original)
 
 
 def made(wire: Wire, value: Object, was: Message | None = None) -> Message:
@@ -107,7 +105,7 @@ def message_of(beside: Message, role: Role, now: Sequence[Object]) -> Message:
 
 
 def wire_of(message: Message) -> BlockWire:
-    """The wire of the message; the rules that need blocks are those of such formats only."""
+    """The wire of the message; only the rules of formats with blocks need what such a wire has."""
     return cast("BlockWire", message.wire)
 
 
