@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from holdfast.cost import Costs
 
 _FITS = "within_budget"
+_MODELS = ("llm", "embedder", "cache", "limits")
+"""The options of models and embedders."""
 RECALL_TOOL = "recall"
 """The name of the tool that returns originals to a model."""
 
@@ -250,14 +252,7 @@ def prepare(
         idle = Plan.skip(_FITS, f"the conversation fits and is not changed{masked}")
     elif costs and tokens <= allowed and (waits := _waits(costs, transcript, meter, target)):
         idle = Plan.skip("cheaper_to_wait", waits)
-    lineup = Lineup.of(
-        meter.text,
-        options.get("llm"),
-        options.get("embedder"),
-        cache=options.get("cache"),
-        limits=options.get("limits"),
-        opens=tokens > trigger,  # a vendor's package is imported only for what does not fit
-    )
+    lineup = _lineup(options, meter, opens=tokens > trigger)
     share = step if step is not None else stated.step or profile.step
     store = options.get("store")
     if isinstance(store, str) or (store is not None and known is None):  # a session's is open
@@ -289,6 +284,20 @@ def prepare(
         raises=options.get("on_failure") == "raise",
         costs=costs,
         idle=idle,
+    )
+
+
+def _lineup(options: Options, meter: Meter, *, opens: bool) -> Lineup:
+    """The models of the options; a vendor's package is imported only if one ``opens`` them."""
+    if all(options.get(name) is None for name in _MODELS):
+        return Lineup(meter.text)
+    return Lineup.of(
+        meter.text,
+        options.get("llm"),
+        options.get("embedder"),
+        cache=options.get("cache"),
+        limits=options.get("limits"),
+        opens=opens,
     )
 
 
