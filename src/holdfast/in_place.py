@@ -175,8 +175,7 @@ def _part(part: Any) -> Part:
     kind, content = getattr(part, "part_kind", ""), getattr(part, "content", None)
     call_id = str(getattr(part, "tool_call_id", None) or "unknown")
     if kind == "tool-return" and hasattr(part, "content"):
-        text = content if isinstance(content, str) else "" if content is None else str(content)
-        return ToolResult(call_id, text)
+        return ToolResult(call_id, "" if content is None else str(content))
     if kind == "tool-call":
         return ToolCall(call_id, str(getattr(part, "tool_name", "")), "{}")
     return Text("")

@@ -55,7 +55,7 @@ class CompressionMetrics:
     def compression_factor(self) -> float:
         """Tokens before divided by tokens after; infinite if nothing is left."""
         ratio = self.compression_ratio
-        return 1 / ratio if ratio else float("inf")
+        return 1 / ratio if ratio else inf
 
     @property
     def token_reduction_percent(self) -> float:
