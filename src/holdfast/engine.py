@@ -20,7 +20,7 @@ from holdfast.kernel.ports import Secret
 from holdfast.kernel.registry import similar
 from holdfast.kernel.transcript import Continuing, Format, Transcript
 from holdfast.kernel.typed import as_config_errors, attributes
-from holdfast.options import Options, Pin, check, chosen, costs_of
+from holdfast.options import Options, Pin, check, chosen, costs_of, meter_of
 from holdfast.providers import open_model
 from holdfast.redact import Redaction, left, mask_transcript
 from holdfast.result import (
@@ -38,7 +38,7 @@ from holdfast.result import (
 from holdfast.runtime import Rounds, Runtime
 from holdfast.stores import open_store
 from holdfast.text.keyed import of_thread
-from holdfast.tokens import meter_for, window_of
+from holdfast.tokens import window_of
 from holdfast.trace import traced
 
 if TYPE_CHECKING:
@@ -224,10 +224,7 @@ def prepare(
         stated = replace(stated, step=step)
     model = options.get("model") or model_of(bare(messages))
     compressor, profile = chosen(options)
-    counter = options.get("counter")
-    if counter is None and not model:
-        counter = profile.counter or None
-    meter = meter_for(model, counter)
+    meter = meter_of(options, profile, model)
     if profile.headroom and not stated.headroom:
         stated = replace(stated, headroom=profile.headroom)
     allowed = _allowed(stated, model)
@@ -252,7 +249,7 @@ def prepare(
         idle = Plan.skip(_FITS, f"the conversation fits and is not changed{masked}")
     elif costs and tokens <= allowed and (waits := _waits(costs, transcript, meter, target)):
         idle = Plan.skip("cheaper_to_wait", waits)
-    lineup = _lineup(options, meter, opens=tokens > trigger)
+    lineup = lineup_of(options, meter, opens=tokens > trigger)
     share = step if step is not None else stated.step or profile.step
     store = options.get("store")
     if isinstance(store, str) or (store is not None and known is None):  # a session's is open
@@ -287,7 +284,7 @@ def prepare(
     )
 
 
-def _lineup(options: Options, meter: Meter, *, opens: bool) -> Lineup:
+def lineup_of(options: Options, meter: Meter, *, opens: bool = True) -> Lineup:
     """The models of the options; a vendor's package is imported only if one ``opens`` them."""
     if all(options.get(name) is None for name in _MODELS):
         return Lineup(meter.text)

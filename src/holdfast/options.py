@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, TypeVar, c
 from holdfast.calls.lineup import CallLimits
 from holdfast.compressors import COMPRESSORS
 from holdfast.compressors.pipeline import Pipeline
+from holdfast.kernel.budget import Meter
 from holdfast.kernel.compressor import Compressor, is_strategy
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.ports import KeyValueStore
@@ -23,7 +24,7 @@ from holdfast.kernel.typed import Only, check_type
 from holdfast.names import ProfileName, ProviderName, StrategyName
 from holdfast.profiles import Profile, built_in, load_profile, preset_names, read_step
 from holdfast.providers import EmbedderSpec, ModelSpec
-from holdfast.tokens import Counter
+from holdfast.tokens import Counter, meter_for
 
 if TYPE_CHECKING:
     from holdfast.calls.cache import CompressionCache
@@ -229,6 +230,14 @@ def strategy_of(strategy: str | Compressor) -> Compressor:
         shown = f"a {kind.__name__}"
     advice = "give a name, an object with name and plan(transcript, allowance), or a list of them"
     raise ConfigError(f"{shown} is not a strategy", place="strategy", advice=advice)
+
+
+def meter_of(options: Options, profile: Profile, model: str | None) -> Meter:
+    """The meter; without a model and a counter, it counts as the profile says."""
+    counter = options.get("counter")
+    if counter is None and not model:
+        counter = profile.counter or None
+    return meter_for(model, counter)
 
 
 def costs_of(options: Options, profile: Profile, model: str | None) -> Costs | None:

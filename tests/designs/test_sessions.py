@@ -38,6 +38,15 @@ def test_the_model_of_a_session_reaches_its_profile(profile):
     assert stats.cache_hits == 0
 
 
+def test_a_session_counts_as_its_profile_does():
+    session = _filled(Session("t", budget=1_500, profile="tunacode"))
+    assert session.stats().counter == "floor4"
+    view = session.fit()
+    assert view.tokens == holdfast.count(view.messages, counter="floor4").total
+    with Session("u", budget=1_500, profile="tunacode", model="gpt-4o") as named:
+        assert named.stats().counter == "o200k_base"
+
+
 def test_the_cache_of_a_session_answers_for_its_model():
     cache, model = CompressionCache(), Scripted("Notes by the model on labels.")
     options = {"budget": 1_500, "strategy": ["summarizing", "trim"], "llm": model, "cache": cache}

@@ -138,8 +138,3 @@ def test_a_fact_that_comes_back_holds_again():
     assert (
         ledger("I live in Rome.", "I live in Bonn.", "I live in Rome.").current()[0].value == "Rome"
     )
-
-
-def test_a_deleted_fact_leaves_with_what_it_contradicted():
-    held = ledger("I live in Rome.", "I moved to Lisbon.", "I like tea.")
-    assert [fact.value for fact in held.without(held.current()[0]).facts] == ["tea"]

@@ -228,7 +228,7 @@ def _stated(sentence: str) -> Iterator[tuple[str, str, bool]]:
             and spoken[0] not in _CLAUSE
             and not _EMPTY.issuperset(spoken)
             and _EVALUATED.isdisjoint(noun.split())
-            and not (form.said.count(_CAPITAL) and value.lower() in _NO_NAMES)
+            and not (_CAPITAL in form.said and value.lower() in _NO_NAMES)
             and (not form.exact or _EXACT.search(value))
         ):
             relation = form.relation.replace("{noun}", noun)
@@ -259,7 +259,3 @@ class Ledger:
         """The facts that newer ones contradict."""
         holding = {id(fact) for fact in self.current()}
         return [fact for fact in self.facts if id(fact) not in holding]
-
-    def without(self, fact: Fact) -> Ledger:
-        """The ledger without this fact and those that it contradicted."""
-        return Ledger(tuple(each for each in self.facts if each.key != fact.key))

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, islice, pairwise
+from itertools import chain, pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -159,7 +159,7 @@ class Retrieval:
         ranked.sort(key=lambda entry: (-entry[1], entry[0] not in own))
         sure = found.certainty(at for at, _ in ranked[:_FIRST])
         hits: list[Hit] = []
-        for position, score in islice(ranked, min(limit, len(ranked))):
+        for position, score in ranked[:limit]:
             share = sure * score / scores[position] if score else 0.0
             why = {by: share * given for by, given in found.why(position).items()}
             hits.append(Hit(position, sure * score, why))

@@ -133,6 +133,7 @@ def at_topic_shifts(text: str, most: int, count: Count) -> list[str]:
     pieces = [
         part for sentence in sentences(text) for part in _no_longer(sentence, most, count, rate)
     ]
+    # the tokens before each place, about
     reach = list(accumulate((rate * len(piece) for piece in pieces), initial=0.0))
 
     @cache
@@ -142,7 +143,7 @@ def at_topic_shifts(text: str, most: int, count: Count) -> list[str]:
     found: list[str] = []
     start = 0
     while start < len(pieces):
-        end = _last_within(start, reach, most)
+        end = max(start + 1, bisect_right(reach, reach[start] + most) - 1)
         if end < len(pieces) and any(map(reads_as_words, pieces[start:end:_LOOKED_AT])):
             least = min(end, bisect_left(reach, reach[start] + most * _LEAST_SHARE))
             end = _at_largest_change(range(least, end + 1), said)
@@ -151,11 +152,6 @@ def at_topic_shifts(text: str, most: int, count: Count) -> list[str]:
         found.append("".join(pieces[start:end]))
         start = end
     return found
-
-
-def _last_within(start: int, reach: Sequence[float], most: int) -> int:
-    """The last place to which it is ``most`` tokens; ``reach`` has the tokens before each place."""
-    return max(start + 1, bisect_right(reach, reach[start] + most) - 1)
 
 
 def _at_largest_change(places: range, said: Callable[[int], frozenset[str]]) -> int:
@@ -386,10 +382,10 @@ class Tiers:
         """The tiers with these segments added at the end of hot."""
         return replace(self, hot=(*self.hot, *segments))
 
-    def without(self, segment_id: str) -> Tiers:
-        """The tiers without the segment with this id."""
+    def without(self, *ids: str) -> Tiers:
+        """The tiers without the segments with these ids."""
         return Tiers(
-            *(tuple([each for each in self.of(tier) if each.id != segment_id]) for tier in TIERS)
+            *(tuple([each for each in self.of(tier) if each.id not in ids]) for tier in TIERS)
         )
 
     def placing(self, tier: Tier, segment: Segment) -> Tiers:

@@ -1,7 +1,6 @@
 """Times: when something was said, and which time a question means."""
 
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
@@ -87,26 +86,21 @@ class Period(NamedTuple):
 
 def moment(text: str) -> float | None:
     """The first full date in the text, with its time of day or midnight UTC; None without one."""
-    for match in _found(text):
-        day = _day_of(match, None)
-        if day is not None:
-            clock = _CLOCK.search(text)
-            if clock is None:
-                return day
-            hour, half = int(clock["hour"]), (clock["half"] or "").lower()
-            if half:
-                hour = hour % 12 + 12 * (half == "p")
-            return day + (hour * 3600.0 + int(clock["minute"]) * 60 + int(clock["second"] or 0))
-    return None
+    day, clock = _first_day(text, None), _CLOCK.search(text)
+    if day is None or clock is None:
+        return day
+    hour, half = int(clock["hour"]), (clock["half"] or "").lower()
+    if half:
+        hour = hour % 12 + 12 * (half == "p")
+    return day + (hour * 3600.0 + int(clock["minute"]) * 60 + int(clock["second"] or 0))
 
 
 def period(question: str, now: float | None) -> Period | None:
     """The period that the question means; words like "yesterday" are relative to ``now``."""
     text = question[:READ]
-    for match in _found(text):
-        day = _day_of(match, now)
-        if day is not None:
-            return Period(day, day + DAY)
+    day = _first_day(text, now)
+    if day is not None:
+        return Period(day, day + DAY)
     for match in _NAMED.finditer(text):
         year = match["year"] or (match["alone"] if match["lead"] else None)
         month = match["month"]
@@ -143,9 +137,10 @@ def day_name(said: float) -> str:
     return f"{day.day} {_MONTHS[day.month - 1].capitalize()} {day.year}"
 
 
-def _found(text: str) -> Iterator[re.Match[str]]:
-    for form in _DATES:
-        yield from form.finditer(text)
+def _first_day(text: str, now: float | None) -> float | None:
+    """The start of the first day that the text names by a date."""
+    days = (_day_of(match, now) for form in _DATES for match in form.finditer(text))
+    return next((day for day in days if day is not None), None)
 
 
 def _relative(match: re.Match[str], now: float) -> Period:

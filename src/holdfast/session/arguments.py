@@ -9,7 +9,7 @@ from datetime import datetime
 from time import time
 from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
 
-from holdfast.calls.lineup import Lineup
+from holdfast.engine import lineup_of
 from holdfast.formats.payloads import is_list, is_object
 from holdfast.kernel.budget import Budget, is_whole
 from holdfast.kernel.errors import ConfigError
@@ -26,10 +26,11 @@ from holdfast.options import (
     check,
     chosen,
     costs_of,
+    meter_of,
 )
 from holdfast.redact import concealing
 from holdfast.text.visible import amount
-from holdfast.tokens import meter_for, window_of
+from holdfast.tokens import window_of
 
 from .state import Event
 from .turns import TurnCondenser
@@ -64,13 +65,17 @@ def thread(value: object) -> str:
 def messages(given: Sequence[object]) -> None:
     """Raise ConfigError for a list of messages, or a request, instead of a message."""
     for i, each in enumerate(given):
-        place = f"messages[{i}]"
         if isinstance(each, list | tuple):
-            advice = "give its messages one by one, as append(*messages)"
-            raise ConfigError("a list of messages is not a message", place=place, advice=advice)
-        if is_object(each) and "role" not in each and is_list(each.get("messages")):
-            advice = 'give its messages one by one, as append(*body["messages"])'
-            raise ConfigError("the body of a request is not a message", place=place, advice=advice)
+            what, inside = "a list of messages", "messages"
+        elif is_object(each) and "role" not in each and is_list(each.get("messages")):
+            what, inside = "the body of a request", 'body["messages"]'
+        else:
+            continue
+        raise ConfigError(
+            f"{what} is not a message",
+            place=f"messages[{i}]",
+            advice=f"give its messages one by one, as append(*{inside})",
+        )
 
 
 def which(value: object) -> Which:
@@ -224,21 +229,15 @@ class SessionOptions:
         asked: Options = {**self.of_compress, "costs": given.get("costs")}
         check(asked)
         model = asked.get("model")
-        self.meter = meter_for(model, asked.get("counter"))
-        self.lineup = Lineup.of(
-            self.meter.text,
-            llm,
-            asked.get("embedder"),
-            cache=asked.get("cache"),
-            limits=asked.get("limits"),
-        )
+        _, profile = chosen(asked)
+        self.meter = meter_of(asked, profile, model)
+        self.lineup = lineup_of({**asked, "llm": llm}, self.meter)
         """The model that writes forms of segments, and the embedder that compares segments."""
         self.window = window_of(model)
         """The context window of the model in tokens, if it is known."""
         # a budget without a limit is refused before any fit
         self.limit = None if budget is None else budget.tokens(self.window)
         """The limit of the budget in tokens; None without a budget."""
-        _, profile = chosen(asked)
         self.redacts = profile.redact
         """Whether secrets are masked before a model sees them, as the profile or the caller says.
         """

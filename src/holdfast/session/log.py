@@ -376,14 +376,12 @@ class Thread:
         edits = self.state.edits
         # events first: this search may index words, which changes the scores of both logs
         edited = self._event_log.search(terms, most) if edits else dict[int, float]()
-        found = dict(self._log.search(terms, most))
-        for position, number in edits.items():
-            found.pop(position, None)
-            if number in edited:
-                found[position] = edited[number]
-        for position in self.state.deleted:
-            found.pop(position, None)
-        return found
+        found = {
+            at: score for at, score in self._log.search(terms, most).items() if at not in edits
+        }
+        found |= {at: edited[number] for at, number in edits.items() if number in edited}
+        gone = set(self.state.deleted)
+        return {at: score for at, score in found.items() if at not in gone}
 
     def between(self, first: float, last: float, most: int) -> list[int]:
         """Positions of the messages in this period, the earliest first."""

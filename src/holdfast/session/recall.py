@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from heapq import nlargest
 from itertools import islice
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from holdfast.kernel.errors import CorruptError, MissingExtraError, StoreError
@@ -23,7 +22,7 @@ from holdfast.stores.protocols import GetsBytes, SetsBytes, settled
 from holdfast.text.memo import Memo
 from holdfast.text.similarity import Scores, best_of
 from holdfast.text.visible import GLANCE
-from holdfast.text.words import STOP_WORDS, stem, words
+from holdfast.text.words import stem, terms
 from holdfast.text_protocol import protocol_of
 
 from .log import LINES, NEWEST, Thread, words_of
@@ -53,7 +52,7 @@ _UNKNOWN = 0.1  # share of an input's words that the view may lack; half and dou
 @Memo
 def _terms(text: str) -> frozenset[str]:
     """The stems of its words; cached, since most messages of a view are in the next view too."""
-    return frozenset(map(stem, set(words(text)) - STOP_WORDS))
+    return frozenset(terms(text))
 
 
 class Inquiry(NamedTuple):
@@ -297,8 +296,8 @@ class _Source:
         if not self.out:
             return self.thread.search(terms, most)
         found = self.thread.search(terms, limit)
-        left = [(place, score) for place, score in found.items() if not holds(self.out, place)]
-        return dict(nlargest(most, left, key=itemgetter(1)))
+        left = {place: score for place, score in found.items() if not holds(self.out, place)}
+        return dict(best_of(left, most))
 
     def read(self, positions: Sequence[int]) -> Mapping[int, Remembered]:
         """The messages at these positions, without system messages, which are in every view."""

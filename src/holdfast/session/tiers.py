@@ -384,10 +384,8 @@ class ThreadTiers:
             found = self.tiers.find(segment.id)
             if found is None or touched.isdisjoint(covered(segment)):
                 continue
-            tiers = self.tiers
-            for piece in tiers.all():
-                if piece.origin == segment.origin:
-                    tiers = tiers.without(piece.id)
+            pieces = [piece.id for piece in self.tiers.all() if piece.origin == segment.origin]
+            tiers = self.tiers.without(*pieces)
             fresh = self._turns.segment(ends(segment.origin))
             if fresh is not None:
                 used = segment.access_count

@@ -102,12 +102,11 @@ def with_authors(state: State, kept: Kept) -> str:
 
 
 class _Block(NamedTuple):
-    """A part of a text after a name, with the offsets of the name and of its text's ends."""
+    """A part of a text, from the name at its start on; ``body`` is what the name says."""
 
     start: int
     name: str
-    body: int
-    end: int
+    body: str
     waiting: tuple[_Block, ...]
     """The calls without a result before it; a result belongs to the first."""
 
@@ -123,7 +122,8 @@ def _parted(text: str) -> tuple[_Block, ...]:
         name = head[1]
         if name in _ROLES or (name == _CALL and found and found[-1].name == _RESULT):
             waiting.clear()
-        found.append(_Block(head.start(), name, head.end(), end, tuple(waiting)))
+        body = text[head.end() : end].removesuffix("\n")
+        found.append(_Block(head.start(), name, body, tuple(waiting)))
         if name == _CALL:
             waiting.append(found[-1])
         elif name == _RESULT and waiting:
@@ -144,22 +144,18 @@ def opening(text: str, start: int, end: int) -> str:
     block = blocks[at]
     after = bisect_left(blocks, end, key=lambda block: block.start)
     given = sum(each.name == _RESULT for each in blocks[at:after])
-    calls = "".join(
-        f"{_CALL}: {_brief_text(text[call.body : call.end])}\n" for call in block.waiting[:given]
-    )
+    calls = "".join(f"{_CALL}: {_brief_text(call.body)}\n" for call in block.waiting[:given])
     if block.start == start:
         return calls
     if block.name == _CALL:
-        name = text[block.body : start].partition("(")[0]
-        return f"{calls}{_CALL}: {name}("
-    begun = text[block.body : min(block.end, block.body + READ)]
-    header = heading(begun) if text[start - 1] == "\n" else ""
+        return f"{calls}{_CALL}: {block.body.partition('(')[0]}("
+    header = heading(block.body[:READ]) if text[start - 1] == "\n" else ""
     return f"{calls}{block.name}: {header}\n" if header else f"{calls}{block.name}: "
 
 
 def _brief_text(call: str) -> str:
     """A call that is written as text, shortened."""
-    found = _CALLED.fullmatch(call.removesuffix("\n"))
+    found = _CALLED.fullmatch(call)
     return _brief(found["name"], found["arguments"]) if found else call.partition("\n")[0]
 
 
@@ -186,15 +182,15 @@ def events_in(text: str) -> list[StreamEvent] | None:
         )
     acts: dict[int, int] = {}
     for block in blocks:
-        at, body = len(found), text[block.body : block.end].removesuffix("\n")
+        at, body = len(found), block.body
         call = _CALLED.fullmatch(body) if block.name == _CALL else None
         if call is not None:
-            acts[block.body] = at
+            acts[block.start] = at
             found.append(StreamEvent("act", call["name"], call["arguments"], at, 0))
         elif block.name in _ROLES:
             found.append(StreamEvent("words", _ROLES[block.name], body, at, 0))
         else:
-            act = acts.get(block.waiting[0].body, -1) if block.waiting else -1
+            act = acts.get(block.waiting[0].start, -1) if block.waiting else -1
             found.append(StreamEvent("outcome", "tool", body, at, 0, act))
     return found
 
