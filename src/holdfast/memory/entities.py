@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, pairwise
+from itertools import accumulate, dropwhile, pairwise
 from math import fsum
 from typing import NamedTuple
 
@@ -100,9 +100,7 @@ def _names(text: str, told: Iterable[str]) -> list[Placed]:
     certain = {_plain(word.group()) for opens, run in runs for word in run[opens:]}
     found: list[Placed] = []
     for opens, run in runs:
-        kept = list(run)
-        while kept and _plain(kept[0].group()) in _COMMON:
-            kept.pop(0)
+        kept = list(dropwhile(lambda word: _plain(word.group()) in _COMMON, run))
         if not kept:
             continue
         first = kept[0]
@@ -297,11 +295,7 @@ def codes(found: Iterable[str]) -> dict[str, str]:
 
 def with_names(form: str, named: Mapping[str, str]) -> str:
     """The form, followed by a list of the names that it lacks."""
-    return _listing(form, [label for name, label in named.items() if name not in form])
-
-
-def _listing(form: str, labels: Iterable[str]) -> str:
-    listed = ", ".join(dict.fromkeys(labels))
+    listed = ", ".join({label: None for name, label in named.items() if name not in form})
     if not listed:
         return form
     return f"{form}\nAlso named: {listed}" if form else f"Named: {listed}"
@@ -316,22 +310,22 @@ def add_names(
     capitalised words, which say little beside an output, come last. Of names that differ in their
     numbers alone, a second one comes after the first of each other kind.
     """
-    missing = [(name, label) for name, label in named.items() if name not in form]
+    missing = [name for name in named if name not in form]
     alike = Counter[str]()
     ranks: list[tuple[int, int, bool, int]] = []
-    for name, label in missing:
+    for name in missing:
+        label = named[name]
         beside = 0 if name in first else 1 + (name.istitle() and name.isalpha())
         shape = label if name[0].isdigit() else DIGITS.sub("0", label)
         ranks.append((beside, alike[shape], name.isdigit(), len(label)))
         alike[shape] += 1
-    labels = [label for _, label in missing]
     order = sorted(range(len(missing)), key=ranks.__getitem__)
 
     def written(chosen: Sequence[int]) -> str:
-        return _listing(form, [labels[n] for n in chosen])
+        return with_names(form, {missing[n]: named[missing[n]] for n in chosen})
 
-    chosen = choose(order, list(map(len, labels)), written, room, count)
-    return written(chosen) if chosen else form
+    sizes = [len(named[name]) for name in missing]
+    return written(choose(order, sizes, written, room, count))
 
 
 def _with_context(said: str, start: int, number: str) -> str:

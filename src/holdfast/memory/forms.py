@@ -130,7 +130,7 @@ class RuleCondenser:
         named = spoken = named_in(_FENCED.sub("", read) if "```" in read else read)
         parts = list(dict.fromkeys((by, part) for by, one in close for part in _parts(one, most)))
         said = [part for _, part in parts]
-        decided = _concluding(said)
+        decided = concluding(said)
         tells = list(map(names, said))
         if "```" in read:
             named = codes(chain.from_iterable(tells)) | spoken
@@ -258,7 +258,7 @@ def _close(told: Sequence[Said], share: float) -> Sequence[Said]:
     left = max(_READ, share * whole)
     if whole <= left:
         return told
-    decided = _concluding([said for _, said in told])
+    decided = concluding([said for _, said in told])
     worth = [2 * (n in decided) + bool(_EXACT.search(said)) for n, (_, said) in enumerate(told)]
     chosen: list[int] = []
     for n in sorted(evenly(len(told)), key=lambda n: -worth[n]):
@@ -269,7 +269,7 @@ def _close(told: Sequence[Said], share: float) -> Sequence[Said]:
     return [told[n] for n in sorted(chosen)]
 
 
-def _concluding(texts: Sequence[str]) -> set[int]:
+def concluding(texts: Sequence[str]) -> set[int]:
     """The indices of the texts that state a decision; most have none, which is seen at once."""
     if not concludes("\n".join(texts)):
         return set()

@@ -113,11 +113,8 @@ class Answers(NamedTuple):
 
     def ranked(self) -> Scores:
         """The scores by position, the best first; of equal scores the earlier message first."""
-        scores = dict.fromkeys(self.messages, 0.0)
-        for factor in self.factors.values():
-            for position, share in factor.items():
-                if position in scores:
-                    scores[position] += share
+        factors = self.factors.values()
+        scores = {at: sum(factor.get(at, 0.0) for factor in factors) for at in self.messages}
         best = sorted(scores.items(), key=itemgetter(1), reverse=True)  # stable: the earlier first
         return {position: min(score, 1.0) for position, score in best}
 

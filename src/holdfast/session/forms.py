@@ -117,7 +117,7 @@ class FormRequests:
         """The form. Raises ModelError also for other errors, since condensers are anyone's."""
         told = concealing(redacts=self.redacts)(wanted.text)
         try:
-            return (yield from self.condenser.asking(told, wanted.level, self.lineup.count))
+            return (yield from self.condenser.asking(told, wanted.key[1], self.lineup.count))
         except HoldfastError:
             raise
         except Exception as fault:

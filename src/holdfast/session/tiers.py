@@ -130,14 +130,10 @@ FormKey = tuple[str, int]
 class WantedForm(NamedTuple):
     """A segment whose form was made by rules, and for which a model may be asked."""
 
-    id: str
-    level: int
-    text: str
+    key: FormKey
+    """What the form is known by, without the text, which may be long."""
 
-    @property
-    def key(self) -> FormKey:
-        """What the form is known by, without the text, which may be long."""
-        return self.id, self.level
+    text: str
 
 
 @dataclass
@@ -233,7 +229,7 @@ class ThreadTiers:
         )
         # texts are read from the store, so only those of the chosen segments
         return [
-            WantedForm(each.id, each.level, self._turns.condensed_of(each))
+            WantedForm((each.id, each.level), self._turns.condensed_of(each))
             for each in islice(fresh, most)
         ]
 
@@ -360,12 +356,13 @@ class ThreadTiers:
         """
         with self._changing():
             for wanted, form in forms.items():
-                found = self.tiers.find(wanted.id)
+                name, level = wanted.key
+                found = self.tiers.find(name)
                 if found is None:
                     continue
                 tier, segment = found
                 if (
-                    segment.level != wanted.level
+                    segment.level != level
                     or "written_by" in segment.metadata
                     or self._turns.condensed_of(segment) != wanted.text
                 ):

@@ -18,14 +18,21 @@ from holdfast.formats.rules.exchanges import paired
 from holdfast.kernel.messages import Role, Text, ToolCall, ToolResult
 from holdfast.memory.entities import codes, named_in
 from holdfast.memory.excerpts import speaker_of
-from holdfast.memory.forms import CLOSELY, FACTORS, SHOWN, RuleCondenser, Short, short_form
+from holdfast.memory.forms import (
+    CLOSELY,
+    FACTORS,
+    SHOWN,
+    RuleCondenser,
+    Short,
+    concluding,
+    short_form,
+)
 from holdfast.memory.messages import Remembered
 from holdfast.memory.tiers import CUTS, Segment, Segmentation, original_of
 from holdfast.selection import ordered_by_form, table, with_context
 from holdfast.stream import StreamEvent
 from holdfast.text.acts import called
 from holdfast.text.fit import Count
-from holdfast.text.importance import concludes
 from holdfast.text.memo import Memo
 from holdfast.text.words import READ
 
@@ -230,10 +237,8 @@ def _notes(text: str, level: int, count: Count) -> str:
         for (n, _), piece in zip(places, pieces, strict=True)
     ]
     words = "\n".join(event.text for event in events if event.function == "words")
-    decided = set[int]()
-    if concludes(words):
-        spoken = [n for n, (event, _) in enumerate(places) if events[event].function == "words"]
-        decided = {n for n in spoken if concludes(texts[n])}
+    spoken = [n for n, (event, _) in enumerate(places) if events[event].function == "words"]
+    decided = {spoken[at] for at in concluding([texts[n] for n in spoken])}
     ranked = ordered_by_form(texts, tells, decided, bonus)
     order = list(dict.fromkeys(chain.from_iterable(with_context(under, n) for n in ranked)))
     first = named_in(words)
