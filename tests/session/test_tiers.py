@@ -254,5 +254,5 @@ def test_of_segments_without_a_models_form_only_the_chosen_are_read(session, mon
     assert len(tiers.tiers.warm) + len(tiers.tiers.cold) > 4
     first = tiers.wanted_forms(2, set())
     more = tiers.wanted_forms(2, {wanted.key for wanted in first})
-    assert read == [wanted.id for wanted in (*first, *more)]
+    assert read == [wanted.key[0] for wanted in (*first, *more)]
     assert len(set(read)) == 4

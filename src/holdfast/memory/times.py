@@ -104,10 +104,8 @@ def period(question: str, now: float | None) -> Period | None:
     for match in _NAMED.finditer(text):
         year = match["year"] or (match["alone"] if match["lead"] else None)
         month = match["month"]
-        if year and month:
-            return _months(int(year), _number(month))
         if year:
-            return _months(int(year), 1, 12)
+            return _months(int(year), _number(month)) if month else _months(int(year), 1, 12)
         if month and match["lead"] and now is not None:
             today = _date(now)
             return _months(today.year - (_number(month) > today.month), _number(month))

@@ -34,12 +34,12 @@ def without(spans: Iterable[Span], taken: Iterable[Span]) -> list[Span]:
     """The positions of the first that are not in the second."""
     left = list(spans)
     for first, last in taken:
-        parts = [
+        left = [
             part
             for start, end in left
             for part in ((start, min(end, first - 1)), (max(start, last + 1), end))
+            if part[0] <= part[1]
         ]
-        left = [(start, end) for start, end in parts if start <= end]
     return left
 
 

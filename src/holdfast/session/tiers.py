@@ -414,10 +414,8 @@ class ThreadTiers:
             if segment.level == VERBATIM:
                 self._put(self.tiers.placing("hot", record_access(segment, now, times)))
                 continue
-            critical = segment.pinned
-            if segment.level == HEAVY and not critical:
-                whole = original_of(segment, self._turns.text(segment.origin))
-                critical = has_importance_marker(whole)
+            whole = original_of(segment, self._turns.text(segment.origin))
+            critical = segment.pinned or has_importance_marker(whole)
             promote = self._maintenance.promote
             self._put(*promote(self.tiers, segment.id, now, critical=critical, times=times))
 
