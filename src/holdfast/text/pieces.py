@@ -162,25 +162,24 @@ def clauses(line: str, longest: int = LONGEST, whole: int = 0) -> list[str]:
 
     If a sentence ends within ``whole`` characters, the part ends with it.
     """
-    if len(line) <= longest:
-        return [bare] if (bare := line.strip()) else []
     parts: list[str] = []
     start = 0
     while len(line) - start > longest:
-        if whole and (end := _end_of_sentence(line, start, longest, whole)):
-            parts.append(line[start:end].strip())
-            start = end
-            continue
-        window = line[start : start + longest]
-        cut = longest
-        for least, border in product((longest // 2, 1), _BORDERS):  # no short part, but no cut name
-            if ends := [found.end() for found in border.finditer(window, least)]:
-                cut = ends[-1]
-                break
-        parts.append(window[:cut].strip())
-        start += cut
+        end = _end_of_sentence(line, start, longest, whole) if whole else 0
+        end = end or _end_of_clause(line, start, start + longest)
+        parts.append(line[start:end].strip())
+        start = end
     parts.append(line[start:].strip())
     return [part for part in parts if part]
+
+
+def _end_of_clause(line: str, start: int, most: int) -> int:
+    """The last place to cut before ``most``: no short part, if no name is cut for it."""
+    window = line[start:most]
+    for least, border in product((len(window) // 2, 1), _BORDERS):
+        if ends := [found.end() for found in border.finditer(window, least)]:
+            return start + ends[-1]
+    return most
 
 
 def _end_of_sentence(line: str, start: int, longest: int, whole: int) -> int:

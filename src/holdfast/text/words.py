@@ -328,18 +328,16 @@ def _lines(text: str) -> Iterator[tuple[bool, str]]:
     Between two runs, lines that read as words are part of them, unless a person may begin so.
     """
     lines = text.split("\n")
-    marks = [False] * len(lines)
-    for block in _blocks(lines):
-        marks[block] = [True] * (block.stop - block.start)
+    material = set(_fenced(lines))
     runs = defaultdict[tuple[str, int], list[int]](list)
     sentences = openings = 0
     before = ""
     for number, line in enumerate(lines):
         bare = line.lstrip()
-        if marks[number]:
+        if number in material:
             continue
         if bare.startswith(">"):
-            marks[number] = True
+            material.add(number)
         elif bare:
             if reads_as_words(line):
                 sentences += 1
@@ -350,17 +348,17 @@ def _lines(text: str) -> Iterator[tuple[bool, str]]:
             runs["alike", openings].append(number)
             before = opening
     pasted = sorted(set(chain.from_iterable(run for run in runs.values() if len(run) >= _RUN)))
-    for number in pasted:
-        marks[number] = True
+    material.update(pasted)
     for above, below in pairwise(pasted):
-        between = slice(above + 1, below)
-        if not any(marks[between]) and not any(map(_TYPED_START.match, lines[between])):
-            marks[between] = [True] * (below - above - 1)
-    return zip(marks, lines, strict=True)
+        between = range(above + 1, below)
+        is_typed = any(map(_TYPED_START.match, lines[above + 1 : below]))
+        if not is_typed and material.isdisjoint(between):
+            material.update(between)
+    return ((number in material, line) for number, line in enumerate(lines))
 
 
-def _blocks(lines: Sequence[str]) -> Iterator[slice]:
-    """The lines of each fenced block.
+def _fenced(lines: Sequence[str]) -> Iterator[int]:
+    """The numbers of the lines of each fenced block.
 
     A mark with the name of a language begins one. A mark alone ends one: a block whose beginning
     was cut off, if none is open and no other ends it.
@@ -372,12 +370,12 @@ def _blocks(lines: Sequence[str]) -> Iterator[slice]:
             continue
         names = mark not in FENCES
         if opened >= 0 and not names:
-            yield slice(opened, number + 1)
+            yield from range(opened, number + 1)
             opened = -1
         elif opened < 0 or not is_named:
             opened, is_named = number, names
     if opened >= 0 and is_named:
-        yield slice(opened, len(lines))
+        yield from range(opened, len(lines))
 
 
 def masked(line: str) -> str:
