@@ -51,7 +51,7 @@ class _File:
         self.notes += [note] if note and note not in self.notes else []
         return True
 
-    def text(self) -> str:
+    def __str__(self) -> str:
         """The path, the numbers of added and removed lines, and what else happened to the file."""
         counts = [f"+{self.added}"] * (self.added > 0) + [f"-{self.removed}"] * (self.removed > 0)
         notes = [f"({', '.join(self.notes)})"] if self.notes else []
@@ -107,8 +107,8 @@ def _typed(lines: Lines) -> Sequence[tuple[_Part, str]]:
 
     Lines before the first file and between commits are text.
     """
-    found: list[tuple[_Part, str]] = []
-    files: dict[int, _File] = {}
+    found: list[tuple[_Part, str | _File]] = []
+    in_files = False
     file, old, new = _File(), 0, 0  # with the number of old and new lines left in the open hunk
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
         sign = line[:1]
@@ -120,7 +120,7 @@ def _typed(lines: Lines) -> Sequence[tuple[_Part, str]]:
             continue
         old = new = 0
         in_head = bool(found) and found[-1][0] is _Part.FILE
-        opened = _HUNK.match(line) if files else None
+        opened = _HUNK.match(line) if in_files else None
         named = line.startswith("--- ")
         if opened:
             old, new = (int(count) if count else 1 for count in opened.groups())
@@ -128,11 +128,9 @@ def _typed(lines: Lines) -> Sequence[tuple[_Part, str]]:
         elif line.startswith(_MARKS) and (
             not named or (following.startswith("+++ ") and not in_head)
         ):
-            file = files[len(found)] = _File()
+            file, in_files = _File(), True
             file.takes(line)
-            found.append((_Part.FILE, ""))
+            found.append((_Part.FILE, file))
         elif not (in_head and file.takes(line)) and line.strip() and sign != "\\":
             found.append((_Part.TEXT, line))
-    return [
-        (part, files[at].text() if at in files else line) for at, (part, line) in enumerate(found)
-    ]
+    return [(part, str(line)) for part, line in found]

@@ -85,8 +85,8 @@ def _read(events: Sequence[_Event]) -> Reading | None:
     beside = [{k: v for k, v in each.fields.items() if k not in common} for each in events]
     lines: list[str] = []
     for event, fields in zip(events, beside, strict=True):
-        shown = {k: v for k, v in fields.items() if k in telling or not event.said}
-        lines.append(_line(event, {k: v.replace(" ", "_") for k, v in shown.items()}))
+        words = {k: v.replace(" ", "_") for k, v in fields.items()}
+        lines.append(_line(event, {k: words[k] for k in words if k in telling or not event.said}))
 
     def describe(rows: Sequence[int]) -> str:
         if not events[rows[0]].said:  # its fields are the words of its line
@@ -177,9 +177,8 @@ def _has_time(record: Value) -> bool:
 
 
 def _event_of(record: Fields, time: str, level: str, message: str) -> _Event:
-    fields = {key: text for key, text in record.items() if key not in (time, level, message)}
-    head = " ".join(record[key] for key in (time, level) if key in record)
-    return _Event(head, record.get(message, ""), fields)
+    head = [record.pop(key) for key in (time, level) if key in record]
+    return _Event(" ".join(head), record.pop(message, ""), record)
 
 
 def _line(event: _Event, fields: Fields) -> str:

@@ -390,8 +390,7 @@ def _events(kind: EventKind, layout: Layout, usual_level: str) -> Iterator[KindS
     """The events of a kind; failures that differ only in a number are separated from successes."""
     heads = list(map(layout.head, kind.rows))
     lines = [layout.lines[row] for row in kind.rows]
-    both = zip(lines, heads, strict=True)
-    said = [_words(line[:_LONGEST], head.fields) for line, head in both]
+    said = [_words(line[:_LONGEST], head.fields) for line, head in zip(lines, heads, strict=True)]
     level = "" if kind.level == usual_level and not alarm(kind.level) else kind.level
     usual = Counter(head.tag for head in heads).most_common()
     tag = "|".join(dict.fromkeys(tag.replace("[0]", "") for tag, _ in usual))

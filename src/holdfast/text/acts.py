@@ -140,11 +140,11 @@ def pieces_of_act(name: str, text: str, *, alike: bool = False) -> Iterator[Piec
 
 def _call(name: str, fields: Sequence[tuple[str, str]], alike: bool) -> Iterator[Piece]:
     fields = list(_without_what_is_replaced(fields))
-    thoughts = [field for field in fields if _is_brief(field[1]) and is_sentence(field[1])]
+    brief = [field for field in fields if _is_brief(field[1])]
+    thoughts = [field for field in brief if is_sentence(field[1])]
     if len(thoughts) == len(fields):  # there is nothing else to be told
         thoughts = []
-    fields = [field for field in fields if field not in thoughts]
-    brief = [field for field in fields if _is_brief(field[1])]
+    brief = [field for field in brief if field not in thoughts]
     short = [_labelled(*field) for field in brief]
     long = [
         piece if place else piece._replace(text=_labelled(key, piece.text))

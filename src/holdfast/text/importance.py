@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .words import AnyScript, places
+from .words import in_any_script, places
 
 
 class _Sayings:
@@ -102,7 +102,7 @@ _ALARMS = {
 _UNSPACED = ("错误", "失败", "异常", "エラー", "失敗", "例外", "오류", "실패")
 
 # means [^\W\d_], and is twice as fast
-_WORD = AnyScript(lambda beyond: f"[a-z{beyond}]+", r"ß-öø-ÿ\u0100-\u1fff\u3040-\ud7ff")
+_WORD = in_any_script(lambda beyond: f"[a-z{beyond}]+", r"ß-öø-ÿ\u0100-\u1fff\u3040-\ud7ff")
 # ASCII letters, with spaces for the rest: the same words, three times as fast
 _LETTERS = bytes(code if chr(code).islower() else 32 for code in range(256))
 _FAULT_NAME = re.compile(r"(?<=[A-Za-z0-9])(?:Error|Exception|Failure)(?![A-Za-z0-9_(]|\.\w)")
@@ -218,7 +218,7 @@ def concludes(text: str) -> bool:
 def _spoken(low: str) -> frozenset[str]:
     """The telling words of a text in lower case."""
     is_ascii = low.isascii()
-    words = low.encode().translate(_LETTERS).decode().split() if is_ascii else _WORD.findall(low)
+    words = low.encode().translate(_LETTERS).decode().split() if is_ascii else _WORD(low)(low)
     return _TELLING.intersection(words)
 
 

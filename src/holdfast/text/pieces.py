@@ -16,7 +16,7 @@ from holdfast.kernel.forks import cached_property
 
 from .fit import Numbers, Render
 from .visible import amount
-from .words import AnyScript, is_sentence, unspaced_pairs
+from .words import in_any_script, is_sentence, unspaced_pairs
 
 LONGEST = 160
 """Characters of a piece, about forty tokens: shorter lines are joined up to this length, so that a
@@ -240,7 +240,7 @@ Shape = Literal[
 ]
 """The form of a thing; the table of weights has one weight for each."""
 
-_THING = AnyScript(
+finder = in_any_script(
     # a sign begins one only where no longer run goes on, which would be read again at each sign
     lambda beyond: (
         rf"[A-Za-z0-9_@#$~{beyond}]"
@@ -268,8 +268,9 @@ _FEW_DIGITS = 3  # digits; a shorter number is rarely a name, since there are on
 _DIGITS_OF_AN_ID = 0.2
 
 
-names, finder = _THING.findall, _THING.finder
-"""All that ``things`` may find, with repeats; and the function that finds it in parts of a text."""
+def names(text: str) -> list[str]:
+    """All that ``things`` may find, with repeats."""
+    return finder(text)(text)
 
 
 def things(text: str) -> tuple[str, ...]:
@@ -278,7 +279,7 @@ def things(text: str) -> tuple[str, ...]:
     In a script without spaces these are pairs of characters, as most of its words have two.
     """
     pairs, text = unspaced_pairs(text)
-    found = dict.fromkeys(filterfalse(STOP.__contains__, _THING.findall(text) + pairs))
+    found = dict.fromkeys(filterfalse(STOP.__contains__, names(text) + pairs))
     if "/" in text:
         for path in [thing for thing in found if "/" in thing]:
             found[path.rpartition("/")[2]] = None

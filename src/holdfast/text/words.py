@@ -7,8 +7,6 @@ from functools import cache, lru_cache
 from itertools import chain, groupby, pairwise
 from operator import itemgetter
 
-from holdfast.kernel.forks import cached_property
-
 from .memo import Memo
 
 # Scripts without spaces, in which each pair of neighbouring characters counts as a word.
@@ -23,28 +21,24 @@ _ASCII_PIECES = bytes(
 )
 
 
-class AnyScript:
-    """A pattern whose characters beyond ASCII are compiled for the first text that has some.
+Finder = Callable[[str], list[str]]
+"""Returns all that a pattern matches in a text."""
 
-    Wide ranges of characters take milliseconds, and most texts need none.
+
+def in_any_script(pattern: Callable[[str], str], beyond: str) -> Callable[[str], Finder]:
+    """The function that returns the finder for a text: what it has, any part of the text may have.
+
+    ``pattern`` makes the pattern with these characters, ``beyond`` ASCII, in its sets. It is
+    compiled with them for the first text that has some: wide ranges of characters take
+    milliseconds, and most texts need none.
     """
+    in_ascii = re.compile(pattern("")).findall
 
-    def __init__(self, pattern: Callable[[str], str], beyond: str) -> None:
-        """``pattern`` makes the pattern with these characters, ``beyond`` ASCII, in its sets."""
-        self._pattern, self._beyond = pattern, beyond
-        self._in_ascii = re.compile(pattern("")).findall
+    @cache
+    def in_any() -> Finder:
+        return re.compile(pattern(beyond)).findall
 
-    def findall(self, text: str) -> list[str]:
-        """All that it matches."""
-        return self.finder(text)(text)
-
-    def finder(self, text: str) -> Callable[[str], list[str]]:
-        """The function that finds all that it matches in any part of the text."""
-        return self._in_ascii if text.isascii() else self._in_any
-
-    @cached_property
-    def _in_any(self) -> Callable[[str], list[str]]:
-        return re.compile(self._pattern(self._beyond)).findall
+    return lambda text: in_ascii if text.isascii() else in_any()
 
 
 @cache
@@ -202,7 +196,7 @@ _NO_ENDS = (" ", "/", "=", "$", " .", "/.")
 _OPENING_MARKS = "¿¡\"'(„“‘«"
 _TYPED = 800  # characters; few people type more. Half and double kept as much of recorded runs
 _SAYING = 5  # words; fewer say little beside what they open with. Half and double kept as much
-_SPOKEN = AnyScript(  # the ranges are nearly [^\W\d_], in half the time
+_SPOKEN = in_any_script(  # the ranges are nearly [^\W\d_], in half the time
     lambda beyond: rf"\s[A-Za-z{beyond}]{{2,}}+(?:['’][a-z]+)?[,.!?;:]?(?!\S)",
     r"À-ÖØ-öø-\u1fff\u3040-\ud7ff",
 )
@@ -249,7 +243,7 @@ def reads_as_words(line: str) -> bool:
     if not line.isascii():
         unspaced = sum((len(run) + 1) // 2 for run in _unspaced().findall(line))
         line = _unspaced().sub(" ", line)
-    spoken, tokens = len(_SPOKEN.findall(f" {line}")), len(line.split())
+    spoken, tokens = len(_SPOKEN(line)(f" {line}")), len(line.split())
     return spoken + unspaced >= _SENTENCE * (tokens + unspaced)
 
 
