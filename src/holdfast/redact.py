@@ -180,15 +180,13 @@ def left(transcript: Transcript) -> str:
     """The secrets in view that could not be masked, as text; empty if there are none."""
     counts: Counter[str] = Counter()
     for message in transcript.messages:
-        ids = [call.id for call in message.calls] + [each.call_id for each in message.results]
-        for each in ids:
-            counts.update(redacted_text(each)[1])
+        said = [call.id for call in message.calls] + [each.call_id for each in message.results]
         if message.role in ("assistant", "tool"):
             counts.update(masked_message(message.original, message.wire)[1])
         elif message.plain is None:
-            for part in message.parts:
-                if isinstance(part, Opaque):
-                    counts.update(redacted_text(part.text)[1])
+            said += [part.text for part in message.parts if isinstance(part, Opaque)]
+        for text in said:
+            counts.update(redacted_text(text)[1])
     return f"secrets left in parts that may not be changed: {_kinds(counts)}" if counts else ""
 
 

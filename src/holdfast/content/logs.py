@@ -18,6 +18,7 @@ from holdfast.kernel.forks import cached_property
 from holdfast.text.importance import TROUBLE, alarm
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import LONGEST, Piece, Reading, clauses
+from holdfast.text.visible import amount
 
 from .lossy import FEWEST, MOSTLY, SAMPLE, Lines, LossyKind, mostly, sampled
 
@@ -515,9 +516,8 @@ def events_in(
     usual = levels.most_common(1)[0][0] if levels else ""
     events = [event for kind in kinds for event in _events(kind, layout, usual)]
     marks = f"×n n such lines, {_MORE} differs, a|b either; then lines as they are"
-    found = "1 kind" if len(events) == 1 else f"{len(events)} kinds"
     mostly = f"mostly {usual}, " if usual else ""  # which is left out of the lines below
-    title = f"[log, {len(lines):,} lines, {mostly}{found} of line: {marks}]"
+    title = f"[log, {len(lines):,} lines, {mostly}{amount(len(events), 'kind')} of line: {marks}]"
     first = Piece(f"{title} always {always}" if always else title, 0, 0)
     others = _pieces(layout, events, whole or layout.whole, describe)
     return Reading((first, *others), len(lines), "")

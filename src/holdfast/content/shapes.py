@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple, TypeAlias
 
@@ -58,6 +58,12 @@ def shape_of(values: Sequence[Value], depth: int = 0) -> Shape:
     }
 
 
+def all_records(values: Collection[Value]) -> list[Record]:
+    """The values, if all of them are records; else none."""
+    records = [value for value in values if type(value) is dict]
+    return records if len(records) == len(values) else []
+
+
 def is_of(record: Record, keys: Iterable[str]) -> bool:
     """Whether the record has no other keys, and its keys in this order."""
     if list(record) == list(keys):
@@ -72,8 +78,8 @@ def _column(values: Sequence[Value], depth: int) -> Column:
         return shape_of(values, depth) or None
     if list in kinds and dict not in kinds:
         items = list(chain.from_iterable(value for value in values if type(value) is list))
-        if items and set(map(type, items)) == {dict}:
-            shape = shape_of(items, depth)
+        if records := all_records(items):
+            shape = shape_of(records, depth)
             return Many(shape) if shape else None
     first = values[0]
     if len(values) < FEWEST or len(kinds) > 1 or kinds & {dict, list} or first is MISSING:

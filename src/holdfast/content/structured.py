@@ -43,7 +43,7 @@ from holdfast.text.words import reads_as_words
 
 from .events import events_of
 from .lossy import FEWEST, LossyKind
-from .shapes import Column, Many, Record, Same, Shape, is_of, shape_of
+from .shapes import Column, Many, Record, Same, Shape, all_records, is_of, shape_of
 
 _LEAST = 0.8  # least share of the text that is JSON; with less, recorded runs kept less
 
@@ -121,10 +121,9 @@ def _without_keys(value: Value, depth: int) -> Value:
     if not isinstance(value, dict | list) or depth > DEEPEST:
         return value
     children = list(value.values()) if isinstance(value, dict) else value
-    if len(children) >= FEWEST and set(map(type, children)) == {dict}:
-        shape = shape_of(children)
-        if shape:
-            return _table(value, children, shape)
+    records = all_records(children)
+    if len(records) >= FEWEST and (shape := shape_of(records)):
+        return _table(value, records, shape)
     if isinstance(value, list):
         return [_without_keys(child, depth + 1) for child in value]
     if {"keys", "rows"} <= value.keys():
@@ -132,7 +131,7 @@ def _without_keys(value: Value, depth: int) -> Value:
     return {key: _without_keys(child, depth + 1) for key, child in value.items()}
 
 
-def _table(value: Value, records: list[Value], shape: Shape) -> Value:
+def _table(value: Value, records: Sequence[Record], shape: Shape) -> Value:
     absent = quote("-" * (1 + max(map(len, _dashes(records)), default=0)))
     rows = [_row(record, shape, absent) for record in records]
     marks = "[]"
@@ -143,7 +142,7 @@ def _table(value: Value, records: list[Value], shape: Shape) -> Value:
     return Literal(f'{{"keys":{keys},"absent":{absent},"rows":{marks[0]}\n{told}{marks[1]}}}')
 
 
-def _dashes(records: list[Value]) -> Iterator[str]:
+def _dashes(records: Iterable[Value]) -> Iterator[str]:
     """The texts in them that could be mistaken for the mark of a missing value."""
     waiting: list[Value] = list(records)
     while waiting:
@@ -275,9 +274,8 @@ class Pieces:
         if told := events_of(values):
             self._events(label, told)
             return
-        are_many = len(values) >= _MANY and set(map(type, values)) == {dict}
-        shape: Shape = _usual(shape_of(values), values) if are_many else {}
-        records = cast("Sequence[Record]", values)
+        records = all_records(values)
+        shape = _usual(shape_of(records), records) if len(records) >= _MANY else {}
         if len(shape) > 1:
             # the columns, and under them each record; its other parts are under its first
             are_rows = [is_of(each, shape) for each in records]
@@ -336,9 +334,9 @@ class Pieces:
             self._put(", ".join(held), record, label)
 
 
-def _usual(shape: Shape, records: Sequence[Value]) -> Shape:
+def _usual(shape: Shape, records: Sequence[Record]) -> Shape:
     """The shape without keys that hardly any record has: such a record is told with its keys."""
-    held = Counter(chain.from_iterable(cast("Sequence[Record]", records)))
+    held = Counter(chain.from_iterable(records))
     least = len(records) * _RARE
     return {key: kind for key, kind in shape.items() if held[key] >= least}
 
@@ -348,18 +346,15 @@ def _wraps(value: Record) -> bool:
     return any(isinstance(child, dict | list) and len(child) >= _MANY for child in value.values())
 
 
-def _entries(value: Record) -> list[Value]:
+def _entries(value: Record) -> Sequence[Record]:
     """The entries of a map of similar records, each with its key; none of another object."""
-    values = list(value.values())
-    if len(values) < _MANY_ENTRIES or set(map(type, values)) != {dict}:
-        return []
-    shape = shape_of(values)
-    records = cast("Sequence[Record]", values)
+    records = all_records(value.values())
+    shape = shape_of(records) if len(records) >= _MANY_ENTRIES else {}
     if len(shape) < 2 or 2 * sum(is_of(each, shape) for each in records) <= len(records):
         return []
     both = list(zip(value, records, strict=True))
     if all(key in each.values() for key, each in both):
-        return values
+        return records
     return [{_KEY: key, **each} for key, each in both]
 
 
@@ -404,11 +399,12 @@ def _shared_keys(values: Sequence[Value]) -> str:
 
     Such records are shorter as rows: their keys are written once.
     """
-    if not 1 < len(values) < _MANY or not isinstance(values[0], dict) or len(values[0]) < 2:
+    records = all_records(values)
+    if not 1 < len(records) < _MANY or len(records[0]) < 2:
         return ""
-    keys = list(values[0])
+    keys = list(records[0])
     columns = ", ".join(keys)
-    are_rows = all(isinstance(each, dict) and _is_row(each, keys) for each in values)
+    are_rows = all(_is_row(each, keys) for each in records)
     return columns if are_rows and len(columns) <= _LONGEST_LABEL else ""
 
 
