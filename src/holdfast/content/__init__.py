@@ -1,5 +1,6 @@
 """The kinds of text that tools return, and how each is shortened: one file for each kind."""
 
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import cast
 
@@ -50,13 +51,19 @@ def kind(name: str) -> ContentKind:
 def recognise(text: str) -> ContentKind:
     """Return the kind that fits the whole text best."""
     best, most = kinds()[-1], 0.0
-    for one in kinds()[:-1]:
-        share = one.fit(text) if isinstance(one, Fitting) else float(one.recognises(text))
+    for one, fit in _fits().items():
+        share = fit(text)
         if share > most:
             best, most = one, share
         if share >= 1:  # no later kind can fit better
             break
     return best
+
+
+@cache
+def _fits() -> Mapping[ContentKind, Callable[[str], float]]:
+    """How each kind but the last measures how well a text fits it."""
+    return {one: one.fit if isinstance(one, Fitting) else one.recognises for one in kinds()[:-1]}
 
 
 def taken_apart(text: str) -> Reading | None:

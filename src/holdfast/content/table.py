@@ -14,6 +14,7 @@ from holdfast.text.json_values import Value
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import Piece, Reading, clauses, passages
 from holdfast.text.sentences import GUTTER
+from holdfast.text.words import unfenced
 
 from .events import events_of
 from .lossy import FEWEST, MOSTLY, SAMPLE, Lines, LossyKind, mostly, rows
@@ -145,9 +146,7 @@ class Grid(NamedTuple):
 @Memo  # since it is recognised before it is read
 def grid(text: str) -> Grid | None:
     """The table in a text, or None."""
-    lines = rows(text.strip("\r\n"))
-    if len(lines) >= FEWEST and lines[0].startswith("```") and lines[-1].strip() == "```":
-        lines = lines[1:-1]
+    lines = rows(unfenced(text).strip("\r\n"))
     if _FOOT.fullmatch(lines[-1]):
         lines.pop()
     sample = [line for line in lines[:SAMPLE] if line.strip()]

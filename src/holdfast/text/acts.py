@@ -6,7 +6,7 @@ from itertools import pairwise, starmap
 
 from .json_values import Value, dump, values_in
 from .pieces import GAP, Piece, clauses, passages
-from .words import FENCES, is_sentence
+from .words import is_sentence, unfenced
 
 _OPENING = re.compile(r"\s*<([A-Za-z][\w.-]*)((?:[=\s][^<>]{0,200})?)>")
 _NAMED = re.compile(r"(?:\s+name)?\s*=\s*[\"']?([^\"'\s]+)[\"']?\s*\Z")
@@ -29,9 +29,7 @@ def calls_of(name: str, text: str) -> list[Call]:
     objects, the elements are the calls, and without these it is one call with one argument. A fence
     around the act is left out.
     """
-    lines = text.split("\n")
-    if len(lines) > 2 and lines[0].startswith(FENCES) and lines[-1] in FENCES:
-        text = "\n".join(lines[1:-1])
+    text = unfenced(text)
     found: list[Call] = []
     label, covered = name, 0
     for part, values in values_in(text):

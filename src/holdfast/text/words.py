@@ -229,9 +229,14 @@ def unwrapped(text: str) -> str:
         closing = f"</{tag[1]}>"
         is_one = bare.find(closing) == len(bare) - len(closing)
         return bare[tag.end() : -len(closing)].strip("\n") if is_one else text
-    marks = fences(bare) if bare.startswith(FENCES) else []
-    is_one = len(marks) == 2 and bare.endswith(FENCES)
-    return bare.partition("\n")[2].rpartition("\n")[0] if is_one else text
+    return unfenced(text) if len(fences(bare)) == 2 else text
+
+
+def unfenced(text: str) -> str:
+    """The text between a first and a last line that are marks of a fence; else the text itself."""
+    bare = text.strip()
+    lines = bare.split("\n") if bare.startswith(FENCES) else []
+    return "\n".join(lines[1:-1]) if len(lines) > 1 and lines[-1] in FENCES else text
 
 
 def reads_as_words(line: str) -> bool:
