@@ -35,7 +35,6 @@ from holdfast.text.words import (
     may_be_said,
     may_be_typed,
     reads_as_words,
-    without_numbers,
     words,
     wraps_words,
 )
@@ -321,7 +320,7 @@ def _asides(answers: Iterable[str]) -> frozenset[str]:
 
 def _start(text: str) -> str:
     """What the openings of outputs are compared with."""
-    return without_numbers(text, _OPENING)
+    return DIGITS.sub("0", text.lstrip()[:_OPENING])
 
 
 def _end(text: str) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from holdfast.text.pieces import Piece, Reading, passages
 
@@ -110,7 +110,7 @@ def _typed(lines: Lines) -> Sequence[tuple[_Part, str]]:
     found: list[tuple[_Part, str | _File]] = []
     in_files = False
     file, old, new = _File(), 0, 0  # with the number of old and new lines left in the open hunk
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+    for line, following in pairwise([*lines, ""]):
         sign = line[:1]
         if (old > 0 or new > 0) and sign in "+- \\":
             file.added += sign == "+"

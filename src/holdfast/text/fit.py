@@ -54,10 +54,11 @@ _LONGEST_JOINT = 16  # characters of a combined one that are searched for its st
 _JOINERS = frozenset("\u200d\ufe0e\ufe0f\u20e3\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
 
 
-def gap(lines: int, characters: int) -> str:
-    """The usual marker of a gap: ``[… 120 lines, 4,810 characters left out …]``."""
+def gap(missing: str) -> str:
+    """The usual marker in its place: ``[… 120 lines, 4,810 characters left out …]``."""
+    lines = missing.count("\n")
     of_lines = f"{lines:,} lines, " if lines > 1 else ""
-    return f"[… {of_lines}{characters:,} characters left out …]"
+    return f"[… {of_lines}{len(missing):,} characters left out …]"
 
 
 def fits(text: str, tokens: int, count: Count) -> bool:
@@ -100,7 +101,7 @@ def head_tail(text: str, tokens: int, count: Count) -> str:
     """
     if fits(text, tokens, count):
         return text
-    left = tokens - count(gap(text.count("\n"), len(text))) - 2
+    left = tokens - count(gap(text)) - 2
     while left >= _SMALLEST_SHARE:
         cut = _cut(text, left, count)
         over = count(cut) - tokens
@@ -263,7 +264,7 @@ def _cut(text: str, tokens: int, count: Count) -> str:
     middle = rest[: len(rest) - len(end)]
     joint = "\n" if "\n" in text else " "
     before = "" if beginning.endswith(("\n", " ")) or not beginning else joint
-    return f"{beginning}{before}{gap(middle.count(chr(10)), len(middle))}{joint}{end}"
+    return f"{beginning}{before}{gap(middle)}{joint}{end}"
 
 
 def _joint(text: str, place: int) -> int:

@@ -377,9 +377,10 @@ class Telling:
     @cached_property
     def forms(self) -> tuple[Form, ...]:
         """The form of each; the parts of an argument, which an agent chose, are no listing."""
-        parts = [self.is_act and piece.under >= 0 for piece in self.pieces]
-        each = zip(parts, self.named, strict=True)
-        return tuple([() if is_part else form(told) for is_part, told in each])
+        both = zip(self.pieces, self.named, strict=True)
+        return tuple(
+            [() if self.is_act and piece.under >= 0 else form(told) for piece, told in both]
+        )
 
     @cached_property
     def shares(self) -> tuple[float, ...]:

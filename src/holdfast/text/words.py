@@ -342,7 +342,7 @@ def _lines(text: str) -> Iterator[tuple[bool, str]]:
                 sentences += 1
             else:
                 runs["unworded", sentences].append(number)
-            opening = without_numbers(bare, _LOG_OPENING)
+            opening = DIGITS.sub("0", bare[:_LOG_OPENING])
             openings += opening != before or "0" not in opening
             runs["alike", openings].append(number)
             before = opening
@@ -380,8 +380,3 @@ def _fenced(lines: Sequence[str]) -> Iterator[int]:
 def masked(line: str) -> str:
     """A line without the space around it, each number as 0."""
     return DIGITS.sub("0", line.strip())
-
-
-def without_numbers(text: str, most: int) -> str:
-    """The first characters of a text, each number as 0."""
-    return DIGITS.sub("0", text.lstrip()[:most])
