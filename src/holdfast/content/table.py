@@ -278,7 +278,7 @@ def _aligned(lines: Lines) -> Grid | None:
     columns = zip_longest(*[line[: last + 1] for line in shown], fillvalue=" ")
     taken = [not "".join(column).isspace() for column in columns]
     starts = [at for at, (before, now) in enumerate(pairwise([False, *taken])) if now > before]
-    parts = pairwise([*starts, None])
+    parts = zip(starts, [*starts[1:], None], strict=True)
     cuts = [at for at, end in parts if at == starts[0] or _begins_column(shown, at, end)]
     spans = list(pairwise([*cuts, None]))
     cells = [[line[start:end].strip() for start, end in spans] for line in lines]
