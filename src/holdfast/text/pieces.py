@@ -162,6 +162,8 @@ def clauses(line: str, longest: int = LONGEST, whole: int = 0) -> list[str]:
 
     If a sentence ends within ``whole`` characters, the part ends with it.
     """
+    if len(line) <= longest:  # as most lines are
+        return [bare] if (bare := line.strip()) else []
     parts: list[str] = []
     start = 0
     while len(line) - start > longest:
