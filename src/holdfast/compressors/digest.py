@@ -18,7 +18,7 @@ from holdfast.kernel.messages import Message, Messages, ToolCall
 from holdfast.kernel.registry import moved_names
 from holdfast.kernel.transcript import Transcript, legal
 from holdfast.kernel.typed import Fraction
-from holdfast.stream import events_of
+from holdfast.stream import Events, events_of
 from holdfast.text.fit import FIRST_GUESS, SENTENCE, Count
 from holdfast.text.identifiers import find
 from holdfast.text.importance import FAILURE, signals
@@ -139,15 +139,20 @@ class Digest(Configured):
         events = events_of(told, earlier)
         facts = info.render("", int(room * self.facts), count)
         left = room - (count(facts) if facts else 0)
-        everything, guess = range(len(events)), 1 / FIRST_GUESS
-        candidates = Candidates(events, everything, lambda _: guess, room=max(left, 1))
-
-        def text(chosen: Sequence[int]) -> str:
-            told = candidates.told(candidates.by_event(chosen))
-            return written(told, self.heading) if told else ""
-
-        notes = text(candidates.choose(left, lambda some: count(text(some))))
+        notes = noted(events, left, count, self.heading)
         return "\n".join(filter(None, (notes, info.render(notes, room - count(notes) - 1, count))))
+
+
+def noted(events: Events, tokens: int, count: Count, heading: str) -> str:
+    """The best notes on some events in at most so many tokens; empty if nothing fits."""
+    everything, room = range(len(events)), max(tokens, 1)
+    candidates = Candidates(events, everything, lambda _: 1 / FIRST_GUESS, room=room)
+
+    def text(chosen: Sequence[int]) -> str:
+        told = candidates.told(candidates.by_event(chosen))
+        return written(told, heading) if told else ""
+
+    return text(candidates.choose(tokens, lambda some: count(text(some))))
 
 
 BlockType = Literal["user_assistant_pair", "standalone_assistant", "standalone_tool", "other"]

@@ -50,7 +50,7 @@ _EARLIER = re.compile(rf"\{SUMMARY} ([0-9a-f]{{16}})]")
 
 def mark(body: str, role: Role = "user", secret: str | None = None) -> str:
     """The text of a summary message, with a placeholder for digits that are not known yet."""
-    digits = _OPEN if secret is None else secret and decimal(secret, _DIGITS, role, body)
+    digits = _OPEN if secret is None else secret and _key(body, role, secret)
     return f"{PLAIN} {digits}\n{body}" if digits and role != "system" else f"{PLAIN}\n{body}"
 
 
@@ -122,8 +122,7 @@ class Marks:
             return True  # only the caller writes system messages
         found = _FIRST.fullmatch(first)
         if self.secret:
-            digits = decimal(self.secret, _DIGITS, message.role, body)
-            return found is not None and found[1] == digits
+            return found is not None and found[1] == _key(body, message.role, self.secret)
         if found is not None:
             return placed and found[1] in (None, _OPEN) and message.role != "system"
         earlier = _EARLIER.fullmatch(first)
@@ -166,6 +165,10 @@ def _fits_user(transcript: Transcript, before: Message | None) -> bool:
     return may_follow(
         transcript.rules, before, Message("user", wire.compose("user", "notes"), wire, "notes")
     )
+
+
+def _key(body: str, role: Role, secret: str) -> str:
+    return decimal(secret, _DIGITS, role, body)
 
 
 def earlier_key(body: str) -> str:
