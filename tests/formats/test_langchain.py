@@ -58,7 +58,7 @@ class TestLangChain(FormatContract):
     def test_a_message_that_is_one_text_is_known_without_reading_its_parts(self, form):
         (message,) = form.read([HumanMessage("hello")]).messages
         assert message.plain == "hello"
-        assert message._parts is None
+        assert "parts" not in vars(message)
         assert [part.text for part in message.parts] == ["hello"]
 
 
