@@ -25,7 +25,7 @@ def test_a_long_line_is_cut_where_a_clause_ends():
 
 def test_the_parts_of_an_entry_are_told_with_its_name():
     links = ", ".join(f"part of release {n}" for n in range(20))
-    entry, prose = f"av-991.5 merge local overrides ({links})", f"The overrides are {links}."
+    entry, prose = f"av-991.5 merge local overrides ({links})", f"NOTE that these are {links}."
     pieces = passages(f"{prose}\n{entry}").pieces
 
     entries = [number for number, piece in enumerate(pieces) if piece.at == 1]

@@ -136,13 +136,13 @@ def _passages(
 def _parts(line: str, at: int, before: int, said: bool) -> Iterator[Piece]:
     """The pieces of a long line, behind so many others; they are one line again side by side.
 
-    A line that opens with a name says of it what the rest says: its entry, its place in a file. All
-    are under the first then.
+    A line that opens with a name which is no word, such as an id or a path, says of it what the
+    rest says: all are under the first then.
     """
     parts = clauses(line, whole=_WHOLE if said else 0)
     is_cut_in_words = " ".join(parts).split() != line.split()
     opening = next(iter(names(parts[0])), "")
-    is_entry = bool(opening) and not said and shape(opening) not in WORDS
+    is_entry = bool(opening) and not said and not opening.isalpha()
     for place, part in enumerate(parts):
         under = before if place and is_entry else -1
         yield Piece(part, at, under=under, continues=place > 0 and not is_cut_in_words)
