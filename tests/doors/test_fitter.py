@@ -11,7 +11,7 @@ import holdfast
 from holdfast.formats.convert import convert
 from holdfast.http import Budgets, Fitter, RequestRefusedError
 from holdfast.http.fitter import Given
-from holdfast.http.requests import Endpoint, endpoint_of
+from holdfast.http.requests import Endpoint, endpoint_of, vendor_of
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError
 from tests.doors import talks
@@ -201,6 +201,21 @@ def test_other_paths_are_passed_by():
     raw = body_of(talks.chat(30))
     for path in ("/v1/embeddings", "/v1/messages/count_tokens", "/v1/models", "/"):
         assert fitter().fit(path, raw).body is raw
+
+
+@pytest.mark.parametrize(
+    ("path", "vendor"),
+    [
+        ("/v1/messages", "anthropic"),
+        ("/v1/messages/batches", "anthropic"),
+        ("/v1/threads/thread_1/messages", "openai"),
+        ("/v1/chat/completions/chatcmpl-1/messages", "openai"),
+        ("/v1/models/gemini-2.5-pro:generateContent", "google"),
+        ("/v1/models/ft:gpt-4o:acme:sorter:A1b2C3", "openai"),
+    ],
+)
+def test_no_key_goes_to_another_vendor(path, vendor):
+    assert vendor_of(path, {"authorization": "Bearer k"}) == vendor
 
 
 def test_what_the_provider_keeps_is_passed_by():

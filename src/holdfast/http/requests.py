@@ -35,8 +35,9 @@ _WIRES: Mapping[str, ToolProvider] = {
 }
 """The paths with conversations, by their ends, and the format of their bodies."""
 
-_ANTHROPIC = re.compile(r"/messages(?:/|$)")
-_GOOGLE = re.compile(r"/v1(?:alpha|beta)\d*/|:\w+$")
+# OpenAI has messages too, of threads and of stored answers, and colons in names of tuned models
+_ANTHROPIC = re.compile(r"(?:^|/v\d+)/messages(?:/|$)")
+_GOOGLE = re.compile(r"/v1(?:alpha|beta)\d*/|/[^/:]+:\w+$")
 
 
 class Endpoint(NamedTuple):
