@@ -256,7 +256,7 @@ def test_the_proxies_of_the_environment_hold(provider, http, seen, monkeypatch):
     client.post("http://nowhere.invalid/v1/chat/completions", json=body)
     assert seen[0].changed
     assert provider.seen[-1].path == "http://nowhere.invalid/v1/chat/completions"
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.setenv("no_proxy", "localhost,::1,fd00::/8,127.0.0.1")
     direct = http()
     direct.post(f"{provider.url}/v1/chat/completions", json=body)
     assert provider.seen[-1].path == "/v1/chat/completions"

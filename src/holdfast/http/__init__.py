@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Generator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
+from ipaddress import IPv6Address
 from typing import Any, Literal, Self, Unpack
 from urllib.request import getproxies
 
@@ -206,6 +208,9 @@ def _mounts(through: Callable[[str], Any]) -> dict[str, Any]:
             name = host.strip().lstrip(".")
             if name == "*":
                 return {}
-            if name:
+            if name.count(":") > 1:  # of IPv6; a network's address is no pattern of httpx
+                with suppress(ValueError):
+                    found[f"all://[{IPv6Address(name.strip('[]'))}]"] = None
+            elif name:
                 found |= {f"all://{name}": None, f"all://*.{name}": None}
     return found
