@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 import holdfast
 from holdfast import ConfigError, InputError, prune_old_tool_outputs
@@ -80,6 +81,19 @@ def test_undo_puts_every_dict_back():
     before = list(messages)
     assert pruned(messages).undo() is messages
     assert same(messages, before)
+
+
+def test_undo_puts_messages_of_langchain_back():
+    messages = [HumanMessage("go")]
+    for n in range(3):
+        call = {"name": "read", "args": {}, "id": f"c{n}"}
+        messages.append(AIMessage("", tool_calls=[call]))
+        messages.append(ToolMessage(words(150), tool_call_id=f"c{n}"))
+    messages += [AIMessage("ok"), HumanMessage("and?")]
+    before = list(messages)
+    done = pruned(messages)
+    assert [message.content for message in messages].count(PLACEHOLDER) == 1
+    assert same(done.undo(), before)
 
 
 def test_undo_still_works_when_the_list_has_grown():

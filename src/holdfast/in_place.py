@@ -5,7 +5,7 @@ the old one; no dictionary is changed. In objects with ``parts`` whose entries h
 and ``content``, the ``content`` is set. Both can be undone.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,11 +35,12 @@ _WINDOW = 200_000  # tokens: tunacode's window for a model that it does not know
 class Cleared:
     """One output that was cleared.
 
-    ``before`` is the old dictionary, or the old content of the object's part ``part``.
+    ``before`` is the old message, or the old content of the object's part ``part``; that is None
+    where the message was replaced.
     """
 
     index: int
-    part: int
+    part: int | None
     before: Any
 
 
@@ -57,7 +58,7 @@ class Pruned:
     def undo(self) -> list[Any]:
         """Put everything back, and return the list."""
         for each in self.cleared:
-            if isinstance(self.messages[each.index], Mapping):
+            if each.part is None:
                 self.messages[each.index] = each.before
             else:
                 self.messages[each.index].parts[each.part].content = each.before
@@ -111,7 +112,7 @@ def prune_old_tool_outputs(
         done, cleared = _clear_parts(messages, replaces)
     else:
         done, applied = replaces, apply(transcript, replaces)
-        cleared = [Cleared(i, 0, messages[i]) for i in applied.taken]
+        cleared = [Cleared(i, None, messages[i]) for i in applied.taken]
         for i in applied.taken:
             messages[i] = applied.transcript.messages[i].original
     reclaimed = sum(
