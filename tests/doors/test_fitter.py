@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import zlib
 
 import pytest
@@ -14,6 +15,7 @@ from holdfast.http.fitter import Given
 from holdfast.http.requests import Endpoint, endpoint_of, vendor_of
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError
+from holdfast.stores.in_process import InProcessStore
 from tests.doors import talks
 
 CHAT = "/v1/chat/completions"
@@ -381,6 +383,18 @@ def test_what_one_model_refuses_does_not_shrink_what_another_gets():
     assert again.grown
     assert again.body == large.body
     assert large.thread == small.thread == smaller.thread
+
+
+def test_a_thread_that_continues_the_messages_of_another_has_originals_of_its_own():
+    store = InProcessStore()
+    fits = fitter(store=store)
+    messages = holdfast.sample()
+    fits.fit(CHAT, body_of(messages), thread="one")
+    longer = [*messages, {"role": "assistant", "content": "ok"}, {"role": "user", "content": "on"}]
+    fitted = fits.fit(CHAT, body_of(longer), thread="two")
+    keys = re.findall(r"\[original: (\w+)", fitted.body.decode())
+    assert keys
+    assert all(holdfast.recall(key, store=store, thread=fitted.thread) for key in keys)
 
 
 def test_a_conversation_that_begins_like_another_is_the_same_thread_for_every_model():

@@ -267,9 +267,11 @@ class Fitter:
         if not is_list(messages) or not messages:
             return self._masked(request, replace(fitted, note="no messages"))
         views = list(map(form.view, messages)) if isinstance(form, Viewing) else messages
-        chain = chain_of(views, f"{asked.owner}\0{asked.endpoint.format}".encode())
-        sent = self.views.found(chain, request.model)
         said = asked.thread or named_in_body(request.body)
+        # originals that a view names belong to its thread
+        of = f"{asked.owner}\0{asked.endpoint.format}\0{said}"
+        chain = chain_of(views, of.encode("utf-8", "surrogatepass"))
+        sent = self.views.found(chain, request.model)
         if said:
             name = thread_of(asked.owner, said)
         else:
