@@ -103,6 +103,14 @@ def test_what_fits_reaches_the_model_as_it_is():
     assert model.seen[0][1] is done["messages"][0]
 
 
+def test_tools_of_a_vendor_are_counted_and_sent_as_they_are():
+    model = Scripted(seen=[])
+    tools = [read_log, {"google_search": {}}]
+    made = create_agent(model, tools, middleware=[HoldfastMiddleware("16k")])
+    made.invoke(ASKED, STEPS)
+    assert holdfast.count(convert_to_openai_messages(model.seen[-1]), model="gpt-4o").total <= LIMIT
+
+
 def test_what_has_no_form_on_the_wire_is_sent_as_it_was(caplog):
     model, made = agent()
     model.made = ROUNDS

@@ -43,7 +43,11 @@ class HoldfastMiddleware(FitsCalls, AgentMiddleware[AgentState[Any], Any]):
         head: list[AnyMessage] = [request.system_message] if request.system_message else []
         body = {
             "model": _model_of(request.model),
-            "tools": [convert_to_openai_tool(tool) for tool in request.tools],
+            # a dictionary may be a vendor's own tool, which is sent as it is
+            "tools": [
+                tool if isinstance(tool, dict) else convert_to_openai_tool(tool)
+                for tool in request.tools
+            ],
             "messages": [*head, *request.messages],
         }
         # the thread id with which the agent was invoked
