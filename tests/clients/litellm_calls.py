@@ -99,6 +99,28 @@ def test_the_guardrail_of_a_gateway_fits_its_requests(provider):
     assert asyncio.run(guard.async_pre_call_hook(None, None, other, "embedding")) is other
 
 
+def test_all_that_a_call_sends_is_counted_and_secrets_are_masked_in_what_goes_on_elsewhere():
+    guard = HoldfastGuardrail(guardrail_name="holdfast", redact=True)
+
+    def sent(kind, **call):
+        return asyncio.run(guard.async_pre_call_hook(None, None, call, kind))
+
+    chat = {"model": "gpt-4", "messages": talks.chat(30)}
+    schema = {"type": "object", "description": talks.output(1, 30)}
+    form = {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}
+    for more in ({"max_completion_tokens": 4_000}, {"max_tokens": 99, "response_format": form}):
+        found = sent("acompletion", **chat, **more)
+        answer = more.get("max_completion_tokens", 99)
+        assert holdfast.count(found, model="gpt-4", format="openai").total <= 8_192 - answer
+    secret = "ghp_" + "A1b2C3d4E5" * 3 + "F6g7H8"
+    item = {"type": "function_call_output", "call_id": "c", "output": f"GITHUB_TOKEN={secret}"}
+    call = {"model": "gpt-4o", "input": [item]}
+    for more in ({"previous_response_id": "resp_1"}, {"conversation": "conv_1"}):
+        found = sent("aresponses", **call, **more)
+        assert len(found["input"]) == 1
+        assert secret not in str(found)
+
+
 def test_litellms_own_guardrail_is_served_by_the_proxy(provider):
     messages = [*talks.chat(30), {"role": "user", "content": "Which token has shard-03?"}]
     data = {"model": "gpt-4o", "messages": messages}

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
+from langchain.agents.middleware.types import ModelRequest
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import (
     AIMessage,
@@ -109,6 +110,20 @@ def test_tools_of_a_vendor_are_counted_and_sent_as_they_are():
     made = create_agent(model, tools, middleware=[HoldfastMiddleware("16k")])
     made.invoke(ASKED, STEPS)
     assert holdfast.count(convert_to_openai_messages(model.seen[-1]), model="gpt-4o").total <= LIMIT
+
+
+@pytest.mark.parametrize("stated", ["model", "call"])
+def test_the_window_has_room_for_the_answer(stated):
+    class Limited(Scripted):
+        max_tokens: int | None = None
+
+    limits = {"max_tokens": 4_000}
+    model = Limited(model_name="gpt-4", **(limits if stated == "model" else {}))
+    settings = limits if stated == "call" else {}
+    request = ModelRequest(model=model, messages=conversation(), model_settings=settings)
+    sent = HoldfastMiddleware().wrap_model_call(request, lambda fitted: fitted.messages)
+    wire = convert_to_openai_messages(sent)
+    assert holdfast.count(wire, model="gpt-4").total <= 8_192 - 4_000
 
 
 def test_what_has_no_form_on_the_wire_is_sent_as_it_was(caplog):

@@ -190,11 +190,15 @@ def stated(size: Size) -> Budget | float | None:
     )
 
 
+ANSWERS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens")
+"""The fields in which vendors have the most tokens of an answer."""
+
+
 def answer_of(body: Object) -> int:
     """Tokens that the request reserves for the answer, under any vendor's field name."""
     config: object = body.get("generationConfig")
     named = {**config, **body} if is_object(config) else body
-    for name in ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"):
+    for name in ANSWERS:
         value: object = named.get(name)
         if is_whole(value, 1):
             return value

@@ -10,7 +10,7 @@ from langchain_core.messages import AnyMessage, BaseMessage, HumanMessage, conve
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from holdfast.http.fitter import FitsCalls, Fitter
-from holdfast.http.requests import Budgets, Endpoint
+from holdfast.http.requests import ANSWERS, Budgets, Endpoint
 from holdfast.options import Options
 
 _MESSAGES = Endpoint("langchain")
@@ -41,7 +41,7 @@ class HoldfastMiddleware(FitsCalls, AgentMiddleware[AgentState[Any], Any]):
 
     def _fitted(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         head: list[AnyMessage] = [request.system_message] if request.system_message else []
-        body = {
+        body: dict[str, Any] = {
             "model": _model_of(request.model),
             # a dictionary may be a vendor's own tool, which is sent as it is
             "tools": [
@@ -50,6 +50,8 @@ class HoldfastMiddleware(FitsCalls, AgentMiddleware[AgentState[Any], Any]):
             ],
             "messages": [*head, *request.messages],
         }
+        for name in ANSWERS:  # of this call, or of the model
+            body[name] = request.model_settings.get(name, getattr(request.model, name, None))
         # the thread id with which the agent was invoked
         info = getattr(request.runtime, "execution_info", None)
         thread = str(getattr(info, "thread_id", None) or "")

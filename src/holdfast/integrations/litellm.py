@@ -15,7 +15,7 @@ from litellm.integrations.custom_guardrail import CustomGuardrail
 from litellm.integrations.custom_logger import CustomLogger
 
 from holdfast.http.fitter import FitsCalls, Fitter
-from holdfast.http.requests import Budgets, Endpoint
+from holdfast.http.requests import ANSWERS, Budgets, Endpoint
 from holdfast.options import Options
 
 _CALLS: Mapping[str, tuple[Endpoint, str]] = {
@@ -28,8 +28,11 @@ _CALLS: Mapping[str, tuple[Endpoint, str]] = {
 Those that are awaited have an ``a`` before the name.
 """
 
-_COUNTED = ("model", "tools", "system", "instructions", "max_tokens", "previous_response_id")
-"""Fields of a call that are counted besides its messages."""
+_COUNTED = (
+    *("model", "tools", "functions", "system", "instructions", "response_format", "text"),
+    *("previous_response_id", "conversation", *ANSWERS),
+)
+"""Fields of a call that are read besides its messages."""
 
 
 class HoldfastCallback(FitsCalls, CustomLogger):
@@ -64,7 +67,7 @@ class HoldfastGuardrail(CustomGuardrail):
 def _fitted(fitter: Fitter, call: dict[str, Any], call_type: Any) -> dict[str, Any]:
     kind = str(getattr(call_type, "value", call_type))
     known = _CALLS.get(kind) or _CALLS.get(kind.removeprefix("a"))
-    if known is None or call.get("previous_response_id"):
+    if known is None:
         return call
     endpoint, field = known
     if not isinstance(call.get(field), list):
