@@ -221,7 +221,8 @@ def test_a_wrong_length_harms_nobody_else(provider, address, length):
     assert not [each for each in provider.seen if each.body == chat(1)][1:]
 
 
-def test_a_client_that_goes_away_ends_the_request_upstream(provider):
+@pytest.mark.parametrize("path", [CHAT, "/v1/completions"])
+def test_a_client_that_goes_away_ends_the_request_upstream(provider, path):
     ended = threading.Event()
 
     def slow(connection):
@@ -232,7 +233,7 @@ def test_a_client_that_goes_away_ends_the_request_upstream(provider):
             ended.set()
 
     with raw_server(slow) as url, proxy(url) as address:
-        with httpx2.stream("POST", address + CHAT, json=chat(1)) as stream:
+        with httpx2.stream("POST", address + path, json=chat(1)) as stream:
             next(stream.iter_bytes())
         assert ended.wait(20)
 

@@ -1,5 +1,6 @@
 """A connection of ASGI: its request is read, and its answer sent."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,8 @@ class Connection:
     send: Send
 
     def __post_init__(self) -> None:
+        self.arrived = asyncio.Event()
+        """Whether the whole body of the request was read."""
         self.path: str = self.scope["path"]
         self.headers: Mapping[str, str] = {
             name.decode("latin-1"): value.decode("latin-1") for name, value in self.scope["headers"]
@@ -39,6 +42,7 @@ class Connection:
                 raise Gone
             yield message.get("body", b"")
             more = message.get("more_body", False)
+        self.arrived.set()
 
     async def body(self, most: int) -> bytes | None:
         """The whole body of the request; None for one of more than ``most`` bytes. Raises Gone."""

@@ -162,7 +162,7 @@ class _Exchange:
             if length in ("", "0") and not self.headers.get("transfer-encoding"):
                 await self.client.body(0)
                 return await self._watched(self._sent(None))
-            return await self._sent(self.client.parts())
+            return await self._watched(self._sent(self.client.parts()))
         most = self.proxy.settings.most_bytes
         raw = await self.client.body(most)
         if raw is None:
@@ -333,6 +333,7 @@ class _Exchange:
         task = cast("asyncio.Task[Any]", asyncio.current_task())
 
         async def left() -> None:
+            await self.client.arrived.wait()  # the body is read elsewhere
             await self.client.left()
             task.cancel()
 
