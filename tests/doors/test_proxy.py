@@ -18,7 +18,7 @@ from holdfast.formats import named
 from holdfast.formats.convert import convert, described
 from holdfast.kernel.errors import ConfigError
 from holdfast.proxy import Settings
-from holdfast.proxy.recalls import _alone
+from holdfast.proxy.recalls import Recalls, _alone
 from tests.doors import talks
 from tests.doors.provider import Provider
 from tests.doors.proxies import post, proxy, raw_server
@@ -394,6 +394,16 @@ def test_the_model_gets_an_original_back_and_the_client_sees_nothing_of_it(
     messages = last.body[named(wire).key(last.body)]
     assert "token-4711" in str(messages[-1])
     assert holdfast.validate(last.body, provider=wire) == []
+
+
+def test_after_the_last_recall_too_the_body_is_what_its_headers_say(provider, tmp_path):
+    provider.calls += [("recall", {"key": "0"})] * Recalls.rounds
+    options = {"store": f"sqlite:///{tmp_path}/originals.db"}
+    with proxy(provider.url, options=options, recall=True) as address:
+        raw = gzip.compress(json.dumps(chat(1)).encode())
+        assert post(address + CHAT, raw, **{"content-encoding": "gzip"}).status_code == 200
+    assert len(provider.asked) == Recalls.rounds + 1
+    assert not [each for each in provider.asked if "content-encoding" in each.headers]
 
 
 def test_a_refusal_for_length_is_answered_by_fitting_harder_also_where_originals_are_recalled(

@@ -266,7 +266,9 @@ class _Exchange:
                     return await self._answered(response, sent, held)
             offered = more
             fitted = await self.fitted(offered, "", aside=True)
-        return await self._sent_fitted(fitted)
+        # as before: the body has no content coding any more
+        async with self._accepted(fitted, readable=True) as (response, sent, read):
+            return await self._answered(response, sent, read)
 
     def _asked(
         self, body: bytes | AsyncIterator[bytes] | None, *, changed: bool, readable: bool = False
