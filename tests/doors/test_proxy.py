@@ -605,6 +605,13 @@ def test_as_many_connections_are_served_as_are_allowed(provider):
         assert post(address + CHAT, chat(1)).status_code == 200
 
 
+def test_a_proxy_of_the_environment_may_be_named_without_its_scheme(monkeypatch):
+    for name in ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("https_proxy", "inside.example:3128")
+    assert Settings().proxies()["openai"] == "http://inside.example:3128"
+
+
 def test_settings_that_cannot_work_are_one_line():
     with pytest.raises(ConfigError, match="store: recall needs a place for originals; name one"):
         Settings(recall=True)

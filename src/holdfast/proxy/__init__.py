@@ -46,6 +46,8 @@ class Settings:
         for vendor, url in self.upstreams.items():
             parts = urlsplit(url)
             proxy = known.get(parts.scheme) or known.get("all")
+            if proxy and "://" not in proxy:
+                proxy = f"http://{proxy}"
             found[vendor] = None if proxy_bypass(str(parts.hostname)) else proxy
         return found
 
