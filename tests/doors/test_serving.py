@@ -70,6 +70,19 @@ def test_run_stands_beside_a_program_and_ends_with_its_code(provider):
     assert len(provider.asked[0].body["messages"]) < len(talks.chat(30))
 
 
+@pytest.mark.parametrize(
+    ("held", "then"), [("", "127.0.0.1"), ("a.example", "a.example,127.0.0.1"), ("*", "*")]
+)
+def test_a_program_that_is_run_goes_to_the_proxy_beside_it_and_through_no_other(held, then):
+    asks = "import os; print(os.environ['no_proxy'], os.environ['NO_PROXY'])"
+    command = [*HOLDFAST, "run", "--budget", "8k", "--", sys.executable, "-c", asks]
+    environment = {**os.environ, "NO_PROXY": held, "no_proxy": ""}
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout == f"{then} {then}\n", done.stderr
+
+
 def test_the_configuration_says_what_the_command_line_does_not(provider, tmp_path):
     file = tmp_path / "holdfast.toml"
     file.write_text('model = "gpt-4"\n[budget]\nlimit = 8000\n')

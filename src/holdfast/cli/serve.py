@@ -167,6 +167,15 @@ _VARIABLES: tuple[tuple[Vendor, str, str], ...] = (
 """The variables from which vendors' packages and most clients read their address, and its end."""
 
 
+_DIRECT = ("no_proxy", "NO_PROXY")
+
+
+def _directly() -> str:
+    """The hosts that need no proxy of the environment, and this machine."""
+    held = next(filter(None, map(os.environ.get, _DIRECT)), "")
+    return held if held.strip() == "*" else ",".join(filter(None, (held, "127.0.0.1")))
+
+
 @click.command("run", context_settings={"ignore_unknown_options": True})
 @proxy_options
 @click.argument(
@@ -196,6 +205,7 @@ def run(command_line: tuple[str, ...], **given: Any) -> int:
     with imported("holdfast.proxy.server:serving")(settings) as address:
         arguments = [program, *_arguments(command_line, address)]
         variables = {name: f"{address}{end}" for _, name, end in _VARIABLES}
+        variables |= dict.fromkeys(_DIRECT, _directly())
         return _finished(arguments, {**os.environ, **variables})
 
 
