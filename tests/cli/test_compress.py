@@ -223,6 +223,18 @@ def test_a_file_that_cannot_be_written_is_refused_before_any_work(run, talk, fol
     assert (folder / "chat.json").read_bytes() == before
 
 
+@pytest.mark.parametrize("store", ["originals.db", "sqlite:///originals.db"])
+@pytest.mark.parametrize("target", ["-o", "--result"])
+def test_the_store_is_never_written_over(run, talk, folder, store, target):
+    arguments = ["compress", "chat.json", "--budget", "500", "--store", store]
+    assert run(*arguments, "-o", "out.json").code == 0
+    before = (folder / "originals.db").read_bytes()
+    ran = run(*arguments, target, "originals.db")
+    assert ran.code == 2
+    assert f"{target} originals.db: this is the file that is read" in ran.complaint
+    assert (folder / "originals.db").read_bytes() == before
+
+
 def test_the_input_itself_may_be_replaced_and_keeps_its_mode(run, talk, folder):
     (folder / "chat.json").chmod(0o640)
     ran = run("compress", "chat.json", "--budget", "500", "-o", "chat.json")

@@ -350,6 +350,7 @@ def test_every_thread_of_a_store_is_held_against_its_view_and_shown_on_one_page(
         ),
         (["."], "this is not a result"),
         (["gone.json"], "holdfast: gone.json: there is no such file"),
+        (["chat.json", "less.json", "--report", "less.json"], "this is the file that is read"),
         (["chat.json", "gone.json"], "holdfast: gone.json: there is no such file"),
     ],
 )

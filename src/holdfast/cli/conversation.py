@@ -49,6 +49,7 @@ from .files import (
 )
 from .options import (
     CONFIG,
+    FILE_URL,
     FORM,
     JSON,
     LIMITS,
@@ -157,9 +158,9 @@ def compress_command(
     check_output(output, as_json=as_json)
     form = report_form(report_file, "--report")
     file: str = given["file"]
-    check_targets(
-        {"-o": output, "--result": result_file, "--report": report_file}, file, onto_source="-o"
-    )
+    targets = {"-o": output, "--result": result_file, "--report": report_file}
+    check_targets(targets, file, onto_source="-o")
+    check_targets(targets, (given["store"] or "").removeprefix(FILE_URL))
     document, result = _fitted(given)
     if not (given["soft"] or result.budget_met):
         if as_json:

@@ -15,8 +15,17 @@ from holdfast.kernel.typed import is_list, typed
 from holdfast.stores.in_process import InProcessStore
 from holdfast.threads import open  # noqa: A004 - as one opens a file
 
-from .files import note, read_conversation, read_json, text_bytes, within, write, write_json
-from .options import JSON, option, place_of, share
+from .files import (
+    check_targets,
+    note,
+    read_conversation,
+    read_json,
+    text_bytes,
+    within,
+    write,
+    write_json,
+)
+from .options import FILE_URL, JSON, option, place_of, share
 from .results import result_in
 from .session import FIRST
 
@@ -63,6 +72,8 @@ def command(
         raise ConfigError(
             "there is nothing to compare", advice="give files, or --store and --budget"
         )
+    for source in filter(None, (before, after, (store or "").removeprefix(FILE_URL))):
+        check_targets({"--report": page}, source)
     told = partial(evaluate, probes=_probes(probes), judge=judge)
     if store is None:
         found = {name: _evaluated(name, after, told) for name in _files(before or "")}
