@@ -280,6 +280,25 @@ def test_secrets_are_masked_also_in_what_is_not_fitted(path, body):
     assert {**sent, **body} == json.loads(raw)
 
 
+@pytest.mark.parametrize(
+    ("path", "more"),
+    [
+        ("/v1/responses", {"previous_response_id": "resp_1"}),
+        ("/v1/responses", {"conversation": "conv_1"}),
+        ("/v1/responses/compact", {}),
+    ],
+)
+def test_a_refusal_of_what_is_not_fitted_says_nothing_about_other_requests(path, more):
+    refused = "This model's maximum context length is 128000 tokens. However, you requested 130000."
+    fits = fitter("100k", redact=True)
+    few = {"model": "gpt-4o", "input": [CALLED, OUTPUT]}
+    sent = fits.fit(path, json.dumps({**few, **more}).encode())
+    assert fits.fit_harder(sent, 400, refused) is None
+    items = convert(talks.chat(30), "openai_responses")["input"]
+    later = fits.fit("/v1/responses", json.dumps({**few, "input": items}).encode())
+    assert not later.changed
+
+
 @pytest.mark.parametrize("model", ["gpt-4o", "nobody-knows-it"])
 def test_secrets_are_masked_also_in_a_decoded_body(model):
     body = {"model": model, "input": [CALLED, OUTPUT]}

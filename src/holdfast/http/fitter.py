@@ -199,6 +199,8 @@ class Fitter:
             return None
         try:
             request = self._request(asked)
+            if asked.endpoint.asks or any(map(request.body.get, _ELSEWHERE)):
+                return None  # what was too long is not in this request, or must stay as it is
             sent, answer = fitted.after or request.tokens.total, answer_of(request.body)
             smaller = smaller_budget(fault, sent, request.budget.limit, answer)
             # the model is not sent as many again
