@@ -207,6 +207,13 @@ def test_a_body_of_two_hundred_megabytes_is_refused_in_one_line(provider, addres
     assert provider.seen == []
 
 
+def test_too_long_a_body_is_told_as_such_on_the_proxys_own_pages_too(provider):
+    with proxy(provider.url, most_bytes=1_000) as address:
+        refused = post(f"{address}/v1/compress", chat(3))
+    assert refused.status_code == 413
+    assert refused.json()["error"]["message"] == "holdfast: the body is longer than 1,000 bytes"
+
+
 @pytest.mark.parametrize("length", ["100000", "5"])
 def test_a_wrong_length_harms_nobody_else(provider, address, length):
     where = urlsplit(address)

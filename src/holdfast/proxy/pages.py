@@ -131,9 +131,13 @@ class Pages:
         self, client: Connection, work: Callable[[Connection, bytes], dict[str, Any]]
     ) -> None:
         """Send as JSON what the work makes of the request's body, or why it cannot."""
-        raw = await client.body(self.settings.most_bytes)
+        most = self.settings.most_bytes
+        raw = await client.body(most)
+        if raw is None:
+            await client.refuse(413, f"the body is longer than {most:,} bytes")
+            return
         try:
-            status, told = 200, await asyncio.to_thread(work, client, raw or b"")
+            status, told = 200, await asyncio.to_thread(work, client, raw)
         except HoldfastError as fault:
             status = 404 if isinstance(fault, NotFoundError) else 400
             told = {"error": {"message": f"holdfast: {fault}"}}
