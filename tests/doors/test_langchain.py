@@ -16,6 +16,7 @@ from langchain_core.messages import (
 )
 from langchain_core.messages import trim_messages as langchains
 from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.tools import tool
 
 import holdfast
@@ -173,6 +174,14 @@ def test_trim_messages_counts_as_langchains_is_told_to(counter):
         trim_messages(conversation()[:2], max_tokens=3_000, token_counter=counter)
         == conversation()[:2]
     )
+
+
+def test_without_messages_trim_messages_is_a_step_of_a_chain():
+    step = trim_messages(max_tokens=3_000, token_counter="gpt-4o")
+    whole = trim_messages(conversation(), max_tokens=3_000, token_counter="gpt-4o")
+    asked = ChatPromptTemplate([("placeholder", "{said}")])
+    for found in (step.invoke(conversation()), (asked | step).invoke({"said": conversation()})):
+        assert convert_to_openai_messages(found) == convert_to_openai_messages(whole)
 
 
 def test_a_result_that_is_shortened_keeps_its_name_and_its_id():

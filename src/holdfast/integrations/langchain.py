@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, cast
+from typing import Any, cast, overload
 
 from langchain.agents.middleware import AgentMiddleware, AgentState
 from langchain.agents.middleware.types import ModelRequest, ModelResponse
 from langchain_core.messages import AnyMessage, BaseMessage, HumanMessage, convert_to_messages
+from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from holdfast.http.fitter import FitsCalls, Fitter
@@ -59,8 +60,16 @@ class HoldfastMiddleware(FitsCalls, AgentMiddleware[AgentState[Any], Any]):
         return request.override(messages=found["messages"][len(head) :])
 
 
+@overload
 def trim_messages(
-    messages: Sequence[BaseMessage | Any],
+    messages: Sequence[BaseMessage | Any], *, max_tokens: int, **options: Any
+) -> list[BaseMessage]: ...
+@overload
+def trim_messages(
+    messages: None = None, *, max_tokens: int, **options: Any
+) -> Runnable[Sequence[BaseMessage | Any], list[BaseMessage]]: ...
+def trim_messages(
+    messages: Sequence[BaseMessage | Any] | None = None,
     *,
     max_tokens: int,
     token_counter: Any = None,
@@ -71,9 +80,10 @@ def trim_messages(
     include_system: bool = True,
     text_splitter: Any = None,
     **options: Any,
-) -> list[BaseMessage]:
+) -> Any:
     """Replace LangChain's ``trim_messages``: older messages are condensed instead of cut off.
 
+    Without messages it returns a step for a chain, which is given them.
     ``token_counter`` may be a model, its name, ``"approximate"`` or a function of a list of
     messages; by default tokens are counted as in ``compress``. The arguments for LangChain's cuts
     (``strategy``, ``allow_partial``, ``end_on``, ``start_on``, ``include_system``,
@@ -82,8 +92,13 @@ def trim_messages(
     """
     del strategy, allow_partial, end_on, start_on, include_system, text_splitter
     counted = cast("Options", {**_counting(token_counter), **options})
-    fitter = Fitter(Budgets(max_tokens, target=1.0), counted)
-    return list(fitter.fit_body({"messages": convert_to_messages(messages)}, _MESSAGES)["messages"])
+    budgets = Budgets(max_tokens, target=1.0)
+
+    def trimmed(given: Sequence[BaseMessage | Any]) -> list[BaseMessage]:
+        body = {"messages": convert_to_messages(given)}
+        return list(Fitter(budgets, counted).fit_body(body, _MESSAGES)["messages"])
+
+    return RunnableLambda(trimmed) if messages is None else trimmed(messages)
 
 
 def _counting(counter: Any) -> Options:
