@@ -323,6 +323,13 @@ def test_bytes_of_a_tool_are_read_as_text_or_named(output, read):
     assert as_text(output) == read
 
 
+def test_what_a_tool_has_done_is_no_error_where_json_has_no_form_for_it():
+    assert as_text({(1, 2): "moved"}) == "{(1, 2): 'moved'}"
+    around: list[object] = ["moved"]
+    around.append(around)
+    assert as_text(around) == "['moved', [...]]"
+
+
 def test_a_tool_that_fails_or_does_not_exist_is_told_to_the_model(session):
     def broken(arguments):
         raise OSError("no disk")

@@ -22,7 +22,7 @@ from holdfast.content import shrink
 from holdfast.formats.convert import Turn, arguments_schema, described, tool_schema, written
 from holdfast.formats.payloads import Object, compact, is_list, is_object, named
 from holdfast.kernel.budget import is_whole
-from holdfast.kernel.errors import ConfigError, HoldfastError, InputError
+from holdfast.kernel.errors import ConfigError, FormatError, HoldfastError, InputError
 from holdfast.kernel.messages import ToolCall, ToolResult
 from holdfast.kernel.ports import Room
 from holdfast.kernel.registry import renamed_argument
@@ -239,7 +239,10 @@ def as_text(output: object) -> str:
     """The output of a tool as text: text unchanged, bytes decoded, anything else as JSON."""
     if isinstance(output, (str, *_BYTES)):
         return _as_text(output)
-    return compact(output, otherwise=_as_text)
+    try:
+        return compact(output, otherwise=_as_text)
+    except (FormatError, TypeError):  # of a name that JSON has not, such as a tuple
+        return str(output)
 
 
 def _as_text(value: Any) -> str:
