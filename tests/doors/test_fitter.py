@@ -325,9 +325,10 @@ def test_where_secrets_are_masked_a_body_without_any_is_passed_by(path, body):
 
 
 def test_budgets_are_told_by_model_and_by_share_of_the_window():
-    budgets = Budgets("32k", {"gpt-4o*": "50%", "local-*": 4_000})
+    budgets = Budgets("32k", {"gpt-4o*": "50%", "local-*": 4_000, "Qwen/Qwen3*": 5_000})
     assert budgets.of("gpt-4o-mini", {}).tokens() == 64_000
     assert budgets.of("local-llama", {}).limit == 4_000
+    assert budgets.of("Qwen/Qwen3-32B", {}).limit == 5_000
     assert budgets.of("gpt-5", {}).tokens() == 32_000
     assert Budgets().of("gpt-4o", {"max_tokens": 8_000}).tokens() == 120_000
     assert Budgets().of("nobody-knows-it", {}) is None

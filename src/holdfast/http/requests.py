@@ -151,7 +151,9 @@ class Budgets:
     def of(self, model: str, body: Object) -> Budget | None:
         """The budget of a request; None if none is given and the model's window is not known."""
         found = (
-            size for pattern, size in self.by_model.items() if fnmatchcase(model.lower(), pattern)
+            size
+            for pattern, size in self.by_model.items()
+            if fnmatchcase(model.lower(), pattern.lower())
         )
         budget = stated(next(found, self.default))
         if not isinstance(budget, Budget):
