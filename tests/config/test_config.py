@@ -442,6 +442,19 @@ def test_config_show_tells_what_holds_and_from_where(folder, capsys):
     assert told["steps"][1]["keep_blocks"] == 3
 
 
+@pytest.mark.parametrize(
+    ("place", "shown"),
+    [
+        ("redis://me:pa:ss@word@db/0", "redis://me:(hidden)@db/0"),
+        ("postgresql://db/x?password=pass&a=b", "postgresql://db/x?password=(hidden)&a=b"),
+        ("postgresql://me@db/x?tenant=t", "postgresql://me@db/x?tenant=t"),
+    ],
+)
+def test_config_show_hides_the_whole_password_of_a_store(folder, capsys, place, shown):
+    (folder / "holdfast.toml").write_text(f'store = "{place}"')
+    assert f" {shown} " in ran(capsys, "config", "show")[1].out
+
+
 def test_a_mistake_in_the_file_is_one_line_of_the_command(folder, capsys):
     (folder / "chat.json").write_text("[]")
     (folder / "holdfast.toml").write_text("budgt = 400")

@@ -16,7 +16,8 @@ from .files import note, write, write_json
 from .options import CONFIG, JSON, configured, option
 
 _HIDDEN = "(hidden)"
-_PASSWORD = re.compile(r"(?<=://)([^/@:]*):[^/@]*(?=@)")
+# before the last @, as URLs are read, or an option of libpq
+_PASSWORD = re.compile(r"((?<=://)[^/@:]*:)[^/]*(?=@)|([?&](?:ssl)?password=)[^&]*")
 
 
 config_command = group(
@@ -61,7 +62,7 @@ def _visible(path: str, setting: Setting) -> Setting:
     if path == "secret":
         return replace(setting, value=_HIDDEN)
     if isinstance(setting.value, str):
-        return replace(setting, value=_PASSWORD.sub(rf"\1:{_HIDDEN}", setting.value))
+        return replace(setting, value=_PASSWORD.sub(rf"\1\2{_HIDDEN}", setting.value))
     return setting
 
 
