@@ -340,6 +340,34 @@ class TestTheRecord:
         with pytest.raises(InputError, match="cannot be undone"):
             session.undo(event)
 
+    def test_of_several_edits_or_pins_of_a_message_each_is_undone_by_itself(self, session):
+        session.append(*chatter(2))
+        first, second = (
+            session.edit(0, {"role": "user", "content": text}) for text in ("one", "two")
+        )
+        session.undo(first)
+        assert session.recall(0) == "two"
+        session.undo(second)
+        assert session.messages() == session.restore()
+        older, newer = session.pin(0), session.pin(0, 1)
+        session.undo(newer)
+        assert session.stats().pinned == 1
+        session.undo(older)
+        assert session.stats().pinned == 0
+
+    @pytest.mark.parametrize("filled", ["append", "remember"])
+    @pytest.mark.parametrize("copied", [(), ("append",), ("append", "remember")])
+    def test_no_fork_is_made_into_a_thread_that_has_anything(self, store, filled, copied):
+        given = {"append": {"role": "user", "content": "hello"}, "remember": "Answer in Dutch."}
+        with Session("full", store=store) as full, Session("other", store=store) as other:
+            getattr(full, filled)(given[filled])
+            for method in copied:
+                getattr(other, method)(given[method])
+            before = full.restore(), full.notes()
+            with pytest.raises(ConfigError, match="thread 'full' is not empty"):
+                other.fork("full")
+            assert (full.restore(), full.notes()) == before
+
     def test_a_fork_begins_as_the_thread_stands_and_goes_its_own_way(self, session):
         session.append(*talk(60))
         session.edit(4, {"role": "assistant", "content": "We agreed on nine retries."})

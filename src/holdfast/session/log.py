@@ -128,7 +128,7 @@ STATE = "session:"
 
 _INVERSES: Mapping[str, tuple[EventKind, Mapping[str, str]]] = {
     "compaction": ("compaction", {"from": "to", "to": "from"}),
-    "edit": ("revert", {"position": "position", "to": "before"}),
+    "edit": ("revert", {"position": "position"}),
     "delete": ("keep", {"positions": "positions"}),
     "pin": ("unpin", {"positions": "positions"}),
 }
@@ -403,19 +403,20 @@ class Thread:
 
     def copy_to(self, store: LogStore, name: str) -> None:
         """Copy messages and events to a thread. Raises ConfigError if it is not empty."""
-        ends = self.state.messages, self.state.events
-        for (kind, target), end in zip(_logs_of(store, name).items(), ends, strict=True):
+        logs, ends = _logs_of(store, name), (self.state.messages, self.state.events)
+        used = ConfigError(
+            f"thread {name!r} is not empty", place="thread", advice="name one that is new"
+        )
+        if any(log.length() for log in logs.values()):  # also where nothing is copied
+            raise used
+        for (kind, target), end in zip(logs.items(), ends, strict=True):
             for places in batches(0, end):
                 lines = self._logs[kind].read(places)
                 # an empty line replaces a damaged one, so that the others keep their positions
                 found = (lines.get(place, Line("")) for place in places)
                 copies = [with_words(kind, line, self.wire) for line in found]
                 if not target.append(copies, at=places.start):
-                    raise ConfigError(
-                        f"thread {name!r} is not empty",
-                        place="thread",
-                        advice="name one that is new",
-                    )
+                    raise used
 
     def exchanges(self, positions: Sequence[int]) -> list[int]:
         """The positions, and those of calls and results in the same exchanges."""
@@ -454,6 +455,13 @@ class Thread:
         kind, names = _INVERSES[event.kind]
         facts = {name: event.facts[before] for name, before in names.items()}
         reason = f"{event.kind} {event.number} is undone"
+        others = [other for other in open_to_it if other.kind == event.kind and other != event]
+        if kind == "revert":  # to the newest edit that stands
+            edits = [each for each in others if each.facts["position"] == facts["position"]]
+            facts["to"] = edits[-1].number if edits else None
+        elif "positions" in facts:  # without those that another such event names
+            held = {position for other in others for position in other.facts["positions"]}
+            facts["positions"] = [each for each in facts["positions"] if each not in held]
         return self.record(kind, reason, facts | {"undoes": event.number})
 
     def _event_line(
