@@ -267,7 +267,7 @@ def _run(numbered: tuple[int, KeyBytes | Lines]) -> object:
 def _part_of(number: int, text: str) -> KeyBytes | Lines:
     try:
         return _read_part(json.loads(text))
-    except ValueError as fault:
+    except (ValueError, OverflowError, RecursionError) as fault:
         raise InputError(
             f"not an export ({fault})",
             place=f"line {number:,}",
@@ -292,8 +292,9 @@ def _indexing(source: KeyValueStore) -> _Indexing:
     """
 
     @cache
-    def wire_of(key: str) -> Format:
-        return named(State.from_json(settled(source.get(key))).format or "plain")
+    def wire_of(key: str) -> Format | None:
+        wire = State.from_json(settled(source.get(key))).format
+        return named(wire) if wire else None  # a thread that is open may not have saved its own
 
     def indexed(name: str, line: Line) -> Line:
         found = THREAD_LOG.fullmatch(name)

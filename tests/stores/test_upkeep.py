@@ -126,7 +126,29 @@ def test_what_is_exported_is_imported_as_it_was(source, target):
     assert list(target.log("messages:thread: 1").search(["pool size"], 9)) == [0]
 
 
-@pytest.mark.parametrize("line", ["[]", "{", '{"key":"k","value":"not base64!"}', '{"key":1}'])
+MOMENTLESS = '{"log":"l","at":0,"id":"","body":"","time":1%s}' % ("0" * 400)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "user", "parts": [{"text": "The gateway has port 8443."}]},
+        {"role": "user", "content": [{"text": "The gateway has port 8443."}]},
+    ],
+)
+def test_of_a_thread_that_is_open_the_copy_is_found_by_the_same_words(target, message):
+    source = InProcessStore()
+    session = Session("t", store=source)
+    session.append(message)
+    upkeep.copy(source, target)
+    assert list(target.log("messages:t").search(["gateway"], 9)) == [0]
+    session.close()
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["[]", "{", '{"key":"k","value":"not base64!"}', '{"key":1}', "[" * 100_000, MOMENTLESS],
+)
 def test_what_was_never_exported_is_refused_with_its_line(source, line):
     with pytest.raises(
         InputError, match=r"^line 2: not an export \(.*\); give what store export wrote$"

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from holdfast.formats import named
+from holdfast.formats import detect, named
 from holdfast.formats.payloads import as_sent
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.errors import ConfigError, FormatError, HoldfastError, InputError, StoreError
@@ -98,10 +98,11 @@ def words_of(kept: Kept) -> str:
     return " ".join(words(text)) if has_unspaced(text) else text
 
 
-def with_words(kind: LineKind, line: Line, wire: Format) -> Line:
+def with_words(kind: LineKind, line: Line, wire: Format | None) -> Line:
     """The line with the text by which a search finds it, which a log does not return.
 
-    Unchanged if nothing finds it, or it cannot be read.
+    Without ``wire`` the message shows its format. Unchanged if nothing finds it, or it cannot be
+    read.
     """
     try:
         original = decoded(line.body)
@@ -109,7 +110,7 @@ def with_words(kind: LineKind, line: Line, wire: Format) -> Line:
             if original["kind"] != "edit":
                 return line
             original = original["facts"]["message"]
-        message = wire.read([original]).messages[0]
+        message = (wire or detect([original])).read([original]).messages[0]
     except (ValueError, LookupError, TypeError, RecursionError, InputError):
         return line
     return replace(line, words=words_of(kept_of(0, line, original, message)))
@@ -454,7 +455,6 @@ class Thread:
         event = chosen[-1]
         kind, names = _INVERSES[event.kind]
         facts = {name: event.facts[before] for name, before in names.items()}
-        reason = f"{event.kind} {event.number} is undone"
         others = [other for other in open_to_it if other.kind == event.kind and other != event]
         if kind == "revert":  # to the newest edit that stands
             edits = [each for each in others if each.facts["position"] == facts["position"]]
@@ -462,6 +462,7 @@ class Thread:
         elif "positions" in facts:  # without those that another such event names
             held = {position for other in others for position in other.facts["positions"]}
             facts["positions"] = [each for each in facts["positions"] if each not in held]
+        reason = f"{event.kind} {event.number} is undone"
         return self.record(kind, reason, facts | {"undoes": event.number})
 
     def _event_line(
