@@ -81,6 +81,10 @@ def test_first_and_latest_are_heard():
     assert direction("What is she reading?") == 0
 
 
+def test_a_day_before_1970_is_told():
+    assert day_name(moment("1950-03-04")) == "4 March 1950"
+
+
 @pytest.mark.parametrize("said", [-1e18, 1e18, 0.0])
 def test_a_broken_clock_still_has_a_day(said):
     assert day_name(said)

@@ -51,7 +51,8 @@ ORDER = re.compile(
 )
 """Words that ask for the first of several, or for the latest."""
 
-# a ``datetime`` ends with the year 9999
+# a ``datetime`` has the years 1 to 9999
+_FIRST_MOMENT = datetime.min.replace(tzinfo=UTC).timestamp()
 _LATEST_MOMENT = datetime.max.replace(microsecond=0, tzinfo=UTC).timestamp()
 
 DAY = 86_400.0
@@ -197,4 +198,6 @@ def _midnight(year: int, month: int, day: int) -> float:
 
 
 def _date(said: float) -> datetime:
-    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=min(max(said, 0.0), _LATEST_MOMENT))
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(
+        seconds=min(max(said, _FIRST_MOMENT), _LATEST_MOMENT)
+    )
