@@ -8,10 +8,18 @@ import pytest
 import holdfast
 from holdfast import CompressionCache, Session, compress, compress_many, recall, sample, shrink
 from holdfast.in_place import prune_old_tool_outputs
-from holdfast.kernel.errors import ConfigError, LockedError, MissingExtraError, StoreError
-from holdfast.stores import protocols
+from holdfast.kernel.errors import (
+    ConfigError,
+    CorruptError,
+    LockedError,
+    MissingExtraError,
+    StoreError,
+)
+from holdfast.stores import open_store, protocols
+from holdfast.stores.artifacts import ArtifactStore
 from holdfast.stores.encrypt import EncryptedStore
 from holdfast.stores.in_process import InProcessStore
+from holdfast.stores.sqlite import SqliteStore
 from holdfast.stores.wrappers import (
     ExpiringStore,
     LayeredStore,
@@ -361,6 +369,37 @@ def test_an_artifact_that_was_read_is_near_and_what_may_change_is_not():
     assert store.get("content_1") is None, "there is room for 10 characters"
     store.delete("content_2")
     assert store.get("content_2") is None
+
+
+@pytest.mark.parametrize("content", ["deadbeef", "kept\n" * 100, ""])
+def test_an_original_that_was_stored_without_a_wrapper_is_read_through_it(content, tmp_path):
+    with SqliteStore(tmp_path / "a.db") as inner:
+        key = ArtifactStore(inner).put(content).key
+        for wrapper in (LayeredStore(inner), MeasuredStore(inner), ExpiringStore(inner, 60)):
+            assert ArtifactStore(wrapper).get(key) == content
+
+
+def test_an_original_that_was_damaged_is_not_cached_once_it_is_mended():
+    inner = InProcessStore()
+    artifacts = ArtifactStore(LayeredStore(inner))
+    kept = artifacts.put("kept")
+    inner.set(f"content_{kept.reference}", "damaged")
+    with pytest.raises(CorruptError):
+        artifacts.get(kept.key)
+    artifacts.put("kept")
+    assert artifacts.get(kept.key) == "kept"
+
+
+def test_originals_that_go_elsewhere_expire_where_they_are_or_not_at_all(tmp_path):
+    clock = Clock()
+    near, far = InProcessStore(clock=clock), InProcessStore(clock=clock)
+    artifacts = ArtifactStore(ExpiringStore(RoutedStore(near, far), 60))
+    key = artifacts.put("kept").key
+    assert (artifacts.get(key), near.keys()) == ("kept", [])
+    clock.now += 60
+    assert artifacts.get(key) is None
+    with pytest.raises(ConfigError, match="a FolderStore forgets nothing by itself"):
+        ExpiringStore(open_store(f"file://{tmp_path}"), 60)
 
 
 def test_calls_are_measured_with_their_faults_and_those_of_logs():

@@ -29,6 +29,7 @@ from holdfast.text.keyed import key_of as keyed
 
 from .excerpts import TextExcerpt, excerpt
 from .protocols import (
+    GetsBytes,
     KeepsBytes,
     ListsKeys,
     as_text,
@@ -134,12 +135,21 @@ class _Armoured:
     store: KeyValueStore
 
     def get_bytes(self, key: str) -> bytes | None:
-        text = settled(self.store.get(key))
+        try:
+            text = settled(self.store.get(key))
+        except StoreError:
+            if not isinstance(self.store, GetsBytes):
+                raise
+            return settled(self.store.get_bytes(key))  # written by the store that is wrapped
         if text is None:
             return None
         header, _, payload = text.partition("\n")
-        # invalid base64 gives an empty payload, which ``decode`` refuses
-        return to_bytes(header) + b"\n" + from_base64(payload)
+        match object_of(header), content := to_bytes(payload):
+            case {"encoding": "plain", "bytes": int(size)}, _ if size == len(content):
+                pass  # written by it too: base64 is longer than what it stands for
+            case _:
+                content = from_base64(payload)  # empty if it is invalid, which ``decode`` refuses
+        return to_bytes(header) + b"\n" + content
 
     def set_bytes(self, key: str, value: bytes) -> None:
         settled(self.store.set(key, to_armour(value)))
@@ -159,8 +169,8 @@ def _unpacked(header: Header, payload: bytes) -> bytes:
     if header.encoding == "zstd":
         zstandard = _zstandard()
         try:
-            if zstandard.frame_content_size(payload) == header.bytes:  # else it may be enormous
-                content = zstandard.decompress(payload)
+            is_whole = zstandard.frame_content_size(payload) == header.bytes
+            content = zstandard.decompress(payload) if is_whole else b""  # it may be enormous
         except zstandard.ZstdError as fault:
             raise ValueError("it cannot be decompressed") from fault
     elif header.encoding == "zlib":

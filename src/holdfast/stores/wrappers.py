@@ -282,9 +282,16 @@ class LayeredStore(MappedStore):
 
     def delete(self, key: str) -> Answer[object]:
         """Delete the key, also from the cache."""
+        self._drop(key)
+        return super().delete(key)
+
+    def _seal(self, key: str, value: AnyStr, /) -> AnyStr:
+        self._drop(key)  # a damaged artifact is replaced
+        return value
+
+    def _drop(self, key: str) -> None:
         with self._lock:
             self._room += len(self._near.pop(key, ""))
-        return super().delete(key)
 
     def _open(self, key: str, sealed: AnyStr, /) -> AnyStr:
         if isinstance(sealed, str) and is_content(key):
@@ -310,6 +317,8 @@ class RoutedStore(OverBytes):
                 raise unusable(f"a {type(given).__name__} keeps no bytes", OURS)
         self._artifacts = cast("_Complete", artifacts)
         super().__init__(store)
+        if not isinstance(artifacts, Expires):
+            self.__dict__.pop("set_for", None)  # not all of its values can expire
 
     def _store_of(self, key: str) -> _Complete:
         return self._artifacts if is_content(key) else self._inner
@@ -322,6 +331,9 @@ class RoutedStore(OverBytes):
         for key in filter(is_content, values):
             self._artifacts.set(key, values[key])
         return super()._set_many({k: text for k, text in values.items() if not is_content(k)})
+
+    def _set_for(self, key: str, value: str, seconds: float) -> Answer[object]:
+        return self._store_of(key).set_for(key, value, seconds)
 
     def migrate(self) -> int:
         """Apply the missing steps of both schemas; return their number."""
