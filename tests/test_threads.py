@@ -90,6 +90,17 @@ def test_an_erased_name_begins_anew(store):
     assert (fresh.appended, fresh.history(), fresh.search(SECRETS[0])) == (0, [], [])
 
 
+def test_a_thread_of_notes_alone_is_erased(store):
+    with store.thread("t") as session:
+        session.remember(SECRETS[0])
+    store.delete_thread("t")
+    assert store.thread("t").notes() == {}
+    with store.thread("t-10") as session:
+        session.remember("to be kept")
+    with pytest.raises(holdfast.NotFoundError, match="t-1"):
+        store.delete_thread("t-1")
+
+
 def test_a_thread_that_there_is_not_is_named(store):
     with pytest.raises(holdfast.NotFoundError, match="t-1"):
         store.delete_thread("t-1")

@@ -97,7 +97,8 @@ class ThreadStore(ClosedAfterUse):
         thread's session first; copies of the file are not touched. Raises NotFoundError for an
         unknown thread and ConfigError for a store that cannot erase.
         """
-        if name not in self.threads():
+        notes = EVENTS + name  # of a thread that may have no message, or none any more
+        if name not in self.threads() and notes not in self.store.logs(notes):
             raise NotFoundError(name, where="the threads of this store")
         erase(self.store, name)
 
