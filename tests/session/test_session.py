@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import pytest
+from openai.types.responses import ResponseFunctionToolCall
 
 import holdfast
 from holdfast.kernel.errors import BudgetError, ConfigError, FormatError, InputError, NotFoundError
@@ -48,6 +49,15 @@ class TestAppending:
             {"role": "user", "content": "b"}, {"role": "user", "content": "a"}, ids=["two", "one"]
         ) == [1, 0]
         assert [message["content"] for message in session.restore()] == ["a", "b"]
+
+    def test_an_object_of_a_package_has_its_id_too(self, session):
+        said = {"role": "user", "content": "a"}
+        session.append(said)
+        call = ResponseFunctionToolCall(
+            id="fc_1", call_id="c1", name="f", arguments="{}", type="function_call"
+        )
+        assert (session.append(call), session.append(call)) == ([1], [1])
+        assert len(session.restore()) == 2
 
     def test_another_session_goes_on_where_this_one_ended(self, store):
         with Session("t", store=store) as first:

@@ -128,7 +128,9 @@ def _seconds(place: str, value: object, advice: str) -> float:
 def names(value: Sequence[object], messages: Sequence[object]) -> list[str]:
     """The given ids, one for each message; by default those in the messages' field ``id``."""
     if not value:
-        found = (each.get("id") if is_object(each) else None for each in messages)
+        found = (
+            each.get("id") if is_object(each) else getattr(each, "id", None) for each in messages
+        )
         return [name if isinstance(name, str) else "" for name in found]
     if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
         raise _refused("ids", value, "are not ids", "give a list of texts, one for each message")
