@@ -282,7 +282,7 @@ class TestEncryption:
         store = EncryptedStore.unlock(inner, KEY)
         assert (store.keys(), store.get("plain"), inner.get("plain")) == ([], None, "v")
 
-    @pytest.mark.parametrize("key", [b"", b"short", bytes(33), ""])
+    @pytest.mark.parametrize("key", [b"", b"short", bytes(33), bytearray(b"short"), "", None, 5])
     def test_a_key_that_is_none_is_refused_in_one_line(self, key):
         with pytest.raises(
             ConfigError, match=r"^encrypted store: .*; give 32 random bytes .* or a passphrase"
@@ -356,6 +356,14 @@ def test_whatever_is_set_expires():
 def test_what_forgets_nothing_cannot_expire():
     with pytest.raises(ConfigError, match="a TextStore forgets nothing by itself; give one whose"):
         ExpiringStore(TextStore(), 60)
+
+
+def test_a_wrapper_refuses_what_it_cannot_work_with():
+    with pytest.raises(ConfigError, match="namespace: None does not belong here; give text"):
+        PrefixStore(InProcessStore(), None)
+    for seconds in (-1, "60"):
+        with pytest.raises(ConfigError, match="seconds: .* give a number of 0 or more"):
+            ExpiringStore(InProcessStore(), seconds)
 
 
 def test_an_artifact_that_was_read_is_near_and_what_may_change_is_not():

@@ -248,7 +248,9 @@ class EncryptedLog:
 
 
 def _check(key: bytes | str) -> None:
-    if isinstance(key, bytes) and len(key) != KEY_BYTES:
+    if not isinstance(cast("object", key), bytes | bytearray | str):
+        problem = f"a key that is a {type(key).__name__}"
+    elif not isinstance(key, str) and len(key) != KEY_BYTES:
         problem = f"a key of {len(key)} bytes"
     elif key == "":
         problem = "an empty passphrase"

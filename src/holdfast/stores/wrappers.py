@@ -14,6 +14,7 @@ from typing import Any, AnyStr, Protocol, cast
 
 from holdfast.kernel.forks import brief_lock
 from holdfast.kernel.ports import KeyValueStore
+from holdfast.kernel.typed import check_type
 
 from .artifacts import CONTENT
 from .protocols import (
@@ -227,6 +228,7 @@ class PrefixStore(MappedStore):
 
     def __init__(self, inner: KeyValueStore, namespace: str) -> None:
         super().__init__(inner)
+        check_type(namespace, str, "namespace")
         self._prefix = namespace.replace("%", "%25").replace(":", "%3A") + ":"
 
     def _name(self, key: str, /) -> str:
@@ -244,6 +246,7 @@ class ExpiringStore(MappedStore):
 
     def __init__(self, inner: KeyValueStore, seconds: float) -> None:
         super().__init__(inner)
+        check_type(seconds, float, "seconds")
         if not isinstance(inner, Expires):
             raise unusable(
                 f"a {type(inner).__name__} forgets nothing by itself",
