@@ -51,8 +51,9 @@ ORDER = re.compile(
 )
 """Words that ask for the first of several, or for the latest."""
 
-# a ``datetime`` has the years 1 to 9999
+# a ``datetime`` begins with the year 1
 _FIRST_MOMENT = datetime.min.replace(tzinfo=UTC).timestamp()
+# a ``datetime`` ends with the year 9999
 _LATEST_MOMENT = datetime.max.replace(microsecond=0, tzinfo=UTC).timestamp()
 
 DAY = 86_400.0
