@@ -148,13 +148,12 @@ def _planned(
 def _prepared(messages: Any, budget: Budget, options: Options) -> Job | CompressionResult:
     """The job of one conversation, or the result that says why it cannot be read.
 
-    Raises ConfigError for options that are wrong for every conversation; a pin may be wrong for
-    one.
+    Raises ConfigError for options that are wrong for every conversation.
     """
     try:
         return prepare(messages, budget, options)
     except InputError as fault:
-        if isinstance(fault, ConfigError) and fault.place != "pin":
+        if isinstance(fault, ConfigError) and not is_of_one(fault, options):
             raise
         return CompressionResult(
             messages=messages,
@@ -166,6 +165,11 @@ def _prepared(messages: Any, budget: Budget, options: Options) -> Job | Compress
             reason="invalid_input",
             detail=str(fault),
         )
+
+
+def is_of_one(fault: ConfigError, options: Options) -> bool:
+    """Whether one of many conversations is wrong: a pin, or the model that its body names."""
+    return fault.place == "pin" or (fault.place == "model" and not options.get("model"))
 
 
 class Job(NamedTuple):

@@ -80,6 +80,35 @@ def test_work_of_other_inputs_or_options_is_not_gone_on_with(source, tmp_path):
         batch(source, out, BUDGET + 1, engine=Here(), chunk=4)
 
 
+def test_a_run_that_is_gone_on_with_knows_its_functions_by_their_names(source, tmp_path):
+    def options():
+        def answers(prompt):
+            return "A summary."
+
+        return {"llm": answers, "engine": Here(ends_after=None if again else 1), "chunk": 4}
+
+    again, out = False, str(tmp_path / "out.jsonl")
+    with pytest.raises(KeyboardInterrupt):
+        batch(source, out, BUDGET, **options())
+    again = True
+    assert batch(source, out, BUDGET, **options()).resumed == 4
+
+
+def test_a_work_folder_with_other_files_is_refused_and_left_as_it_is(source, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("mine")
+    with pytest.raises(InputError, match=r"mine: there are other files in it; name an empty folde"):
+        batch(source, str(tmp_path / "out.jsonl"), BUDGET, engine=Here(), work=tmp_path / "mine")
+    assert [each.name for each in (tmp_path / "mine").iterdir()] == ["thesis.txt"]
+
+
+def test_an_output_inside_of_the_work_folder_stays(source, tmp_path):
+    out = tmp_path / "work" / "out.jsonl"
+    batch(source, str(out), BUDGET, engine=Here(), work=tmp_path / "work", chunk=4)
+    assert [number_of(each) for each in outputs(out)] == list(range(25))
+    assert list(out.parent.iterdir()) == [out]
+
+
 def test_an_output_that_is_there_is_not_replaced(source, tmp_path):
     (tmp_path / "out.jsonl").write_text("mine")
     with pytest.raises(InputError, match=r"out\.jsonl: it exists already; name another file"):
@@ -99,6 +128,38 @@ def test_what_cannot_be_read_goes_to_a_file_of_its_own_with_the_reason(tmp_path)
     assert [each["record"] for each in bad] == ["{", "[7]"]
     assert "not JSON" in bad[0]["reason"]
     assert (summary.inputs, summary.fitted, summary.bad) == (5, 3, 2)
+
+
+def test_a_pin_or_a_model_that_is_wrong_for_one_conversation_costs_no_other(tmp_path):
+    talks = [conversation(0), conversation(1)[:2], conversation(2)]
+    (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, talks)))
+    source, out = str(tmp_path / "in.jsonl"), tmp_path / "out.jsonl"
+    summary = batch(source, str(out), BUDGET, engine=Here(), pin=[3])
+    assert (summary.fitted, summary.bad) == (2, 1)
+    assert all(talks[at][3] in each for at, each in zip((0, 2), outputs(out), strict=True))
+    (bad,) = outputs(tmp_path / "out.jsonl.bad.jsonl")
+    assert bad["reason"] == "pin: there is no message 3; there are 2 messages, counted from 0"
+    with pytest.raises(ConfigError, match="pin: 'x' is not a list of positions"):
+        batch(source, str(tmp_path / "other.jsonl"), BUDGET, engine=Here(), pin="x")
+    bodies = [{"model": model, "messages": conversation(0)} for model in ("gpt-4o", "made-up")]
+    found = holdfast.compress_many(bodies)
+    assert [each.reason for each in found] == ["within_budget", "invalid_input"]
+    assert found[1].detail.startswith("model: the window of 'made-up' is not known")
+    with pytest.raises(ConfigError, match="the window of 'made-up' is not known"):
+        holdfast.compress_many([conversation(0)], model="made-up")
+
+
+def test_a_file_may_have_brackets_in_its_name(tmp_path):
+    (tmp_path / "in[1].jsonl").write_text(lines(1)[0])
+    source = str(tmp_path / "in[1].jsonl")
+    assert batch(source, str(tmp_path / "out.jsonl"), BUDGET, engine=Here()).fitted == 1
+
+
+def test_a_number_with_which_nothing_would_be_done_is_told(source, tmp_path):
+    with pytest.raises(ConfigError, match="chunk: 0 does not belong here; give a whole number of "):
+        batch(source, str(tmp_path / "out.jsonl"), BUDGET, engine=Here(), chunk=0)
+    with pytest.raises(ConfigError, match="Processes: -1 does not belong here; give a whole numbe"):
+        Processes(-1)
 
 
 def test_where_nothing_could_be_read_no_output_is_made_and_it_can_be_tried_again(
@@ -139,6 +200,43 @@ def test_of_parquet_the_other_columns_stay_as_they_were(tmp_path, kept_as):
     found = table.column("messages").to_pylist()
     found = found if kept_as == "objects" else [json.loads(each) for each in found]
     assert found == [holdfast.compress(each, BUDGET).messages for each in held]
+
+
+def blocks(messages):
+    return [{**each, "content": [{"type": "text", "text": each["content"]}]} for each in messages]
+
+
+def test_of_parquet_messages_that_do_not_fit_their_column_are_written_as_json(tmp_path):
+    held = [blocks(conversation(number)[1:]) for number in range(3)]
+    pq.write_table(pa.table({"id": [1, 2, 3], "messages": held}), tmp_path / "in.parquet")
+    batch(str(tmp_path / "in.parquet"), str(tmp_path / "out.parquet"), BUDGET, engine=Here())
+    found = pq.read_table(tmp_path / "out.parquet").to_pylist()
+    assert [row["id"] for row in found] == [1, 2, 3]
+    fitted = [holdfast.compress(each, BUDGET).messages for each in held]
+    assert [json.loads(row["messages"]) for row in found] == fitted
+    assert any(isinstance(each["content"], str) for each in fitted[0]), "notes"
+
+
+def test_of_parquet_with_different_columns_whole_rows_are_written_as_json(tmp_path):
+    for name in "ab":
+        table = pa.table({name: [1], "messages": [lines(1)[0]]})
+        pq.write_table(table, tmp_path / f"{name}.parquet")
+    batch(str(tmp_path / "*.parquet"), str(tmp_path / "out.parquet"), BUDGET, engine=Here())
+    found = pq.read_table(tmp_path / "out.parquet").column("messages").to_pylist()
+    assert [json.loads(each).keys() for each in found] == [{"a", "messages"}, {"b", "messages"}]
+
+
+def test_of_parquet_fields_without_a_value_are_left_out_at_any_depth(tmp_path):
+    call = {"type": "tool_use", "id": "t1", "name": "run", "input": {"command": "ls"}}
+    said = [{"type": "tool_result", "tool_use_id": "t1", "content": "a.txt"}]
+    held = [
+        {"role": "user", "content": [{"type": "text", "text": "What is there?"}]},
+        {"role": "assistant", "content": [call]},
+        {"role": "user", "content": said},
+    ]
+    pq.write_table(pa.table({"messages": [held]}), tmp_path / "in.parquet")
+    batch(str(tmp_path / "in.parquet"), str(tmp_path / "out.jsonl"), BUDGET, engine=Here())
+    assert outputs(tmp_path / "out.jsonl") == [{"messages": held}]
 
 
 def test_json_lines_become_parquet(source, tmp_path):

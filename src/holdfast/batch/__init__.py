@@ -9,9 +9,9 @@ is complete or absent.
 """
 
 import json
-import shutil
+import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from functools import partial
 from glob import glob, has_magic
@@ -23,12 +23,13 @@ from time import perf_counter, process_time
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 from holdfast.api import compress, compress_many
+from holdfast.engine import is_of_one, positions
 from holdfast.files import as_input_errors, replacing, write_lines
 from holdfast.formats.payloads import compact, is_object
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError, HoldfastError, InputError
 from holdfast.kernel.registry import Registry, imported, rows
-from holdfast.kernel.typed import attributes
+from holdfast.kernel.typed import Positive, attributes, check_type
 from holdfast.options import Options
 from holdfast.result import CompressionResult
 
@@ -45,6 +46,8 @@ _PARQUET = ".parquet"
 _BUCKETS = ("s3://", "gs://", "az://")
 _COLUMN = "messages"
 _TABLES = "holdfast.batch.tables"
+_PARTS = ".holdfast-*.part"
+"""Files that an interrupted run may have left half written."""
 
 
 def _buckets() -> Any:
@@ -110,7 +113,8 @@ def sources_of(names: Iterable[str]) -> list[Source]:
 
 def _local_sources(name: str) -> Iterator[Source]:
     # unlike Path.glob, this accepts absolute patterns
-    paths = sorted(glob(name, recursive=True)) if has_magic(name) else [name]  # noqa: PTH207
+    is_pattern = has_magic(name) and not Path(name).is_file()  # which may have brackets too
+    paths = sorted(glob(name, recursive=True)) if is_pattern else [name]  # noqa: PTH207
     for file in map(Path, paths):
         if file.is_file():
             stat = file.stat()
@@ -232,9 +236,9 @@ def fit_chunk(budget: int | Budget, options: Options, chunk: tuple[int, Sequence
             result = compress(messages, budget, **options)
             if result.reason == "invalid_input":
                 raise InputError(result.detail)
-        except ConfigError:
-            raise  # of all alike
         except HoldfastError as fault:
+            if isinstance(fault, ConfigError) and not is_of_one(fault, options):
+                raise  # of all alike
             done.refuse(record, str(fault))
         else:
             output = compact(result.messages)
@@ -278,11 +282,15 @@ def batch(
     is called with the number of inputs that are done. The options are those of ``compress``.
 
     Raises InputError if there is nothing to read, no conversation could be read, the target exists,
-    or the work folder belongs to other inputs or options.
+    or the work folder has other files or belongs to other inputs or options.
     """
     begun = perf_counter()
     given = cast("Options", options)
-    compress([], budget, **options)  # wrong options are reported before any work
+    check_type(chunk, Positive, "chunk")
+    # wrong options are reported before any work
+    compress([], budget, **{**options, "pin": None})
+    if (pin := options.get("pin")) is not None and not callable(pin):
+        positions(pin)
     sources = sources_of([source] if isinstance(source, str) else source)
     _is_parquet(target)
     if _buckets().exists(target) if target.startswith(_BUCKETS) else Path(target).exists():
@@ -291,8 +299,9 @@ def batch(
     if target.startswith(_BUCKETS):  # no folder can be beside it
         name = f".holdfast-{sha256(target.encode()).hexdigest()[:16]}"
     folder = Path(f"{name}.work" if work is None else work)
-    # this text identifies work that an earlier version began
-    task = sha256(f"Task(budget={budget!r}, options={given!r})".encode()).hexdigest()
+    # this text identifies work that an earlier version began; addresses differ in each process
+    named = re.sub(r" at 0x[0-9a-fA-F]+", "", f"Task(budget={budget!r}, options={given!r})")
+    task = sha256(named.encode()).hexdigest()
     run = {"inputs": [each.identity for each in sources], "task": task, "chunk": chunk}
     kept = _WorkFolder(folder, json.dumps(run))
     summary = Summary(resumed=kept.resumed)
@@ -315,8 +324,7 @@ def batch(
         kept.put(f"{target}.bad.jsonl", lambda file: write_lines(file, bad))
     unread = summary.bad > 0 and not summary.fitted
     if not unread:
-        outputs = (line.rstrip("\n") for _, _, lines in kept.read() for line in lines)
-        kept.put(target, partial(_write, target, sources, outputs))
+        kept.put(target, partial(_write, target, sources, kept.outputs))
     kept.remove()
     if unread:
         raise InputError(
@@ -328,13 +336,15 @@ def batch(
     return summary
 
 
-def _write(target: str, sources: Sequence[Source], outputs: Iterator[str], file: Path) -> None:
+def _write(
+    target: str, sources: Sequence[Source], outputs: Callable[[], Iterator[str]], file: Path
+) -> None:
     """Write the outputs to the file, in the form that the name of the target says."""
     if _is_parquet(target):
         files = [each.file for each in sources if each.file and _is_parquet(each.name)]
         imported(_TABLES).write(files if len(files) == len(sources) else [], outputs, file)
     else:
-        write_lines(file, filter(None, outputs))
+        write_lines(file, filter(None, outputs()))
 
 
 class _WorkFolder:
@@ -346,6 +356,12 @@ class _WorkFolder:
         with as_input_errors(str(folder), "written", "name another folder with --work"):
             folder.mkdir(parents=True, exist_ok=True)
             if not told.exists():
+                if any(not file.match(_PARTS) for file in folder.iterdir()):
+                    raise InputError(
+                        "there are other files in it",
+                        place=str(folder),
+                        advice="name an empty folder with --work",
+                    )
                 write_lines(told, [run])
             if told.read_text().rstrip("\n") != run:
                 raise InputError(
@@ -371,6 +387,10 @@ class _WorkFolder:
                 head = json.loads(next(lines))
                 yield Summary(**head["summary"]), head["bad"], lines
 
+    def outputs(self) -> Iterator[str]:
+        """The output of each input in order; empty for a bad one."""
+        return (line.rstrip("\n") for _, _, lines in self.read() for line in lines)
+
     def put(self, name: str, write: Callable[[Path], None]) -> None:
         """Write a file, here or in a bucket, completely or not at all."""
         with as_input_errors(name, "written", "name another file"):
@@ -383,8 +403,12 @@ class _WorkFolder:
                     write(part)
 
     def remove(self) -> None:
-        """Remove the folder, after the output is written."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        """Remove the work, after the output is written, and the folder if nothing else is in it."""
+        own = [self._folder / "run.json", self._folder / "output.part"]
+        with suppress(OSError):
+            for file in (*own, *map(self._file, self.done), *self._folder.glob(_PARTS)):
+                file.unlink(missing_ok=True)
+            self._folder.rmdir()
 
     def _file(self, number: int) -> Path:
         return self._folder / f"{number:08}.jsonl"

@@ -24,6 +24,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.registry import needed_by
+from holdfast.kernel.typed import Positive, check_type
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -48,6 +49,7 @@ class Processes:
     """
 
     def __init__(self, number: int | None = None) -> None:
+        check_type(number, Positive | None, "Processes")
         self._number = number or os.cpu_count() or 1
 
     @classmethod

@@ -1,13 +1,13 @@
 """Conversations in Parquet: a column ``messages``, as JSON or as lists of objects."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from holdfast.formats.payloads import is_list, is_object
+from holdfast.formats.payloads import compact, is_list, is_object
 from holdfast.kernel.errors import InputError
 from holdfast.kernel.registry import needed_by
 
@@ -24,23 +24,37 @@ def rows(file: Path) -> Iterator[dict[str, Any]]:
     """The rows as JSON values; fields without a value are left out."""
     for some in _batches(file):
         for row in some.to_pylist():
-            held: object = row[_COLUMN]
-            if is_list(held):
-                row[_COLUMN] = [
-                    {name: value for name, value in message.items() if value is not None}
-                    if is_object(message)
-                    else message
-                    for message in held
-                ]
+            row[_COLUMN] = _valued(row[_COLUMN])
             yield row
 
 
-def write(files: Sequence[Path], outputs: Iterable[str], target: Path) -> None:
-    """Write the outputs into the files' rows; rows with an empty output are left out."""
-    found = iter(outputs)
+def _valued(held: object) -> object:
+    """The value without fields that have none: a column has every field of any of its objects."""
+    if is_object(held):
+        return {name: _valued(value) for name, value in held.items() if value is not None}
+    return list(map(_valued, held)) if is_list(held) else held
+
+
+def write(files: Sequence[Path], outputs: Callable[[], Iterator[str]], target: Path) -> None:
+    """Write the outputs into the files' rows; rows with an empty output are left out.
+
+    Messages are written as JSON where they do not fit the type of their column, such as notes that
+    are text beside contents that are lists. Where files have other columns too, so are whole rows.
+    """
+    for rows_of, as_json in ((files, False), (files, True), ((), True)):
+        try:
+            _write(rows_of, outputs(), target, as_json=as_json)
+        except (_arrow.ArrowException, ValueError):  # the second is that of other columns
+            if not rows_of:
+                raise
+        else:
+            return
+
+
+def _write(files: Sequence[Path], found: Iterator[str], target: Path, *, as_json: bool) -> None:
     writer: Any = None
     try:
-        for table in _filled(files, found) if files else _plain(found):
+        for table in _filled(files, found, as_json=as_json) if files else _plain(found):
             writer = writer or _parquet.ParquetWriter(target, table.schema)
             writer.write_table(table.cast(writer.schema))
         if writer is None:
@@ -50,14 +64,16 @@ def write(files: Sequence[Path], outputs: Iterable[str], target: Path) -> None:
             writer.close()
 
 
-def _filled(files: Sequence[Path], outputs: Iterator[str]) -> Iterator[Any]:
+def _filled(files: Sequence[Path], outputs: Iterator[str], *, as_json: bool) -> Iterator[Any]:
     for file in files:
         for some in _batches(file):
             lines = list(islice(outputs, some.num_rows))
             table = _arrow.Table.from_batches([some]).filter(_arrow.array(map(bool, lines)))
             at = table.schema.get_field_index(_COLUMN)
-            kind = table.schema.field(at).type
+            kind = _arrow.string() if as_json else table.schema.field(at).type
             values = [json.loads(line)[_COLUMN] for line in lines if line]
+            if as_json:
+                values = [each if isinstance(each, str) else compact(each) for each in values]
             yield table.set_column(at, _COLUMN, _arrow.array(values, kind))
 
 
