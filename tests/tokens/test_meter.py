@@ -3,7 +3,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import holdfast
-from holdfast.tokens import count_memo
+from holdfast.tokens import count_memo, meter_for
 from tests.talks import METER
 
 pytestmark = pytest.mark.usefixtures("room_for_memos")
@@ -28,6 +28,18 @@ def test_a_text_is_counted_once_however_often_it_is_measured():
     memo = count_memo(counter)
     assert [memo("one"), memo("two"), memo("one"), memo("one")] == [3, 3, 3, 3]
     assert counter.asked == ["one", "two"]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("model", [None, "claude-3-opus"])
+def test_the_accuracy_of_a_count_is_that_of_its_own_counter(model, order):
+    def accuracy(counter):
+        told = holdfast.count([{"role": "user", "content": "Hello."}], model=model, counter=counter)
+        return told.accuracy.kind
+
+    vocabulary = meter_for(model).counter.name
+    wanted = [(None, "approximate"), (vocabulary, "exact")][::order]
+    assert [(counter, accuracy(counter)) for counter, _ in wanted] == wanted
 
 
 def test_threads_share_a_memo():

@@ -144,7 +144,7 @@ def meter_for(model: str | None = None, counter: Counter = None) -> Meter:
     ):
         COUNTERS.load(counter)
     try:
-        return _known_meter(cast("Hashable", chosen), model)
+        return _known_meter(cast("Hashable", chosen), model, chosen.accuracy)
     # a counter that cannot be hashed has a cache for this call only
     except TypeError:
         return _meter(chosen, model, count_memo(chosen))
@@ -221,8 +221,12 @@ _memo = lru_cache(maxsize=8)(count_memo)  # few: every call may bring a new func
 
 
 @lru_cache(maxsize=8)
-def _known_meter(counter: Any, model: str | None) -> Meter:
-    """The same meter for the same counter and model, by which a message knows its size."""
+def _known_meter(counter: Any, model: str | None, accuracy: Accuracy) -> Meter:
+    """The same meter for the same counter and model, by which a message knows its size.
+
+    Equal counters may differ in their accuracy.
+    """
+    del accuracy  # it only tells apart what is kept
     return _meter(counter, model, _memo(counter))
 
 
