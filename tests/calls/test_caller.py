@@ -134,6 +134,21 @@ def test_conversations_share_a_batch_and_each_has_its_own_tokens_on_record():
     assert (first.attempts, second.attempts) == (1, 0)
 
 
+def test_batches_that_were_answered_are_paid_although_another_one_fails():
+    def embed(texts):
+        if len(texts) < 100:
+            raise ValueError("no")
+        return [[1.0]] * len(texts)
+
+    embed.price = Price(1_000_000.0)
+    embedder = open_embedder(embed)
+    embedder.price = embed.price
+    texts = tuple(str(number) for number in range(250))
+    (answer,), (ledger,) = asked(Embed(texts), embedder=embedder)
+    assert isinstance(answer, ModelError)
+    assert (ledger.calls[0].input_tokens, ledger.spent) == (200, 200.0)
+
+
 class Picky:
     """Refuses every batch with a text that it does not like."""
 

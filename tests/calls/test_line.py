@@ -157,6 +157,17 @@ def test_a_vendor_that_is_silent_for_long_is_not_asked_again():
     assert "not asked again" in str(answers[-1])
 
 
+def test_for_a_vendor_that_is_not_asked_again_nobody_waits():
+    async def many():
+        line = line_of(CallLimits(retries=0))
+        for _ in range(8):
+            await ask(line, Failing(TransientError("busy")))
+        line._limits = CallLimits(retries=2, backoff=100.0, patience=100.0)
+        return (await ask(line, Failing())).call.attempts
+
+    assert asyncio.run(many()) == 1
+
+
 def test_a_coroutine_function_is_awaited_on_the_callers_own_loop():
     async def whole():
         own = asyncio.get_running_loop()

@@ -10,6 +10,7 @@ import holdfast
 from holdfast import CallLimits, ConfigError
 from holdfast.cli import main
 from holdfast.cost import Costs, net_of, result_net
+from holdfast.providers.openai import OpenAIModel
 from holdfast.providers.prices import Price, price_list, price_of
 from holdfast.providers.scripted import Scripted
 from tests.properties.laws import draw
@@ -85,6 +86,13 @@ def test_a_call_that_may_cost_more_than_is_left_is_not_made():
     assert result.model_usage.requests == 0
     assert "max_cost" in result.model_usage.calls[0].fault
     assert summarised(Priced("They looked into the matter."), 50.0).model_usage.requests > 0
+
+
+def test_what_a_model_may_think_counts_for_the_limit():
+    price = Price(0.0, 1_000.0)
+    model = OpenAIModel("gpt-5-mini", base_url="http://127.0.0.1:9", price=price)
+    (call,) = summarised(model, 1.0).model_usage.calls
+    assert "the call may cost 4." in call.fault, "of 4,096 tokens that it may think"
 
 
 def test_where_the_price_is_not_known_a_limit_of_cost_lets_no_call_out():
@@ -239,6 +247,15 @@ def test_a_persons_own_prices_hold_before_the_list(tmp_path, monkeypatch, capsys
         agent_run(9), 300, counter="o200k_base", costs=Costs(cached=0), model="my-model"
     )
     assert result.net.net == pytest.approx(result.metrics.tokens_saved * 1.5 / 1e6)
+
+
+@pytest.mark.parametrize("name", ["llama3:8b", "meta-llama/Llama-3-70b", "mine"])
+@pytest.mark.parametrize("before", ["", "openrouter/", "ollama:"])
+def test_a_model_of_ones_own_prices_may_have_any_name(name, before, tmp_path):
+    file = tmp_path / "prices.toml"
+    file.write_text(f'["{name}"]\ninput = 7\n')
+    assert price_of(None, f"{before}{name}", price_list(file)) == Price(7.0)
+    assert price_of(None, f"{before}not-{name}", price_list(file)) is None
 
 
 @pytest.mark.parametrize("said", ["inputs = 1", "output = 1", "input = -1", 'input = "1"'])

@@ -14,7 +14,7 @@ from holdfast.kernel.errors import ConfigError, ContextOverflowError, ModelError
 from holdfast.kernel.ports import Complete, Embed, Reply
 from holdfast.model_usage import CallRecords
 from holdfast.providers import open_embedder, open_model
-from holdfast.providers.openai import OpenAIModel
+from holdfast.providers.openai import OpenAIEmbedder, OpenAIModel
 from holdfast.providers.vendor import TransientError
 
 
@@ -104,6 +104,15 @@ def test_models_are_opened_by_name_with_what_the_environment_says(vendors, monke
         assert open_model(f"{vendor}:a-model").complete("the question").text == "the reply"
     assert open_embedder("openai:").embed(["one"]) == [[3.0, 1.0, 0.5]]
     assert vendors.requests[-1]["model"] == "text-embedding-3-small"
+
+
+@pytest.mark.parametrize("text", ["a" * 9_000, "検査" * 4_500, "x" + "🎉" * 4_000])
+def test_a_text_that_is_embedded_is_cut_to_what_the_models_accept_in_any_script(vendors, text):
+    OpenAIEmbedder(base_url=vendors.base("openai")).embed([text, ""])
+    (sent, nothing), most = vendors.requests[-1]["input"], 8_000
+    assert text.startswith(sent)
+    assert most - 4 < len(sent.encode()) <= most, "a token has at least one byte"
+    assert nothing == " "
 
 
 @pytest.mark.parametrize("vendor", ["openai", "anthropic", "gemini"])

@@ -17,7 +17,7 @@ from holdfast.kernel.ports import Complete, Count, Embed, Reply
 from holdfast.model_usage import CallRecords, ModelCall
 from holdfast.providers import name_of, provider_of
 from holdfast.providers.prices import price_of
-from holdfast.providers.vendor import TransientError
+from holdfast.providers.vendor import TransientError, VendorModel
 from holdfast.text.visible import encodable, fault_line
 from holdfast.trace import traced_call
 
@@ -78,6 +78,8 @@ class Request(NamedTuple):
 
     input_tokens: int = 0
     max_tokens: int | None = None
+    thought: int = 0
+    """Tokens that may be billed beside those of the answer."""
 
 
 class Outcome(NamedTuple):
@@ -130,7 +132,7 @@ class VendorLine:
                 f"{self.name} was not asked: its price is not known, and max_cost is {limit:g}; "
                 "give a model with a price"
             )
-        most = self.price.of(request.input_tokens, request.max_tokens or 0)
+        most = self.price.of(request.input_tokens, (request.max_tokens or 0) + request.thought)
         if ledger.spent + most > limit:
             raise ModelError(
                 f"{self.name} was not asked: the call may cost {most:.4g} US dollars, and "
@@ -191,6 +193,8 @@ class VendorLine:
         """Seconds to wait before a retry, or None if there is none."""
         limits = self._limits
         if not isinstance(answer, TransientError) or attempts > limits.retries:
+            return None
+        if self._silent >= _SILENT:  # it would not be asked
             return None
         asked = answer.retry_after or 0.0
         if asked > limits.patience:
@@ -300,7 +304,7 @@ class EmbeddingRound:
         found: list[Any] = [self._known[text] for text in share.texts]
         fault = next((each for each in found if isinstance(each, HoldfastError)), None)
         fault = fault or different_lengths(found, self._line.name)
-        price, tokens = self._line.price, 0 if fault else share.tokens
+        price, tokens = self._line.price, share.tokens
         share.ledger.calls.append(
             self._line.called(
                 tokens,
@@ -369,6 +373,7 @@ class Caller:
             partial(self._measured, sent=sent),
             0 if self._lineup.limits.max_cost is None else self._lineup.count(sent),
             most,
+            self._line.provider.thought if isinstance(self._line.provider, VendorModel) else 0,
         )
         reply, told = await self._line.ask(vendor, ledger)
         ledger.calls.append(told)

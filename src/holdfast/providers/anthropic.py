@@ -28,7 +28,7 @@ class AnthropicModel(VendorModel):
         with translated(self.vendor, anthropic, anthropic.AnthropicError):
             answer = self._client.messages.create(
                 model=self.name,
-                max_tokens=max_tokens + self._thought,
+                max_tokens=max_tokens + self.thought,
                 system=system or anthropic.omit,
                 messages=[{"role": "user", "content": prompt}],
             )

@@ -53,7 +53,7 @@ class GeminiModel(_Gemini, VendorModel):
     def complete(self, prompt: str, *, system: str = "", max_tokens: int = 512) -> Reply:
         """The model's reply. Raises ModelError, TransientError or ContextOverflowError."""
         config = types.GenerateContentConfig(
-            system_instruction=system or None, max_output_tokens=max_tokens + self._thought
+            system_instruction=system or None, max_output_tokens=max_tokens + self.thought
         )
         with _translated():
             answer: types.GenerateContentResponse = self._client.generate_content(

@@ -12,7 +12,7 @@ with needed_by("a model of OpenAI", "openai"):
     import openai
     from openai.types.chat import ChatCompletionMessageParam
 
-_MOST = 8_000  # characters of a text that are embedded: its models accept 8,191 tokens
+_MOST = 8_000  # bytes of a text that are embedded: its models accept 8,191 tokens of a byte or more
 
 
 class _OpenAI(VendorAccount):
@@ -34,7 +34,7 @@ class OpenAIModel(_OpenAI, VendorModel):
 
     def complete(self, prompt: str, *, system: str = "", max_tokens: int = 512) -> Reply:
         """The model's reply. Raises ModelError, TransientError or ContextOverflowError."""
-        most = max_tokens + self._thought
+        most = max_tokens + self.thought
         # other servers know only the older name, which OpenAI's reasoning models refuse
         own = "api.openai.com" in str(self._client.base_url)
         messages: list[ChatCompletionMessageParam] = [{"role": "user", "content": prompt}]
@@ -63,7 +63,8 @@ class OpenAIEmbedder(_OpenAI):
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector for each text. Raises ModelError, TransientError or ContextOverflowError."""
-        sent = [text[:_MOST] or " " for text in texts]
+        cut = (text[:_MOST].encode(errors="replace")[:_MOST] for text in texts)
+        sent = [each.decode(errors="ignore") or " " for each in cut]
         with translated(self.vendor, openai, openai.OpenAIError):
             answer = self._client.embeddings.create(
                 model=self.name, input=sent, encoding_format="float"

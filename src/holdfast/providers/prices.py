@@ -56,6 +56,7 @@ class PriceList(NamedTuple):
     models: Sequence[ListedPrice]
 
 
+_OWN = "own"
 OWN = "HOLDFAST_PRICES"
 """The environment variable with a file of prices that override those of the list."""
 
@@ -82,7 +83,8 @@ def _own(file: str) -> Sequence[ListedPrice]:
         check_keys(table, known, f"{read.origin(name)}: {name}")
         with inside(f"{read.origin(name)}: {name}", known):
             price = Price(**cast("dict[str, Any]", {"input": None, **table}))
-        found.append(ListedPrice("own", name, f"^{re.escape(name.lower())}$", price))
+        pattern = f"(?:^|[/:]){re.escape(name.lower())}$"  # it may itself have these signs
+        found.append(ListedPrice(_OWN, name, pattern, price))
     return found
 
 
@@ -109,6 +111,9 @@ def price_of(provider: object, name: str, known: PriceList | None = None) -> Pri
         return own
     if name.startswith(_HERE):
         return FREE
-    called = re.split("[/:]", name)[-1].lower()
-    models = (known or price_list()).models
-    return next((each.price for each in models if re.search(each.pattern, called)), None)
+    whole = name.lower()
+    called = re.split("[/:]", whole)[-1]
+    for each in (known or price_list()).models:
+        if re.search(each.pattern, whole if each.vendor == _OWN else called):
+            return each.price
+    return None

@@ -197,7 +197,7 @@ class VendorModel(VendorAccount):
         super().__init__(name, **account)
         self.window = window
         usual = THOUGHT if name.startswith(self.thinking) else 0
-        self._thought = usual if thought is None else thought
+        self.thought = usual if thought is None else thought
 
 
 @contextmanager
