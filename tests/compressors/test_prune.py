@@ -141,6 +141,18 @@ def test_only_the_tools_that_are_named_go():
     assert cleared(Prune(**SMALL, tools=("READ_*",)), messages) == []
 
 
+def test_an_id_that_is_given_out_again_names_the_tool_that_was_called_last_before_the_output():
+    messages = [user("go")]
+    for name in ("read_file", "write_file", "read_file", "write_file"):
+        (call,) = calling("call_0")["tool_calls"]
+        named = {**call, "function": {**call["function"], "name": name}}
+        messages += [{**calling("call_0"), "tool_calls": [named]}, tool("call_0", words(100))]
+    messages.append(assistant("ok"))
+    nothing = {"protect_tokens": 0, "minimum_tokens": 0}
+    assert cleared(Prune(**nothing, keep_tools=("read_*",)), messages, 300) == [4, 8]
+    assert cleared(Prune(**nothing, tools=("read_*",)), messages, 300) == [2, 6]
+
+
 def test_errors_stay_when_asked_for():
     blocks = [{**result(f"c{n}", words(100)), "is_error": n == 1} for n in range(5)]
     messages = [user("go")]

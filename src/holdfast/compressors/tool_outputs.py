@@ -49,14 +49,17 @@ class Output(NamedTuple):
 
 def outputs(transcript: Transcript, allowance: Allowance, first: int = 0) -> Iterator[Output]:
     """Every tool output from position ``first`` on, newest first."""
-    since = transcript.messages[first:]
-    names = {call.id: call.name for message in since for call in message.calls}
+    called: dict[str, str] = {}
+    names: dict[tuple[int, str], str] = {}  # some servers give the ids of calls out again
+    for i, message in enumerate(transcript.messages[first:], first):
+        called |= {call.id: call.name for call in message.calls}
+        names |= {(i, each.call_id): called.get(each.call_id, "") for each in message.results}
     for i in reversed(range(first, len(transcript))):
         message = transcript.messages[i]
         if message.is_speech or message.role not in ("tool", "user"):
             continue
         for at, part in reversed(list(enumerate(message.parts))):
-            name = names.get(part.call_id, "") if isinstance(part, ToolResult) else ""
+            name = names[i, part.call_id] if isinstance(part, ToolResult) else ""
             is_plain = message.role == "tool" and isinstance(part, Text)
             if isinstance(part, ToolResult) or is_plain:
                 yield Output(i, at, name, part.text, allowance.meter.part(part))
