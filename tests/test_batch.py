@@ -10,10 +10,10 @@ from holdfast.api import acompress_many, compress_many
 from holdfast.calls.lineup import CallLimits
 from holdfast.compressors.summarize import Summarize
 from holdfast.kernel.compressor import Plan, ask
-from holdfast.kernel.errors import ConfigError
+from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.ports import All, Complete, Embed, Read, Save, Write
 from holdfast.providers.scripted import Scripted
-from holdfast.result import Conversation
+from holdfast.result import CompressionResult, Conversation
 from tests.embedders import ScriptedEmbedder
 from tests.talks import Somebody, chat, system, words
 
@@ -79,6 +79,17 @@ def test_one_that_cannot_be_read_fails_only_itself(door):
     assert (results[1].reason, results[1].budget_met) == ("invalid_input", False)
     assert results[1].messages == "no conversation"
     assert results[1].detail
+
+
+@both_doors
+@pytest.mark.parametrize("wrong", [None, 5, "no conversation", {"a": 1}, [7]])
+def test_what_could_not_be_read_is_given_back_as_it_was_and_nothing_reported(door, wrong):
+    (result,) = door([wrong], 200)
+    assert result.restore() is result.messages is wrong
+    assert CompressionResult.from_json(result.to_json()).restore() == wrong
+    assert result._repr_html_() is None
+    with pytest.raises(InputError, match="^there is nothing to report on: .*; give"):
+        result.report()
 
 
 @both_doors

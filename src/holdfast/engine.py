@@ -24,6 +24,7 @@ from holdfast.options import Options, Pin, check, chosen, costs_of, meter_of
 from holdfast.providers import open_model
 from holdfast.redact import Redaction, left, mask_transcript
 from holdfast.result import (
+    INVALID,
     CompressionMetrics,
     CompressionResult,
     Conversation,
@@ -162,7 +163,7 @@ def _prepared(messages: Any, budget: Budget, options: Options) -> Job | Compress
             strategy_name="",
             format="",
             status="failed",
-            reason="invalid_input",
+            reason=INVALID,
             detail=str(fault),
         )
 

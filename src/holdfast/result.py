@@ -156,6 +156,8 @@ def unwrap(conversation: Conversation) -> Sequence[Any]:
 
 
 UNKNOWN = Accuracy("unknown")
+INVALID = "invalid_input"
+"""The reason of a result whose messages could not be read; they are as they were given."""
 _EDITS: dict[str, type[Edit]] = {
     cls.__name__.lower(): cls for cls in (Drop, Replace, Offload, Insert)
 }
@@ -348,7 +350,7 @@ class CompressionResult(Generic[M]):
     @property
     def budget_met(self) -> bool:
         """Whether the result fits the budget; false for messages that could not be read."""
-        return self.spent.within and self.reason != "invalid_input"
+        return self.spent.within and self.reason != INVALID
 
     @property
     def removed_messages(self) -> int:
@@ -370,8 +372,10 @@ class CompressionResult(Generic[M]):
             f" {self.reason or self.status}>"
         )
 
-    def _repr_html_(self) -> str:
-        """The report, for a notebook."""
+    def _repr_html_(self) -> str | None:
+        """The report, for a notebook; None if there is none."""
+        if self.reason == INVALID:
+            return None
         page = imported("html:escape")(self.report(form="html"), quote=True)
         return f'<iframe srcdoc="{page}" width="100%" height="600" style="border:0"></iframe>'
 
@@ -460,7 +464,7 @@ class CompressionResult(Generic[M]):
         held = Conversation(messages=messages, **talk) if talk else messages
         now = {"messages": held, "spent": data["usage"], "steps": ()}
         result: CompressionResult[Any] = typed({**data, **now}, cls)
-        after = message_list(result)
+        after = message_list(result) if data["steps"] else []  # else they may be no list
         for step in reversed(data["steps"]):
             record = Step.from_dict(step, after)
             after = record.undone(after)
@@ -537,6 +541,8 @@ def sources(result: CompressionResult) -> list[int | None]:
 def restore(result: CompressionResult[M]) -> M:
     """Return the original messages in their original form, by undoing every step of the result."""
     check_result(result)
+    if result.reason == INVALID:
+        return result.messages
     messages = message_list(result)
     for step in reversed(result.steps):
         if step.applied:

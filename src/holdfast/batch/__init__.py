@@ -31,7 +31,7 @@ from holdfast.kernel.errors import ConfigError, HoldfastError, InputError
 from holdfast.kernel.registry import Registry, imported, rows
 from holdfast.kernel.typed import Positive, attributes, check_type
 from holdfast.options import Options
-from holdfast.result import CompressionResult
+from holdfast.result import INVALID, CompressionResult
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -234,7 +234,7 @@ def fit_chunk(budget: int | Budget, options: Options, chunk: tuple[int, Sequence
             row = value if is_object(value) and isinstance(value.get(_COLUMN), str) else None
             messages = _read(row[_COLUMN], "its messages are not") if row else value
             result = compress(messages, budget, **options)
-            if result.reason == "invalid_input":
+            if result.reason == INVALID:
                 raise InputError(result.detail)
         except HoldfastError as fault:
             if isinstance(fault, ConfigError) and not is_of_one(fault, options):

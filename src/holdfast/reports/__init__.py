@@ -19,7 +19,7 @@ from holdfast.kernel.registry import Registry, renamed_argument
 from holdfast.kernel.transcript import Transcript
 from holdfast.names import ReportForm
 from holdfast.redact import redacted_text
-from holdfast.result import CompressionResult, Step, bare, check_result, restore, touched
+from holdfast.result import INVALID, CompressionResult, Step, bare, check_result, restore, touched
 from holdfast.text.visible import plain
 
 REPORTS = Registry(
@@ -197,9 +197,12 @@ def account(
 ) -> Account:
     """The data of a report, counted as ``report`` does.
 
-    Raises InputError if the result does not have the messages that its metrics count.
+    Raises InputError for a result of messages that could not be read, or if it does not have the
+    messages that its metrics count.
     """
     check_result(result)
+    if result.reason == INVALID:
+        raise InputError(f"there is nothing to report on: {result.detail}")
     # the caller's function cannot be found by its name here; the name is tried as a model's
     again = model if model or counter is not None else result.counter
     meter, form = tokens.meter_for(again or None, counter), named(result.format)
