@@ -165,5 +165,7 @@ def test_one_page_tells_of_every_conversation_what_it_took_and_spared(tmp_path):
         assert second.split()[0] == "<b>"
         assert first.split()[5] == "–"  # no prices were given
         page = store.report("html")
+        with pytest.raises(holdfast.ConfigError, match="form: .pdf. does not belong here; give"):
+            store.report("pdf")
     assert '<th scope="row">&lt;b&gt;</th>' in page
     assert "2 conversations" in page

@@ -253,7 +253,7 @@ def evaluate(
             place="after",
             advice="give the messages after it, or a result of compress",
         )
-    asked = [each if isinstance(each, Probe) else _probe(*each) for each in probes or ()]
+    asked = list(map(_probe, probes or ()))
     if judge is not None and not asked:
         raise ConfigError("it has no question", place="judge", advice="give probes too")
     runtime = Runtime(Lineup.of(meter_for(None).text, judge, embedder, limits=limits))
@@ -277,8 +277,21 @@ def evaluate(
     )
 
 
-def _probe(question: str, expected: str | Sequence[str]) -> Probe:
-    return Probe(question, (expected,) if isinstance(expected, str) else tuple(expected))
+def _probe(given: object) -> Probe:
+    """The probe. Raises ConfigError for anything else."""
+    match given:
+        case Probe():
+            return given
+        case (str(question), str(word)):
+            return Probe(question, (word,))
+        case (str(question), [*words]) if all(isinstance(word, str) for word in words):
+            return Probe(question, tuple(words))
+        case _:
+            raise ConfigError(
+                f"{given!r:.60} is not a question with the words that its answer needs",
+                place="probes",
+                advice='give pairs such as ("Which port?", ["48213"])',
+            )
 
 
 def _answers(runtime: Runtime, probes: Iterable[Probe], messages: Messages) -> list[str]:

@@ -9,6 +9,7 @@ from holdfast.compressors.summaries import thread_prefix
 from holdfast.kernel.budget import BudgetLike
 from holdfast.kernel.errors import ConfigError, NotFoundError
 from holdfast.kernel.ports import KeyValueStore
+from holdfast.kernel.typed import check_type
 from holdfast.memory.tiers import TIERS
 from holdfast.names import ReportForm
 from holdfast.reports.pages import table_page
@@ -66,8 +67,9 @@ class ThreadStore(ClosedAfterUse):
         A row has its messages and tokens, the tokens that views saved and what that is worth by
         ``costs=`` (– without), how often it was compacted, recalled and in trouble, and the slowest
         view. Sessions write these figures from time to time and when they close. ``form`` is
-        ``text`` or ``html`` (one page).
+        ``text`` or ``html`` (one page); raises ConfigError for another one.
         """
+        check_type(form, ReportForm, "form")
         states = {
             name: State.from_json(settled(self.store.get(STATE + name))) for name in self.threads()
         }

@@ -156,6 +156,12 @@ def test_a_number_that_no_longer_says_what_it_is_is_not_kept():
     assert ("numbers", "12345") in {(fact.kind, fact.text) for fact in evaluate(TALK, bag).lost}
 
 
+@pytest.mark.parametrize("wrong", [1, "Which port?", ("Which port?",), ("Which port?", [48213])])
+def test_what_is_no_probe_is_told(wrong):
+    with pytest.raises(ConfigError, match="^probes: .* is not a question with the words that its"):
+        evaluate(TALK, TALK, probes=[wrong])
+
+
 def test_probes_tell_which_questions_can_still_be_answered():
     probes = [("Which port?", ["48213", "listens"]), ("Who owns it?", ["Marta"])]
     found = evaluate(TALK, TALK, probes)

@@ -64,8 +64,8 @@ def test_where_processes_are_killed_again_and_again_each_output_is_there_once(so
     print(f"{COUNT:,} conversations, {len(killed)} processes killed; {summary}")
 
 
-@pytest.mark.parametrize("work", [None, "work"])
-def test_a_batch_reads_from_a_bucket_and_writes_to_one(work, s3, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("work", "files"), [(None, "in-*.jsonl"), ("work", "in-?.jsonl")])
+def test_a_batch_reads_from_a_bucket_and_writes_to_one(work, files, s3, tmp_path, monkeypatch):
     for name, value in (
         ("AWS_ENDPOINT", s3.endpoint),
         ("AWS_ALLOW_HTTP", "true"),
@@ -80,7 +80,7 @@ def test_a_batch_reads_from_a_bucket_and_writes_to_one(work, s3, tmp_path, monke
         obstore.put(bucket, f"batch/in-{part}.jsonl", "\n".join(some).encode())
     obstore.put(bucket, "batch/other.txt", b"none of it")
     summary = batch(
-        "s3://bucket/batch/in-*.jsonl",
+        f"s3://bucket/batch/{files}",
         f"s3://bucket/{out}",
         BUDGET,
         work=work and tmp_path / work,

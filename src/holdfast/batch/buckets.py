@@ -8,7 +8,6 @@ from glob import has_magic
 from itertools import chain
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from holdfast.kernel.errors import InputError
 from holdfast.kernel.registry import needed_by
@@ -65,8 +64,9 @@ def _head(url: str) -> Any:
 
 def _place(url: str) -> tuple[Any, str]:
     """The bucket, and the path of the object in it."""
-    parts = urlsplit(url)
-    return from_url(f"{parts.scheme}://{parts.netloc}"), parts.path.lstrip("/")
+    scheme, _, place = url.partition("://")
+    bucket, _, path = place.partition("/")  # in which ? and # are signs like others
+    return from_url(f"{scheme}://{bucket}"), path.lstrip("/")
 
 
 def _version(head: Any) -> str:
