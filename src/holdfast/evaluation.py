@@ -285,7 +285,7 @@ def _probe(given: object) -> Probe:
         case (str(question), str(word)):
             return Probe(question, (word,))
         case (str(question), [*words]) if all(isinstance(word, str) for word in words):
-            return Probe(question, tuple(words))
+            return Probe(question, tuple(map(str, words)))
         case _:
             raise ConfigError(
                 f"{given!r:.60} is not a question with the words that its answer needs",
