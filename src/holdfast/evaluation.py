@@ -24,6 +24,7 @@ from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.forks import cached_property
 from holdfast.kernel.messages import Messages
 from holdfast.kernel.ports import All, Complete, Embed
+from holdfast.kernel.typed import fits, is_list
 from holdfast.model_usage import NO_CALLS, ModelUsage
 from holdfast.providers import EmbedderSpec, ModelSpec
 from holdfast.reports.pages import PREVIEW, shown, table_page
@@ -279,19 +280,18 @@ def evaluate(
 
 def _probe(given: object) -> Probe:
     """The probe. Raises ConfigError for anything else."""
-    match given:
-        case Probe():
-            return given
-        case (str(question), str(word)):
-            return Probe(question, (word,))
-        case (str(question), [*words]) if all(isinstance(word, str) for word in words):
-            return Probe(question, tuple(map(str, words)))
-        case _:
-            raise ConfigError(
-                f"{given!r:.60} is not a question with the words that its answer needs",
-                place="probes",
-                advice='give pairs such as ("Which port?", ["48213"])',
-            )
+    if isinstance(given, Probe):
+        return given
+    if is_list(given) and len(given) == 2:
+        question, words = given
+        expected = [words] if isinstance(words, str) else words
+        if isinstance(question, str) and is_list(expected) and fits(expected, tuple[str, ...]):
+            return Probe(question, tuple(expected))
+    raise ConfigError(
+        f"{given!r:.60} is not a question with the words that its answer needs",
+        place="probes",
+        advice='give pairs such as ("Which port?", ["48213"])',
+    )
 
 
 def _answers(runtime: Runtime, probes: Iterable[Probe], messages: Messages) -> list[str]:

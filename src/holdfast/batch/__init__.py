@@ -288,7 +288,7 @@ def batch(
     given = cast("Options", options)
     check_type(chunk, Positive, "chunk")
     # wrong options are reported before any work
-    compress([], budget, **{**options, "pin": None})
+    compress([], budget, **{name: value for name, value in options.items() if name != "pin"})
     if (pin := options.get("pin")) is not None and not callable(pin):
         positions(pin)
     sources = sources_of([source] if isinstance(source, str) else source)
