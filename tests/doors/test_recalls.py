@@ -1,12 +1,17 @@
 """The model's messages, put together from the pieces of a stream."""
 
+import gzip
 import json
+from typing import Any
 
 import pytest
 
 from holdfast.http import Budgets
 from holdfast.http.fitter import Fitter
 from holdfast.proxy.recalls import Recalls, _chat_message, _claude_message
+from tests.doors import talks
+from tests.doors.provider import Provider
+from tests.doors.proxies import post, proxy
 
 
 def stream(*events):
@@ -89,3 +94,17 @@ def test_an_answer_that_cannot_be_read_has_no_calls_for_us(path, held):
     recalls = Recalls(Fitter(Budgets(600), {"store": "memory://unread"}))
     kind = "text/event-stream" if held.startswith(b"data:") else "application/json"
     assert recalls.answered(path, b"{}", held, kind, "t") is None
+
+
+def test_after_the_last_recall_too_the_body_is_what_its_headers_say(tmp_path):
+    options = {"store": f"sqlite:///{tmp_path}/originals.db"}
+    raw = gzip.compress(json.dumps({"model": "gpt-4o", "messages": talks.chat(1)}).encode())
+    calls: list[Any] = [("recall", {"key": "0"})] * Recalls.rounds
+    with (
+        Provider(calls=calls) as provider,
+        proxy(provider.url, options=options, recall=True) as address,
+    ):
+        path = "/v1/chat/completions"
+        assert post(address + path, raw, **{"content-encoding": "gzip"}).status_code == 200
+    assert len(provider.asked) == Recalls.rounds + 1
+    assert not [each for each in provider.asked if "content-encoding" in each.headers]

@@ -13,9 +13,11 @@ import pytest
 import holdfast
 from holdfast.cli import main
 from holdfast.cli.serve import _arguments
+from holdfast.kernel.errors import ConfigError
+from holdfast.proxy import Settings
 from tests.doors import talks
 from tests.doors.provider import Provider
-from tests.doors.proxies import post
+from tests.doors.proxies import post, proxy
 
 CHAT = "/v1/chat/completions"
 HOLDFAST = [sys.executable, "-m", "holdfast"]
@@ -131,3 +133,26 @@ def test_a_port_that_is_taken_is_one_line(provider, capsys):
     port = provider.url.rpartition(":")[2]
     assert main(["serve", "--port", port]) == 2
     assert "it cannot be listened on" in capsys.readouterr().err
+
+
+def test_too_long_a_body_is_told_as_such_on_the_proxys_own_pages_too(provider):
+    with proxy(provider.url, most_bytes=1_000) as address:
+        refused = post(f"{address}/v1/compress", {"messages": talks.chat(3)})
+    assert refused.status_code == 413
+    assert refused.json()["error"]["message"] == "holdfast: the body is longer than 1,000 bytes"
+
+
+def test_a_proxy_of_the_environment_may_be_named_without_its_scheme(monkeypatch):
+    for name in ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("https_proxy", "inside.example:3128")
+    assert Settings().proxies()["openai"] == "http://inside.example:3128"
+
+
+def test_settings_that_cannot_work_are_one_line():
+    with pytest.raises(ConfigError, match="store: recall needs a place for originals; name one"):
+        Settings(recall=True)
+    with pytest.raises(ConfigError, match="upstream: 'example.com' is not an address"):
+        Settings(upstreams={"openai": "example.com"})
+    with pytest.raises(ConfigError, match="connections: 0 is too little"):
+        Settings(connections=0)
