@@ -8,8 +8,10 @@ from collections import UserDict
 import pytest
 from anthropic.types import Message as AnthropicMessage
 from anthropic.types import TextBlock
+from google.genai.types import Content
 from langchain_core.messages import AIMessage, HumanMessage
 from openai.types.chat import ChatCompletionMessage
+from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage
 from pydantic_ai.messages import (
     ModelRequest,
     ModelResponse,
@@ -85,6 +87,50 @@ def test_of_a_whole_answer_of_anthropic_what_the_api_takes_back_is_kept():
     answer = {"role": "assistant", "content": BLOCKS}
     assert holdfast.compress(messages, 5_000).messages[1] == answer
     assert holdfast.restore(holdfast.compress(messages, 300))[1] == answer
+
+
+SAID = {
+    "id": "msg_1",
+    "type": "message",
+    "role": "assistant",
+    "status": "completed",
+    "content": [{"type": "output_text", "text": "I read it.", "annotations": []}],
+}
+CALLED = {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "read", "arguments": "{}"}
+ITEMS = [
+    GO,
+    ResponseOutputMessage.model_validate(SAID),
+    ResponseFunctionToolCall.model_validate(CALLED),
+    {"type": "function_call_output", "call_id": "c1", "output": words(900)},
+]
+TURNS = [
+    {"role": "user", "parts": [{"text": "go"}]},
+    {"role": "model", "parts": [{"function_call": {"name": "read", "args": {}}}]},
+    {"role": "user", "parts": [{"function_response": {"name": "read", "response": {"result": ""}}}]},
+]
+CONTENTS = [Content.model_validate(turn) for turn in TURNS]
+WITH_PARTS = [{"role": turn.role, "parts": turn.parts} for turn in CONTENTS]
+
+
+def test_a_message_of_the_responses_api_keeps_its_id_type_and_status():
+    done = holdfast.compress(ITEMS, 300)
+    assert (done.format, done.budget_met) == ("openai_responses", True)
+    assert holdfast.restore(done)[1:3] == [SAID, CALLED]
+    assert as_sent(ITEMS)[1] == SAID
+
+
+@pytest.mark.parametrize(
+    ("field", "given", "sent"),
+    [
+        ("input", ITEMS, [ITEMS[0], SAID, CALLED, ITEMS[3]]),
+        ("contents", CONTENTS, TURNS),
+        ("contents", WITH_PARTS, TURNS),
+    ],
+)
+def test_objects_are_read_in_the_body_of_every_api(field, given, sent):
+    done = holdfast.compress({"model": "m", field: given}, 5_000)
+    assert done.messages == {"model": "m", field: sent}
+    assert holdfast.compress(given, 5_000).messages == sent
 
 
 def test_outputs_give_way_in_a_list_that_holds_such_objects_and_these_stay():

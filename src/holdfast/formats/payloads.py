@@ -305,6 +305,10 @@ def parsed_object(text: str) -> dict[str, Any]:
     return {"text": text} if found is None else found
 
 
+_CARRIERS = (MESSAGES, "input", "contents")
+"""The fields of a request body that hold its messages, one in each API."""
+
+
 def as_sent(payload: Any) -> Any:
     """The payload with dictionaries for such objects; the same payload if it has none.
 
@@ -312,7 +316,7 @@ def as_sent(payload: Any) -> Any:
     Raises FormatError for a message that contains itself.
     """
     try:
-        return _object(payload, MESSAGES) if is_object(payload) else _list(payload)
+        return _object(payload, *_CARRIERS) if is_object(payload) else _list(payload)
     except RecursionError as fault:
         raise FormatError(
             "a message is nested too deeply, or holds itself", advice="give it less deeply nested"
@@ -323,26 +327,29 @@ def _object(holder: Object, *fields: str) -> Object:
     """The object with these fields converted; the same object if nothing in them changes."""
     for field in fields:
         values = holder.get(field)
-        made = _list(values)
+        made = _list(values, has_parts=field == "parts")
         if made is not values:
             holder = {**holder, field: made}
     return holder
 
 
-def _list(values: Any) -> Any:
+def _list(values: Any, *, has_parts: bool = False) -> Any:
     """The list with its items converted; the same if it has no such objects, or is no list."""
     if not is_list(values):
         return values
-    made = list(map(_item, values))
+    made = [_item(value, is_part=has_parts) for value in values]
     if all(map(is_, made, values)):
         return values
     return tuple(made) if isinstance(values, tuple) else made
 
 
-def _item(item: Any) -> Any:
-    """A message, a block or a call; only objects that are messages or blocks are converted."""
+def _item(item: Any, *, is_part: bool = False) -> Any:
+    """A message, a block or a call; only objects that are messages or blocks are converted.
+
+    ``is_part``: it is a part of a message of Gemini, which has neither a role nor a type.
+    """
     if is_object(item):
-        return _object(item, "content", "tool_calls")
+        return _object(item, "content", "tool_calls", "parts")
     if hasattr(item, "model_dump"):
         unset = hasattr(item, "additional_kwargs")  # LangChain's, which never set their type
         dumped: object = item.model_dump(mode="json", exclude_unset=not unset)
@@ -350,8 +357,9 @@ def _item(item: Any) -> Any:
         return imported("pydantic:TypeAdapter")(item.__class__).dump_python(item, mode="json")
     else:
         return item
-    if not is_object(dumped) or dumped.keys().isdisjoint(("role", "type")):
+    if not is_object(dumped) or not (is_part or dumped.keys() & {"role", "type"}):
         return item
-    if dumped.get("type") == "message":  # an answer of the Messages API, which accepts two fields
+    # an answer of the Messages API, which accepts two fields; a Responses API's item has no model
+    if dumped.get("type") == "message" and "model" in dumped:
         return {field: dumped.get(field) for field in ("role", "content")}
     return dumped
