@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from google.genai.types import Blob, Content, FunctionCall, FunctionResponse, Part
 
 import holdfast
 from holdfast.formats import detect, named
@@ -185,3 +186,21 @@ def test_a_stream_may_end_with_a_part_that_has_a_signature_and_no_text():
     assert session.fit().messages == contents
     contents[1]["parts"] = [{"text": "8443."}, {"text": ""}]
     assert [each.rule for each in holdfast.validate(contents)] == ["message_not_empty"]
+
+
+def test_what_googles_package_dumps_is_read_although_unset_fields_are_null_and_data_is_bytes():
+    image = Part(inline_data=Blob(mime_type="image/png", data=b"\0\0\0"))
+    call, response = FunctionCall(name="f", args={}), FunctionResponse(name="f", response={})
+    messages = [
+        Content(role="user", parts=[Part(text="go"), image]).model_dump(),
+        Content(role="model", parts=[Part(function_call=call)]).model_dump(),
+        Content(role="user", parts=[Part(function_response=response)]).model_dump(),
+    ]
+    assert [part for m in messages for part in named("gemini").parts(m)] == [
+        Text("go"),
+        Media("image", "image/png", "AAAA"),
+        ToolCall("function:f", "f", "{}"),
+        ToolResult("function:f", "{}"),
+    ]
+    assert holdfast.validate(messages) == []
+    assert holdfast.validate(messages[:2])[0].rule == "tool_exchange_whole"

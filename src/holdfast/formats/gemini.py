@@ -7,6 +7,7 @@ thought signatures may be on any part and are sent back unchanged.
 """
 
 import re
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache, partial
@@ -57,6 +58,12 @@ def _field(holder: Object, name: str) -> str:
     return _snake(name) if name not in holder and _snake(name) in holder else name
 
 
+def _held(part: Object, name: str) -> str:
+    """The name of the field if the part holds it, else empty; dumped objects have nulls."""
+    field = _field(part, name)
+    return field if part.get(field) is not None else ""
+
+
 class Gemini(BlockWire):
     """``generateContent`` and its streams."""
 
@@ -87,7 +94,7 @@ class Gemini(BlockWire):
         """The role of the content; without one, the model's if it has calls, else a user's."""
         if is_object(original) and original.get("role") is None and self.content in original:
             parts = objects_in(original[self.content])
-            calls = any(_field(part, "functionCall") in part for part in parts)
+            calls = any(_held(part, "functionCall") for part in parts)
             return "assistant" if calls else "user"
         return super().named_role(original, place)
 
@@ -121,16 +128,16 @@ def _called(call_id: str, name: str) -> dict[str, Any]:
 
 def _part(part: Node, calls: Counter[str], results: Counter[str]) -> LocatedPart:
     value = part.value
-    if "text" in value:
+    if _held(value, "text"):
         text, signed = part.text("text"), bool(value.get(_field(value, "thoughtSignature")))
         # a stream may end with a part that has nothing but the signature of the thinking
         thinks = value.get("thought") or (signed and not text)
         return Reasoning(text, signed) if thinks else Text(text), part.at("text")
-    if (field := _field(value, "functionCall")) in value:
+    if field := _held(value, "functionCall"):
         call = part.object(field)
         name = call.text("name")
         return call.called(_id(call, name, calls), "args")
-    if (field := _field(value, "functionResponse")) in value:
+    if field := _held(value, "functionResponse"):
         answer = part.object(field)
         name = answer.text("name")
         text, inner = _said(answer)
@@ -162,10 +169,12 @@ def _said(answer: Node) -> tuple[str, Path]:
 def _media(part: Node) -> Media | None:
     """The medium in a part, or None."""
     for name, source in (("inlineData", "data"), ("fileData", "fileUri")):
-        field = _field(part.value, name)
-        if field in part.value:
+        if field := _held(part.value, name):
             held = part.object(field)
             kind = held.text(_field(held.value, "mimeType"))
+            given: object = held.value.get(_field(held.value, source))
+            if isinstance(given, bytes):  # as Google's package holds data
+                return Media(kind_of_media(kind), kind, b64encode(given).decode())
             return Media(kind_of_media(kind), kind, held.text(_field(held.value, source)))
     return None
 

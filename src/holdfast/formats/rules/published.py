@@ -28,7 +28,7 @@ Flaw = tuple[str, str]
 """The place in the value, and what is wrong there."""
 
 _KINDS: Mapping[str, type | tuple[type, ...]] = {
-    "string": str,
+    "string": (str, bytes),  # which a vendor's package encodes when it sends them
     "object": Mapping,
     "array": (list, tuple),
     "boolean": bool,
