@@ -71,7 +71,7 @@ class TestConverse(FormatContract):
         assert parts[0] == (
             Text("What is this?"),
             Media("image", "image/png", "AAAA"),
-            Media("document", "document/pdf", "s3://x/y"),
+            Media("document", "application/pdf", "s3://x/y"),
             Opaque('{"cachePoint":{"type":"default"}}'),
         )
         assert parts[1] == (

@@ -68,8 +68,8 @@ def test_an_id_that_anthropic_does_not_spell_is_spelled_anew():
 )
 def test_arguments_become_an_object(arguments, given):
     call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": arguments}}
-    body = to_anthropic([{"role": "assistant", "content": None, "tool_calls": [call]}])
-    assert body["messages"][0]["content"][0]["input"] == given
+    body = to_anthropic([user("x"), {"role": "assistant", "content": None, "tool_calls": [call]}])
+    assert body["messages"][1]["content"][0]["input"] == given
 
 
 def test_images_and_files_become_sources():
@@ -305,6 +305,82 @@ def test_what_a_model_drew_stays_media_for_a_model_that_draws():
         {"role": "model", "parts": [{"inlineData": {"mimeType": "image/png", "data": "AAAA"}}]},
     ]
     assert convert({"contents": contents}, "gemini")["contents"] == contents
+
+
+PDF = "JVBERi0xLjQ="
+WAV = "UklGRg=="
+
+
+def shown_in(content: list, wire: str, of: str) -> list:
+    """The parts of one user's message on another wire, without the field that says where."""
+    (message,) = next(
+        value
+        for field, value in convert([{"role": "user", "content": content}], wire, of).items()
+        if field in ("messages", "contents", "input")
+    )
+    return message.get("content") or message["parts"]
+
+
+def test_a_document_of_converse_has_the_type_that_others_know_and_comes_back_as_a_document():
+    block = {"document": {"name": "d", "format": "pdf", "source": {"bytes": PDF}}}
+    kind = "application/pdf"
+    (file,) = shown_in([block], "openai_chat", "converse")
+    assert file["file"] == {
+        "filename": "document.pdf",
+        "file_data": f"data:{kind};base64,{PDF}",
+    }
+    (item,) = shown_in([block], "openai_responses", "converse")
+    assert item == {"type": "input_file", **file["file"]}
+    (shown,) = shown_in([block], "anthropic", "converse")
+    assert shown["source"] == {"type": "base64", "media_type": kind, "data": PDF}
+    assert shown_in([block], "gemini", "converse") == [
+        {"inlineData": {"mimeType": kind, "data": PDF}}
+    ]
+    other = {"type": "file", "file": {"file_data": f"data:{kind};base64,AAAA"}}
+    back = shown_in([file, other], "converse", "openai_chat")
+    assert [each["document"]["source"] for each in back] == [{"bytes": PDF}, {"bytes": "AAAA"}]
+    assert len({each["document"]["name"] for each in back}) == len(back)
+    assert validate([{"role": "user", "content": back}], "converse") == []
+
+
+def test_a_document_of_text_is_text_where_only_that_is_accepted():
+    block = {"document": {"name": "d", "format": "csv", "source": {"bytes": "YSxi"}}}
+    (shown,) = shown_in([block], "anthropic", "converse")
+    assert shown["source"] == {"type": "text", "media_type": "text/plain", "data": "a,b"}
+    sheet = {"document": {"name": "d", "format": "xlsx", "source": {"bytes": "YSxi"}}}
+    assert shown_in([sheet], "anthropic", "converse")[0]["type"] == "text"
+
+
+def test_sound_is_sound_where_the_wire_has_a_field_for_it():
+    sound = {"type": "input_audio", "input_audio": {"data": WAV, "format": "wav"}}
+    parts = shown_in([sound], "gemini", "openai_chat")
+    assert parts == [{"inlineData": {"mimeType": "audio/wav", "data": WAV}}]
+    contents = [{"role": "user", "parts": parts}]
+    assert convert(contents, "openai_chat")["messages"] == [{"role": "user", "content": [sound]}]
+
+
+@pytest.mark.parametrize("wire", ["openai_chat", "openai_responses", "anthropic", "converse"])
+@pytest.mark.parametrize("kind", ["image/png", "application/pdf", "video/mp4"])
+def test_what_is_in_a_bucket_is_told_as_text_and_not_taken_for_data(wire, kind):
+    part = {"fileData": {"mimeType": kind, "fileUri": "gs://bucket/a.b"}}
+    contents = [{"role": "user", "parts": [{"text": "x"}, part]}]
+    assert convert(contents, "gemini")["contents"] == contents
+    (message,) = named(wire).read(convert(contents, wire)).messages
+    assert [type(part) for part in message.parts] == [Text, Text]
+    assert "gs://bucket/a.b" in message.parts[1].text
+
+
+def test_data_and_types_are_spelled_as_every_vendor_reads_them():
+    parts = [{"inlineData": {"mimeType": "image/jpg", "data": "-_8="}}]
+    (message,) = convert([{"role": "user", "parts": parts}], "anthropic")["messages"]
+    (block,) = message["content"]
+    assert block["source"] == {"type": "base64", "media_type": "image/jpeg", "data": "+/8="}
+
+
+@pytest.mark.parametrize("wire", ["anthropic", "bedrock", "converse"])
+def test_a_conversation_that_the_assistant_begins_and_ends_is_accepted(wire):
+    messages = [assistant("Hello."), user("x"), assistant("y ")]
+    assert validate(convert(messages, wire), wire) == []
 
 
 def test_plain_is_no_wire_to_convert_to():

@@ -71,7 +71,7 @@ class TestOpenAIChat(FormatContract):
         assert parts[1] == (
             Text("What is this?"),
             Media("image", source="https://x/y.png", detail="low"),
-            Media("audio", "wav", "AAAA"),
+            Media("audio", "audio/wav", "AAAA"),
             Media("document", source="file-1"),
             Opaque('{"type":"hologram","depth":12345678901234567890}'),
         )

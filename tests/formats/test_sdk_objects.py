@@ -106,7 +106,10 @@ ITEMS = [
 TURNS = [
     {"role": "user", "parts": [{"text": "go"}]},
     {"role": "model", "parts": [{"function_call": {"name": "read", "args": {}}}]},
-    {"role": "user", "parts": [{"function_response": {"name": "read", "response": {"result": ""}}}]},
+    {
+        "role": "user",
+        "parts": [{"function_response": {"name": "read", "response": {"result": ""}}}],
+    },
 ]
 CONTENTS = [Content.model_validate(turn) for turn in TURNS]
 WITH_PARTS = [{"role": turn.role, "parts": turn.parts} for turn in CONTENTS]

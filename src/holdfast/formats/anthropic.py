@@ -6,6 +6,7 @@ and must be sent back unchanged. Calls of the vendor's own tools and their resul
 assistant, and are not changed.
 """
 
+from base64 import b64decode
 from collections.abc import Iterator
 
 from holdfast.kernel.errors import FormatError
@@ -186,14 +187,21 @@ def _shown(source: Node, kind: MediaKind) -> LocatedPart:
 
 
 def _medium(media: Media) -> Object:
-    if media.kind not in ("image", "document"):
-        return {"type": "text", "text": as_text(media)}
     kind, data = data_of(media)
     source = {"type": "file", "file_id": media.source}
-    if data:
+    is_text = media.kind == "document" and kind.startswith("text/")
+    is_foreign = media.kind == "document" and not is_text and data and kind != "application/pdf"
+    if media.kind not in ("image", "document") or is_foreign:
+        return {"type": "text", "text": as_text(media)}
+    if data and is_text:
+        said = b64decode(data + "==").decode(errors="replace")
+        source = {"type": "text", "media_type": "text/plain", "data": said}
+    elif data:
         source = {"type": "base64", "media_type": kind, "data": data}
     elif is_address(media.source):
         source = {"type": "url", "url": media.source}
+    elif ":" in media.source:  # in another vendor's bucket
+        return {"type": "text", "text": as_text(media)}
     return {"type": media.kind, "source": source}
 
 

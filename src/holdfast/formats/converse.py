@@ -7,6 +7,7 @@ beginning with a user's; media are bytes or a place in a bucket.
 
 from base64 import b64encode
 from collections.abc import Iterator
+from hashlib import sha256
 from typing import Any
 
 from holdfast.kernel.messages import (
@@ -53,6 +54,21 @@ _BLOCKS: dict[str, ReadFields | None] = {
     "toolResult": SPOKEN,
 }
 _MESSAGE: ReadFields = {"role": None, "content": _BLOCKS}
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+_DOCUMENTS = {
+    "pdf": "application/pdf",
+    "csv": "text/csv",
+    "doc": "application/msword",
+    "docx": f"{_OFFICE}.wordprocessingml.document",
+    "xls": "application/vnd.ms-excel",
+    "xlsx": f"{_OFFICE}.spreadsheetml.sheet",
+    "html": "text/html",
+    "txt": "text/plain",
+    "md": "text/markdown",
+}
+"""The types of documents by their formats."""
+_FORMATS = {kind: form for form, kind in _DOCUMENTS.items()}
+_FORMATS |= {f"image/{form}": form for form in ("png", "jpeg", "gif", "webp")}
 
 
 class Converse(BlockWire):
@@ -94,7 +110,8 @@ class Converse(BlockWire):
                 given = parsed_object(arguments)
                 return {"toolUse": {"toolUseId": call_id, "name": called, "input": given}}
             case ToolResult(call_id, text, media, is_error):
-                content = [{"text": text}, *map(_medium, media)]
+                told = [{"text": text}] if text or not media else []
+                content = [*told, *map(_medium, media)]
                 status = {"status": "error"} if is_error else {}
                 return {"toolResult": {"toolUseId": call_id, "content": content, **status}}
             case Media():
@@ -153,14 +170,20 @@ def _shown(held: Node, kind: MediaKind) -> LocatedPart:
         given = next(iter(source.values()), "")
     value = b64encode(given).decode() if isinstance(given, bytes) else given
     address = str(value.get("uri", "")) if is_object(value) else str(value)
-    return Media(kind, f"{kind}/{form}" if isinstance(form, str) else "", address), held.path
+    known = _DOCUMENTS.get(str(form), f"{kind}/{form}" if isinstance(form, str) else "")
+    return Media(kind, known, address), held.path
 
 
 def _medium(media: Media) -> Object:
     kind, data = data_of(media)
-    form = kind.rpartition("/")[2] or "png"
-    if data and media.kind == "image":
-        return {"image": {"format": form, "source": {"bytes": data}}}
+    form = _FORMATS.get(kind, "")
+    source: Object = {"bytes": data}
     if media.source.startswith("s3://"):
-        return {media.kind: {"format": form, "source": {"s3Location": {"uri": media.source}}}}
-    return {"text": as_text(media)}
+        source = {"s3Location": {"uri": media.source}}
+        form = form or kind.rpartition("/")[2] or "png"
+    elif not data or not form:
+        return {"text": as_text(media)}
+    # no two documents of a request may have one name
+    name = f"document-{sha256(media.source.encode()).hexdigest()[:16]}"
+    named = {"name": name} if media.kind == "document" else {}
+    return {media.kind: {"format": form, **named, "source": source}}

@@ -10,6 +10,7 @@ each provider.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from mimetypes import guess_extension
 from typing import Any, NamedTuple
 
 from holdfast.kernel.apply import repairs
@@ -37,8 +38,8 @@ Written = dict[str, Any]
 Tool = tuple[str, str, Object]
 """The name, purpose and parameters of a tool."""
 _MENDED = frozenset(
-    "call_ids_unique call_ids_spelled calls_follow_users results_in_next_message"
-    " results_right_after_call roles_alternate tool_exchange_whole".split()
+    "call_ids_unique call_ids_spelled calls_follow_users final_text_trimmed first_message_is_users"
+    " results_in_next_message results_right_after_call roles_alternate tool_exchange_whole".split()
 )
 """Rules that another format may not have, and whose repairs lose nothing."""
 
@@ -186,12 +187,12 @@ def _as_chat(turns: Sequence[Turn]) -> Iterator[Written]:
             match part:
                 case ToolResult(call_id, text, media):
                     yield {"role": "tool", "tool_call_id": call_id, "content": text}
-                    content += map(shown, media)
+                    content += map(_in_chat, media)
                 case ToolCall(call_id, name, arguments):
                     function = {"name": name, "arguments": arguments}
                     calls.append({"id": call_id, "type": "function", "function": function})
                 case Media():
-                    content.append(shown(part))
+                    content.append(_in_chat(part))
                 case _:
                     content.append({"type": "text", "text": part.text})
         if content or calls:
@@ -218,6 +219,29 @@ def shown(media: Media) -> Written:
         return {"type": "image_url", "image_url": {"url": address}}
     field = "file_data" if address.startswith("data:") else "file_id"
     return {"type": "file", "file": {field: address}}
+
+
+def _in_chat(media: Media) -> Written:
+    """The medium as a part that OpenAI accepts; its JSON as text if there is none."""
+    kind, data = data_of(media)
+    if media.kind == "audio" and data and kind in _SOUNDS:
+        return {"type": "input_audio", "input_audio": {"data": data, "format": _SOUNDS[kind]}}
+    if media.kind == "image" and (data or is_address(media.source)):
+        return shown(media)
+    if media.kind != "document" or (not data and ":" in media.source):
+        return {"type": "text", "text": as_text(media)}
+    part = shown(media)
+    return {**part, "file": {**_file_name(kind, data), **part["file"]}}
+
+
+def _file_name(kind: str, data: str) -> Written:
+    """The name without which OpenAI accepts no data of a file."""
+    ending = guess_extension(kind) or ""
+    return {"filename": f"document{ending}"} if data else {}
+
+
+_SOUNDS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}
+"""The formats of sound that Chat Completions accept, by their types."""
 
 
 # Responses
@@ -259,6 +283,9 @@ def _spoken(role: str, content: list[Written]) -> Iterator[Written]:
 def _in_item(media: Media) -> Written:
     address = _address(media)
     field = "file_id"
+    kind, data = data_of(media)
+    if not data and ":" in address and not is_address(address):  # in another vendor's bucket
+        return {"type": "input_text", "text": as_text(media)}
     if address.startswith("data:"):
         field = "file_data"
     elif is_address(address):
@@ -266,7 +293,7 @@ def _in_item(media: Media) -> Written:
     if media.kind == "image":
         return {"type": "input_image", field if field == "file_id" else "image_url": address}
     if media.kind == "document":
-        return {"type": "input_file", field: address}
+        return {"type": "input_file", **_file_name(kind, data), field: address}
     return {"type": "input_text", "text": as_text(media)}
 
 

@@ -179,7 +179,9 @@ class Node:
     def media(self, kind: MediaKind, *sources: str, media_type: str = "") -> LocatedPart:
         """The object as a medium; its source is in the first of these fields that has a text."""
         source = next((text for field in sources if (text := self.text(field))), "")
-        return Media(kind, self.text(media_type), source, self.text("detail")), self.path
+        told = self.text(media_type)  # of sound some APIs tell the format alone
+        told = f"{kind}/{told}" if told and "/" not in told else told
+        return Media(kind, told, source, self.text("detail")), self.path
 
     def spoken(self, field: str) -> LocatedPart:
         """The text in this field as a part."""
@@ -237,11 +239,17 @@ def is_address(source: str) -> bool:
 
 def data_of(media: Media) -> tuple[str, str]:
     """The type and the base64 data of a medium; no data if it is an address or a file id."""
-    if media.source.startswith("data:"):
-        kind, _, data = media.source.removeprefix("data:").partition(";base64,")
-        return kind, data
-    whole = media.media_type and not is_address(media.source)
-    return media.media_type, media.source if whole else ""
+    kind, data = media.media_type, media.source
+    if data.startswith("data:"):
+        kind, _, data = data.removeprefix("data:").partition(";base64,")
+    elif not kind or ":" in data:  # of a bucket, too
+        data = ""
+    kind = "image/jpeg" if kind == "image/jpg" else kind  # the only name that vendors accept
+    return kind, data.translate(_STANDARD)
+
+
+_STANDARD = str.maketrans("-_", "+/")
+"""From the base64 for URLs, which Google's package writes, to the one that every vendor reads."""
 
 
 def refuse(value: object, place: str, advice: str) -> NoReturn:

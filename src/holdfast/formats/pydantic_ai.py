@@ -249,7 +249,7 @@ def _shown(item: object) -> Media | None:
     if kind in _SHOWN:
         return Media(_SHOWN[kind], media_type, str(fields.get("url")))
     if kind == "uploaded-file":
-        return Media(family, media_type, str(fields.get("file_id")))
+        return Media(family, source=str(fields.get("file_id")))
     data = fields.get("data")
     if kind != "binary" or not isinstance(data, str | bytes):
         return None
