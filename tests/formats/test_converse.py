@@ -161,3 +161,22 @@ def test_the_words_of_a_document_are_counted(source, in_result):
         return holdfast.count({"messages": messages}, format="converse").total
 
     assert total("word " * 1_001) - total("word") >= 1_000
+
+
+def test_documents_of_one_name_get_numbers_that_no_other_has():
+    def document(name):
+        return {"document": {"name": name, "format": "txt", "source": {"text": "x"}}}
+
+    result = {"toolResult": {"toolUseId": "a", "content": [document("d"), document("d")]}}
+    called = {"toolUse": {"toolUseId": "a", "name": "read", "input": {}}}
+    messages = [
+        {"role": "user", "content": [{"text": "Read."}, document("d"), document("d-2")]},
+        {"role": "assistant", "content": [called]},
+        {"role": "user", "content": [result, document("d-2"), document("e")]},
+    ]
+    done = holdfast.repair(messages, "converse")
+    assert (done.reason, done.restore() == messages) == ("repaired", True)
+    assert done.messages[:2] == messages[:2]
+    mended, other, alone = done.messages[2]["content"]
+    names = [each["document"]["name"] for each in (*mended["toolResult"]["content"], other, alone)]
+    assert names == ["d-3", "d-4", "d-2-2", "e"]

@@ -4,6 +4,7 @@ import pytest
 
 import holdfast
 from holdfast.formats import detect, named
+from holdfast.formats.rules.exchanges import NO_RESULT
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.messages import Media, Opaque, Reasoning, Text, ToolCall, ToolResult
 from holdfast.validity import repair, validate
@@ -265,3 +266,17 @@ def test_an_item_or_a_part_of_its_own_tells_the_format(item):
 def test_what_is_wrong_is_named_with_its_place(item, error):
     with pytest.raises(FormatError, match=error):
         named("responses").read([item])
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["function_call", "custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call"],
+)
+def test_the_missing_half_of_an_exchange_is_of_the_kind_of_the_other(kind):
+    result = {"type": f"{kind}_output", "call_id": "a", "output": []}
+    made, _ = repair([result], "responses").messages
+    assert (made["type"], made["call_id"]) == (kind, "a")
+    called, answer = repair([made], "responses").messages
+    assert (called, answer["type"], answer["call_id"]) == (made, f"{kind}_output", "a")
+    failed = kind == "apply_patch_call"
+    assert named("responses").parts(answer) == (ToolResult("a", NO_RESULT, is_error=failed),)

@@ -44,6 +44,7 @@ from .rules.messages import (
     NotEmpty,
     RolesAlternate,
     ThinkingStays,
+    UniqueDocuments,
 )
 from .wire import SPOKEN, BlockWire, ReadFields, read_fields
 
@@ -85,6 +86,7 @@ class Converse(BlockWire):
         ResultsInNextMessage(),
         UniqueCallIds(everywhere=False),
         SpelledCallIds(also=".:"),
+        UniqueDocuments(),
         ThinkingStays(),
         FirstIsUser(),
         RolesAlternate(),

@@ -38,8 +38,9 @@ Written = dict[str, Any]
 Tool = tuple[str, str, Object]
 """The name, purpose and parameters of a tool."""
 _MENDED = frozenset(
-    "call_ids_unique call_ids_spelled calls_follow_users final_text_trimmed first_message_is_users"
-    " results_in_next_message results_right_after_call roles_alternate tool_exchange_whole".split()
+    "call_ids_unique call_ids_spelled calls_follow_users document_names_unique final_text_trimmed"
+    " first_message_is_users results_in_next_message results_right_after_call"
+    " roles_alternate tool_exchange_whole".split()
 )
 """Rules that another format may not have, and whose repairs lose nothing."""
 

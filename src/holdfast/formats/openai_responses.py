@@ -90,6 +90,30 @@ _HALVES = (*_ANSWERS, "computer_call", "tool_search_call")
 """Endings of the unread kinds that the vendor refuses without their other half."""
 
 
+_WITHOUT_NAME: Mapping[str, tuple[Written, Written]] = {
+    "local_shell_call": (
+        {"action": {"type": "exec", "command": [], "env": {}}, "status": "completed"},
+        {"output": NO_RESULT},
+    ),
+    "shell_call": (
+        {"action": {"commands": []}},
+        {
+            "output": [
+                {"stdout": NO_RESULT, "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}
+            ]
+        },
+    ),
+    "apply_patch_call": (
+        {
+            "operation": {"type": "update_file", "path": NO_NAME, "diff": ""},
+            "status": "completed",
+        },
+        {"output": NO_RESULT, "status": "failed"},
+    ),
+}
+"""What a call of each of the vendor's own tools has beside its id, and what its output has."""
+
+
 class ItemExchanges(ResultsBehindCalls):
     """A call and its output are one unit, and neither may be without the other.
 
@@ -122,16 +146,17 @@ class ItemExchanges(ResultsBehindCalls):
 
     def call_for(self, result: ToolResult, message: Object) -> Written:
         """An item of the kind that the output answers."""
-        call = {"call_id": result.call_id, "name": NO_NAME}
-        if message["type"] == "custom_tool_call_output":
-            return {"type": "custom_tool_call", **call, "input": ""}
-        return {"type": "function_call", **call, "arguments": "{}"}
+        kind = str(message["type"]).removesuffix("_output")
+        if kind in _WITHOUT_NAME:
+            return {"type": kind, "call_id": result.call_id, **_WITHOUT_NAME[kind][0]}
+        call = {"type": kind, "call_id": result.call_id, "name": NO_NAME}
+        return {**call, ITEM_CALLS[kind]: "" if kind == "custom_tool_call" else "{}"}
 
     def result_for(self, call: ToolCall, message: Object) -> Written:
         """An item of the kind that answers the call."""
-        own = message["type"] == "custom_tool_call"
-        kind = "custom_tool_call_output" if own else "function_call_output"
-        return {"type": kind, "call_id": call.id, "output": NO_RESULT}
+        kind = str(message["type"])
+        told = _WITHOUT_NAME[kind][1] if kind in _WITHOUT_NAME else {"output": NO_RESULT}
+        return {"type": f"{kind}_output", "call_id": call.id, **told}
 
 
 class UnreadExchanges(RewritingRule):

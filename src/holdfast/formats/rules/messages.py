@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import ClassVar, Literal
 
-from holdfast.formats.payloads import ROLES
+from holdfast.formats.payloads import ROLES, Object, is_list, is_object, objects_in
 from holdfast.kernel.edits import Edit, Insert
 from holdfast.kernel.integrity import Problems, Rule
 from holdfast.kernel.messages import Message, Messages, Reasoning, Text, ToolCall
@@ -14,6 +14,7 @@ from . import (
     RewritingRule,
     blocks,
     keeping,
+    made,
     message_of,
     original,
     wire_of,
@@ -217,6 +218,59 @@ class NotEmpty(MessageByMessage):
     def mended(self, message: Message) -> Message | None:
         """The message without its blank texts."""
         return keeping(message, lambda part: not isinstance(part, Text) or bool(part.text.strip()))
+
+
+class UniqueDocuments(RewritingRule):
+    """Converse: no two documents of a request have the same name."""
+
+    name = "document_names_unique"
+
+    def problems(self, messages: Messages) -> Problems:
+        """A document with the name of an earlier one."""
+        seen: set[object] = set()
+        for i, message in enumerate(messages):
+            for name in _document_names(original(message)):
+                if name in seen:
+                    yield i, f"a document before it has the name {name!r}"
+                seen.add(name)
+
+    def rewritten(self, messages: Messages) -> Iterable[Message]:
+        """The messages with a number after each name that was given before."""
+        taken = {name: 0 for each in messages for name in _document_names(original(each))}
+        for message in messages:
+            view = original(message)
+            now = _named_apart(view, taken)
+            yield message if now == view else made(message.wire, now, message)
+
+
+def _document_names(message: Object) -> Iterable[str]:
+    """The names of the documents in the content and in its results, in their order."""
+    for block in objects_in(message.get("content")):
+        for held in filter(is_object, (block.get("document"), block.get("toolResult"))):
+            yield from _document_names(held)
+            if "document" in block and isinstance(name := held.get("name"), str):
+                yield name
+
+
+def _named_apart(message: Object, taken: dict[str, int]) -> Object:
+    """The message with other names for documents whose names were given before."""
+    if not is_list(message.get("content")):
+        return message
+    now: list[object] = []
+    for block in message["content"]:
+        if is_object(block) and is_object(block.get("toolResult")):
+            now.append({**block, "toolResult": _named_apart(block["toolResult"], taken)})
+        elif is_object(block) and any(_document_names({"content": [block]})):
+            name = wanted = block["document"]["name"]
+            taken[wanted] += 1
+            while taken[wanted] > 1 and name in taken:
+                name = f"{wanted}-{taken[wanted]}"
+                taken[wanted] += name in taken
+            taken.setdefault(name, 1)
+            now.append({**block, "document": {**block["document"], "name": name}})
+        else:
+            now.append(block)
+    return {**message, "content": now}
 
 
 class FinalTextTrimmed(RewritingRule):
