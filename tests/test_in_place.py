@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from google.genai.types import Content
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 import holdfast
@@ -292,3 +293,22 @@ def test_it_agrees_with_the_pure_form():
     pure = holdfast.compress(messages, 450, strategy=SMALL, counter="words")
     pruned(messages)
     assert messages == pure.messages
+
+
+def test_contents_of_googles_package_are_no_objects_whose_parts_tell_their_kind():
+    def content(role, part):
+        return Content.model_validate({"role": role, "parts": [part]})
+
+    answer = {"name": "read", "response": {"result": words(900)}}
+    messages = [
+        content("user", {"text": "go"}),
+        content("model", {"function_call": {"name": "read", "args": {}}}),
+        content("user", {"function_response": answer}),
+        content("user", {"text": "and?"}),
+    ]
+    before = list(messages)
+    done = pruned(messages, Prune(protect_tokens=0, minimum_tokens=0, min_user_turns=1))
+    assert done.reclaimed > 800
+    (part,) = Content.model_validate(messages[2]).parts
+    assert part.function_response.response == {"result": PLACEHOLDER}
+    assert done.undo() == before

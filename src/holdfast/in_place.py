@@ -85,7 +85,7 @@ def prune_old_tool_outputs(
     if not messages:
         return Pruned(messages, 0)
     meter = meter_for(model, counter)
-    objects = all(isinstance(getattr(message, "parts", None), Sequence) for message in messages)
+    objects = all(map(_has_kinds, messages))
     transcript = _read_objects(messages) if objects else read(messages)[2]
     window = window_of(model) or _WINDOW
     lineup = Lineup.of(meter.text, llm)
@@ -130,6 +130,12 @@ def _check(messages: object, prune: object) -> None:
             advice="give the list that you hold, or use compress",
         )
     check_type(prune, Prune | None, "prune")
+
+
+def _has_kinds(message: Any) -> bool:
+    """Whether it is an object with parts that tell their kind; those of Google's package do not."""
+    parts = getattr(message, "parts", None)
+    return isinstance(parts, Sequence) and all(hasattr(part, "part_kind") for part in parts)
 
 
 def _clear_parts(

@@ -68,8 +68,9 @@ _DOCUMENTS = {
     "md": "text/markdown",
 }
 """The types of documents by their formats."""
-_FORMATS = {kind: form for form, kind in _DOCUMENTS.items()}
-_FORMATS |= {f"image/{form}": form for form in ("png", "jpeg", "gif", "webp")}
+_FORMATS = {kind: form for form, kind in _DOCUMENTS.items()} | {
+    f"image/{form}": form for form in ("png", "jpeg", "gif", "webp")
+}
 
 
 class Converse(BlockWire):
