@@ -134,7 +134,7 @@ def _check(messages: object, prune: object) -> None:
 
 def _has_kinds(message: Any) -> bool:
     """Whether it is an object with parts that tell their kind; those of Google's package do not."""
-    parts = getattr(message, "parts", None)
+    parts: Sequence[object] | None = getattr(message, "parts", None)
     return isinstance(parts, Sequence) and all(hasattr(part, "part_kind") for part in parts)
 
 

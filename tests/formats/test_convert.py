@@ -383,6 +383,14 @@ def test_a_conversation_that_the_assistant_begins_and_ends_is_accepted(wire):
     assert validate(convert(messages, wire), wire) == []
 
 
+@pytest.mark.parametrize("wire", ["openai_chat", "openai_responses", "converse"])
+def test_an_id_that_is_too_long_for_the_wire_is_cut(wire):
+    ids = [f"{'a' * 200}{number}" for number in range(2)]
+    results = [result(each, "1") for each in ids]
+    body = convert([user("x"), assistant(*map(use, ids)), user(*results)], wire, "anthropic")
+    assert validate(body, wire) == []
+
+
 def test_plain_is_no_wire_to_convert_to():
     with pytest.raises(ConfigError, match="to: 'plain' is not a wire to convert to; known are"):
         convert([user("x")], "plain")

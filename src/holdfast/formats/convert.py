@@ -3,9 +3,9 @@
 System messages become the system prompt if the format has one beside the messages. Reasoning is
 dropped, because it is signed by its vendor or has no field; so are empty messages. Sound, video and
 unknown parts become their JSON if the format has no field for them, and so does what a model drew
-or spoke, which only Gemini takes back as its model's. Ids that two calls share, or
-whose characters the format does not allow, are changed. Schemas of tools are written in the form of
-each provider.
+or spoke, which only Gemini takes back as its model's. Ids that two calls share, or whose length or
+characters the format does not allow, are changed. Schemas of tools are written in the form of each
+provider.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ from holdfast.kernel.messages import (
     ToolCall,
     ToolResult,
 )
-from holdfast.kernel.transcript import Format
+from holdfast.kernel.transcript import Format, Publishing
 
 from . import FORMATS, named, read
 from .payloads import Object, as_text, body_of, data_of, is_address, is_object, objects_in
@@ -38,8 +38,8 @@ Written = dict[str, Any]
 Tool = tuple[str, str, Object]
 """The name, purpose and parameters of a tool."""
 _MENDED = frozenset(
-    "call_ids_unique call_ids_spelled calls_follow_users document_names_unique final_text_trimmed"
-    " first_message_is_users results_in_next_message results_right_after_call"
+    "call_ids_short call_ids_spelled call_ids_unique calls_follow_users document_names_unique"
+    " final_text_trimmed first_message_is_users results_in_next_message results_right_after_call"
     " roles_alternate tool_exchange_whole".split()
 )
 """Rules that another format may not have, and whose repairs lose nothing."""
@@ -76,7 +76,8 @@ def convert(
     prompt = "\n\n".join(filter(None, system))
     made = form.read(written(form, [turn for turn in turns if turn.role != "system"]))
     # repaired where the other format allowed what this one does not
-    rules = tuple(rule for rule in made.rules if rule.name in _MENDED)
+    known = (*made.rules, *(form.published({}) if isinstance(form, Publishing) else ()))
+    rules = tuple(rule for rule in known if rule.name in _MENDED)
     for _, applied in repairs(replace(made, rules=rules)):
         made = applied.transcript
     messages = [message.original for message in made.messages]
