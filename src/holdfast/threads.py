@@ -124,12 +124,13 @@ def erase(store: LogStore, name: str) -> tuple[int, int]:
     logs = [log for log in (MESSAGES + name, EVENTS + name) if log in store.logs(log)]
     secret = of_thread(secret_of(store, makes=False), name)
     own = {f"{STATE}{name}", *(f"tier:{tier}:{name}" for tier in TIERS)}
-    prefix = thread_prefix(name)
+    # a tenant may have the name with which they begin
+    beginnings = tuple(f"{thread_prefix(name)}{kind}:" for kind in ("summary", "message"))
     keys = [
         key
         for key in settled(store.keys())
         if key in own
-        or key.startswith(prefix)
+        or key.startswith(beginnings)
         or (key.startswith("vectors:") and key.split(":", 2)[2:] == [name])
         or (key.startswith(CONTENT) and is_known(key.removeprefix(CONTENT), secret))
     ]

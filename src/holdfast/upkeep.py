@@ -34,7 +34,7 @@ from holdfast.stores.protocols import (
     to_text,
     unusable,
 )
-from holdfast.stores.wrappers import OURS, PrefixStore, is_content
+from holdfast.stores.wrappers import OURS, TAKEN, PrefixStore, is_content, shared_name
 from holdfast.threads import erase, erase_all
 
 Progress = Callable[[int], object]
@@ -165,8 +165,13 @@ def erase_thread(store: KeyValueStore, thread: str) -> Erased:
 
 
 def erase_tenant(store: KeyValueStore, tenant: str) -> Erased:
-    """Erase everything in the tenant's namespace."""
+    """Erase everything in the tenant's namespace.
+
+    Raises ConfigError for a name with which keys of the store itself begin.
+    """
     _ = _listed(store)
+    if tenant in TAKEN:
+        raise shared_name(tenant, "open it with ?tenant=, and erase its threads one by one")
     own = _listed(PrefixStore(store, tenant))
     return Erased(*erase_all(own, own.keys(), own.logs()), _left(store))
 

@@ -225,6 +225,24 @@ def test_an_erased_tenant_is_gone_and_no_other(source):
     assert gone.logs == 4
 
 
+@pytest.mark.parametrize("used", [False, True])
+def test_a_tenant_that_shares_keys_of_the_store_is_not_erased(source, used):
+    if used:
+        source.set("messages:secret", "0")
+    before = held(source)
+    with pytest.raises(ConfigError, match="'messages' is how keys of the store itself begin; open"):
+        upkeep.erase_tenant(source, "messages")
+    assert held(source) == before
+
+
+def test_an_erased_thread_leaves_the_tenant_that_is_named_like_its_keys(source):
+    tenant = PrefixStore(source, "thread_two")
+    filled(tenant)
+    before = held(tenant)
+    upkeep.erase_thread(source, "two")
+    assert held(tenant) == before
+
+
 def test_of_an_erased_tenant_no_byte_is_left_in_a_file(tmp_path):
     with SqliteStore(tmp_path / "a.db") as store:
         for name in ("acme", "umbra"):

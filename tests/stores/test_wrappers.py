@@ -19,8 +19,10 @@ from holdfast.stores import open_store, protocols
 from holdfast.stores.artifacts import ArtifactStore
 from holdfast.stores.encrypt import EncryptedStore
 from holdfast.stores.in_process import InProcessStore
+from holdfast.stores.protocols import Line
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.stores.wrappers import (
+    TAKEN,
     ExpiringStore,
     LayeredStore,
     MeasuredStore,
@@ -133,6 +135,21 @@ class TestNamespaces:
         inner = InProcessStore()
         PrefixStore(PrefixStore(inner, "tenant"), "thread").set("k", "v")
         assert inner.keys() == ["tenant:thread:k"]
+
+    @pytest.mark.parametrize("name", sorted(TAKEN))
+    def test_none_shares_the_keys_of_the_store_itself(self, name):
+        for inner in (InProcessStore(), TextStore()):
+            with pytest.raises(ConfigError, match=f"'{name}' is how keys of the store itself"):
+                PrefixStore(inner, name)
+
+    def test_one_that_sessions_use_still_opens(self):
+        inner = InProcessStore()
+        inner.set("messages:session:t", "{}")
+        inner.log("events:messages:t").append([Line("kept")])
+        inner.set("log:secret", "0")
+        assert PrefixStore(inner, "messages").keys() == ["session:t"]
+        assert PrefixStore(inner, "events").logs() == ["messages:t"]
+        assert PrefixStore(inner, "log").keys() == ["secret"]
 
 
 class TestEncryption:

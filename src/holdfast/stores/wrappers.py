@@ -12,12 +12,14 @@ from time import perf_counter
 from types import SimpleNamespace
 from typing import Any, AnyStr, Protocol, cast
 
+from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.forks import brief_lock
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.typed import check_type
 
-from .artifacts import CONTENT
+from .artifacts import CONTENT, KEY
 from .protocols import (
+    LOCK,
     Answer,
     ErasesLogs,
     Expires,
@@ -30,6 +32,7 @@ from .protocols import (
     SetsMany,
     after,
     as_store_errors,
+    settled,
     unusable,
 )
 
@@ -218,24 +221,46 @@ class OverBytes(MappedStore):
     put_bytes_if_absent = MappedStore._put_bytes_if_absent  # noqa: SLF001 - it shows in this class
 
 
+TAKEN = frozenset({"messages", "events", "session", "tier", "vectors", "log", "logs"})
+"""How keys and logs of a store itself begin: a namespace of this name would share them."""
+
+
 class PrefixStore(MappedStore):
     """The keys of one namespace, which may be any text: a thread, a tenant, a purpose.
 
     A key, or the name of a log, is stored as ``namespace:key``. In the namespace, and only there,
     ``:`` and ``%`` are written ``%3A`` and ``%25``, so that the first colon ends it and no
     namespace is a prefix of another. Values do not change.
+
+    Raises ConfigError for a name in ``TAKEN``, unless sessions already use that namespace.
     """
 
     def __init__(self, inner: KeyValueStore, namespace: str) -> None:
         super().__init__(inner)
         check_type(namespace, str, "namespace")
         self._prefix = namespace.replace("%", "%25").replace(":", "%3A") + ":"
+        if namespace in TAKEN and not self._is_used():
+            raise shared_name(namespace, "give the namespace another name")
+
+    def _is_used(self) -> bool:
+        """Whether a session was kept in it."""
+        return (
+            any(settled(self.get(key)) for key in (KEY, LOCK))
+            or (isinstance(self, ListsKeys) and bool(settled(self.keys("session:"))))
+            or (isinstance(self, KeepsLogs) and bool(self.logs("messages:")))
+        )
 
     def _name(self, key: str, /) -> str:
         return self._prefix + key
 
     def _key(self, name: str, /) -> str | None:
         return name.removeprefix(self._prefix) if name.startswith(self._prefix) else None
+
+
+def shared_name(namespace: str, advice: str) -> ConfigError:
+    """The error for a namespace whose keys are not its own."""
+    problem = f"{namespace!r} is how keys of the store itself begin"
+    return ConfigError(problem, place="namespace", advice=advice)
 
 
 class ExpiringStore(MappedStore):
