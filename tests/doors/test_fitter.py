@@ -334,6 +334,21 @@ def test_budgets_are_told_by_model_and_by_share_of_the_window():
     assert Budgets().of("nobody-knows-it", {}) is None
 
 
+@pytest.mark.parametrize(
+    ("size", "said", "tokens"),
+    [
+        ("40k", {}, 28_500),
+        ("50%", {}, 46_500),
+        (None, {}, 94_500),
+        (None, {"max_tokens": 8_000}, 90_000),
+        (Budget(limit=9_000), {}, 9_000),
+    ],
+)
+def test_what_a_size_leaves_open_is_told_beside_it(size, said, tokens):
+    budgets = Budgets(size, beside=Budget(headroom=0.25, reserve=2_000))
+    assert budgets.of("gpt-4o", said).tokens() == tokens
+
+
 def test_a_view_that_is_made_anew_leaves_room_to_grow_beside_what_is_fixed():
     tools = [{**talks.CHAT_TOOL, "n": n, "about": "a long text " * 150} for n in range(10)]
     fixed = total(body_of([{"role": "system", "content": "Be terse."}], tools=tools))

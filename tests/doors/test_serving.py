@@ -93,6 +93,15 @@ def test_the_configuration_says_what_the_command_line_does_not(provider, tmp_pat
     assert holdfast.count(provider.asked[0].body, model="gpt-4o").total <= 8_000
 
 
+def test_a_budget_of_the_command_line_keeps_the_rest_of_the_configured_one(provider, tmp_path):
+    file = tmp_path / "holdfast.toml"
+    file.write_text("[budget]\nlimit = 20000\nreserve = 2000\nheadroom = 0.25\n")
+    options = ("--upstream", provider.url, "--config", str(file), "--budget", "10k")
+    with serve(*options) as (address, _):
+        post(address + CHAT, {"model": "gpt-4o", "messages": talks.chat(30)})
+    assert holdfast.count(provider.asked[0].body, model="gpt-4o").total <= 6_000
+
+
 def test_codex_is_told_in_its_own_way():
     told = _arguments(["codex", "exec", "do it"], "http://127.0.0.1:1")
     assert told[-2:] == ["exec", "do it"]

@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any, cast
 
@@ -73,9 +74,10 @@ def settings_of(given: Mapping[str, Any], **more: Any) -> Settings:
         options["store"] = store
     usual = configured().budget
     default = usual if usual.limit or usual.window else None
+    beside = replace(usual, limit=None, window=None, hard=False)
     return Settings(
         upstreams=upstreams_of(given["upstream"]),
-        budgets=Budgets(given["budget"] or default, _by_model(given["budget_for"])),
+        budgets=Budgets(given["budget"] or default, _by_model(given["budget_for"]), beside=beside),
         options=options,
         recall=given["recalls"],
         **more,

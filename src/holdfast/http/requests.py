@@ -138,11 +138,14 @@ class Budgets:
 
     ``target`` is a share like ``TARGET``, for budgets that have none. If a model's tokens can only
     be estimated, the error of the estimate is left free, unless a budget states a headroom.
+    ``beside`` is what sizes that are no Budget leave open: their headroom, their reserve unless the
+    request names its answer, and when they are compressed.
     """
 
     default: Size = None
     by_model: Mapping[str, Size] = field(default_factory=dict[str, Size])
     target: float = TARGET
+    beside: Budget = Budget()  # noqa: RUF009 - it is frozen
 
     def __post_init__(self) -> None:
         for size in (self.default, *self.by_model.values()):
@@ -155,13 +158,17 @@ class Budgets:
             for pattern, size in self.by_model.items()
             if fnmatchcase(model.lower(), pattern.lower())
         )
-        budget = stated(next(found, self.default))
+        size = next(found, self.default)
+        budget, answer = stated(size), 0
         if not isinstance(budget, Budget):
             window = window_of(model)
             if window is None:
                 return None
             answer = min(answer_of(body), window // 2) if budget is None else 0
-            budget = Budget(limit=int(window * (budget or 1)), reserve=answer)
+            budget = Budget(limit=int(window * (budget or 1)))
+        if not isinstance(size, Budget):
+            reserve = answer or self.beside.reserve
+            budget = replace(self.beside, limit=budget.limit, reserve=reserve)
         if not budget.headroom and model:
             accuracy = counter_for(model).accuracy
             error = GUESSED.error if accuracy.kind == "unknown" else accuracy.error
