@@ -280,6 +280,18 @@ def test_secrets_are_masked_also_in_what_is_not_fitted(path, body):
     assert {**sent, **body} == json.loads(raw)
 
 
+@pytest.mark.parametrize("field", ["generateContentRequest", "generate_content_request"])
+def test_secrets_are_masked_in_a_whole_request_that_gemini_counts(field):
+    asked = {"model": "models/gemini-2.5-pro", **convert([CALLED, OUTPUT], "gemini")}
+    raw = json.dumps({field: asked}).encode()
+    path = "/v1beta/models/gemini-2.5-pro:countTokens"
+    fitted = Fitter(Budgets(), {"redact": True}).fit(path, raw)
+    assert SECRET.encode() in raw
+    assert SECRET.encode() not in fitted.body
+    assert json.loads(fitted.body)[field]["contents"][0] == asked["contents"][0]
+    assert Fitter(Budgets(), {}).fit(path, raw).body is raw
+
+
 @pytest.mark.parametrize(
     ("path", "more"),
     [

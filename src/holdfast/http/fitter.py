@@ -49,6 +49,9 @@ from .requests import (
 _ELSEWHERE = frozenset({"conversation", "previous_response_id"})
 """Fields of a body that continue messages which only the provider has."""
 
+_INSIDE = ("generateContentRequest", "generate_content_request")
+"""Fields in which Gemini's ``countTokens`` takes a whole request."""
+
 
 class RequestRefusedError(HoldfastError):
     """The request was not sent: it could not be fitted, and its secrets must be masked."""
@@ -247,6 +250,11 @@ class Fitter:
 
     def _masked(self, request: _Request, fitted: Fitted) -> tuple[Object, Fitted]:
         """The request as it is, but for its secrets, if these are to be masked."""
+        for name in _INSIDE:
+            inside: object = request.body.get(name)
+            if is_object(inside):
+                masked, fitted = self._masked(request._replace(body=inside), fitted)
+                request = request._replace(body={**request.body, name: masked})
         body = {name: each for name, each in request.body.items() if name not in _ELSEWHERE}
         said: object = body.get(request.form.key(body)) if self.redacts else None
         if said is None or isinstance(said, str):
