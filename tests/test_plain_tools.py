@@ -4,7 +4,7 @@ import asyncio
 import json
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
 
@@ -74,6 +74,17 @@ def test_a_schema_may_have_the_form_of_another_provider():
     assert unit.function("km") == "km"
     with pytest.raises(holdfast.ConfigError, match="provider: 'telegram' has no form of tools"):
         holdfast.tool(provider="telegram")(unit.function)
+
+
+@pytest.mark.parametrize("name", ["__x", "__dict__", "__slots__", "__post_init__"])
+def test_an_argument_has_any_name_of_python(name):
+    space: dict[str, Any] = {}
+    exec(f"def told({name}: int, x: int = 1): return {name} + x", space)
+    told = holdfast.tool(space["told"])
+    assert list(told.schema["function"]["parameters"]["properties"]) == [name, "x"]
+    assert (told({name: 5}), told(f'{{"{name}": 5, "x": 2}}')) == (6, 7)
+    with pytest.raises(holdfast.InputError, match=rf"told: Expected `int`.*{name}"):
+        told({name: "many"})
 
 
 def test_a_function_whose_arguments_have_no_name_is_refused():

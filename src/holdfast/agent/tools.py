@@ -65,7 +65,8 @@ class PlainTool(Generic[F]):
                 place=self.arguments.__name__,
                 advice="give the arguments that the schema of the tool describes",
             ) from fault
-        return self.function(**msgspec.structs.asdict(read))
+        names = self.arguments.__struct_encode_fields__
+        return self.function(**dict(zip(names, msgspec.structs.astuple(read), strict=True)))
 
 
 @overload
@@ -110,7 +111,8 @@ def _made(function: Callable[..., Any], provider: ToolProvider) -> PlainTool[Any
     except (TypeError, ValueError) as fault:
         raise wrong from fault
     fields: list[tuple[str, Any, Any]] = []
-    for each in given:
+    renamed: dict[str, str] = {}
+    for n, each in enumerate(given):
         if each.kind not in _NAMED:
             raise ConfigError(
                 f"a model cannot give {str(each)!r}",
@@ -118,9 +120,14 @@ def _made(function: Callable[..., Any], provider: ToolProvider) -> PlainTool[Any
                 advice="give each argument a name",
             )
         default = msgspec.NODEFAULT if each.default is each.empty else each.default
-        fields.append((each.name, _described(hints.get(each.name, Any)), default))
+        # a type has names of its own that begin so
+        field = f"argument_{n}{each.name}" if each.name.startswith("__") else each.name
+        renamed[field] = each.name
+        fields.append((field, _described(hints.get(each.name, Any)), default))
     try:
-        arguments = msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True)
+        arguments = msgspec.defstruct(
+            name, fields, kw_only=True, forbid_unknown_fields=True, rename=renamed
+        )
         _, parts = msgspec.json.schema_components([arguments], ref_template="#/$defs/{name}")
     except (TypeError, ValueError) as fault:
         raise ConfigError(
