@@ -108,3 +108,21 @@ def test_after_the_last_recall_too_the_body_is_what_its_headers_say(tmp_path):
         assert post(address + path, raw, **{"content-encoding": "gzip"}).status_code == 200
     assert len(provider.asked) == Recalls.rounds + 1
     assert not [each for each in provider.asked if "content-encoding" in each.headers]
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/messages", "/v1/responses"])
+def test_a_model_that_does_not_stop_to_recall_is_asked_without_the_tool(path, streamed, tmp_path):
+    options = {"store": f"sqlite:///{tmp_path}/originals.db"}
+    asked = [{"role": "user", "content": "What is due?"}]
+    field = "input" if path.endswith("responses") else "messages"
+    body = {"model": "gpt-4o", "max_tokens": 99, field: asked, "stream": streamed}
+    calls: list[Any] = [("recall", {"key": "0"})] * 99
+    with (
+        Provider(calls=calls) as provider,
+        proxy(provider.url, options=options, recall=True) as address,
+    ):
+        reply = post(address + path, body)
+    assert (reply.status_code, "recall" in reply.text) == (200, False)
+    assert len(provider.asked) == Recalls.rounds + 2
+    assert provider.asked[-1].body == body

@@ -181,7 +181,7 @@ class _Exchange:
             if recalls is not None:
                 offered = await asyncio.to_thread(recalls.offered, self.path, raw, self.encoding)
                 if offered is not None:
-                    return await self._recalling(recalls, offered)
+                    return await self._recalling(recalls, offered, raw)
             fitted = await self.fitted(raw, self.encoding)
         except RequestRefusedError as refused:
             self.proxy.figures.fault("fit")
@@ -247,13 +247,14 @@ class _Exchange:
             return smaller
         return None
 
-    async def _recalling(self, recalls: Recalls, offered: bytes) -> int:
+    async def _recalling(self, recalls: Recalls, offered: bytes, raw: bytes) -> int:
         """Serve a conversation in which calls of the recall tool are answered here.
 
-        The answer is held back until it is known whether it has such a call.
+        The answer is held back until it is known whether it has such a call. A model that does not
+        stop to call it gets the request as the client sent it.
         """
-        fitted = await self.fitted(offered, "")
-        for _ in range(recalls.rounds):
+        for said in range(recalls.rounds + 1):
+            fitted = await self.fitted(offered, "", aside=said > 0)
             async with self._accepted(fitted, readable=True) as (response, sent, read):
                 if response.status != 200:
                     return await self._answered(response, sent, read)
@@ -265,10 +266,7 @@ class _Exchange:
                 if more is None:
                     return await self._answered(response, sent, held)
             offered = more
-            fitted = await self.fitted(offered, "", aside=True)
-        # as before: the body has no content coding any more
-        async with self._accepted(fitted, readable=True) as (response, sent, read):
-            return await self._answered(response, sent, read)
+        return await self._sent_fitted(await self.fitted(raw, self.encoding, aside=True))
 
     def _asked(
         self, body: bytes | AsyncIterator[bytes] | None, *, changed: bool, readable: bool = False
