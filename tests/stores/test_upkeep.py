@@ -351,3 +351,5 @@ class TestCommands:
     def test_it_must_be_said_what_is_to_be_erased(self, url, capsys):
         assert main(["store", "erase", url]) == 2
         assert "give --thread or --tenant" in capsys.readouterr().err
+        assert main(["store", "erase", url, "--thread", "a", "--tenant", "b", "--yes"]) == 2
+        assert "these are two things; give --thread or --tenant" in capsys.readouterr().err

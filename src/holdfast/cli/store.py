@@ -133,7 +133,8 @@ def erase(
 ) -> None:
     """Erase everything of one thread or one tenant. This cannot be undone."""
     if (thread is None) == (tenant is None):
-        raise ConfigError("there is nothing to erase", advice="give --thread or --tenant")
+        problem = "there is nothing to erase" if tenant is None else "these are two things"
+        raise ConfigError(problem, advice="give --thread or --tenant")
     what = f"thread {thread!r}" if tenant is None else f"tenant {tenant!r}"
     if not yes:
         confirm(what)
