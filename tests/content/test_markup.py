@@ -132,3 +132,14 @@ def test_a_text_that_mentions_tags_is_not_markup(text):
 def test_any_depth_is_read(depth):
     deep = "<a>" * depth + "found it" + "</a>" * depth
     assert '"found' in shrunk(deep, 400, "where was it found?")
+
+
+def test_an_empty_first_cell_keeps_the_others_in_their_columns():
+    rows = "<tr><td></td><td>2</td></tr><tr><td>3</td><td></td></tr>"
+    page = f"<table><tr><th>a</th><th>b</th></tr>{rows}</table>"
+    assert Markup().read(page).pieces[0].text == "a | b\n| 2\n3"
+
+
+def test_a_numbered_list_begins_where_it_says():
+    page = "<body><ol start='5'><li>five</li><li>six</li></ol></body>"
+    assert Markup().read(page).pieces[0].text == "5. five\n6. six"

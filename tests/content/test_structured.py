@@ -543,3 +543,23 @@ def test_only_records_are_counted_as_such():
     gone = sum(int(number) for number in re.findall(r"… (\d+) record", told))
     assert shown
     assert shown + gone == 30
+
+
+def told_of(value: object) -> list[str]:
+    return [piece.text for piece in Json().read(json.dumps(value)).pieces]
+
+
+def test_what_has_other_keys_than_its_column_keeps_them():
+    done = [{"id": n, "did": {"created": True} if n % 3 else {"deleted": True}} for n in range(12)]
+    assert told_of(done)[1:3] == ["0, (deleted true)", "1"]
+
+
+def test_values_in_a_row_do_not_run_together():
+    streets = [{"id": f"r{n}", "of": ["New York", "Oslo"]} for n in range(9)]
+    assert told_of(streets)[1] == "r0, [New York, Oslo]"
+    prices = [{"name": f"Part {n}", "price": "1,250.00", "left": n} for n in range(9)]
+    assert told_of(prices)[1] == "Part 0, 1,250.00 0"
+
+
+def test_a_record_that_says_but_its_name_is_not_empty():
+    assert told_of({"failed": {"state": "failed"}}) == ["failed (state failed)"]

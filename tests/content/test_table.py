@@ -226,3 +226,10 @@ def test_rows_without_a_header_are_a_table_where_a_column_has_numbers():
 )
 def test_numbered_lines_and_words_with_commas_are_no_rows(text):
     assert not Table().recognises(text)
+
+
+def test_a_bar_behind_a_backslash_is_one_of_its_cell():
+    rows = "".join(f"| {n} | a \\| b | {n * 2} |\n" for n in range(9))
+    found = grid(f"| id | of | twice |\n|---|---|---|\n{rows}")
+    assert found is not None
+    assert found.cells[4] == ["3", "a \\| b", "6"]

@@ -112,3 +112,15 @@ def test_odd_texts_are_read_as_they_are_written(text):
     told = "".join(piece.text for piece in Yaml().read(text).pieces)
     assert len(told) <= 4 * len(text)
     assert text.strip()[-1] in told
+
+
+def test_a_key_of_several_words_is_a_key():
+    text = (
+        "age: 4\nhome town: Oslo\nnote: it goes\n  on here: so\nparts:\n  - list price: 5\n"
+        "    unit: kg\n"
+    )
+    told = [piece.text for piece in Yaml().read(text).pieces]
+    assert told == [
+        "age 4, home town: Oslo, note it goes on here: so, parts [(list price: 5, unit kg)]"
+    ]
+    assert "first name: Bob" in Yaml().read("first name: Bob\nage: 4\n").pieces[0].text

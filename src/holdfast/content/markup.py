@@ -261,7 +261,8 @@ class _Page:
         elif name == "tr":
             self._in_row = True
         elif name in {"ul", "ol"}:
-            numbers = (f"{number}. " for number in count(1))
+            first = re.fullmatch(r"-?\d{1,9}", token.named().get("start", ""))
+            numbers = (f"{number}. " for number in count(int(first[0]) if first else 1))
             self._lists.append(numbers if name == "ol" else repeat("- "))
         elif name not in _BLOCKS or name == "form":
             yield from self._inline(token, name)
@@ -337,5 +338,12 @@ def _texts(said: str) -> list[str]:
     """The text of a block: one line, or several if it is a long row of a table with line breaks."""
     parts = said.split(_BREAK_MARK) if len(said) > LONGEST else [said.replace(_BREAK_MARK, " ")]
     rows = (map(str.split, part.split(_CELL_MARK)) for part in parts)
-    lines = (_NAMELESS.sub("", " | ".join(map(" ".join, row)).strip(" |")) for row in rows)
+    # what stands before the first cell is none of the row, but an empty first cell is
+    lines = (_NAMELESS.sub("", _row(list(map(" ".join, row)))) for row in rows)
     return list(filter(None, lines))
+
+
+def _row(cells: list[str]) -> str:
+    """The cells of a row, without empty ones at its end, and without what stands before it."""
+    said = " | ".join(cells[1:] if len(cells) > 1 and not cells[0] else cells)
+    return said.rstrip(" |").removeprefix(" ")

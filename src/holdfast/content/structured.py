@@ -194,6 +194,7 @@ _MANY = 8  # records that are shown as rows; 4 kept less of JSON in the benchmar
 _UNCLEAR = re.compile(  # begins with one set, so that the search can skip to it
     r"[()\[\]\n, ](?:(?<![, ])|(?<=,)(?= )|(?<=\A )|(?<= )\Z)"
 )
+_COMMA_WITHIN = re.compile(r",\d")
 # entries of a map that are shown as rows; with 16 less was kept of recorded runs, where an entry
 # with its keys counts for more, and with 64 less of made-up maps
 _MANY_ENTRIES = 32
@@ -447,10 +448,11 @@ def _beside(cells: Sequence[str]) -> str:
     """The cells of a line, separated by a space or, if that is ambiguous, a comma."""
     text = cells[0]
     spaced = " " in text
+    is_tight = not any(map(_COMMA_WITHIN.search, cells))  # else a number seems to go on
     for cell in cells[1:]:
         before, spaced = spaced, " " in cell
         apart = (before or spaced) and not text.endswith(";")
-        between = " " if not apart else "," if cell[:1].isdigit() else ", "
+        between = " " if not apart else "," if is_tight and cell[:1].isdigit() else ", "
         text += between + cell
     return text
 
@@ -501,7 +503,7 @@ def _inline(value: Value, room: int, named: str = "", levels: int = _LEVELS) -> 
         text = _inline(child, room, key, levels - 1) if room > 0 and levels else None
         if text is None:
             return None
-        if not is_record or text != named:
+        if not is_record or text != named or len(value) == 1:
             room -= len(text)
             parts.append(_member(key, text) if is_record else text)
     opened, closed = "()" if is_record else "[]"
@@ -542,13 +544,16 @@ def _cells(record: Record, shape: Shape) -> Iterator[tuple[str, bool]]:
 
 
 def _bare(value: Value, kind: Column) -> str:
-    """The text of a cell; nested records show only values, since the columns have their keys."""
+    """The text of a cell; nested records show only values if the columns have their keys."""
     if type(value) is dict:
         if type(kind) is dict and is_of(value, kind):
             return _beside([cell for cell, _ in _cells(value, kind)] or ["{}"])
-        return " ".join(map(_scalar, value.values()))
+        return _inline(value, len(dump(value))) or dump(value)
     if type(value) is list:
-        return " ".join(map(_scalar, value)) or "[]"
+        items = list(map(_scalar, value))
+        if any(" " in item for item in items):
+            return _inline(value, len(dump(value))) or dump(value)
+        return " ".join(items) or "[]"
     return _scalar(value)
 
 

@@ -38,7 +38,7 @@ _SHORT = 60
 _DELIMITERS = "\t,;|"
 _RULE = re.compile(r"[\s|+\-=:─━═│┃┼╋┬┴├┤┌┐└┘╭╮╰╯╞╡╪┏┓┗┛┠┨┡┩╇╈]+")
 _STROKES = frozenset("-=─━═")
-_BARS = re.compile(r"[|│┃]")
+_BARS = re.compile(r"(?<!\\)[|│┃]")  # in Markdown one of a cell stands behind a backslash
 _FOOT = re.compile(
     r"\(?\d{1,12} rows?(?: (?:in set|returned|affected|selected))?(?: \([\d.]{1,9} sec\))?[).]?"
 )

@@ -14,6 +14,8 @@ from .structured import Pieces
 _ENTRY = re.compile(
     r"""(?:- +)*+(?P<key>[\w.$/@*<-][\w.$/@*<~+-]*|"[^"\n]*"|'[^'\n]*'):(?: |$)|- +\S|-$"""
 )
+_SPACED = re.compile(r"(?P<key>[^\W\d_][\w.()/ -]{0,80}):(?: |$)")
+"""A key of several words, where no text goes on."""
 _BREAK = re.compile(r"---(?: |$)|\.\.\.$|%YAML")
 _BLOCK = re.compile(r"[:-] +(?:[&!][\w./!-]{1,80} +){0,2}[|>][+-]?\d?(?: +#.*)?$")
 
@@ -107,7 +109,8 @@ def _documents(lines: Sequence[str]) -> Iterator[Value]:
             indent, bare = indent + len(bare) - len(rest), rest
             if len(around) > DEEPEST:
                 break
-        entry = _ENTRY.match(bare)
+        goes_on = bool(around[-1].text) and 2 * indent > around[-1].level
+        entry = _ENTRY.match(bare) or (None if goes_on else _SPACED.match(bare))
         if entry and entry["key"] is not None and len(around) <= DEEPEST:
             _close(around, 2 * indent)
             around.append(_Open(2 * indent, entry["key"].strip("\"'"), bare[entry.end() :].strip()))
