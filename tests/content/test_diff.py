@@ -97,3 +97,8 @@ def test_a_diff_between_the_samples_of_a_long_text_does_not_make_it_one():
     said = [f"Sentence {number} of a long talk about other things." for number in range(9_000)]
     said[300] = "diff --git a/src/job.py b/src/job.py"
     assert Diff().fit("\n".join(said)) == 0.0
+
+
+def test_both_modes_of_a_file_are_told():
+    text = "diff --git a/x b/x\nold mode 100644\nnew mode 100755\n"
+    assert Diff().read(text).pieces[0].text == "=== x (old mode 100644, new mode 100755)"

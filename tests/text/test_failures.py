@@ -19,6 +19,7 @@ COMMAND = f"check --all {' '.join(f'--part {n}' for n in range(30))}"
         '{"valido": false, "errores": [{"codigo": "VAL-031", "texto": "falta"}]}',
         '{"created": [], "failed": [{"line": "B-4627", "error": "receipt missing"}]}',
         "unknown command: 3dfx",
+        '{"status_code": 503, "body": ""}',
     ],
 )
 def test_a_failure_is_reported(text):

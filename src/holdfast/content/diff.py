@@ -14,9 +14,9 @@ _HUNK = re.compile(r"@@+ -\d+(?:,(\d+))? (?:-\d+(?:,\d+)? )*\+\d+(?:,(\d+))? @@+
 _HEAD = re.compile(
     r'diff --(?:git|cc|combined) "?(?:a/)?(?P<old>.{1,400}?)"?(?: "?b/(?P<new>.{1,400}?)"?)?$'
     r"|Index: (?P<index>.*)|(?:---|\+\+\+) \"?(?:[ab]/)?(?P<path>[^\t]*[^\t\"\s])"
-    r"|(?P<note>new file|deleted file|rename from .*|copy from .*|old mode \d+)"
+    r"|(?P<note>new file|deleted file|rename from .*|copy from .*|(?:old|new) mode \d+)"
     r"|(?P<binary>Binary|GIT binary)"
-    r"|index [0-9a-f]|new mode |(?:dis)?similarity index |(?:rename|copy) to |={20}|diff -"
+    r"|index [0-9a-f]|(?:dis)?similarity index |(?:rename|copy) to |={20}|diff -"
 )
 _MARKS = ("diff -", "Index: ", "--- ")  # a file begins with one of these
 

@@ -25,7 +25,7 @@ _EXIT = re.compile(
 )
 """How a shell's failure is told before or behind an output, in words or in a field."""
 _SUCCESS = frozenset("ok success succeeded successful".split())
-_REPORT = frozenset("status code result outcome message msg detail".split())
+_REPORT = frozenset("status status_code code result outcome message msg detail".split())
 """Fields of a JSON reply that say whether an act succeeded: in one word, and in a text."""
 _COUNTED = re.compile(r"\w+[\"']?[ \t]*[:=]?[ \t]*\d[\d.,]*(?!\w)")
 """A word with a number behind it."""

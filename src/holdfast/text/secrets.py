@@ -138,10 +138,13 @@ _COMMAND = re.compile(
     r"|\bcurl\b[^\n|;]{0,300}? (?:-u ?|--(?:proxy-)?user[ =])[\"']?[^\s:\"'$]{1,100}:"
     # in a .netrc file
     r"|\b(?:machine\s{1,9}\S{1,100}|default)\s{1,9}login\s{1,9}\S{1,100}\s{1,9}password\s{1,9}"
+    r"|\b(?i:identified\s{1,9}(?:with\s{1,9}\S{1,60}\s{1,9})?by"
+    r"|(?:user|role)\b[^\n;]{0,200}?\spassword)\s{1,9}(?=')"  # in SQL
     r")[\"']?)"
     r"([^\s\"'$<{][^\s\"']{3,300})"
 )
 _COMMANDS = ("mysql", "mariadb", "sshpass", "redis-cli", "curl", "login")
+_COMMANDS += ("IDENTIFIED ", "identified ", "PASSWORD '", "password '")
 """Words at the start of the pattern: searching for words is much faster than trying it."""
 _COOKIES = re.compile(rf"ookie2?{_QUOTE}?:\s{{0,3}}{_QUOTE}?([^\n\"'\\]{{1,4000}})")
 _COOKIE = re.compile(r"=([^;,\s]{16,4000})")
@@ -157,6 +160,18 @@ _PLACEHOLDER = re.compile(
     r"|token)",
     re.IGNORECASE | re.DOTALL,
 )
+_REFERENCE = re.compile(
+    r"(?:self|this|process|settings|config|cfg|conf|args|opts|options|env|req|request|params|props"
+    r"|secrets|vars?|ctx|context|values|body|form)(?:\??\.[a-z_$][\w$]*)+"
+    r"|(?:[a-z_$][\w$]*\??\.)+[a-z_$]{0,40}(?:pass|pwd|secret|credential)[a-z_$]{0,40}\d?"
+    r"|!(?:ref|sub|getatt|importvalue|vault|secret|env\w{0,9})",
+    re.IGNORECASE,
+)
+"""What names a place of a password, in code or a file: ``settings.DB_PASSWORD``."""
+_FOLDER = re.compile(r"[~.]{0,2}/.*", re.DOTALL)
+"""What ``PWD`` holds in an environment."""
+_SIGNED = re.compile(r"[\w!@#$%^&*()+=-]+")  # the letters of Django's keys
+_FEWEST_SIGNS = 3  # different ones in such a key; a query has two
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 # characters by which a random key is told from a name; with half of it a name of the tests is
 # masked, and with double three of their secrets are not
@@ -316,13 +331,19 @@ def _is_secret(name: str, value: str, *, quoted: bool) -> bool:
         return False
     if name.lower().startswith(("pass", "pw")):
         plain = value.isalpha() and not quoted and not name.rstrip().endswith("=")
-        return len(value) >= 4 and not plain and " " not in value
+        names_it = (not quoted and _REFERENCE.fullmatch(value)) or (
+            name.lower().startswith("pwd") and _FOLDER.match(value)
+        )
+        return len(value) >= 4 and not plain and not names_it and " " not in value
     if (
         len(value) < _SHORTEST
         or " " in value
         or (_UUID.fullmatch(value) and name.startswith("token"))  # as that of a page may be
     ):
         return False
+    is_signed = len(value) >= _LONG and _SIGNED.fullmatch(value)
+    if is_signed and len({*value}.intersection("!@#$%^&*()+=")) >= _FEWEST_SIGNS:
+        return _is_varied(value)
     return _is_random(value) or any(
         _MIXED.fullmatch(run) and not _CAMEL.fullmatch(run) for run in _RUN.findall(value)
     )
@@ -333,6 +354,10 @@ def _is_random(value: str) -> bool:
     run = max(_LONG_RUN.findall(value), key=len, default="")
     if not run or run.isalpha() or run.isdigit():
         return False
+    return _is_varied(value)
+
+
+def _is_varied(value: str) -> bool:
     sample = value[:200]
     shares = [times / len(sample) for times in Counter(sample).values()]
     return -sum(share * math.log2(share) for share in shares) >= _LEAST_ENTROPY
