@@ -143,3 +143,20 @@ def test_an_empty_first_cell_keeps_the_others_in_their_columns():
 def test_a_numbered_list_begins_where_it_says():
     page = "<body><ol start='5'><li>five</li><li>six</li></ol></body>"
     assert Markup().read(page).pieces[0].text == "5. five\n6. six"
+
+
+def test_cells_that_span_rows_and_columns_take_their_places():
+    page = (
+        "<table><tr><th>year</th><th>name</th><th>n</th></tr>"
+        "<tr><td rowspan=2>2019</td><td>A</td><td>1</td></tr><tr><td>B</td><td>2</td></tr>"
+        "<tr><td colspan=2>Total</td><td rowspan=2>3</td></tr><tr><td>C</td><td>D</td></tr>"
+        "<tr><td>E</td><td>F</td><td>5</td></tr></table>"
+    )
+    told = Markup().read(page).pieces[0].text
+    assert told == "year | name | n\n2019 | A | 1\n| B | 2\nTotal |  | 3\nC | D\nE | F | 5"
+
+
+def test_what_is_struck_out_is_told_as_such():
+    page = "<div><p>It costs <del>100</del> 80, <s>sold out</s> in stock</p></div>"
+    told = Markup().read(page).pieces[0].text
+    assert told == "It costs ~~100~~ 80, ~~sold out~~ in stock"

@@ -211,6 +211,9 @@ _BLOCKS = frozenset(
 _HIDDEN = frozenset("svg template iframe object audio video canvas math datalist".split())
 _META = frozenset("description author og:title og:description article:published_time date".split())
 _FIELDS = "type name id value placeholder required checked disabled".split()
+_STRUCK = {"del", "s", "strike"}
+"""What no longer holds, which Markdown writes between ``~~``."""
+_WIDEST = 60  # rows and columns that a cell may span, so that no page makes more cells than it has
 _CELL_MARK, _BREAK_MARK = "\ufdd0", "\ufdd1"  # no character of any text
 
 
@@ -223,6 +226,8 @@ class _Page:
         self._links: list[tuple[str, int]] = []
         self._lists: list[Iterator[str]] = []  # what is before the items of each open list
         self._in_row = False
+        self._columns = -1, 0  # where the last cell began, and the next one after it
+        self._rows_left: dict[int, int] = {}  # of the cells above that go on, by column
         self._preformatted = 0
         self._hidden = ""  # the element whose content is skipped
         self._hidden_depth = 0
@@ -246,7 +251,7 @@ class _Page:
 
     def _open(self, token: Token, name: str) -> Iterator[str]:
         if name in {"td", "th"}:
-            self._words.append(_CELL_MARK)
+            self._words.append(_CELL_MARK * self._cell(token))
             return
         if name in {*_PREFIXES, "li", "pre", "form", "tr", "table", "ul", "ol"} or (
             name in _BLOCKS and not self._in_row  # inside a table row it does not end the line
@@ -259,7 +264,10 @@ class _Page:
         elif name == "pre":
             self._preformatted += 1
         elif name == "tr":
-            self._in_row = True
+            self._below(self._columns[1], _WIDEST)  # what the row before did not reach
+            self._in_row, self._columns = True, (-1, 0)
+        elif name == "table":
+            self._rows_left = {}
         elif name in {"ul", "ol"}:
             first = re.fullmatch(r"-?\d{1,9}", token.named().get("start", ""))
             numbers = (f"{number}. " for number in count(int(first[0]) if first else 1))
@@ -268,6 +276,23 @@ class _Page:
             yield from self._inline(token, name)
         if name in _BLOCKS:
             self._words.append(_BREAK_MARK)
+
+    def _cell(self, token: Token) -> int:
+        """By how many columns a cell comes behind the beginning of the one before."""
+        named = token.named() if token.attributes else {}
+        wide, high = (_spanned(named.get(key, "")) for key in ("colspan", "rowspan"))
+        before, at = self._columns
+        at = self._below(at, at + _WIDEST)
+        self._rows_left |= dict.fromkeys(range(at, at + wide), high - 1)
+        self._columns = at, at + wide
+        return at - before
+
+    def _below(self, at: int, end: int) -> int:
+        """The first of these columns that no cell above has, each of which has a row less left."""
+        while at < end and self._rows_left.get(at, 0) > 0:
+            self._rows_left[at] -= 1
+            at += 1
+        return at
 
     def _close(self, name: str) -> Iterator[str]:
         if name == "a" and self._links:
@@ -278,6 +303,8 @@ class _Page:
                 self._words.append(f" ({address[:LONGEST]})")
         elif name in {"select", "button"}:
             self._words.append("]")
+        elif name in _STRUCK:
+            self._words.append("~~")
         elif name in {*_PREFIXES, "li", "pre"}:
             yield from self._flush()
             self._prefix = ""
@@ -303,6 +330,8 @@ class _Page:
             self._words.append(f" [{name}{shown}] ")
         elif name in {"select", "button"}:
             self._words.append(f" [{name}{shown}: ")
+        elif name in _STRUCK:
+            self._words.append("~~")
         elif name == "option":
             self._words.append(" · ")
         elif name == "form":
@@ -332,6 +361,10 @@ class _Page:
                 prefix = ""
         if not said.strip() or not texts:
             self._prefix = prefix
+
+
+def _spanned(number: str) -> int:
+    return min(max(int(number), 1), _WIDEST) if re.fullmatch("[0-9]{1,9}", number) else 1
 
 
 def _texts(said: str) -> list[str]:
