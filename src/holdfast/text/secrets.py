@@ -143,8 +143,10 @@ _COMMAND = re.compile(
     r")[\"']?)"
     r"([^\s\"'$<{][^\s\"']{3,300})"
 )
-_COMMANDS = ("mysql", "mariadb", "sshpass", "redis-cli", "curl", "login")
-_COMMANDS += ("IDENTIFIED ", "identified ", "PASSWORD '", "password '")
+_COMMANDS = (
+    *("mysql", "mariadb", "sshpass", "redis-cli", "curl", "login"),
+    *("IDENTIFIED ", "identified ", "PASSWORD '", "password '"),
+)
 """Words at the start of the pattern: searching for words is much faster than trying it."""
 _COOKIES = re.compile(rf"ookie2?{_QUOTE}?:\s{{0,3}}{_QUOTE}?([^\n\"'\\]{{1,4000}})")
 _COOKIE = re.compile(r"=([^;,\s]{16,4000})")
