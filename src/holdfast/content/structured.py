@@ -548,6 +548,8 @@ def _bare(value: Value, kind: Column) -> str:
     if type(value) is dict:
         if type(kind) is dict and is_of(value, kind):
             return _beside([cell for cell, _ in _cells(value, kind)] or ["{}"])
+        if value and all(isinstance(each, str) for each in value.values()):
+            return " ".join(map(_scalar, value.values()))  # texts say what they are
         return _inline(value, len(dump(value))) or dump(value)
     if type(value) is list:
         items = list(map(_scalar, value))
