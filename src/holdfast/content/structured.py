@@ -194,7 +194,6 @@ _MANY = 8  # records that are shown as rows; 4 kept less of JSON in the benchmar
 _UNCLEAR = re.compile(  # begins with one set, so that the search can skip to it
     r"[()\[\]\n, ](?:(?<![, ])|(?<=,)(?= )|(?<=\A )|(?<= )\Z)"
 )
-_COMMA_WITHIN = re.compile(r",\d")
 # entries of a map that are shown as rows; with 16 less was kept of recorded runs, where an entry
 # with its keys counts for more, and with 64 less of made-up maps
 _MANY_ENTRIES = 32
@@ -448,7 +447,8 @@ def _beside(cells: Sequence[str]) -> str:
     """The cells of a line, separated by a space or, if that is ambiguous, a comma."""
     text = cells[0]
     spaced = " " in text
-    is_tight = not any(map(_COMMA_WITHIN.search, cells))  # else a number seems to go on
+    behind = chain.from_iterable(cell.split(",")[1:] for cell in cells)
+    is_tight = not any(part[:1].isdigit() for part in behind)  # else a number seems to go on
     for cell in cells[1:]:
         before, spaced = spaced, " " in cell
         apart = (before or spaced) and not text.endswith(";")

@@ -252,7 +252,6 @@ finder = in_any_script(
     r"\u00c0-\uffff",
 )
 _QUOTED = re.compile(r"[`\"'“]([^`\"'“”\n]{2,80})[`\"'”]")
-_DIGITS = re.compile(r"[0-9]")
 STOP = frozenset(
     "a an the of in on at to for and or is was were are be been it its that this with "
     "by from as his her their "
@@ -300,10 +299,10 @@ def shape(thing: str) -> Shape:
         return "word"
     if "/" in thing:
         return "path"
-    digits, size = len(_DIGITS.findall(thing)), len(thing)
-    if digits == size:
-        return "small_number" if digits < _FEW_DIGITS else "number"
-    if digits >= _DIGITS_OF_AN_ID * size:
+    of_digits, size = sum(map(thing.count, digits)), len(thing)
+    if of_digits == size:
+        return "small_number" if size < _FEW_DIGITS else "number"
+    if of_digits >= _DIGITS_OF_AN_ID * size:
         return "id"
     if thing[0].isupper() and thing.isalpha() and thing[1:].islower():
         return "capitalised"

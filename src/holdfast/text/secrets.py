@@ -170,9 +170,8 @@ _REFERENCE = re.compile(
     re.IGNORECASE,
 )
 """What names a place of a password, in code or a file: ``settings.DB_PASSWORD``."""
-_FOLDER = re.compile(r"[~.]{0,2}/.*", re.DOTALL)
-"""What ``PWD`` holds in an environment."""
-_SIGNED = re.compile(r"[\w!@#$%^&*()+=-]+")  # the letters of Django's keys
+_SIGNS = frozenset("!@#$%^&*()+=")
+"""Those of Django's keys, beside letters, digits, dashes and underscores."""
 _FEWEST_SIGNS = 3  # different ones in such a key; a query has two
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 # characters by which a random key is told from a name; with half of it a name of the tests is
@@ -333,9 +332,8 @@ def _is_secret(name: str, value: str, *, quoted: bool) -> bool:
         return False
     if name.lower().startswith(("pass", "pw")):
         plain = value.isalpha() and not quoted and not name.rstrip().endswith("=")
-        names_it = (not quoted and _REFERENCE.fullmatch(value)) or (
-            name.lower().startswith("pwd") and _FOLDER.match(value)
-        )
+        is_folder = name.lower().startswith("pwd") and value.lstrip("~.").startswith("/")
+        names_it = is_folder or (not quoted and _REFERENCE.fullmatch(value))
         return len(value) >= 4 and not plain and not names_it and " " not in value
     if (
         len(value) < _SHORTEST
@@ -343,8 +341,8 @@ def _is_secret(name: str, value: str, *, quoted: bool) -> bool:
         or (_UUID.fullmatch(value) and name.startswith("token"))  # as that of a page may be
     ):
         return False
-    is_signed = len(value) >= _LONG and _SIGNED.fullmatch(value)
-    if is_signed and len({*value}.intersection("!@#$%^&*()+=")) >= _FEWEST_SIGNS:
+    signs = {sign for sign in value if not sign.isalnum()}.difference("-_")
+    if len(value) >= _LONG and signs <= _SIGNS and len(signs) >= _FEWEST_SIGNS:
         return _is_varied(value)
     return _is_random(value) or any(
         _MIXED.fullmatch(run) and not _CAMEL.fullmatch(run) for run in _RUN.findall(value)
