@@ -13,6 +13,7 @@ from holdfast.stores.artifacts import ArtifactStore
 from holdfast.stores.encrypt import EncryptedStore
 from holdfast.stores.in_process import InProcessStore
 from holdfast.stores.key_logs import LogsOverKeys
+from holdfast.stores.objects import ObjectStore
 from holdfast.stores.protocols import Line
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.stores.wrappers import PrefixStore
@@ -267,8 +268,7 @@ def test_erasing_tells_what_may_be_left_elsewhere(wrapped, tmp_path):
 
 
 def test_what_remains_is_told_through_logs_over_keys(tmp_path):
-    objects = pytest.importorskip("holdfast.stores.objects")
-    bucket = objects.ObjectStore.in_folder(tmp_path)
+    bucket = ObjectStore.in_folder(tmp_path)
     gone = upkeep.erase_thread(LogsOverKeys.over(bucket), "thread: 1")
     assert gone.leftovers == bucket.leftovers
 

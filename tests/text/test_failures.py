@@ -20,6 +20,7 @@ COMMAND = f"check --all {' '.join(f'--part {n}' for n in range(30))}"
         '{"created": [], "failed": [{"line": "B-4627", "error": "receipt missing"}]}',
         "unknown command: 3dfx",
         '{"status_code": 503, "body": ""}',
+        '{"result_code": "FAILED"}',
     ],
 )
 def test_a_failure_is_reported(text):

@@ -223,6 +223,10 @@ def shown(media: Media) -> Written:
     return {"type": "file", "file": {field: address}}
 
 
+_SOUNDS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}
+"""The formats of sound that Chat Completions accept, by their types."""
+
+
 def _in_chat(media: Media) -> Written:
     """The medium as a part that OpenAI accepts; its JSON as text if there is none."""
     kind, data = data_of(media)
@@ -240,10 +244,6 @@ def _file_name(kind: str, data: str) -> Written:
     """The name without which OpenAI accepts no data of a file."""
     ending = guess_extension(kind) or ""
     return {"filename": f"document{ending}"} if data else {}
-
-
-_SOUNDS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}
-"""The formats of sound that Chat Completions accept, by their types."""
 
 
 # Responses

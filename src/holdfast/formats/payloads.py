@@ -237,6 +237,10 @@ def is_address(source: str) -> bool:
     return source.startswith(("http://", "https://"))
 
 
+_STANDARD = str.maketrans("-_", "+/")
+"""From the base64 for URLs, which Google's package writes, to the one that every vendor reads."""
+
+
 def data_of(media: Media) -> tuple[str, str]:
     """The type and the base64 data of a medium; no data if it is an address or a file id."""
     kind, data = media.media_type, media.source
@@ -246,10 +250,6 @@ def data_of(media: Media) -> tuple[str, str]:
         data = ""
     kind = "image/jpeg" if kind == "image/jpg" else kind  # the only name that vendors accept
     return kind, data.translate(_STANDARD)
-
-
-_STANDARD = str.maketrans("-_", "+/")
-"""From the base64 for URLs, which Google's package writes, to the one that every vendor reads."""
 
 
 def refuse(value: object, place: str, advice: str) -> NoReturn:

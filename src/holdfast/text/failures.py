@@ -7,7 +7,7 @@ from contextlib import suppress
 from .importance import FAILURE, TROUBLE, alarm
 from .json_values import Value, dump, parse
 from .memo import Memo
-from .words import unwrapped
+from .words import unwrapped, words
 
 # characters; a longer output says more than that the act failed. Half and double kept as much of
 # recorded runs
@@ -25,8 +25,8 @@ _EXIT = re.compile(
 )
 """How a shell's failure is told before or behind an output, in words or in a field."""
 _SUCCESS = frozenset("ok success succeeded successful".split())
-_REPORT = frozenset("status status_code code result outcome message msg detail".split())
-"""Fields of a JSON reply that say whether an act succeeded: in one word, and in a text."""
+_REPORT = frozenset("status code result outcome message msg detail".split())
+"""Words of the fields of a JSON reply that say in a text or a code whether an act succeeded."""
 _COUNTED = re.compile(r"\w+[\"']?[ \t]*[:=]?[ \t]*\d[\d.,]*(?!\w)")
 """A word with a number behind it."""
 _OF_A_FILE = re.compile(r"\S*\d+[:→|-]")
@@ -88,6 +88,11 @@ def _tells_failure(line: str) -> bool:
     return trouble >= FAILURE or min(trouble, alarm(_COUNTED.sub("", line))) >= TROUBLE
 
 
+def _is_of_report(name: str) -> bool:
+    said = words(name)
+    return bool(said) and _REPORT.issuperset(said)
+
+
 def _denies(reply: Mapping[str, Value]) -> bool:
     """Whether a reply says that the act did not succeed.
 
@@ -98,7 +103,7 @@ def _denies(reply: Mapping[str, Value]) -> bool:
     flags = [value for name, value in reply.items() if name.lower() in _SUCCESS]
     if False in flags:
         return True
-    named = [] if flags else [name for name in reply if name.lower() in _REPORT]
+    named = [] if flags else list(filter(_is_of_report, reply))
     named += [name for name, said in reply.items() if said and alarm(f'"{name}"') >= FAILURE]
     if any(isinstance(said, list) and said for name, said in reply.items() if name not in named):
         named = [name for name in named if not isinstance(reply[name], list)]
