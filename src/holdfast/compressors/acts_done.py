@@ -29,7 +29,7 @@ def done_again(events: Events, tellings: Sequence[Telling]) -> dict[int, int]:
     for number, event in reversed([*enumerate(events)]):
         if event.function != "act":
             continue
-        names, ids = tellings[number].done, tellings[number].ids
+        names, ids = tellings[number].done, frozenset(tellings[number].ids)
         keys = (event.by, names), (event.by, ids)
         for last in filter(None, map(newest.get, keys)):
             others = tellings[last].done
@@ -93,16 +93,16 @@ def turns(
         name: number
         for number, act in reversed(acts)
         if act.tells
-        for name in act.ids.intersection(act.tells[0])
+        for name in {*act.ids}.intersection(act.tells[0])
     }
     worth: dict[tuple[int, int], float] = {}
     for number, (event, telling) in enumerate(zip(events, tellings, strict=True)):
         done = {name for name in taken.keys() & telling.ids if taken[name] > number}
         if event.function != "outcome" or not done:
             continue
-        listings = defaultdict[Look, list[tuple[int, str]]](list)
+        listings, ids = defaultdict[Look, list[tuple[int, str]]](list), {*telling.ids}
         for at, names in zip(telling.numbers, telling.tells, strict=True):
-            if names and names[0] in telling.ids:
+            if names and names[0] in ids:
                 listings[look(names[0])].append((at, names[0]))
         for rows in listings.values():
             if len(rows) < _LISTING or done.isdisjoint(name for _, name in rows):

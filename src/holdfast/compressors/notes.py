@@ -78,8 +78,9 @@ def _telling(key: tuple[Function, str, str, Shortlist, bool]) -> Telling:
     else:
         is_returned = function in ("outcome", "material")
         reading = (is_returned and taken_apart(text)) or passages(text, said=name == "user")
-    numbers = shortlist(reading.pieces, *limits)
-    pieces = tuple([reading.pieces[number] for number in numbers])
+    numbers, pieces = shortlist(reading.pieces, *limits), reading.pieces
+    if len(numbers) < len(pieces):
+        pieces = tuple([pieces[number] for number in numbers])
     named = tuple([things(piece.names) for piece in pieces])
     return Telling(text, reading, numbers, pieces, named, is_act)
 
@@ -104,7 +105,7 @@ def uses_of(events: Events, tellings: Sequence[Telling]) -> dict[str, Use]:
                 use.by_agent += 1
                 use.last_by_agent = now
                 use.acts += is_act
-        for thing in telling.quoted & uses.keys():
+        for thing in uses.keys() & telling.quoted:
             uses[thing].is_quoted = True
     _note_what_is_next(events, tellings, uses)
     return uses
@@ -123,7 +124,7 @@ def _note_what_is_next(
     opened = {
         thing: now
         for now, told in reversed(acts)
-        for thing in told.ids.intersection(told.tells[0])
+        for thing in {*told.ids}.intersection(told.tells[0])
         if uses[thing].first < now
     }
     for number, (event, telling) in both:

@@ -273,8 +273,8 @@ class Stays:
         These have the share ``recent`` of the room, more if a user's newest message may ask about
         them, and as much as leaves notes the share ``told`` of what they can tell.
         """
-        turns, messages = self.transcript.turns[-2:], self.transcript.messages
-        asked = turns[0].start if self._user_speaks_last else len(messages)
+        turns = self.transcript.turns[-2:]
+        asked = turns[0].start if self._user_speaks_last else len(self.transcript)
         staying, before = set(self._kept), self.before_users_newest
         if sum(map(self._least, before)) <= self.task_room:
             staying.update(before)
@@ -283,7 +283,7 @@ class Stays:
         for unit in reversed(self.transcript.units):
             others = set(unit) - staying
             spent += sum(map(self._least, others))
-            rest -= sum(min(self.meter.words(messages[i]), self._least(i)) for i in others)
+            rest -= sum(min(self._words[i], self._least(i)) for i in others)
             share = max(self.knobs.recent, _NEAR) if unit.start >= asked else self.knobs.recent
             is_far = spent > self.room * share and spent + self.knobs.told * rest > room
             if others and (is_far or not self._notes.keys().isdisjoint(unit)):
@@ -295,7 +295,7 @@ class Stays:
         """The newest messages of users with media that leave notes the share ``told``."""
         room, found = self._beside(staying) - self.knobs.told * self._rest(staying), set[int]()
         for i in sorted(set(self.transcript.user_positions).difference(staying), reverse=True):
-            media = self.sizes[i] - self.meter.words(self.transcript.messages[i])
+            media = self.sizes[i] - self._words[i]
             unit = unit_of(self.transcript, i)  # the results beside them need their calls
             if media and self._size(unit) <= room:
                 found.update(unit)
@@ -308,8 +308,12 @@ class Stays:
 
     def _rest(self, staying: Collection[int]) -> int:
         """The tokens of what notes can tell of all others."""
-        messages = enumerate(self.transcript.messages)
-        return sum(self.meter.words(message) for i, message in messages if i not in staying)
+        return sum(tokens for i, tokens in enumerate(self._words) if i not in staying)
+
+    @cached_property
+    def _words(self) -> list[int]:
+        """The tokens of each message without its media."""
+        return list(map(self.meter.words, self.transcript.messages))
 
     def _size(self, unit: range) -> int:
         return sum(self.sizes[i] for i in unit)

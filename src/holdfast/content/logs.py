@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 from holdfast.kernel.forks import cached_property
 from holdfast.text.importance import TROUBLE, alarm
-from holdfast.text.memo import Memo
 from holdfast.text.pieces import LONGEST, Piece, Reading, clauses
 from holdfast.text.visible import amount
 
@@ -453,8 +452,7 @@ def _shared(values: Sequence[str]) -> str:
     return start
 
 
-_LAID_OUT = Memo(Layout)
-"""By text, since a log is recognised before it is read."""
+_laid_out = lru_cache(maxsize=1)(Layout)  # since a text is recognised before it is read
 
 
 class Log(LossyKind):
@@ -472,7 +470,7 @@ class Log(LossyKind):
 
         It is 0 if too few of the lines that are not indented do: indented ones continue others.
         """
-        layout = _LAID_OUT[sampled(text)]
+        layout = _laid_out(sampled(text))
         begins = {"time", "level"}.intersection(layout.names[:5])
         component = "tag" in layout.names[:1] or layout.names[1:] == ["bar"]
         if not begins and not component:
@@ -508,7 +506,7 @@ def events_in(
     ``whole`` are the lines with what stands beside the words by which they are compared, and
     ``always`` is what stands beside all of them. None if most lines have a kind of their own.
     """
-    layout = _LAID_OUT[text]
+    layout = _laid_out(text) if sampled(text) is text else Layout(text)
     lines, kinds = layout.lines, _kinds(layout)
     if len(kinds) > _ALONE * sum(map(bool, map(str.strip, lines))):
         return None

@@ -32,6 +32,7 @@ _COUNTED = re.compile(r"\w+[\"']?[ \t]*[:=]?[ \t]*\d[\d.,]*(?!\w)")
 _OF_A_FILE = re.compile(r"\S*\d+[:→|-]")
 
 
+@Memo  # since a conversation is read again at each step
 def reports_failure(text: str) -> bool:
     """Whether an output ends with an error, or begins with a report of failure.
 
@@ -64,7 +65,6 @@ def _ends_with_error(text: str) -> bool:
     )
 
 
-@Memo  # since a conversation is read again at each step
 def _begins_with_failure(text: str) -> bool:
     """Whether an output begins with a report of failure.
 

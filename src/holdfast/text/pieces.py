@@ -351,7 +351,7 @@ def look(thing: str) -> Look:
 class Telling:
     """What the pieces of a text tell; what few callers ask for is found when they do.
 
-    Tuples of texts and numbers cost the garbage collector nothing.
+    Tuples and dictionaries of texts and numbers cost the garbage collector nothing.
     """
 
     text: str
@@ -406,7 +406,7 @@ class Telling:
     @cached_property
     def names(self) -> Mapping[str, int]:
         """The number of pieces that have each name."""
-        return Counter(chain.from_iterable(self.named))
+        return dict(Counter(chain.from_iterable(self.named)))
 
     @cached_property
     def done(self) -> frozenset[str]:
@@ -416,9 +416,9 @@ class Telling:
         return frozenset(chain.from_iterable(told or self.named))
 
     @cached_property
-    def ids(self) -> frozenset[str]:
+    def ids(self) -> tuple[str, ...]:
         """The names that are no plain words."""
-        return frozenset(name for name in self.names if shape(name) not in WORDS)
+        return tuple([name for name in self.names if shape(name) not in WORDS])
 
     @cached_property
     def crowd(self) -> int:
@@ -426,9 +426,9 @@ class Telling:
         return len(frozenset(self.names).union(*[piece.labels for piece in self.pieces]))
 
     @cached_property
-    def quoted(self) -> frozenset[str]:
+    def quoted(self) -> tuple[str, ...]:
         """The things between quotation marks."""
-        return frozenset(() if self.is_act else quoted(self.text))
+        return () if self.is_act else tuple(quoted(self.text))
 
 
 def places_in(numbers: Numbers, under: Iterable[int]) -> list[int]:
