@@ -25,5 +25,6 @@ LARGE = {
     "fences": "```\n" * 60_000,
     "lines of base64": ("A1b2" * 16 + "\n") * 4_000,
     "data urls": "data:a/b;a=b" * 25_000,
+    "removed lines": "- a\n" * 75_000,
     "backslashes": "\\" * 300_000,
 }

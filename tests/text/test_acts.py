@@ -5,6 +5,7 @@ import json
 import pytest
 
 from holdfast.text.acts import calls_in, pieces_of_act
+from tests.text.adversarial import LARGE
 
 
 def test_calls_within_one_element_are_several():
@@ -61,3 +62,9 @@ def test_an_argument_that_is_a_sentence_is_told_apart():
 def test_an_argument_of_line_breaks_alone_is_not_said_by_what_follows():
     (piece,) = pieces_of_act("write", json.dumps({"path": "a.txt", "content": "\n"}))
     assert piece.text.strip() == "write path: a.txt, content:"
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_a_long_argument_is_told_in_short_time(name):
+    first, *_ = pieces_of_act("write", json.dumps({"path": "a.txt", "content": LARGE[name]}))
+    assert first.text.startswith("write path: a.txt")

@@ -115,8 +115,8 @@ _WORD = re.compile(r"[^\W\d_]{2}")  # times and units have single letters
 # share of the different words of an argument, if the next one has them too; half and double kept
 # as much of recorded runs
 _REPLACED = 0.5
-# the lines of a patch that the added lines below them replace
-_REMOVED = re.compile(r"^(?:-(?!--).*\n)+(?=\+)", re.MULTILINE)
+# removed lines of a patch, and the sign of added ones below, which replace them
+_REMOVED = re.compile(r"^(?:-(?!--).*\n)++(\+)?", re.MULTILINE)
 
 
 def pieces_of_act(name: str, text: str, *, alike: bool = False) -> Iterator[Piece]:
@@ -148,7 +148,7 @@ def _call(name: str, fields: Sequence[tuple[str, str]], alike: bool) -> Iterator
         piece if place else piece._replace(text=_labelled(key, piece.text))
         for key, value in fields
         if not _is_brief(value)
-        for place, piece in enumerate(passages(_REMOVED.sub(f"{GAP}\n", value)).pieces)
+        for place, piece in enumerate(passages(_REMOVED.sub(_replaced, value)).pieces)
     ]
     if long and not any(_WORD.search(value) for _, value in brief):
         short.insert(0, long.pop(0).text)
@@ -163,6 +163,10 @@ def _call(name: str, fields: Sequence[tuple[str, str]], alike: bool) -> Iterator
     yield from long
     for key, value in thoughts:
         yield Piece(_labelled(key, value), 0)
+
+
+def _replaced(removed: re.Match[str]) -> str:
+    return f"{GAP}\n+" if removed[1] else removed[0]
 
 
 def _is_brief(value: str) -> bool:
