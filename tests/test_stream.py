@@ -1413,3 +1413,11 @@ def test_words_of_a_user_are_cut_after_sentences_and_those_of_others_after_claus
 
     assert rule in pieces("user")
     assert rule not in pieces("assistant")
+
+
+def test_notes_tell_what_stands_in_colours_without_them():
+    said = "FAILED tests/test_pay.py of src"
+    coloured = "\x1b[31mFAILED\x1b[0m tests/\x1b[1mtest_pay.py\x1b[0m of \x1b[34msrc\x1b[m"
+    told = [telling_of(StreamEvent("outcome", "tool", text, 0, 0)) for text in (said, coloured)]
+    assert told[0].pieces == told[1].pieces
+    assert told[0].named == told[1].named

@@ -21,6 +21,7 @@ COMMAND = f"check --all {' '.join(f'--part {n}' for n in range(30))}"
         "unknown command: 3dfx",
         '{"status_code": 503, "body": ""}',
         '{"result_code": "FAILED"}',
+        "\x1b[31mFAILED\x1b[0m part 7",
     ],
 )
 def test_a_failure_is_reported(text):

@@ -40,6 +40,7 @@ from holdfast.text.pieces import (
     shape,
     things,
 )
+from holdfast.text.visible import uncoloured
 
 from . import acts_done
 from .summaries import Told, lines_of, under_their_acts
@@ -72,6 +73,7 @@ def telling_of(event: StreamEvent, limits: Shortlist = _WHOLE, *, alike: bool = 
 @Memo
 def _telling(key: tuple[Function, str, str, Shortlist, bool]) -> Telling:
     function, name, text, limits, alike = key
+    text = uncoloured(text)
     is_act = function == "act"
     if is_act:
         reading = Reading(tuple(pieces_of_act(name, text, alike=alike)), 1)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from holdfast.kernel.forks import cached_property
 from holdfast.text.importance import TROUBLE, alarm
 from holdfast.text.pieces import LONGEST, Piece, Reading, clauses
-from holdfast.text.visible import amount
+from holdfast.text.visible import amount, uncoloured
 
 from .lossy import FEWEST, MOSTLY, SAMPLE, Lines, LossyKind, mostly, sampled
 
@@ -56,7 +56,6 @@ _MORE = "…"
 _ENDS = frozenset({"time", "level", "tag", "bar"})
 """Classes of the columns with which a head may end."""
 
-_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+")
 _FIELD = re.compile(r"\[[^\]\n]{0,160}\][^\s|]*|[^\s|]+|\|")
 _GLUED = re.compile(r"^(?:\S+ )?\S*\d[;,]\S+", re.MULTILINE)
@@ -180,7 +179,7 @@ class Layout:
 
     def __init__(self, text: str) -> None:
         text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-        text = _UNPRINTABLE.sub("\ufffd", _COLOUR.sub("", text))
+        text = _UNPRINTABLE.sub("\ufffd", uncoloured(text))
         self.whole = text.removesuffix("\n").split("\n")
         """The lines without byte-order mark, carriage returns and colours."""
         text = _GLUED.sub(lambda found: _DELIMITER.sub(r"\g<0> ", found[0]), text)

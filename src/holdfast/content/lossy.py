@@ -14,6 +14,7 @@ from holdfast.text.memo import Memo
 from holdfast.text.opaque import elide
 from holdfast.text.pieces import LONGEST, Piece, Reading, clauses, passages, writer
 from holdfast.text.sentences import is_of_lines, sentences
+from holdfast.text.visible import uncoloured
 
 MOST = 0.5
 """The least share of a text that must read as a kind: the larger part. Real outputs are recognised
@@ -78,7 +79,7 @@ class LossyKind:
 
     def reading(self, text: str) -> Reading:
         """What ``read`` returns, read once."""
-        return _READINGS((self, text))
+        return _READINGS((self, uncoloured(text)))
 
     def shrink(self, text: str, room: Room) -> Shrunk:
         """The most valuable pieces that fit; encoded data is first replaced by its description."""

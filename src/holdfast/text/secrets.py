@@ -19,6 +19,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
+from .visible import COLOUR
+
 _WORD = "[A-Za-z0-9_-]"
 _TOKENS = r"""
     anthropic key: sk-ant-[\w-]{20,300}
@@ -87,10 +89,8 @@ _KEY_BODY = re.compile(
     r"|[\w+/=:, \t\r\n>|\"'-]|\\[nr]|[.;]$)*+",
     re.MULTILINE,
 )
-_COLOUR = re.compile(  # ECMA-48: control sequences and links, also as programs write them down
-    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)|[()][0-9A-Z])"
-    r"|\\(?:u001b|x1b|033|e)\[[0-9;]{0,20}[A-Za-z]",
-    re.IGNORECASE,
+_COLOUR = re.compile(  # also as programs write them down
+    rf"{COLOUR}|\\(?:u001b|x1b|033|e)\[[0-9;]{{0,20}}[A-Za-z]", re.IGNORECASE
 )
 
 # The next two search a text in lower case. Each alternative begins with a letter and looks back

@@ -10,6 +10,16 @@ _HIDDEN = re.compile(
     "\u2028\u2029\ud800-\udfff]"  # other line ends; lone surrogates, which no encoding writes
 )
 
+COLOUR = (  # ECMA-48: control sequences and links
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)|[()][0-9A-Z])"
+)
+_COLOUR = re.compile(COLOUR)
+
+
+def uncoloured(text: str) -> str:
+    """The text without the colours of a terminal."""
+    return _COLOUR.sub("", text)
+
 
 def visible(text: str) -> str:
     """The text with control characters written as escapes; newline and tab are kept."""
