@@ -139,3 +139,10 @@ def test_a_day_beside_the_name_of_its_month_is_a_date_and_no_number(question):
 
 def test_a_score_is_a_float_also_where_nothing_is_found():
     assert repr(scores_of("zebra", ["horse"])) == "[0.0]"
+
+
+def test_accents_are_found_however_they_were_written():
+    lines = ["Herr Mu\u0308ller kam", "Herr Maier kam"]
+    for question in ("Wer ist Müller?", "Wer ist Mu\u0308ller?", '"Müller kam"?'):
+        one, other = scores_of(question, lines)
+        assert one > 1 > other

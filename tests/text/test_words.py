@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -54,6 +56,13 @@ def test_words_are_lower_case_in_order_and_without_signs():
 
 def test_scripts_without_spaces_give_pairs_of_characters():
     assert words("部署失败 ok") == ["部署", "署失", "失败", "ok"]
+
+
+@pytest.mark.parametrize(
+    "said", ["हिन्दी किताब", "বাংলা বই", "தமிழ் நூல்", "Mu\u0308ller cafe\u0301", "كِتَاب"]
+)
+def test_vowels_and_accents_beside_letters_are_parts_of_words(said):
+    assert words(said) == unicodedata.normalize("NFC", said).lower().split()
 
 
 def test_terms_leave_out_what_carries_no_meaning():

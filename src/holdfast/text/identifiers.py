@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from typing import Literal, NamedTuple
 
 from .sentences import sentences
-from .words import UNSPACED
+from .words import MARKS, UNSPACED
 
 Kind = Literal["url", "number", "amount", "name", "quoted"]
 """A ``number`` is bare; an ``amount`` has a sign, a unit or a colon: ``$5``, ``99.9%``, ``10:32``.
@@ -57,8 +57,8 @@ _AMOUNT = re.compile(  # groups: a sign before the number; the rest of a time, a
     r"[+-]?([^\w\s]?)\d[\d.,]{0,60}+((?::[\d.:]{1,30}+)?(?:%|°?[^\W\d_]{1,4})?)"
 )
 _PLACE = re.compile(r"(?::\d{1,7}){1,2}$")  # line and column after a path
-_PATH = re.compile(r"(?:[A-Za-z]:)?[\w.@+%=~#$/\\-]+")
-_NAME = re.compile(r"[#@$]?\w+(?:[.:#@$/+-]+\w+)*")
+_PATH = re.compile(rf"(?:[A-Za-z]:)?[\w{MARKS}.@+%=~#$/\\-]+")
+_NAME = re.compile(rf"[#@$]?[\w{MARKS}]+(?:[.:#@$/+-]+[\w{MARKS}]+)*")
 _JOINED = re.compile(r"\d|[^\W_]_+[^\W_]|[a-z][A-Z]|^[#@$]\w\w|\w\w\.\w|::")
 
 

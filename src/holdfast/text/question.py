@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from .memo import Memo
-from .words import READ, STOP_WORDS, has_unspaced, stem, words
+from .words import READ, STOP_WORDS, has_unspaced, lowered, stem, words
 
 MOST_TERMS = 48  # the heaviest of a long question; each costs about 40 ns a line
 
@@ -73,7 +73,7 @@ def answers_to(
     too.
     """
     found: list[dict[Term, float]] = [{} for _ in texts]
-    lows = [text.lower() for text in texts]
+    lows = list(map(lowered, texts))
     together = "\n".join(lows)  # most terms do not occur at all; no needle spans a line
     ends = list(accumulate([len(low) + 1 for low in lows]))
     below = [(place, above) for place, above in enumerate(under) if above >= 0]
@@ -107,7 +107,7 @@ def scores_of(question: str, texts: Sequence[str], under: Sequence[int] = ()) ->
 
 def _terms(text: str) -> Iterator[Term]:
     for quoted in _QUOTED.finditer(text):
-        phrase = quoted.group()[1:-1].strip().lower()
+        phrase = lowered(quoted.group()[1:-1].strip())
         if phrase and phrase not in STOP_WORDS:
             yield Term(phrase, PHRASE)
     for date in _DAY_OF_MONTH.finditer(text):
@@ -128,11 +128,11 @@ def _terms(text: str) -> Iterator[Term]:
 def _terms_of_token(token: str, *, opens_sentence: bool) -> Iterator[Term]:
     if _is_identifier(token):
         short = token.isdigit() and len(token) <= _SHORT_NUMBER
-        yield Term(token.lower(), WORD if short else IDENTIFIER)
+        yield Term(lowered(token), WORD if short else IDENTIFIER)
         weight = PIECE
         last = re.split(r"[/\\]", token)[-1]
         if last != token and last:
-            yield Term(last.lower(), IDENTIFIER / 2)
+            yield Term(lowered(last), IDENTIFIER / 2)
         spoken = words(_CAMEL_PIECE.sub(r" \g<0> ", token))
     else:
         weight = NAME if token[0].isupper() and not opens_sentence else WORD

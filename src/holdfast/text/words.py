@@ -1,6 +1,7 @@
 """Words of a text in any script, their stems, stop words, and what reads as words."""
 
 import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
@@ -10,7 +11,14 @@ from operator import itemgetter
 from .memo import Memo
 
 # Scripts without spaces, in which each pair of neighbouring characters counts as a word.
-UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+)
+MARKS = (
+    "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u0670"
+    "\u0900-\u0963\u0966-\u0eff\u0f71-\u109f\u1780-\u17ff"
+)
+"""Accents and points beside letters, and scripts with vowels that are no letters for ``re``."""
 DIGITS = re.compile(r"\d+")
 READ = 20_000
 """Characters of one text that are read closely, since a tool may return a book."""
@@ -47,7 +55,9 @@ def _in_scripts() -> tuple[re.Pattern[str], re.Pattern[str]]:
 
     They are compiled for the first text that is not ASCII, since that takes 10 ms.
     """
-    return re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+"), re.compile(rf"[{UNSPACED}]")
+    letter = rf"[^\W_{UNSPACED}]"
+    word = rf"[{UNSPACED}]+|{letter}+(?:(?![{UNSPACED}])[{MARKS}]{letter}*)*"
+    return re.compile(word), re.compile(rf"[{UNSPACED}]")
 
 
 _ENGLISH = """
@@ -98,11 +108,16 @@ _SHORTEST = 3  # letters of the shortest stem; of two letters, most are endings 
 _LONGEST = 40  # letters of a word that is stemmed; longer ones are identifiers or data
 
 
+def lowered(text: str) -> str:
+    """The text in lower case, each letter one character with its accent, however it was written."""
+    return text.lower() if text.isascii() else unicodedata.normalize("NFC", text.lower())
+
+
 def words(text: str) -> list[str]:
     """Words and numbers in lower case; pairs of characters in scripts without spaces."""
     if text.isascii():
         return text.encode("ascii").translate(_ASCII_PIECES).decode("ascii").split()
-    low = text.lower()
+    low = lowered(text)
     pieces = _in_scripts()[0].findall(low)
     return [word for piece in pieces for word in _pairs(piece)] if has_unspaced(low) else pieces
 
