@@ -74,7 +74,15 @@ def test_one_long_line_is_cut_within():
 
 @pytest.mark.parametrize(
     "whole",
-    ["e\u0301", "\U0001f469\u200d\U0001f4bb", "\U0001f44d\U0001f3fd", "\ud83d\ude00", "\r\n"],
+    [
+        "e\u0301",
+        "\U0001f469\u200d\U0001f4bb",
+        "\U0001f44d\U0001f3fd",
+        "\ud83d\ude00",
+        "\r\n",
+        "हि",
+        "ที่",
+    ],
 )
 def test_what_a_reader_sees_as_one_is_not_parted(whole):
     cut = clip(whole * 50, 51, len)

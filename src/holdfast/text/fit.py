@@ -51,7 +51,8 @@ _HEAD = 0.6
 # kept as much of recorded runs
 _LINE_LOSS = 3
 _LONGEST_JOINT = 16  # characters of a combined one that are searched for its start; emoji have 10
-_JOINERS = frozenset("\u200d\ufe0e\ufe0f\u20e3\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
+_JOINED = frozenset("Mn Mc Me Cf Sk".split())
+"""Categories of what goes on with a character: accents, vowel signs, joiners, colours of skin."""
 
 
 def gap(missing: str) -> str:
@@ -278,5 +279,5 @@ def _joint(text: str, place: int) -> int:
 def _are_joined(before: str, after: str) -> bool:
     if after < "\u0300":
         return before == "\r" and after == "\n"
-    joined = after in _JOINERS or before == "\u200d" or "\udc00" <= after <= "\udfff"
-    return joined or unicodedata.combining(after) != 0
+    joined = before == "\u200d" or "\udc00" <= after <= "\udfff"
+    return joined or unicodedata.category(after) in _JOINED

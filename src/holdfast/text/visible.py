@@ -68,10 +68,14 @@ def pad(text: str, cells: int) -> str:
     return text + " " * (cells - sum(map(_cells, text)))
 
 
+_BESIDE = frozenset("Mn Me Cf".split())
+"""Categories of characters without a cell of their own, which stand above, below or in others."""
+
+
 def _cells(character: str) -> int:
     if character.isascii():
         return 1
-    if unicodedata.combining(character):
+    if unicodedata.category(character) in _BESIDE:
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
