@@ -241,6 +241,16 @@ def test_a_thought_may_stand_before_a_command_without_any_mark(gap):
     assert acts[0].text == "CLICK [0]"
 
 
+@pytest.mark.parametrize(
+    "thought", ["पहले मैं सूची देखता हूँ।", "هل انتهت القائمة الآن؟", "پہلے فہرست دیکھتا ہوں۔"]
+)
+def test_sentences_of_other_scripts_before_commands_are_said(thought):
+    acts = [f"{verb} part{n}.txt" for n in range(4) for verb in ("head", "tail")]
+    pairs = [(f"{thought}\n{act}", f"row of {act}, 7\n--\nid=7 {act}") for act in acts]
+    found = functions(exchanges(pairs))[1:]
+    assert [each for each, _ in found] == ["words", "act", "outcome"] * 8
+
+
 def sheets(number):
     """What an agent writes into a workbook, in a syntax of its own, and what that returns."""
     acts = (
@@ -496,12 +506,13 @@ def test_a_question_below_a_long_trace_is_no_output():
     assert not [each for each in functions(messages) if each[0] == "outcome"]
 
 
-def test_an_error_under_a_heading_answers_an_act_and_is_no_order_though_other_outputs_differ():
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_an_error_under_a_heading_answers_an_act_and_is_no_order_though_other_outputs_differ(end):
     messages = as_text("<open>part{}.txt</open>", "[open] Result:\nrow {}")
     error = "The call failed with this error:\n<error>\nno part9.txt\n</error>\nTry another file."
     messages += [
         {"role": "assistant", "content": "<open>part9.txt</open>"},
-        {"role": "user", "content": error},
+        {"role": "user", "content": error.replace("\n", end)},
     ]
     _, _, transcript = read(messages, "openai", None)
     act, reply = events_of(transcript.messages, {})[-2:]
@@ -1117,8 +1128,10 @@ def test_what_a_program_adds_to_all_messages_is_no_part_of_them():
     assert order.function == "words"
 
 
-def test_what_a_person_may_have_typed_below_an_output_is_no_part_of_it():
-    _, _, transcript = read(framed(), "openai", None)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_what_a_person_may_have_typed_below_an_output_is_no_part_of_it(end):
+    messages = [{**each, "content": each["content"].replace("\n", end)} for each in framed()]
+    _, _, transcript = read(messages, "openai", None)
     found = events_of(transcript.messages, {})
     said = [event for event in found if "keep file" in event.text]
     assert [event.text.splitlines()[-1] for event in said] == [

@@ -29,6 +29,7 @@ from holdfast.text.words import (
     fences,
     has_unworded_ends,
     is_all_words,
+    is_heading,
     is_sentence,
     is_untyped,
     masked,
@@ -299,7 +300,7 @@ def _frame(texts: Sequence[str]) -> str:
 def _heading(text: str) -> str:
     """The first line, if it ends with a colon and stands above others."""
     first, _, rest = text.lstrip().partition("\n")
-    return first if rest and first.endswith((":", "：")) else ""
+    return first.rstrip() if rest and is_heading(first) else ""
 
 
 def _asides(answers: Iterable[str]) -> frozenset[str]:
@@ -308,7 +309,7 @@ def _asides(answers: Iterable[str]) -> frozenset[str]:
     for answer in answers:
         lines = answer.split("\n")
         for at, line in enumerate(lines[1:], 1):
-            if line.endswith((":", "：")):
+            if is_heading(line):
                 times[masked(line)] += 1
                 typed[masked(line)] += may_be_typed("\n".join(lines[at + 1 :]))
     return frozenset(

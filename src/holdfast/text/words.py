@@ -205,7 +205,7 @@ _TAG = re.compile(r"<([A-Za-z][\w.-]*)[^<>]*>")
 
 _FENCE = re.compile(r"^[ \t]{0,3}(?:```|~~~)", re.MULTILINE)
 
-_SENTENCE_ENDS = tuple(".!?:,。！？：")
+_SENTENCE_ENDS = tuple(".!?:,。！？：؟۔।")
 # before a mark that is part of a command: ``ls -la .``, ``cd ..``, ``echo $?``
 _NO_ENDS = (" ", "/", "=", "$", " .", "/.")
 _OPENING_MARKS = "¿¡\"'(„“‘«"
@@ -319,6 +319,11 @@ def wraps_words(text: str) -> bool:
 def ends_like_sentence(text: str) -> bool:
     """Whether a text ends with a mark of sentences behind a word."""
     return text.endswith(_SENTENCE_ENDS) and not text[:-1].endswith(_NO_ENDS)
+
+
+def is_heading(line: str) -> bool:
+    """Whether a line ends with a colon."""
+    return line.rstrip().endswith((":", "："))
 
 
 def is_sentence(line: str) -> bool:
