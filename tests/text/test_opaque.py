@@ -34,6 +34,8 @@ def test_what_is_opaque_is_named_in_its_place(opaque, told):
         "data:text/plain,hello",
         "a" * 100,
         "-" * 20,
+        f"/srv/{'Billing_v2/persistence/' * 9}InvoiceRepository",
+        f"https://example.com/{'how-to-fit-long-conversations-' * 7}2026",
     ],
 )
 def test_what_a_reader_may_need_stays(text):

@@ -21,6 +21,9 @@ _RUN = re.compile(
 )
 _OPAQUE = re.compile(f"[%{_ALPHABET}]{{{_LEAST_LINE}}}")  # the beginning of any such run
 _HEX = re.compile(r"[0-9a-fA-F]+")
+_SPACES = str.maketrans("+/_-", "    ")
+# characters between the signs of a path or an address at most, in the mean; base64 has 32
+_MEAN_PART = 12
 _SAMPLE = 1_024  # characters by which a run is judged: in 1 kB all 64 signs of base64 appear
 
 _MAGIC = """
@@ -96,7 +99,15 @@ def elide(text: str) -> str:
     words = text.split()
     if max(map(len, words), default=0) < _LEAST_LINE or not any(map(_OPAQUE.search, words)):
         return text
-    return _RUN.sub(lambda run: f"[{describe(run.group())}]", text)
+    return _RUN.sub(_named, text)
+
+
+def _named(run: re.Match[str]) -> str:
+    """A description of a run, or the run itself if it is a path or an address in words."""
+    text = run[0]
+    head = text[:_SAMPLE]
+    is_of_words = _MEAN_PART * len(head.translate(_SPACES).split()) >= len(head)
+    return text if is_of_words and not _DATA_URL.match(text) else f"[{describe(text)}]"
 
 
 def describe(run: str) -> str:
