@@ -43,6 +43,14 @@ def test_the_worst_is_heard_as_such(line):
 @pytest.mark.parametrize(
     "line",
     [
+        "keine Fehler gefunden",
+        "aucune erreur",
+        "senza errori",
+        "没有错误",
+        "0 件のエラー",
+        "エラーはありません",
+        "错误：无",
+        "오류 없음",
         "0 errors",
         "no error found",
         "without any failure",

@@ -37,14 +37,18 @@ class _Sayings:
                 if _NAME_BEFORE.search(low, max(0, at - 2), at) or _NAME_AFTER.match(low, end):
                     continue
                 is_spaced = low[at - 1 : at] in {" ", "\t"}
-                if is_spaced and _ABSENT_BEFORE.search(low, max(0, at - _NEAR), at):
-                    continue
-                if not _ABSENT_AFTER.match(low, end, end + _NEAR):
+                if not _is_absent(low, at - _NEAR if is_spaced else at, at, end):
                     return True
         return self._has_phrase(low, spoken)
 
     def _has_phrase(self, low: str, spoken: frozenset[str]) -> bool:
         return any(phrase in low for start in spoken for phrase in self._phrases.get(start, ()))
+
+
+def _is_absent(low: str, start: int, at: int, end: int) -> bool:
+    """Whether the text, from ``start`` on, says that there is none of what stands here."""
+    before = _ABSENT_BEFORE.search(low, max(0, start), at)
+    return bool(before or _ABSENT_AFTER.match(low, end, end + _NEAR))
 
 
 SEVERE, FAILURE, TROUBLE, WARNING = 1.0, 0.8, 0.6, 0.3
@@ -110,11 +114,13 @@ _FAULT_NAME = re.compile(r"(?<=[A-Za-z0-9])(?:Error|Exception|Failure)(?![A-Za-z
 _NAME_BEFORE = re.compile(r"(?:[\w$]|[^\W_][-+./\\]|--)\Z")
 _NAME_AFTER = re.compile(r"[\w(]|[-+./\\][^\W_]")
 _ABSENT_BEFORE = re.compile(
-    r"(?:(?<![\w.])(?:no|0|zero|without|never|not|any|less|hardly)|n['’]t)(?:[ \t]\w{1,12})?[ \t]$"
+    r"(?:(?<![\w.])(?:no|0|zero|without|never|not|any|less|hardly|keine?n?|ohne|sans|aucune?|sin"
+    r"|ning[uú]na?|sem|nenhuma?|senza|nessuna?|geen|zonder|без)|n['’]t)(?:[ \t]\w{1,12})?[ \t]$"
+    r"|(?:没有|[无無]|(?<![\d.])0 ?[个個件条條]?の?)$"
 )
 _ABSENT_AFTER = re.compile(
-    r"[\"']?\s?[:=]{1,2}\s?(?:[\"']?(?:0|null|none|nil|false)(?![\w.])|\"\"|''|\[\]|\{\})|[ "
-    r"-]free\b"
+    r"[\"']?\s?[:=：]{1,2}\s?(?:[\"']?(?:0|null|none|nil|false|keine?|[无無]|なし|없음)(?![\w.])"
+    r"|\"\"|''|\[\]|\{\})|[ -]free\b|[はが]?(?:ありません|ない|なし)|[가는은이]? ?없"
 )
 _REPLY = re.compile(r"(?:status|code|http/\d(?:\.\d)?\"?)[\"']?[ :=]{1,3}[45]\d\d(?!\d)")
 _EXIT = re.compile(
@@ -132,6 +138,7 @@ _LOGCAT_LEVEL = re.compile(r"\d [EF] \w{2,40}\s{0,4}:|\d [EF] [A-Z]\w")
 # characters around a word that are searched for a negation, of which the longest have 22:
 # "without", another word, and spaces
 _NEAR = 24
+_BESIDE = 4  # the same where no spaces stand between words
 
 _CONSTRAINTS = _Sayings(
     """
@@ -233,8 +240,11 @@ def _alarm(text: str, low: str, spoken: frozenset[str]) -> float:
 
 def _names_failure(text: str, low: str, spoken: frozenset[str]) -> bool:
     """Whether it names an error, a one-letter log level or a status code of failure."""
-    if not low.isascii() and any(word in low for word in _UNSPACED):
-        return True
+    if not low.isascii():
+        for word in _UNSPACED:
+            for at in places(low, word):
+                if not _is_absent(low, at - _BESIDE, at, at + len(word)):
+                    return True
     if ("rror" in low or "xception" in low or "ailure" in low) and _FAULT_NAME.search(text):
         return True
     if spoken and not spoken.isdisjoint(_REPLY_WORDS):
