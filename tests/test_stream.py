@@ -1434,3 +1434,32 @@ def test_notes_tell_what_stands_in_colours_without_them():
     told = [telling_of(StreamEvent("outcome", "tool", text, 0, 0)) for text in (said, coloured)]
     assert told[0].pieces == told[1].pieces
     assert told[0].named == told[1].named
+
+
+@pytest.mark.parametrize(
+    "heading", ["[ask] Result:\n", "[ask] Result:\n\nThe user has answered.\n"]
+)
+def test_what_a_person_said_in_an_element_at_the_end_of_an_output_is_not_shortened(heading):
+    messages = as_text("<run>\n<path>part{}.txt</path>\n</run>", "[run] Result:\n\nrow {} = 7")
+    messages += [
+        {"role": "assistant", "content": "<ask>\n<question>Which one holds?</question>\n</ask>"},
+        {"role": "user", "content": f"{heading}<answer>\n{ORDER}\n</answer>"},
+    ]
+    _, _, transcript = read(messages, "openai", None)
+    act, outcome, reply = events_of(transcript.messages, {})[-3:]
+    assert (act.function, outcome.function) == ("act", "outcome")
+    assert outcome.text == heading.rstrip()
+    assert (reply.function, reply.by) == ("words", "reply")
+    assert ORDER in reply.text
+
+
+def test_an_output_that_says_nothing_before_what_a_person_said_is_empty():
+    messages = as_text("<run>\n<path>part{}.txt</path>\n</run>", "Result:\n\nrow {} = 7")
+    messages += [
+        {"role": "assistant", "content": "<ask>\n<question>Which one holds?</question>\n</ask>"},
+        {"role": "user", "content": f"Result:\n\n<answer>\n{ORDER}\n</answer>"},
+    ]
+    _, _, transcript = read(messages, "openai", None)
+    _, outcome, reply = events_of(transcript.messages, {})[-3:]
+    assert (outcome.text, outcome.content) == ("Result:", "")
+    assert ORDER in reply.text

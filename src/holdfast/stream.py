@@ -24,8 +24,8 @@ from holdfast.kernel.messages import (
 from holdfast.senders import Roles, heard_as
 from holdfast.text.failures import reports_failure
 from holdfast.text.items import Item, item_of
-from holdfast.text.words import passages_of, unwrapped
-from holdfast.text_protocol import NATIVE, Protocol, protocol_of
+from holdfast.text.words import may_be_typed, passages_of, unwrapped
+from holdfast.text_protocol import NATIVE, Protocol, ending, protocol_of
 
 UNCLEAR = "reply"
 """The speaker of words that a person or a program may have written in answer to an act.
@@ -244,6 +244,9 @@ def _of_user(
     if not closing:
         output, below = text, ""
     output, aside = protocol.without_aside(output)
+    if not (aside or closing):
+        output, aside = _without_element(output)
+    opening = min(opening, len(output))
     within = unwrapped(output[opening:])  # the marks of an element or a fence say nothing either
     opening = output.find(within, opening)
     behind = len(output) - opening - len(within) + len(closing)
@@ -253,6 +256,15 @@ def _of_user(
     yield from _said(aside, UNCLEAR, at, number, last_act)
     # a person may write below the end of an output
     yield from _said(below.strip(), role if role == "user" else UNCLEAR, at, number)
+
+
+def _without_element(output: str) -> tuple[str, str]:
+    """An output, and what a person may have typed that stands in an element at its end."""
+    syntax, start = ending(output)
+    is_apart = syntax == "element" and output[:start].endswith("\n")
+    if is_apart and may_be_typed(unwrapped(output[start:])):
+        return output[:start].rstrip(), output[start:]
+    return output, ""
 
 
 def _said(
