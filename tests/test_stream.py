@@ -404,6 +404,16 @@ def test_code_with_words_behind_it_is_an_act_where_a_program_answers_it():
     assert [each for each, _ in functions(messages)[1:]] == step * len(OUTPUTS)
 
 
+def test_words_behind_some_of_the_code_of_an_agent_change_nothing_of_what_it_returns():
+    messages = as_text("```python\nopen(part{})\n```", "exit code: 0 (done)\nrow {}")
+    messages[3]["content"] += "\n\nPlease run it."
+    messages[4]["content"] = "exit code: 1 (failed)\nKeyError: 'id'"
+    _, _, transcript = read(messages, "openai", None)
+    found = [event for event in events_of(transcript.messages, {}) if event.by != "assistant"]
+    assert [event.function for event in found] == ["words", *["act", "outcome"] * 5]
+    assert [event.failed for event in found[2::2]] == [False, True, False, False, False]
+
+
 def test_code_with_words_behind_it_is_no_act_where_a_person_answers_it():
     messages = []
     for number, output in enumerate(OUTPUTS * 2):

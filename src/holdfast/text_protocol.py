@@ -1,9 +1,8 @@
 """Acts and outputs that are written as text, by an agent that has no tool calls.
 
 An act is a fenced block, an element with tags, a labelled line, a JSON object or a bare command;
-the output comes back in a user message. They are found without a vendor's syntax: whatever the
-syntax, the agent repeats it; and outputs begin alike or do not read as words, unlike a person's
-messages.
+the output comes back in a user message. They are found without a vendor's syntax: the agent
+repeats its own, and outputs begin alike or do not read as words, unlike a person's messages.
 """
 
 from __future__ import annotations
@@ -72,8 +71,7 @@ _CLOSED = re.compile(rf"\[+[^\]]+\]|<[^>]+>|\{{[^:]+:|(?![^\W\d_])(?s:.){{{_LONG
 _SIGN = re.compile(rf"[][<>(){{}}=\\|$%`:;_：【】]|\A{_PICTURE}.{{{_LONG - 1}}}", re.DOTALL)
 """What a program puts into the opening of its outputs, and few people into theirs: they mention
 somebody with @, and begin a command with / or a list with a sign. A long opening may begin with a
-symbol that no keyboard has.
-"""
+symbol that no keyboard has."""
 _OBJECT = re.compile(r"[{\[]")
 _OBJECT_LINE = re.compile(r"^[\[ ]*\{", re.MULTILINE)
 _SIGNS_BEFORE = re.compile(r"\A\W+")
@@ -277,6 +275,8 @@ def _written(said: Said) -> Protocol:
     if not is_regular and (commands := _of_commands(said)):
         return commands
     known = _with_answers(said, repeated if is_regular else frozenset())
+    if known.openings and "fence" in known.syntaxes:  # words may stand behind others of them
+        known = _with_answers(said, known.syntaxes | {_BLOCK})
     are_answered = known.openings or known.closings or known.is_bare
     return known if known.syntaxes and are_answered else _with_blocks(said) or known
 
