@@ -53,13 +53,14 @@ def test_real_texts_of_each_kind_fit_a_tenth(name):
 
 
 @pytest.mark.parametrize("name", ["json", "diff", "table", "log", "yaml"])
-def test_colours_change_neither_the_kind_of_a_text_nor_what_is_told_of_it(name):
+def test_colours_and_line_ends_change_neither_the_kind_of_a_text_nor_what_is_told_of_it(name):
     one = next(iter(real_texts(name).values()))
     room = Room(count(one.text) // 10, count, one.query)
     lines = one.text.split("\n")
     coloured = "\n".join(f"\x1b[1;32m{line}\x1b[0m" if line else line for line in lines)
-    assert recognise(coloured).name == name
-    assert shrink(coloured, room).text == shrink(one.text, room).text
+    for text in (coloured, "\r".join(lines)):
+        assert recognise(text).name == name
+        assert shrink(text, room).text == shrink(one.text, room).text
 
 
 @settings(deadline=None)

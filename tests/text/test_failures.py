@@ -22,6 +22,7 @@ COMMAND = f"check --all {' '.join(f'--part {n}' for n in range(30))}"
         '{"status_code": 503, "body": ""}',
         '{"result_code": "FAILED"}',
         "\x1b[31mFAILED\x1b[0m part 7",
+        f"{ROWS}\npart 1 of 9\rpart 2 of 9\rerror: the connection exists already",
     ],
 )
 def test_a_failure_is_reported(text):

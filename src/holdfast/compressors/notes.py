@@ -40,7 +40,7 @@ from holdfast.text.pieces import (
     shape,
     things,
 )
-from holdfast.text.visible import uncoloured
+from holdfast.text.visible import as_shown
 
 from . import acts_done
 from .summaries import Told, lines_of, under_their_acts
@@ -73,7 +73,7 @@ def telling_of(event: StreamEvent, limits: Shortlist = _WHOLE, *, alike: bool = 
 @Memo
 def _telling(key: tuple[Function, str, str, Shortlist, bool]) -> Telling:
     function, name, text, limits, alike = key
-    text = uncoloured(text)
+    text = as_shown(text)
     is_act = function == "act"
     if is_act:
         reading = Reading(tuple(pieces_of_act(name, text, alike=alike)), 1)

@@ -8,7 +8,7 @@ from holdfast.kernel.ports import ContentKind, Fitting, Room, Shrunk
 from holdfast.kernel.registry import Registry, rows
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import Reading
-from holdfast.text.visible import uncoloured
+from holdfast.text.visible import as_shown
 
 from .lossy import LossyKind
 
@@ -51,7 +51,7 @@ def kind(name: str) -> ContentKind:
 @Memo  # since the same output is recognised several times: by steps, notes and memory
 def recognise(text: str) -> ContentKind:
     """Return the kind that fits the whole text best."""
-    text, best, most = uncoloured(text), kinds()[-1], 0.0
+    text, best, most = as_shown(text), kinds()[-1], 0.0
     for one, fit in _fits().items():
         share = fit(text)
         if share > most:
@@ -80,7 +80,7 @@ def taken_apart(text: str) -> Reading | None:
 def heading(text: str) -> str:
     """What a part from further down in the text is read with, such as the header of a table."""
     found = recognise(text)
-    return found.heading(uncoloured(text)) if isinstance(found, LossyKind) else ""
+    return found.heading(as_shown(text)) if isinstance(found, LossyKind) else ""
 
 
 def shrink(text: str, room: Room) -> Shrunk:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from holdfast.kernel.forks import cached_property
 from holdfast.text.importance import TROUBLE, alarm
 from holdfast.text.pieces import LONGEST, Piece, Reading, clauses
-from holdfast.text.visible import amount, uncoloured
+from holdfast.text.visible import amount, as_shown
 
 from .lossy import FEWEST, MOSTLY, SAMPLE, Lines, LossyKind, mostly, sampled
 
@@ -179,7 +179,7 @@ class Layout:
 
     def __init__(self, text: str) -> None:
         text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-        text = _UNPRINTABLE.sub("\ufffd", uncoloured(text))
+        text = _UNPRINTABLE.sub("\ufffd", as_shown(text))
         self.whole = text.removesuffix("\n").split("\n")
         """The lines without byte-order mark, carriage returns and colours."""
         text = _GLUED.sub(lambda found: _DELIMITER.sub(r"\g<0> ", found[0]), text)

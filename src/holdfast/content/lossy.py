@@ -14,7 +14,7 @@ from holdfast.text.memo import Memo
 from holdfast.text.opaque import elide
 from holdfast.text.pieces import LONGEST, Piece, Reading, clauses, passages, writer
 from holdfast.text.sentences import is_of_lines, sentences
-from holdfast.text.visible import uncoloured
+from holdfast.text.visible import as_shown
 
 MOST = 0.5
 """The least share of a text that must read as a kind: the larger part. Real outputs are recognised
@@ -79,7 +79,7 @@ class LossyKind:
 
     def reading(self, text: str) -> Reading:
         """What ``read`` returns, read once."""
-        return _READINGS((self, uncoloured(text)))
+        return _READINGS((self, as_shown(text)))
 
     def shrink(self, text: str, room: Room) -> Shrunk:
         """The most valuable pieces that fit; encoded data is first replaced by its description."""

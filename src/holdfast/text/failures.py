@@ -7,7 +7,7 @@ from contextlib import suppress
 from .importance import FAILURE, TROUBLE, alarm
 from .json_values import Value, dump, parse
 from .memo import Memo
-from .visible import uncoloured
+from .visible import as_shown
 from .words import unwrapped, words
 
 # characters; a longer output says more than that the act failed. Half and double kept as much of
@@ -40,7 +40,7 @@ def reports_failure(text: str) -> bool:
     At either end an exit code that is not 0 reports it too. A longer output begins with a report
     only if it is a JSON object. So does what stands within one element or fence.
     """
-    text = uncoloured(text)
+    text = as_shown(text)
     return any(map(_reports, {text, unwrapped(text)}))
 
 

@@ -16,9 +16,10 @@ COLOUR = (  # ECMA-48: control sequences and links
 _COLOUR = re.compile(COLOUR)
 
 
-def uncoloured(text: str) -> str:
-    """The text without the colours of a terminal."""
-    return _COLOUR.sub("", text)
+def as_shown(text: str) -> str:
+    """The text without the colours of a terminal; a return alone begins a line, as others do."""
+    ends = "\r\n"  # stay, since they may be in bytes that tell the type of a file
+    return ends.join([part.replace("\r", "\n") for part in _COLOUR.sub("", text).split(ends)])
 
 
 def visible(text: str) -> str:
