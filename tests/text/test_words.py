@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.text.words import STOP_WORDS, passages_of, stem, terms, words
+from holdfast.text.words import STOP_WORDS, passages_of, stem, terms, unfenced, words
 
 
 @pytest.mark.parametrize(
@@ -92,3 +92,15 @@ def test_the_quick_ways_find_the_same_words_as_the_thorough_one(text):
 )
 def test_a_mark_whose_block_was_cut_off_fences_nothing(text, material):
     assert "".join(passage for is_material, passage in passages_of(text) if is_material) == material
+
+
+@pytest.mark.parametrize("fence", ["```", "````", "~~~~~"])
+def test_a_fence_of_any_length_ends_before_what_is_said_behind_it(fence):
+    text = f"Please fix this:\n{fence}md\n# How to\n{fence}\nKeep the name."
+    assert [is_material for is_material, _ in passages_of(text)] == [False, True, False]
+    assert unfenced(f"{fence}md\n# How to\n{fence}") == "# How to"
+
+
+def test_a_longer_fence_holds_shorter_ones():
+    block = "````md\n```python\nx = 1\n```\n````"
+    assert passages_of(f"Fix this:\n{block}\nKeep it.")[1] == (True, block)

@@ -251,7 +251,8 @@ def unfenced(text: str) -> str:
     """The text between a first and a last line that are marks of a fence; else the text itself."""
     bare = text.strip()
     lines = bare.split("\n") if bare.startswith(FENCES) else []
-    return "\n".join(lines[1:-1]) if len(lines) > 1 and lines[-1] in FENCES else text
+    is_fenced = len(lines) > 1 and lines[-1].startswith(FENCES) and not lines[-1].strip("`~")
+    return "\n".join(lines[1:-1]) if is_fenced else text
 
 
 def reads_as_words(line: str) -> bool:
@@ -379,20 +380,21 @@ def _lines(text: str) -> Iterator[tuple[bool, str]]:
 def _fenced(lines: Sequence[str]) -> Iterator[int]:
     """The numbers of the lines of each fenced block.
 
-    A mark with the name of a language begins one. A mark alone ends one: a block whose beginning
-    was cut off, if none is open and no other ends it.
+    A mark with the name of a language begins one. A mark alone that is as long ends one: a block
+    whose beginning was cut off, if none is open and no other ends it.
     """
-    opened, is_named = -1, False
+    opened, length, is_named = -1, 0, False
     for number, line in enumerate(lines):
         mark = line.strip()
         if not mark.startswith(FENCES):
             continue
-        names = mark not in FENCES
-        if opened >= 0 and not names:
+        own = len(mark) - len(mark.lstrip(mark[0]))
+        names = own < len(mark)
+        if opened >= 0 and own >= length and not names:
             yield from range(opened, number + 1)
             opened = -1
         elif opened < 0 or not is_named:
-            opened, is_named = number, names
+            opened, length, is_named = number, own, names
     if opened >= 0 and is_named:
         yield from range(opened, len(lines))
 
