@@ -7,8 +7,9 @@ from contextlib import suppress
 from .importance import FAILURE, TROUBLE, alarm
 from .json_values import Value, dump, parse
 from .memo import Memo
+from .question import words_of_name
 from .visible import as_shown
-from .words import unwrapped, words
+from .words import unwrapped
 
 # characters; a longer output says more than that the act failed. Half and double kept as much of
 # recorded runs
@@ -90,26 +91,29 @@ def _tells_failure(line: str) -> bool:
     return trouble >= FAILURE or min(trouble, alarm(_COUNTED.sub("", line))) >= TROUBLE
 
 
-def _is_of_report(name: str) -> bool:
-    said = words(name)
-    return bool(said) and _REPORT.issuperset(said)
-
-
 def _denies(reply: Mapping[str, Value]) -> bool:
     """Whether a reply says that the act did not succeed.
 
-    A flag of its success is false; or a field tells trouble that is named for an error, or without
-    a flag for a status or a message. A long list under such a name is content, and so is one
-    beside a list of what succeeded.
+    A flag of its success is false; or a field tells trouble that is named for an error, such as
+    ``errorMessage``, or without a flag for a status or a message. A long list under such a name is
+    content, and so is one beside a list of what succeeded.
     """
     flags = [value for name, value in reply.items() if name.lower() in _SUCCESS]
     if False in flags:
         return True
-    named = [] if flags else list(filter(_is_of_report, reply))
-    named += [name for name, said in reply.items() if said and alarm(f'"{name}"') >= FAILURE]
+    named: dict[str, str] = {}
+    for name, said in reply.items():
+        spoken = words_of_name(name)
+        others = [word for word in spoken if word not in _REPORT]
+        if spoken and not others and not flags:
+            named[name] = " ".join(spoken)
+        elif others and said and all(alarm(word) >= FAILURE for word in others):
+            named[name] = " ".join(others)
+        elif said and alarm(f'"{name}"') >= FAILURE:
+            named[name] = name
     if any(isinstance(said, list) and said for name, said in reply.items() if name not in named):
-        named = [name for name in named if not isinstance(reply[name], list)]
-    told = ((dump({name: reply[name]}), isinstance(reply[name], str)) for name in named)
+        named = {name: key for name, key in named.items() if not isinstance(reply[name], list)}
+    told = ((dump({key: reply[name]}), isinstance(reply[name], str)) for name, key in named.items())
     return any(
         (is_text or len(report) <= _BRIEF) and alarm(report) >= TROUBLE for report, is_text in told
     )

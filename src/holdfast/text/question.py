@@ -133,7 +133,7 @@ def _terms_of_token(token: str, *, opens_sentence: bool) -> Iterator[Term]:
         last = re.split(r"[/\\]", token)[-1]
         if last != token and last:
             yield Term(lowered(last), IDENTIFIER / 2)
-        spoken = words(_CAMEL_PIECE.sub(r" \g<0> ", token))
+        spoken = words_of_name(token)
     else:
         weight = NAME if token[0].isupper() and not opens_sentence else WORD
         spoken = words(token)
@@ -144,6 +144,11 @@ def _terms_of_token(token: str, *, opens_sentence: bool) -> Iterator[Term]:
             yield Term(word, weight)
         elif len(word) > 1 or has_unspaced(word):
             yield Term(stem(word), weight, plain=True)
+
+
+def words_of_name(name: str) -> list[str]:
+    """The words of an identifier, also of one in CamelCase."""
+    return words(_CAMEL_PIECE.sub(r" \g<0> ", name))
 
 
 def _is_identifier(token: str) -> bool:
