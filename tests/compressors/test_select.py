@@ -666,6 +666,43 @@ def test_acts_that_differ_in_whom_they_are_for_are_all_told():
     assert all(f"branch-{number * 37 + 11}" in view for number in range(6))
 
 
+def again_of(*acts):
+    """Which of these acts, each with what it returned and whether it failed, are done again."""
+    events = [
+        event
+        for n, (name, arguments, returned, failed) in enumerate(acts)
+        for event in (
+            StreamEvent("act", name, json.dumps(arguments), 2 * n, 0),
+            StreamEvent("outcome", "tool", returned, 2 * n + 1, 0, 2 * n, failed),
+        )
+    ]
+    return done_again(events, [telling_of(event) for event in events])
+
+
+def test_what_succeeded_is_not_done_again_by_what_failed():
+    order = {"order": "A-1189"}
+    refused = ("cancel", order, "Error: order A-1189 is already cancelled", True)
+    done = ("cancel", order, "Order A-1189 is cancelled.", False)
+
+    assert again_of(refused, done, refused, refused) == {0: 2, 4: 6}
+    assert again_of(done, done, refused) == {0: 2}
+
+
+def test_what_is_done_the_other_way_round_is_not_done_again():
+    there, back = {"from": "CH-11", "to": "CH-22"}, {"from": "CH-22", "to": "CH-11"}
+    assert again_of(("send", there, "sent", False), ("send", back, "sent", False)) == {}
+    assert again_of(("send", there, "sent", False), ("send", there, "sent", False)) == {0: 2}
+    there, back = {"from": "inbox", "to": "archive"}, {"from": "archive", "to": "inbox"}
+    assert again_of(("move", there, "moved", False), ("move", back, "moved", False)) == {}
+
+
+def test_long_texts_to_different_people_are_not_sent_again():
+    text = "the ledger closes on Friday and every branch sends what is open before noon by mail "
+    text += "so that nobody waits for rows whose account has been settled without any note about it"
+    letters = [("send", {"to": name, "text": text}, "sent", False) for name in ("Anna", "Berta")]
+    assert again_of(*letters) == {}
+
+
 def test_what_an_agent_says_again_and_again_is_told_once():
     messages = native("")
     again = "I changed only what was needed for it, and the rest is as before."

@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 
 from holdfast.selection import Use, table
 from holdfast.stream import Events, outcomes_of
-from holdfast.text.pieces import Look, Telling, look
+from holdfast.text.pieces import Look, Telling, look, shape
 
 _AGAIN = 0.9  # share of the names of an act; 0.8 kept as much
 # share of the ids in what an act returns that may be new if it was done for what it changes; of
@@ -22,21 +22,37 @@ _DONE, _TO_BE_DONE = 0.5, 1.5
 def done_again(events: Events, tellings: Sequence[Telling]) -> dict[int, int]:
     """For each act that is done again later, the newest that does the same.
 
-    It has the same ids, and nearly the same words.
+    It has the same ids, nearly the same words, and on its first line the same names in the same
+    order. One that failed does not do what succeeded before.
     """
-    newest: dict[tuple[str, AbstractSet[str]], int] = {}
+    newest: dict[tuple[str, Sequence[str], AbstractSet[str]], int] = {}
     again: dict[int, int] = {}
+    failed = failed_acts(events)
     for number, event in reversed([*enumerate(events)]):
         if event.function != "act":
             continue
-        names, ids = tellings[number].done, frozenset(tellings[number].ids)
-        keys = (event.by, names), (event.by, ids)
+        names, line = tellings[number].done, _first_line(tellings[number])
+        marks = [name for name in line if shape(name) != "word"]
+        keys = [(event.by, tuple(marks), each) for each in (names, frozenset(tellings[number].ids))]
         for last in filter(None, map(newest.get, keys)):
-            others = tellings[last].done
-            if len(names & others) >= _AGAIN * len(names | others):
+            others, other_line = tellings[last].done, _first_line(tellings[last])
+            is_undone = last in failed and number not in failed
+            is_turned = line != other_line and sorted(line) == sorted(other_line)
+            is_same = len(names & others) >= _AGAIN * len(names | others)
+            if is_same and not (is_undone or is_turned):
                 again.setdefault(number, last)
         newest |= dict.fromkeys(keys, again.get(number, number))
     return again
+
+
+def _first_line(telling: Telling) -> Sequence[str]:
+    return telling.tells[0] if telling.tells else ()
+
+
+def failed_acts(events: Events) -> set[int]:
+    """The numbers of the acts that failed."""
+    failed = (number for number, event in enumerate(events) if event.failed)
+    return {number if events[number].function == "act" else events[number].act for number in failed}
 
 
 def superseded(events: Events, tellings: Sequence[Telling], again: Mapping[int, int]) -> set[int]:

@@ -210,12 +210,7 @@ class Candidates:
         answer to the question, and ``room`` the tokens that all pieces together may take.
         """
         self.events = events
-        self.failed = {
-            number if event.function == "act" else event.act
-            for number, event in enumerate(events)
-            if event.failed
-        }
-        """The numbers of the acts that failed."""
+        self.failed = acts_done.failed_acts(events)
         self.tellings = _tellings(events, room * MOST, question)
         is_talk = nobody_acts(events)
         again = {} if is_talk else acts_done.done_again(events, self.tellings)
