@@ -292,6 +292,15 @@ def test_of_an_edit_that_shortens_much_the_text_that_is_there_now_is_told():
     assert told == "- edit path: a.py, …, new:     send_0(order, retries=0)\n    end()"
 
 
+def test_of_an_edit_whose_keys_a_program_sorted_both_texts_are_told():
+    before = "total = price\ntotal += fee\nreturn total"
+    after = before.replace("price", "rebate(price)")
+    told = told_of_call("edit", new_string=after, old_string=before, path="src/billing.py")
+
+    assert "new_string: total = rebate(price)" in told
+    assert "old_string: total = price" in told
+
+
 def test_a_call_says_what_was_asked_where_others_have_the_same_short_arguments():
     messages = [{"role": "user", "content": "Why is the ledger slow?"}]
     for number, name in enumerate(("accounts", "credits", "debits", "owners", "towns")):

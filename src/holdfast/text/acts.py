@@ -177,8 +177,13 @@ def _without_what_is_replaced(fields: Sequence[tuple[str, str]]) -> Iterator[tup
     """The arguments; one of several lines, or a long one, is left out if the next says most of it.
 
     So is one of which the next, if it is such a text too, repeats a part. An edit names the old
-    text and the new one, and the new one is what is there now.
+    text and the new one, and the new one is what is there now. Of keys that a program sorted, the
+    order says nothing, and all are told.
     """
+    keys = list(dict.fromkeys(key for key, _ in fields))
+    if len(keys) > 1 and keys == sorted(keys):
+        yield from fields
+        return
     for (key, value), (_, following) in pairwise([*fields, ("", "")]):
         words, others = set(value.split()), set(following.split())
         least = (_is_text(following) and min(len(words), len(others))) or len(words)
