@@ -141,3 +141,10 @@ def test_a_frame_around_every_output_makes_none_a_version_of_another():
 def test_what_another_speaker_repeats_is_no_version():
     given = [*events(DRAFT[2], by="user"), *events(DRAFT[2], by="assistant")]
     assert rewritten(given, [telling_of(event) for event in given]) == {}
+
+
+def test_what_another_user_repeats_is_no_version():
+    said = events("I have no car.", "I have no car.", by="user")
+    given = [each._replace(speaker=name) for each, name in zip(said, ("Ada", "Bo"), strict=True)]
+    assert rewritten(given, [telling_of(event) for event in given]) == {}
+    assert len(older("I have no car.", "I have no car.", by="user")) == 1

@@ -501,9 +501,10 @@ def rewritten(events: Events, tellings: Sequence[Telling]) -> dict[PieceOfEvent,
     view, as the lines before the next part of a file.
     """
     older: dict[PieceOfEvent, bool] = {}
-    spoken = defaultdict[tuple[str, str], dict[str, int]](dict)
+    spoken = defaultdict[tuple[str, str, str], dict[str, int]](dict)
     for number, (event, telling) in reversed([*enumerate(zip(events, tellings, strict=True))]):
-        newer, lines = spoken[event.function, event.by], {*chain.from_iterable(telling.lines)}
+        newer = spoken[event.function, event.by, event.speaker]
+        lines = {*chain.from_iterable(telling.lines)}
         shared = Counter[int]()
         for line in newer.keys() & lines:
             shared[newer[line]] += len(line)
