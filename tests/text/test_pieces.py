@@ -56,6 +56,22 @@ def test_the_number_of_a_line_stays_without_its_padding_and_names_nothing():
         assert {"641", "642"}.isdisjoint(things(piece.names))
 
 
+def test_levels_of_two_columns_stay_levels_and_a_text_that_is_read_again_stays_as_it_is():
+    page = ["services:", "  web:", "    image: nginx", "  db:", "    image: postgres"]
+    shown = "\n".join(f"{number}\t{line}" for number, line in enumerate(page, 1))
+    for _ in range(2):
+        (piece,) = passages(shown).pieces
+        shown = piece.text
+
+        assert shown.split("\n") == [
+            "1 services:",
+            "2  web:",
+            "3   image: nginx",
+            "4  db:",
+            "5   image: postgres",
+        ]
+
+
 def test_numbers_that_count_nothing_stay_as_they_are():
     text = "12\t40 EUR\n7\t31 EUR\n3750\t9 EUR"
     (piece,) = passages(text).pieces

@@ -27,9 +27,13 @@ GAP = "…"
 """Marks missing text in notes."""
 SEAM = 8
 """Characters that a piece costs besides its text: a line break and sometimes a gap mark."""
-_NUMBER = re.compile(r"\s{0,8}(\d{1,7})(?!:\d\d\b)(?:[:|│→-]\t?|\t| {2})")  # and no time of day
+# and no time of day; without padding before it, two spaces are an indentation
+_NUMBER = re.compile(r"(\s{1,8})?(\d{1,7})(?!:\d\d\b)(?:[:|│→-]\t?|\t|(?(1) {2}|\t))")
 _IN_FRONT = re.compile(r"^\d+ ?", re.MULTILINE)
-_INDENT = 4  # columns of one level of indentation, as PEP 8 has it
+_LEVELS = (4, 2, 1)  # columns of a level of indentation: of PEP 8, of most YAML, and of notes
+# share of the indented lines whose columns are whole levels; of a file with levels of 2, half are
+# also of 4
+_REGULAR = 2 / 3
 _BORDERS = tuple(map(re.compile, (r"[.;!?。！？,)}\]](?=\s)", r"\s", r"[^\w@#$./:~+%-]")))
 """Where a long line is cut, the best first: behind a clause, a word, and what is in no name."""
 _SENTENCE = re.compile(r"[.!?](?=\s)|[。！？]")
@@ -38,6 +42,10 @@ _SENTENCE = re.compile(r"[.!?](?=\s)|[。！？]")
 # after any clause. With LONGEST as many stayed, and .735 of recorded runs instead of .734, but half
 # of a longer sentence may say the opposite
 _WHOLE = 400
+
+
+Numbered = Sequence[re.Match[str] | None]
+"""For each line the number before it, if a tool put one there."""
 
 
 class Piece(NamedTuple):
@@ -90,9 +98,10 @@ def passages(text: str, *, alone: bool = False, said: bool = False) -> Reading:
     lines = text.split("\n")
     # line numbers that a tool put before a file's lines: each is one more than the last
     found = [_NUMBER.match(line) for line in lines]
-    counts = [int(number[1]) if number else -1 for number in found]
+    counts = [int(number[2]) if number else -1 for number in found]
     follows = [number > 0 and number == above + 1 for above, number in pairwise([-1, *counts, -1])]
     numbers = [each if follows[at] or follows[at + 1] else None for at, each in enumerate(found)]
+    _close_to_their_numbers(lines, numbers)
     told = _passages(lines, numbers, alone, said)
     for number, piece in enumerate(told):  # missing lines without a word are not a gap
         end = piece.at + piece.units
@@ -102,15 +111,13 @@ def passages(text: str, *, alone: bool = False, said: bool = False) -> Reading:
     return Reading(tuple(told), len(lines))
 
 
-def _passages(
-    lines: Sequence[str], numbers: Sequence[re.Match[str] | None], alone: bool, said: bool
-) -> list[Piece]:
+def _passages(lines: Sequence[str], numbers: Numbered, alone: bool, said: bool) -> list[Piece]:
     told: list[Piece] = []
     start, held, size, deep = 0, list[str](), 0, 0
     are_numbered = False
     for number, line in enumerate(lines):
         in_front = numbers[number]
-        bare = _close_to_its_number(line, in_front) if in_front else line.rstrip()
+        bare = line.rstrip()
         longest = LONGEST
         if alone:
             above, deep = deep, len(bare) - len(bare.lstrip())
@@ -148,13 +155,20 @@ def _parts(line: str, at: int, before: int, said: bool) -> Iterator[Piece]:
         yield Piece(part, at, under=under, continues=place > 0 and not is_cut_in_words)
 
 
-def _close_to_its_number(line: str, number: re.Match[str]) -> str:
-    """A numbered line without padding: its number, and one space for each level of indentation."""
-    code = line[number.end() :].expandtabs(_INDENT).rstrip()
-    bare = code.lstrip()
-    if not bare:
-        return ""
-    return f"{number[1]} {' ' * ((len(code) - len(bare)) // _INDENT)}{bare}"
+def _close_to_their_numbers(lines: list[str], numbers: Numbered) -> None:
+    """Strip numbered lines of padding: to the number, and one space for a level of indentation.
+
+    An empty line loses its number.
+    """
+    both = [(at, number) for at, number in enumerate(numbers) if number]
+    codes = [lines[at][number.end() :].expandtabs(_LEVELS[0]).rstrip() for at, number in both]
+    depths = [len(code) - len(code.lstrip()) for code in codes]
+    least = min((depth for depth, code in zip(depths, codes, strict=True) if code), default=0)
+    deep = [depth - least for depth in depths if depth > least]
+    level = next(n for n in _LEVELS if sum(d % n == 0 for d in deep) >= _REGULAR * len(deep))
+    for (at, number), code, depth in zip(both, codes, depths, strict=True):
+        indent = " " * ((depth - least) // level)
+        lines[at] = code and f"{number[2]} {indent}{code.lstrip()}"
 
 
 def clauses(line: str, longest: int = LONGEST, whole: int = 0) -> list[str]:
