@@ -132,6 +132,20 @@ def test_what_a_user_revised_is_not_told_without_the_revision():
                 assert old.split(".")[-2][-12:] not in shown or new[-12:] in shown, (seed, share)
 
 
+def test_what_a_user_revised_is_not_told_alone_where_the_assistant_repeats_it():
+    bare = 0
+    for seed in range(6):
+        messages = revised(random.Random(seed))
+        messages[9] = {"role": "user", "content": "Bucket is photos-nbg. Kept for 400 days."}
+        messages[10]["content"] = "Then the rule of photos-nbg has `<Days>400</Days>`."
+        messages[37] = {"role": "user", "content": "No: river cheese ladder 365, anchor 400."}
+        whole = holdfast.count(messages).total
+        for share in (3, 4, 6, 8, 12):
+            shown = str(holdfast.compress(messages, whole // share).messages)
+            bare += "Kept for 400 days" in shown and "ladder 365" not in shown
+    assert bare == 0
+
+
 def made_up(chance):
     """A word that nobody repeats."""
     parts = ("bdfgklm", "aeiou", "nprst", "aeiou", "lmnr")

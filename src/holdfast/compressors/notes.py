@@ -389,14 +389,18 @@ class Candidates:
     def _put_under_later(self, uses: Mapping[str, Use]) -> None:
         """Put what a user said under what the user said later of the same, which may revise it.
 
-        Both name a thing that nothing else names.
+        Both name a thing that nothing else names, or an id or a number that the user names nowhere
+        else: an assistant may repeat it.
         """
         events = self.events
+        both = zip(events, self.tellings, strict=True)
+        users = Counter(chain.from_iterable(t.ids for event, t in both if event.is_users_words))
         places = [n for n, piece in enumerate(self.found) if events[piece.event].is_users_words]
         newest = {thing: place for place in places for thing in self._tells[place]}
         for place in places:
             now = self.found[place].event
-            twice = [newest[thing] for thing in self._tells[place] if uses[thing].events == 2]
+            told = self._tells[place]
+            twice = [newest[each] for each in told if 2 in (uses[each].events, users[each])]
             later = Counter(other for other in twice if self.found[other].event > now)
             if later:
                 self._under[place] = max(later, key=lambda other: (later[other], other))
