@@ -49,8 +49,9 @@ class StreamEvent(NamedTuple):
     among the events that an outcome or an unclear reply follows, -1 if it is not known.
     ``failed``: the outcome reports that the act did not succeed. ``opening`` and ``closing`` count
     the characters at the edges of its text with which outcomes of the conversation begin and end,
-    as in ``Observation: ``; they say nothing. ``retold``: earlier notes tell it.
-    ``speaker`` is the name of who said it, where several users or assistants speak.
+    as in ``Observation: ``; they say nothing. ``retold``: earlier notes tell it. ``speaker`` is the
+    name of who said it, where several users or assistants speak. ``times``: how often notes tell
+    that an act was done.
     """
 
     function: Function
@@ -64,6 +65,7 @@ class StreamEvent(NamedTuple):
     closing: int = 0
     retold: bool = False
     speaker: str = ""
+    times: int = 1
 
     @property
     def content(self) -> str:

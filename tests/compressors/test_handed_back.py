@@ -75,11 +75,24 @@ def test_notes_are_read_as_the_events_that_they_tell():
 def test_an_act_that_failed_is_one_in_notes_that_are_read_again_too():
     failed = Told(StreamEvent("act", "bash", "make all", 0, 0), ["bash make all"], failed=True)
     plain = Told(StreamEvent("words", "user", "failed: me", 0, 0), ["failed: me"])
-    again = read_again(written([plain, failed], HEADING), "user")
+    eggs = Told(StreamEvent("words", "user", "×3 eggs", 0, 0), ["×3 eggs"])
+    again = read_again(written([plain, eggs, failed], HEADING), "user")
     assert [(each.by, each.text, each.failed) for each in again] == [
         ("user", "failed: me", False),
+        ("user", "×3 eggs", False),
         ("bash", "make all", True),
     ]
+
+
+def test_notes_tell_how_often_an_act_was_done_also_when_they_are_handed_back():
+    sent = {"from": "CH-11", "to": "CH-22", "amount": 100}
+    messages = [{"role": "user", "content": "Pay the rent when I say so."}]
+    for month in range(3):
+        messages += called("transfer", sent, "It was sent.")
+        for page in range(4):
+            messages += call(9 * month + page, f"page {page} of month {month} says little " * 20)
+        messages = list(holdfast.compress(messages, 400).messages)
+    assert "\n- ×3 transfer from: CH-11, to: CH-22, amount: 100" in str(messages[1]["content"])
 
 
 def test_notes_in_the_assistants_role_tell_no_words_of_a_user():

@@ -215,6 +215,8 @@ class Candidates:
         is_talk = nobody_acts(events)
         again = {} if is_talk else acts_done.done_again(events, self.tellings)
         superseded = again and acts_done.superseded(events, self.tellings, again)
+        self._again = {n: last for n, last in again.items() if n in among and n not in self.failed}
+        """For each act that goes and is done again later, the newest that does the same."""
         numbers = sorted(set(among).difference(superseded))
         rows = [self.tellings[number] for number in numbers]
         tokens = [rate(events[number]) for number in numbers]
@@ -326,8 +328,12 @@ class Candidates:
         """The chosen pieces as the notes show them, without events that stay ``in_place``."""
         events = self.events
         failed = self.failed - {events[n].act for n in chain(chosen, in_place)}
+        times = Counter({number: events[number].times for number in chosen})
+        for number, last in self._again.items():
+            if number not in chosen and last in chosen:
+                times[last] += events[number].times
         return [
-            Told(events[n], self._lines_of(n, chosen[n]), n in failed)
+            Told(events[n], self._lines_of(n, chosen[n]), n in failed, times[n])
             for n in under_their_acts(chosen, events)
             if n not in in_place
         ]

@@ -185,7 +185,8 @@ SAID = "What the user said:"
 DONE = "What was said and done, step by step:"
 _OURS = ("- ", "> ", SAID, DONE)
 _LINE = re.compile(
-    rf"\n(?:({SAID}|{DONE})(?=\n|\Z)|(?:(> )|- )(failed: )?(?:(?<=- )(user|assistant): )?)"
+    rf"\n(?:({SAID}|{DONE})(?=\n|\Z)"
+    r"|(?:(> )|- )(failed: )?(?:(?<=- )×(\d{1,6}) )?(?:(?<=- )(user|assistant): )?)"
 )
 _AS_OURS = re.compile(f"^ (?={'|'.join(_OURS)})", re.MULTILINE)
 _REFERENCES = re.compile(r"\n\[original: [^\n]*\](?=\n|\Z)")
@@ -198,6 +199,8 @@ class Told(NamedTuple):
     lines: Sequence[str]
     failed: bool = False
     """Whether it is an act that failed and whose outcome is not in the notes."""
+    times: int = 1
+    """How often it was done, if the notes tell only the last time."""
 
 
 def written(told: Sequence[Told], heading: str, tail: Sequence[str] = ()) -> str:
@@ -226,14 +229,15 @@ def read_again(body: str, role: str) -> list[StreamEvent]:
     found: list[StreamEvent] = []
     section, last_act = "", -1
     _, *parts = _LINE.split(_REFERENCES.sub("", body))
-    for title, returned, failed, speaker, lines in zip(*[iter(parts)] * 5, strict=True):
+    for title, returned, failed, times, speaker, lines in zip(*[iter(parts)] * 6, strict=True):
         section = title or section
         if title or not section:
             continue
         function: Function = "words"
         by, text, act = user, _AS_OURS.sub("", lines), -1
         if section == SAID:  # where a label is what a user typed
-            text = "".join(filter(None, [failed, speaker and f"{speaker}: ", text]))
+            labels = failed, times and f"×{times} ", speaker and f"{speaker}: "
+            text = "".join(filter(None, [*labels, text]))
         elif speaker:  # among the steps stands what users passed on
             function, by = "words" if speaker == "assistant" else "material", speaker
         elif returned:
@@ -243,7 +247,8 @@ def read_again(body: str, role: str) -> list[StreamEvent]:
             name, space, arguments = text.partition(" ")
             by, text = space and name, arguments or name
         fails = bool(failed) and section == DONE
-        found.append(StreamEvent(function, by, text, 0, 0, act, fails, retold=True))
+        event = StreamEvent(function, by, text, 0, 0, act, fails, retold=True)
+        found.append(event._replace(times=int(times or 1)))
     return found or [StreamEvent("notes", role, body, 0, 0, retold=True)]
 
 
@@ -295,7 +300,9 @@ def _label(told: Told, users: str) -> str:
         return "> failed: " if event.failed else "> "
     if event.function in ("words", "material"):
         return users if event.is_users_words else f"- {event.by}: "
-    return "- failed: " if told.failed else "- "
+    if told.failed:
+        return "- failed: "
+    return f"- ×{told.times} " if told.times > 1 else "- "
 
 
 # where a summary stands
