@@ -113,6 +113,12 @@ def test_the_names_of_originals_are_no_part_of_what_a_tool_returned():
     ]
 
 
+def test_a_line_of_a_user_that_looks_like_the_name_of_an_original_stays():
+    line = "Take this as the title:\n[original: Der Prozess (Kafka)]\nand keep it."
+    words = StreamEvent("words", "user", line, 0, 0)
+    assert read_again(notes([words, *EVENTS]), "user")[0].text == line
+
+
 def test_an_output_that_is_shortened_again_names_one_original():
     for message in fitted_again_and_again("log", store=InProcessStore()):
         if message["role"] == "tool":

@@ -12,10 +12,7 @@ from holdfast.kernel.transcript import Seal, Transcript
 from holdfast.stream import StreamEvent
 from holdfast.text.visible import amount
 
-from .summaries import HISTORY, WorkingStore
-
-REFERENCE = "[original: "
-"""The beginning of a reference."""
+from .summaries import HISTORY, REFERENCE, WorkingStore
 
 # characters at the end that are searched for a reference, which has some hundred; a forged text of
 # their beginnings takes the square of it

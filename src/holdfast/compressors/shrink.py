@@ -16,8 +16,8 @@ from holdfast.kernel.transcript import Transcript
 from holdfast.text.fit import SENTENCE
 from holdfast.text.visible import GLANCE, amount
 
-from .references import REFERENCE, key_in, note, referenced
-from .summaries import WorkingStore
+from .references import key_in, note, referenced
+from .summaries import REFERENCE, WorkingStore
 from .tool_outputs import SHORTER_FORM, Output, brief, is_chosen, texts
 
 Rule = Literal["lossless", "repeats", "arguments", "lossy"]

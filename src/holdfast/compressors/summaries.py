@@ -59,6 +59,9 @@ def body_of(message: Message) -> str | None:
     return (message.content_text or "").partition("\n")[2] if message.ours else None
 
 
+REFERENCE = "[original: "
+"""The beginning of a reference."""
+
 SKIPPED = "…"
 """The text of an assistant message before a user's summary, if roles must alternate."""
 
@@ -189,7 +192,6 @@ _LINE = re.compile(
     r"|(?:(> )|- )(failed: )?(?:(?<=- )×(\d{1,6}) )?(?:(?<=- )(user|assistant): )?)"
 )
 _AS_OURS = re.compile(f"^ (?={'|'.join(_OURS)})", re.MULTILINE)
-_REFERENCES = re.compile(r"\n\[original: [^\n]*\](?=\n|\Z)")
 
 
 class Told(NamedTuple):
@@ -223,12 +225,15 @@ def read_again(body: str, role: str) -> list[StreamEvent]:
     """The events of notes that are handed back, as if of message 0; a summary is one event.
 
     What users said is theirs again, but not in a role whose words are no orders. Names of originals
-    tell nothing: the notes are saved with what they name.
+    at the end tell nothing: the notes are saved with what they name.
     """
     user = "assistant" if role == "assistant" else "user"
     found: list[StreamEvent] = []
     section, last_act = "", -1
-    _, *parts = _LINE.split(_REFERENCES.sub("", body))
+    told = body.split("\n")
+    while told and told[-1].startswith(REFERENCE):
+        told.pop()
+    _, *parts = _LINE.split("\n".join(told))
     for title, returned, failed, times, speaker, lines in zip(*[iter(parts)] * 6, strict=True):
         section = title or section
         if title or not section:

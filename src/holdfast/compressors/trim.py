@@ -21,8 +21,8 @@ from holdfast.kernel.transcript import (
 from holdfast.selection import typed_of
 from holdfast.text.fit import SENTENCE, water_level
 
-from .references import REFERENCE, Place, parted
-from .summaries import body_of, mark, preferred
+from .references import Place, parted
+from .summaries import REFERENCE, body_of, mark, preferred
 from .tool_outputs import brief, cut, cut_around_answers, left_out
 
 # Shares of the target, as divisors.
