@@ -256,7 +256,7 @@ def evaluate(
         )
     asked = list(map(_probe, probes or ()))
     if judge is not None and not asked:
-        raise ConfigError("it has no question", place="judge", advice="give probes too")
+        raise ConfigError("it has no question", place="judge", advice="give probes= too")
     runtime = Runtime(Lineup.of(meter_for(None).text, judge, embedder, limits=limits))
     old, new = (read(bare(each), None)[2].messages for each in (before, after))
     texts, left = _texts(old), _texts(new)

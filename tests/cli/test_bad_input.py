@@ -163,6 +163,40 @@ def test_a_server_does_not_start_with_a_store_that_nobody_knows(run, server):
     assert ran.complaint.startswith("--store: there is no store named 'cassandra'")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["compress", "chat.json", "--budget", "9", "--strategy", "summarizing"],
+         "no model was given; pass --llm; "),
+        (["convert", "chat.json", "--to", "plain"], "--to: 'plain' is not a wire to convert to"),
+        (["eval", "chat.json", "chat.json", "--judge", "extractive"],
+         "--judge: it has no question; give --probes too"),
+        (["batch", "chat.jsonl", "out.jsonl", "--budget", "9", "--engine", "processes://x"],
+         "--engine: 'processes://x' says no number; write one such as processes://4"),
+        (["store", "chek"], "holdfast store: there is no command named 'chek'"),
+        (["store", "check", "cassandra://a"],
+         "cassandra://a: there is no store named 'cassandra'; known are"),
+    ],
+)  # fmt: skip
+def test_an_error_names_the_command_and_the_options_that_a_person_typed(
+    run, talk, folder, arguments, line
+):
+    (folder / "chat.jsonl").write_text("[]\n")
+    assert line in run(*arguments).complaint
+
+
+def test_a_vendor_without_a_key_is_not_told_as_a_fault_of_another_option(run, talk, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    line = run("compress", "chat.json", "--budget", "9", "--embedder", "openai:a").complaint
+    told = "there is no key for OpenAI; set OPENAI_API_KEY, or in Python give api_key="
+    assert line == told
+
+
+def test_what_a_step_asks_for_is_an_option_in_the_summary_of_a_shell(run, talk):
+    ran = run("compress", "chat.json", "--budget", "500", "--profile", "quality")
+    assert "not applied: no model was given; pass --llm" in ran.err
+
+
 def test_a_missing_file_name_and_an_unknown_command_say_what_there_is(run):
     assert run("compress").complaint == "FILE|-: it is missing; see holdfast compress --help"
     assert run("comprss").complaint.startswith(

@@ -171,7 +171,7 @@ def test_an_unknown_command_of_a_session_names_the_known_ones(run):
     ran = run("session", "fi")
     assert ran.code == 2
     assert ran.complaint.startswith(
-        "session: there is no command named 'fi'; did you mean 'fit'? known are append, "
+        "holdfast session: there is no command named 'fi'; did you mean 'fit'? known are append, "
     )
 
 

@@ -276,7 +276,7 @@ def test_a_judge_answers_the_same_questions_by_both_and_its_cost_is_told():
 
 
 def test_a_judge_needs_questions_and_its_silence_is_no_verdict():
-    with pytest.raises(ConfigError, match="judge: it has no question; give probes too"):
+    with pytest.raises(ConfigError, match="judge: it has no question; give probes= too"):
         evaluate(TALK, TALK, judge=Scripted("yes"))
     with pytest.raises(holdfast.ModelError):
         evaluate(TALK, TALK, [("Which port?", ["48213"])], judge=Scripted([]))

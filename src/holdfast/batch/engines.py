@@ -118,7 +118,9 @@ class Processes:
 def _number(given: str, url: str, example: str) -> int:
     """The positive number in a URL. Raises ConfigError for anything else."""
     if not (given.isdecimal() and int(given)):
-        raise ConfigError(f"{url!r} says no number", place="engine", advice=example)
+        raise ConfigError(
+            f"{url!r} says no number", place="engine", advice=f"write one such as {example}"
+        )
     return int(given)
 
 

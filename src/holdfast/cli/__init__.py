@@ -87,7 +87,7 @@ class Group(click.Group):
         if command is None:
             raise ConfigError(
                 f"there is no command named {cmd_name!r}",
-                place=self.name or "",
+                place=f"holdfast {self.name}",
                 advice=nearest(cmd_name, self.commands),
             )
         return command
@@ -160,7 +160,8 @@ _OPTIONS = {"limit": "--budget", "ids": "--id"} | {
     name: f"--{name}"
     for name in (
         "budget window reserve headroom step format profile strategy provider counter model tools "
-        "pin store llm embedder thread lines pattern field tokens upstream token kind"
+        "pin store llm embedder thread lines pattern field tokens upstream token kind to engine "
+        "judge probes"
     ).split()
 }
 """Names of arguments in Python, and on the command line."""
@@ -174,14 +175,18 @@ def complaint(fault: HoldfastError | click.ClickException) -> str:
     if isinstance(fault, click.ClickException):
         fault = _of_click(fault)
     if isinstance(fault, BudgetError):
-        return f"{fault}; {_UNMET}"
+        return with_options(f"{fault}; {_UNMET}")
     if not isinstance(fault, InputError):
         return str(fault)
     place = fault.place
     if isinstance(fault, ConfigError):
         place = _OPTIONS.get(place, place)
-    advice = _ARGUMENT.sub(lambda each: _OPTIONS.get(each[1], each[0]), fault.advice)
-    return str(InputError(fault.problem, place=place, advice=advice))
+    return str(InputError(fault.problem, place=place, advice=with_options(fault.advice)))
+
+
+def with_options(advice: str) -> str:
+    """The advice with options where it names arguments of Python, such as ``llm=``."""
+    return _ARGUMENT.sub(lambda each: _OPTIONS.get(each[1], each[0]), advice)
 
 
 def _of_click(fault: click.ClickException) -> InputError:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from holdfast.api import compress, count, sample
-from holdfast.cli import DONE, UNMET
+from holdfast.cli import DONE, UNMET, with_options
 from holdfast.compressors import COMPRESSORS
 from holdfast.content import KINDS
 from holdfast.files import write_all
@@ -172,7 +172,7 @@ def compress_command(
         reports[report_file] = text_bytes(written(told, form))
     write_result(document, result, output, result_file, reports, to_pipe=not as_json)
     if not quiet:
-        lines = [*overview(result), "", *calls_line(result.model_usage)]
+        lines = [*map(with_options, overview(result)), "", *calls_line(result.model_usage)]
         lines += _whereabouts(result, file, output, result_file)
         if report_file is not None:
             lines.append(f"The report is in {report_file}.")

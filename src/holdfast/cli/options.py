@@ -277,7 +277,10 @@ def kept_in(
             )
         return None
     url = place_of(store, missing=missing, option=option)
-    check_store(url)  # a server that opened it at its first request would run until then
+    try:  # a server that opened it at its first request would run until then
+        check_store(url)
+    except ConfigError as fault:
+        raise fault.at(option.strip() or store) from fault
     if key_file is None:
         return url
     encrypted = imported("holdfast.stores.encrypt:EncryptedStore")  # it needs cryptography

@@ -164,8 +164,7 @@ class VendorAccount:
         if not key:
             raise ConfigError(
                 f"there is no key for {self.vendor}",
-                place="llm",
-                advice=f"set {self.keys[0]} or give api_key=",
+                advice=f"set {self.keys[0]}, or in Python give api_key=",
             )
         timeout = account.get("timeout", TIMEOUT)
         return self.connected(api_key=key, base_url=address, timeout=timeout)
