@@ -327,7 +327,8 @@ class TestCommands:
         assert capsys.readouterr().err == problem
 
     @pytest.mark.parametrize(
-        "arguments", [["check"], ["compact"], ["export"], ["erase", "--thread", "t", "--yes"]]
+        "arguments",
+        [["check"], ["migrate"], ["compact"], ["export"], ["erase", "--thread", "t", "--yes"]],
     )
     def test_a_file_that_is_not_there_is_not_made(self, arguments, tmp_path, capsys):
         command, *options = arguments

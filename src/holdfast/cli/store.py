@@ -58,7 +58,7 @@ def check(store: str, store_key: str | None) -> int:
 @click.argument("store")
 def migrate(store: str) -> None:
     """Update the schema to this version, in one transaction."""
-    with _opened(store, reading=False) as opened:
+    with _opened(store) as opened:
         steps = opened.migrate() if isinstance(opened, Migrates) else 0
     note(f"The schema is up to date; {steps} steps were taken.\n")
 
