@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 import re
 
@@ -319,6 +320,14 @@ class TestCommands:
             store.log("messages:thread: 1").append([Line("anew", words="pool size")])
             assert list(store.log("messages:thread: 1").search(["worker", "pool"], 9)) == [0]
         assert b"connections" not in (tmp_path / "b.db").read_bytes()
+
+    def test_an_export_goes_through_a_pipe(self, url, tmp_path, capsysbinary, monkeypatch):
+        assert main(["store", "export", url]) == 0
+        lines = io.TextIOWrapper(io.BytesIO(capsysbinary.readouterr().out))
+        monkeypatch.setattr("sys.stdin", lines)
+        assert main(["store", "import", str(tmp_path / "b.db"), "-"]) == 0
+        with SqliteStore(tmp_path / "a.db") as one, SqliteStore(tmp_path / "b.db") as two:
+            assert held(one) == held(two)
 
     @pytest.mark.parametrize("what", ["thread", "tenant"])
     def test_what_is_not_there_is_not_erased(self, url, what, capsys):

@@ -15,7 +15,7 @@ from holdfast.kernel.ports import KeyValueStore
 from holdfast.stores import open_store
 from holdfast.stores.protocols import Closes, Compacts, Migrates
 
-from .files import STDOUT, confirm, note, obstacle, progress, within, write
+from .files import STDOUT, confirm, note, obstacle, progress, shown, within, write
 from .options import STORE_KEY, YES, having, kept_in, option
 
 command = group(
@@ -115,10 +115,13 @@ def export(store: str, file: str, store_key: str | None) -> None:
 @click.argument("file")
 @STORE_KEY
 def import_(store: str, file: str, store_key: str | None) -> None:
-    """Put everything in FILE into the store. What it already has is skipped."""
+    """Put everything in FILE (- is standard input) into the store.
+
+    What the store already has is skipped.
+    """
     with _opened(store, store_key, reading=False) as opened:
-        reading = as_input_errors(file, "read", "check it")
-        with reading, Path(file).open(encoding="utf-8") as lines, within(file):
+        reading = as_input_errors(shown(file), "read", "check it")
+        with reading, click.open_file(file, encoding="utf-8") as lines, within(file):
             _note_moved(upkeep.imported(lines, opened, _progress("read")))
 
 
