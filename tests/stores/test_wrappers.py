@@ -216,6 +216,15 @@ class TestEncryption:
             use(store)
         assert before == (store.entries if hasattr(store, "entries") else store.keys())
 
+    def test_a_store_of_plain_text_is_refused_since_its_threads_would_stay_plain(self):
+        store = InProcessStore()
+        with Session("t", store=store) as session:
+            session.append({"role": "user", "content": "The gateway has port 8443."})
+        with pytest.raises(ConfigError, match="is not encrypted, and would stay so; name a new"):
+            EncryptedStore.unlock(store, KEY)
+        with Session("t", store=store) as session:
+            assert session.appended == 1
+
     def test_a_cache_keeps_nothing_in_it_without_its_key(self):
         inner = TextStore()
         EncryptedStore.unlock(inner, KEY).set("k", "v")

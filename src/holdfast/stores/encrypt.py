@@ -31,8 +31,9 @@ from .protocols import (
     settled,
     to_bytes,
     to_text,
+    unusable,
 )
-from .wrappers import MappedStore
+from .wrappers import MappedStore, keeps_plain
 
 with needed_by("an encrypted store", "encrypt"):
     from cryptography.exceptions import InvalidTag
@@ -133,7 +134,7 @@ class EncryptedStore(MappedStore):
         """Open the store with the key: 32 bytes, or a passphrase.
 
         The first key with which a store is opened becomes its key. Raises StoreError if it has
-        another.
+        another, and ConfigError if what it holds is not encrypted.
         """
         return cls(inner, _keys_in(inner, key))
 
@@ -269,6 +270,11 @@ def _keys_in(inner: KeyValueStore, key: bytes | str) -> Keys:
     _check(key)
     lock = settled(inner.get(LOCK))
     if lock is None:
+        if keeps_plain(inner):
+            raise unusable(
+                "what it holds is not encrypted, and would stay so",
+                "name a new store, and copy this one into it: holdfast store copy --target-key",
+            )
         lock = _lock_of(Keys([token_bytes(OWN_BYTES)]), key)
         if not put_new(inner, LOCK, lock):
             lock = settled(inner.get(LOCK)) or ""

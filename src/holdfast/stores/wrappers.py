@@ -225,6 +225,15 @@ TAKEN = frozenset({"messages", "events", "session", "tier", "vectors", "log", "l
 """How keys and logs of a store itself begin: a namespace of this name would share them."""
 
 
+def keeps_plain(store: KeyValueStore) -> bool:
+    """Whether it holds a session or an original without encryption, as far as it lists its keys."""
+    return (
+        bool(settled(store.get(KEY)))
+        or (isinstance(store, ListsKeys) and bool(settled(store.keys("session:"))))
+        or (isinstance(store, KeepsLogs) and bool(store.logs("messages:")))
+    )
+
+
 class PrefixStore(MappedStore):
     """The keys of one namespace, which may be any text: a thread, a tenant, a purpose.
 
@@ -239,16 +248,8 @@ class PrefixStore(MappedStore):
         super().__init__(inner)
         check_type(namespace, str, "namespace")
         self._prefix = namespace.replace("%", "%25").replace(":", "%3A") + ":"
-        if namespace in TAKEN and not self._is_used():
+        if namespace in TAKEN and not (settled(self.get(LOCK)) or keeps_plain(self)):
             raise shared_name(namespace, "give the namespace another name")
-
-    def _is_used(self) -> bool:
-        """Whether a session was kept in it."""
-        return (
-            any(settled(self.get(key)) for key in (KEY, LOCK))
-            or (isinstance(self, ListsKeys) and bool(settled(self.keys("session:"))))
-            or (isinstance(self, KeepsLogs) and bool(self.logs("messages:")))
-        )
 
     def _name(self, key: str, /) -> str:
         return self._prefix + key
