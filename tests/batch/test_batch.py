@@ -18,7 +18,9 @@ import holdfast
 from holdfast.batch import ENGINES, batch, compress_on, open_engine
 from holdfast.batch.engines import Processes
 from holdfast.cli import main
-from holdfast.kernel.errors import ConfigError, InputError
+from holdfast.kernel.errors import ConfigError, InputError, LockedError
+from holdfast.stores.encrypt import EncryptedStore
+from holdfast.stores.sqlite import SqliteStore
 from tests.batch.conversations import conversation, lines, number_of
 
 BUDGET = 600
@@ -128,6 +130,14 @@ def test_what_cannot_be_read_goes_to_a_file_of_its_own_with_the_reason(tmp_path)
     assert [each["record"] for each in bad] == ["{", "[7]"]
     assert "not JSON" in bad[0]["reason"]
     assert (summary.inputs, summary.fitted, summary.bad) == (5, 3, 2)
+
+
+def test_a_store_without_its_key_is_an_error_and_not_a_fault_of_each_conversation(source, tmp_path):
+    place = f"sqlite:///{tmp_path}/agent.db"
+    EncryptedStore.unlock(SqliteStore(tmp_path / "agent.db"), "a passphrase").set("k", "v")
+    with pytest.raises(LockedError):
+        batch(source, str(tmp_path / "out.jsonl"), BUDGET, engine=Here(), store=place)
+    assert not (tmp_path / "out.jsonl").exists()
 
 
 def test_a_pin_or_a_model_that_is_wrong_for_one_conversation_costs_no_other(tmp_path):

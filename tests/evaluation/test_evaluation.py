@@ -346,10 +346,28 @@ def test_every_thread_of_a_store_is_held_against_its_view_and_shown_on_one_page(
     assert "there is nothing to compare" in capsys.readouterr().err
 
 
+def test_the_threads_of_an_encrypted_store_are_evaluated_with_its_key(folder, capsys):
+    (folder / "key").write_text("a passphrase")
+    arguments = ["--store", "agent.db", "--store-key", "key"]
+    assert main(["session", "append", "chat.json", "--thread", "t", *arguments]) == 0
+    capsys.readouterr()
+    assert main(["eval", *arguments, "--budget", "6k", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["t"]["score"] == 1
+
+
+def test_a_report_has_the_form_that_the_name_of_its_file_says(folder, capsys):
+    assert main(["eval", "chat.json", "less.json", "--report", "told.txt"]) == 0
+    assert (folder / "told.txt").read_text() == capsys.readouterr().out
+    assert main(["eval", "chat.json", "less.json", "--report", "told.html"]) == 0
+    assert (folder / "told.html").read_text().startswith("<!")
+
+
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
         (["chat.json"], "chat.json: this is not a result; give AFTER too"),
+        (["chat.json", "less.json", "--budget", "8k"], "these are two things; give files, or"),
+        (["chat.json", "less.json", "--report", "told.pdf"], "let it end in .html"),
         (
             ["chat.json", "less.json", "--probes", "chat.json"],
             "chat.json: [0]: this is not a probe",

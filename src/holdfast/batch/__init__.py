@@ -27,7 +27,7 @@ from holdfast.engine import is_of_one, positions
 from holdfast.files import as_input_errors, replacing, write_lines
 from holdfast.formats.payloads import compact, is_object
 from holdfast.kernel.budget import Budget
-from holdfast.kernel.errors import ConfigError, HoldfastError, InputError
+from holdfast.kernel.errors import ConfigError, HoldfastError, InputError, LockedError
 from holdfast.kernel.registry import Registry, imported, rows
 from holdfast.kernel.typed import Positive, attributes, check_type
 from holdfast.options import Options
@@ -237,8 +237,9 @@ def fit_chunk(budget: int | Budget, options: Options, chunk: tuple[int, Sequence
             if result.reason == INVALID:
                 raise InputError(result.detail)
         except HoldfastError as fault:
-            if isinstance(fault, ConfigError) and not is_of_one(fault, options):
-                raise  # of all alike
+            all_alike = isinstance(fault, ConfigError) and not is_of_one(fault, options)
+            if all_alike or isinstance(fault, LockedError):
+                raise
             done.refuse(record, str(fault))
         else:
             output = compact(result.messages)

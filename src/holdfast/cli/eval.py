@@ -1,9 +1,10 @@
 """``holdfast eval``: what was kept of conversations that were made smaller."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import cast
 
 import click
 
@@ -11,7 +12,9 @@ from holdfast.cli import DONE, UNMET
 from holdfast.evaluation import Evaluation, Probe, evaluate, evaluation_page
 from holdfast.files import write_all
 from holdfast.kernel.errors import ConfigError, InputError
+from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.typed import is_list, typed
+from holdfast.result import report_form
 from holdfast.stores.in_process import InProcessStore
 from holdfast.threads import open  # noqa: A004 - as one opens a file
 
@@ -25,7 +28,7 @@ from .files import (
     write,
     write_json,
 )
-from .options import FILE_URL, JSON, option, place_of, share
+from .options import FILE_URL, JSON, STORE_KEY, kept_in, option, share
 from .results import result_in
 from .session import FIRST
 
@@ -37,9 +40,10 @@ Telling = Callable[..., Evaluation]
 @click.argument("before", metavar="[RESULT|FOLDER|BEFORE]", required=False)
 @click.argument("after", metavar="[AFTER]", required=False)
 @option("--store", "FILE|URL", "Measure each thread of this store and its view.")
+@STORE_KEY
 @option("--budget", "N", "The budget of these views, in tokens.")
 @option("--judge", "VENDOR:NAME", "A model that answers the probes from both.")
-@option("--report --page page", "FILE", "Write the figures as an HTML page.")
+@option("--report --page page", "FILE", "Write the figures: .html or .txt.")
 @option("--probes", "FILE", 'JSON list of {"question": "...", "expected": ["word", ...]}.')
 @option("--fail-under least", "X", "Exit with 1 if a score is below this.", callback=share)
 @JSON
@@ -47,6 +51,7 @@ def command(
     before: str | None,
     after: str | None,
     store: str | None,
+    store_key: str | None,
     budget: str | None,
     judge: str | None,
     page: str | None,
@@ -69,34 +74,43 @@ def command(
     holdfast eval --store agent.db --budget 8k --report eval.html
     """
     if (store is None) == (before is None) or (store is None) != (budget is None):
-        raise ConfigError(
-            "there is nothing to compare", advice="give files, or --store and --budget"
-        )
+        problem = "these are two things" if before else "there is nothing to compare"
+        raise ConfigError(problem, advice="give files, or --store and --budget")
     for source in filter(None, (before, after, (store or "").removeprefix(FILE_URL))):
         check_targets({"--report": page}, source)
+    form = report_form(page, "--report")
+    place = kept_in(store, store_key, missing=FIRST)
     told = partial(evaluate, probes=_probes(probes), judge=judge)
     if store is None:
         found = {name: _evaluated(name, after, told) for name in _files(before or "")}
     else:
         found = {}
-        with open(place_of(store, missing=FIRST)) as threads:
+        with open(cast("str | KeyValueStore", place)) as threads:
             for name in threads.threads():
                 with threads.thread(name) as kept, kept.fork(name, InProcessStore()) as session:
                     found[name] = told(session.messages(), session.fit(budget=budget).messages)
+    text = _told(found)
     if page:
-        write_all({page: text_bytes(evaluation_page(found))})
+        write_all({page: text_bytes(evaluation_page(found) if form == "html" else text)})
     if as_json:
         write_json({name: each.to_dict() for name, each in found.items()})
-    elif len(found) == 1:
-        write(next(iter(found.values())).text())
     else:
-        for name, each in found.items():
-            shares = "".join(f"  {kind} {kept:.3f}" for kind, kept in each.kinds.items())
-            write(f"{each.score:.3f}  {name}{shares}\n")
+        write(text)
     low = {name: each.score for name, each in found.items() if least and each.score < least}
     for name, score in low.items():
         note(f"{name}: a score of {score:.3f} is below {least}\n")
     return UNMET if low else DONE
+
+
+def _told(found: Mapping[str, Evaluation]) -> str:
+    """All of one evaluation, or a line for each of several."""
+    if len(found) == 1:
+        return next(iter(found.values())).text()
+    shares = [
+        (name, each.score, "".join(f"  {kind} {kept:.3f}" for kind, kept in each.kinds.items()))
+        for name, each in found.items()
+    ]
+    return "".join(f"{score:.3f}  {name}{kinds}\n" for name, score, kinds in shares)
 
 
 def _files(place: str) -> Sequence[str]:
