@@ -192,7 +192,7 @@ def test_a_message_of_twenty_megabytes_is_no_trouble(letter):
         ),
         ({"counter": lambda text: None}, "counter: <lambda> gave None;"),
         ({"counter": lambda text: 1.5}, "counter: <lambda> gave 1.5"),
-        ({"store": 5}, "store: "),
+        ({"store": 5}, "store: an int is not a store; give a URL"),
         (
             {"store": "sqlite:a.db"},
             "store: 'sqlite:a.db' is not a URL; a file is written 'sqlite:///a.db'",

@@ -12,7 +12,7 @@ from holdfast.calls.lineup import Lineup
 from holdfast.compressors.pipeline import Pipeline, Stepwise, apply_steps
 from holdfast.compressors.summaries import Marks
 from holdfast.formats import read
-from holdfast.formats.payloads import ROLES, is_object, model_of, named, objects_in
+from holdfast.formats.payloads import ROLES, is_object, model_of, objects_in, what_is
 from holdfast.kernel.budget import Allowance, Budget, BudgetLike, Meter, is_whole, thresholds
 from holdfast.kernel.compressor import Attempt, Compressor, Plan, Status, described, run_batch
 from holdfast.kernel.errors import ConfigError, InputError, LockedError, StrategyError
@@ -88,7 +88,7 @@ def fit_many(
         )
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
         raise ConfigError(
-            f"{named(conversations)} is not a list of conversations",
+            f"{what_is(conversations)} is not a list of conversations",
             place="conversations",
             advice="give a list of conversations, each as compress takes it",
         )

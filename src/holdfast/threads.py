@@ -9,7 +9,7 @@ from holdfast.compressors.summaries import thread_prefix
 from holdfast.kernel.budget import BudgetLike
 from holdfast.kernel.errors import ConfigError, NotFoundError
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.kernel.typed import check_type
+from holdfast.kernel.typed import check_type, what_is
 from holdfast.memory.tiers import TIERS
 from holdfast.names import ReportForm
 from holdfast.reports.pages import table_page
@@ -117,7 +117,7 @@ def erase(store: LogStore, name: str) -> tuple[int, int]:
     """
     if not isinstance(store, ErasesLogs) or not isinstance(store, ListsKeys):
         raise ConfigError(
-            f"a {type(store).__name__} cannot erase a thread",
+            f"{what_is(store)} cannot erase a thread",
             place="store",
             advice="use a store of holdfast.stores",
         )

@@ -15,6 +15,7 @@ from holdfast.formats import named
 from holdfast.kernel.errors import ConfigError, InputError, StoreError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Format
+from holdfast.kernel.typed import what_is
 from holdfast.session.log import LINES, STATE, batches, with_words
 from holdfast.session.state import State
 from holdfast.stores.artifacts import CONTENT, blobs_of, check_artifact, keeps_bytes
@@ -343,5 +344,5 @@ def _set_bytes(store: KeyValueStore, key: str, value: bytes) -> None:
 def _listed(store: KeyValueStore) -> Any:
     """The store with logs. Raises ConfigError if it cannot list its keys."""
     if not isinstance(store, ListsKeys):
-        raise unusable(f"a {type(store).__name__} cannot list its keys", OURS)
+        raise unusable(f"{what_is(store)} cannot list its keys", OURS)
     return LogsOverKeys.over(store)

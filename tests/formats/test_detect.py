@@ -75,6 +75,10 @@ def test_an_item_of_any_tool_shows_the_responses_api(kind):
             [{"content": "hi"}],
             r'^messages\[0\]: the message has no "role"; give a role such as user',
         ),
+        (
+            {"contents": [{"role": "user", "content": "hi"}]},
+            r'^contents\[0\]: the message has "content" and no "parts"; put its text into "parts"',
+        ),
         ([{"role": "", "content": "hi"}], r"^messages\[0\]\.role: the role is empty"),
         ([{"role": " ", "content": "hi"}], r"^messages\[0\]\.role: the role is empty"),
         ([{"role": 5, "content": "hi"}], r"^messages\[0\]\.role: an int is not a role"),

@@ -28,7 +28,7 @@ def session():
     [
         ({"thread": 5}, "thread: 5 names no conversation; give a name as text"),
         ({"thread": ""}, "thread: '' names no conversation; give a name as text"),
-        ({"store": 5}, "store: a int is not a store; give a URL such as"),
+        ({"store": 5}, "store: an int is not a store; give a URL such as"),
         (
             {"store": "agent.db"},
             "store: 'agent.db' is not a URL; a file is written 'sqlite:///agent.db'",
@@ -71,7 +71,7 @@ def session():
             "condenser: 5 does not belong here; give an object with condense(text, level, count)",
         ),
         ({"llm": "nobody:x"}, "llm: 'nobody:x' names no model vendor; known are "),
-        ({"embedder": 5}, "embedder: a int cannot be used as embedder; give "),
+        ({"embedder": 5}, "embedder: an int cannot be used as embedder; give "),
         ({"cache": 5}, "cache: 5 does not belong here; give a CompressionCache"),
         ({"limits": 5}, "limits: 5 does not belong here; give a CallLimits"),
         (
@@ -186,7 +186,11 @@ def test_sizes_that_are_none(sizes, line):
         (lambda s: s.pin(0, reason="\n"), "reason: it is empty; give text"),
         (lambda s: s.delete(), "message: no message is named; give positions or ids"),
         (lambda s: s.pin(1.5), "message: 1.5 names no message; "),
-        (lambda s: s.delete("nothing"), "there is no 'nothing' in thread 't'"),
+        (
+            lambda s: s.delete("nothing"),
+            "there is no 'nothing' in thread 't'; it has 2 messages, counted from 0",
+        ),
+        (lambda s: s.forget(9), "there is no '9' in the notes of thread 't'; known are none"),
         (lambda s: s.remember(5), "text: 5 does not belong here; give text"),
         (lambda s: s.remember(""), "text: it is empty; give text"),
         (lambda s: s.remember("  "), "text: it is empty; give text"),
@@ -282,3 +286,8 @@ def test_what_was_deleted_is_told_to_be_there():
                 NotFoundError, match=r"in thread 't', where it was deleted; undo brings it back$"
             ):
                 asked(which)
+
+
+def test_an_option_that_a_session_has_not_is_told_with_those_that_it_has():
+    with pytest.raises(TypeError, match="no option 'nope'; known are model, format, profile, "):
+        Session("t", nope=1)

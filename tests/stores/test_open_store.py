@@ -77,7 +77,7 @@ def test_opening_by_url_touches_no_file(tmp_path):
         ("s3://", "store: 's3://' names no bucket; write 's3://bucket/prefix'"),
         ("file://host/folder", "store: 'file://host/folder' names no folder; write 'file:///var"),
         ("memory://a?artifacts=nothing", "store: 'nothing' is not a URL; a file is written"),
-        (None, "store: a NoneType is not a store; give a URL such as 'sqlite:///agent.db'"),
+        (None, "store: null is not a store; give a URL such as 'sqlite:///agent.db'"),
         (Path("agent.db"), "is not a store; give a URL such as 'sqlite:///agent.db'"),
         ({}, "store: a dict is not a store; give a URL such as 'sqlite:///agent.db'"),
         (InProcessStore, "store: the class InProcessStore is not a store; give a URL"),

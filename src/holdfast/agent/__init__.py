@@ -9,7 +9,7 @@ from functools import partial
 from inspect import isawaitable
 from typing import Any, Literal, Protocol
 
-from holdfast.formats.payloads import ROLES, as_sent, is_list, is_object, named
+from holdfast.formats.payloads import ROLES, as_sent, is_list, is_object, what_is
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.compressor import arun, run
 from holdfast.kernel.errors import ConfigError, ContextOverflowError, ModelError
@@ -256,7 +256,7 @@ def _check(model: object, session: object, trigger: object, rounds: object) -> N
     """Raise ConfigError for arguments with which no loop can run."""
     if not callable(model):
         raise ConfigError(
-            f"{named(model)} is not a model",
+            f"{what_is(model)} is not a model",
             place="model",
             advice="give a function of the messages and the schemas that returns the reply",
         )
@@ -281,7 +281,7 @@ def _messages(reply: object, wire: Format) -> list[Any]:
             role = message.get("role", "assistant" if "type" in message else None)
         if role is None:
             raise ModelError(
-                f"the model gave {named(message)}, which is not a message; return a text, or the "
+                f"the model gave {what_is(message)}, which is not a message; return a text, or the "
                 "message itself, as OpenAI's response.choices[0].message is, or the items of "
                 "response.output"
             )

@@ -20,7 +20,7 @@ import msgspec
 
 from holdfast.content import shrink
 from holdfast.formats.convert import Turn, arguments_schema, described, tool_schema, written
-from holdfast.formats.payloads import Object, compact, is_list, is_object, named
+from holdfast.formats.payloads import Object, compact, is_list, is_object, what_is
 from holdfast.kernel.budget import is_whole
 from holdfast.kernel.errors import ConfigError, FormatError, HoldfastError, InputError
 from holdfast.kernel.messages import ToolCall, ToolResult
@@ -189,7 +189,7 @@ class FunctionTool:
         function: object = self.run
         if not callable(function):
             raise ConfigError(
-                f"{named(function)} is not a function",
+                f"{what_is(function)} is not a function",
                 place="FunctionTool.run",
                 advice="give a function of the arguments' JSON",
             )
@@ -203,7 +203,7 @@ def checked(session: object) -> Session:
     """The session. Raises ConfigError for anything else."""
     if not isinstance(session, Session):
         raise ConfigError(
-            f"{named(session)} is not a session",
+            f"{what_is(session)} is not a session",
             place="session",
             advice="give holdfast.Session(thread, budget=...)",
         )
@@ -217,7 +217,7 @@ def by_name(tools: object) -> dict[str, Tool]:
     """
     if not is_list(tools):
         raise ConfigError(
-            f"{named(tools)} is not a list of tools",
+            f"{what_is(tools)} is not a list of tools",
             place="tools",
             advice="give a list of FunctionTool",
         )
@@ -225,7 +225,7 @@ def by_name(tools: object) -> dict[str, Tool]:
     for n, tool in enumerate(tools):
         place, schema = f"tools[{n}]", getattr(tool, "schema", None)
         if isinstance(tool, type) or not callable(tool) or not is_object(schema):
-            raise ConfigError(f"{named(tool)} is not a tool", place=place, advice=_ADVICE)
+            raise ConfigError(f"{what_is(tool)} is not a tool", place=place, advice=_ADVICE)
         name = next((name for name, _, _ in described([schema])), "")
         if not name:
             raise ConfigError(

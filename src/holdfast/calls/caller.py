@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, cast
 from holdfast.kernel.errors import HoldfastError, ModelError, problem_of
 from holdfast.kernel.forks import cached_property
 from holdfast.kernel.ports import Complete, Count, Embed, Reply
+from holdfast.kernel.typed import what_is
 from holdfast.model_usage import CallRecords, ModelCall
 from holdfast.providers import name_of, provider_of
 from holdfast.providers.prices import price_of
@@ -409,5 +410,5 @@ def _reply_of(answer: object, who: str) -> Reply:
     """The answer as a reply without lone surrogates. Raises ModelError for anything else."""
     reply = Reply(answer) if isinstance(answer, str) else answer
     if not isinstance(reply, Reply) or not isinstance(cast("object", reply.text), str):
-        raise ModelError(f"{who} returned a {type(answer).__name__} in the place of a text")
+        raise ModelError(f"{who} returned {what_is(answer)} in the place of a text")
     return Reply(encodable(reply.text), reply.input_tokens, reply.output_tokens)

@@ -19,6 +19,7 @@ from holdfast.kernel.registry import imported
 from holdfast.kernel.typed import is_list as is_list  # noqa: PLC0414 - part of this module
 from holdfast.kernel.typed import is_object as is_object  # noqa: PLC0414
 from holdfast.kernel.typed import object_of
+from holdfast.kernel.typed import what_is as what_is  # noqa: PLC0414
 
 MESSAGES = "messages"
 
@@ -68,7 +69,7 @@ def messages_of(payload: object, field: str = MESSAGES) -> Sequence[Any]:
     if is_list(found):
         return found
     advice = 'give a list such as [{"role": "user", "content": "..."}]'
-    raise FormatError(f"{named(found)} is not a list of messages", place=place, advice=advice)
+    raise FormatError(f"{what_is(found)} is not a list of messages", place=place, advice=advice)
 
 
 def objects_in(value: object) -> Iterator[Object]:
@@ -254,15 +255,7 @@ def data_of(media: Media) -> tuple[str, str]:
 
 def refuse(value: object, place: str, advice: str) -> NoReturn:
     """Raise the FormatError for a value of a wrong type."""
-    raise FormatError(f"{named(value)} does not belong here", place=place, advice=advice)
-
-
-def named(value: object) -> str:
-    """A short description of the value, for an error."""
-    if value is None:
-        return "null"
-    kind = type(value).__name__
-    return f"{'an' if kind[0] in 'aeioAEIO' else 'a'} {kind}"
+    raise FormatError(f"{what_is(value)} does not belong here", place=place, advice=advice)
 
 
 def rewritten(original: Object, texts: Mapping[Path, str]) -> Object:

@@ -45,9 +45,9 @@ from .payloads import (
     is_list,
     is_object,
     messages_of,
-    named,
     rewritten,
     schemas,
+    what_is,
 )
 
 _NO_TEXTS = frozenset(
@@ -240,7 +240,7 @@ class ObjectWire(ABC):
         """The role of a message. Raises FormatError, naming the place, for anything else."""
         if not is_object(original):
             advice = 'give a dictionary with "role" and "content"'
-            raise FormatError(f"{named(original)} is not a message", place=place, advice=advice)
+            raise FormatError(f"{what_is(original)} is not a message", place=place, advice=advice)
         role = original.get("role")
         advice = "give a role such as user or assistant"
         if role is None:
@@ -250,7 +250,7 @@ class ObjectWire(ABC):
             raise FormatError(problem, place=place, advice=advice)
         if not isinstance(role, str) or not role.strip():
             problem = (
-                "the role is empty" if isinstance(role, str) else f"{named(role)} is not a role"
+                "the role is empty" if isinstance(role, str) else f"{what_is(role)} is not a role"
             )
             raise FormatError(problem, place=f"{place}.role", advice=advice)
         return ROLES.get(role, "user")
@@ -372,7 +372,7 @@ class ObjectWire(ABC):
                     raise FormatError(
                         f'the message has "{field}" and no "{self.content}"',
                         place=place,
-                        advice="put its text into its content",
+                        advice=f'put its text into "{self.content}"',
                     )
         return parts
 

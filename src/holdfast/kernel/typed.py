@@ -57,6 +57,16 @@ _WORDS: Mapping[object, str] = {
 }
 
 
+def what_is(value: object) -> str:
+    """A short description of the value, for an error."""
+    if value is None:
+        return "null"
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    kind = type(value).__name__
+    return f"{'an' if kind[0] in 'aeioAEIO' else 'a'} {kind}"
+
+
 def is_object(value: object) -> TypeGuard[Mapping[str, Any]]:
     """Whether the value is a JSON object."""
     # most are dictionaries, which are known sooner

@@ -8,6 +8,7 @@ from typing import Any, cast
 from holdfast.kernel.errors import ConfigError, MissingExtraError
 from holdfast.kernel.ports import Embedder, Model
 from holdfast.kernel.registry import Registry, rows, similar
+from holdfast.kernel.typed import what_is
 
 
 class FunctionProvider:
@@ -119,11 +120,8 @@ def _check(vendors: Registry, spec: object, method: str, place: str, means: str)
             advice = f"{hint}known are {', '.join(vendors.names())}"
             raise ConfigError(f"{spec!r} names no {vendors.noun}", place=place, advice=advice)
     elif isinstance(spec, type) or not (callable(getattr(spec, method, None)) or callable(spec)):
-        what = (
-            f"the class {spec.__name__}" if isinstance(spec, type) else f"a {type(spec).__name__}"
-        )
-        problem, advice = f"{what} cannot be used as {place}", f"give 'vendor:name', {means}"
-        raise ConfigError(problem, place=place, advice=advice)
+        problem = f"{what_is(spec)} cannot be used as {place}"
+        raise ConfigError(problem, place=place, advice=f"give 'vendor:name', {means}")
 
 
 def _opened(vendors: Registry, spec: object, port: type) -> object:

@@ -205,7 +205,9 @@ class Session(ClosedAfterUse):
             else:
                 number = arguments.event(note)
                 if number not in own.state.notes:
-                    raise NotFoundError(str(number), where=f"the notes of thread {self.thread!r}")
+                    known = ", ".join(map(str, own.state.notes)) or "none"
+                    where = f"the notes of thread {self.thread!r}; known are {known}"
+                    raise NotFoundError(str(number), where=where)
                 facts = {"note": number}
             return own.record("forget", "asked by the user", facts)
 
@@ -511,12 +513,11 @@ class Session(ClosedAfterUse):
         return position
 
     def _absent(self, which: Which, position: int | None) -> NotFoundError:
-        gone = (
-            ", where it was deleted; undo brings it back"
-            if position in self._thread.state.deleted
-            else ""
-        )
-        return NotFoundError(str(which), where=f"thread {self._thread.name!r}{gone}")
+        state = self._thread.state
+        advice = f"; it has {amount(state.messages, 'message')}, counted from 0"
+        if position in state.deleted:
+            advice = ", where it was deleted; undo brings it back"
+        return NotFoundError(str(which), where=f"thread {self._thread.name!r}{advice}")
 
     def _position(self, which: Which) -> int | None:
         named = arguments.which(which)

@@ -214,7 +214,8 @@ class SessionOptions:
 
     def __init__(self, budget: Budget | None = None, **options: Unpack[ThreadOptions]) -> None:
         if unknown := options.keys() - ThreadOptions.__annotations__:
-            raise TypeError(f"a session has no option {min(unknown)!r}")
+            known = ", ".join(ThreadOptions.__annotations__)
+            raise TypeError(f"a session has no option {min(unknown)!r}; known are {known}")
         given: dict[str, Any] = {"profile": USUAL_PROFILE}
         given |= {name: value for name, value in options.items() if value is not None}
         self.budget = budget

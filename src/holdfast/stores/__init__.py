@@ -4,7 +4,7 @@ from urllib.parse import parse_qsl
 
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import Registry, imported, rows
-from holdfast.kernel.typed import check_type
+from holdfast.kernel.typed import check_type, what_is
 
 from .protocols import unusable
 
@@ -65,9 +65,8 @@ def check_store(url: str) -> None:
 def _checked(given: object) -> KeyValueStore:
     if isinstance(given, KeyValueStore) and not isinstance(given, type):
         return given
-    what = f"the class {given.__name__}" if isinstance(given, type) else f"a {type(given).__name__}"
     raise unusable(
-        f"{what} is not a store",
+        f"{what_is(given)} is not a store",
         "give a URL such as 'sqlite:///agent.db', or an object with get, set and delete",
     )
 

@@ -23,7 +23,7 @@ from holdfast.kernel.errors import (
 )
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import imported, needed_by
-from holdfast.kernel.typed import object_of, typed
+from holdfast.kernel.typed import object_of, typed, what_is
 from holdfast.text.keyed import KEY_DIGITS, is_known
 from holdfast.text.keyed import key_of as keyed
 
@@ -309,7 +309,7 @@ class ArtifactStore:
         Raises StoreError if the store cannot list its keys.
         """
         if not isinstance(self._store, ListsKeys):
-            raise StoreError(f"a {type(self._store).__name__} cannot list what it keeps")
+            raise StoreError(f"{what_is(self._store)} cannot list what it keeps")
         return [name.removeprefix(CONTENT) for name in settled(self._store.keys(CONTENT))]
 
     def _find(self, key: str) -> tuple[str, bytes] | None:

@@ -19,6 +19,7 @@ from typing import AnyStr, cast
 from holdfast.kernel.errors import ConfigError, StoreError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import imported, needed_by
+from holdfast.kernel.typed import what_is
 from holdfast.text.keyed import decimal
 from holdfast.text.words import STOP_WORDS, stem, words
 
@@ -250,7 +251,7 @@ class EncryptedLog:
 
 def _check(key: bytes | str) -> None:
     if not isinstance(cast("object", key), bytes | bytearray | str):
-        problem = f"a key that is a {type(key).__name__}"
+        problem = f"a key that is {what_is(key)}"
     elif not isinstance(key, str) and len(key) != KEY_BYTES:
         problem = f"a key of {len(key)} bytes"
     elif key == "":

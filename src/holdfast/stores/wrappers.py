@@ -15,7 +15,7 @@ from typing import Any, AnyStr, Protocol, cast
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.forks import brief_lock
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.kernel.typed import check_type
+from holdfast.kernel.typed import check_type, what_is
 
 from .artifacts import CONTENT, KEY
 from .protocols import (
@@ -275,7 +275,7 @@ class ExpiringStore(MappedStore):
         check_type(seconds, float, "seconds")
         if not isinstance(inner, Expires):
             raise unusable(
-                f"a {type(inner).__name__} forgets nothing by itself",
+                f"{what_is(inner)} forgets nothing by itself",
                 "give one whose values can end, such as 'sqlite:///agent.db'",
             )
         self._seconds = seconds
@@ -343,7 +343,7 @@ class RoutedStore(OverBytes):
     def __init__(self, store: KeyValueStore, artifacts: KeyValueStore) -> None:
         for given in (store, artifacts):
             if not isinstance(given, KeepsBytes) or not isinstance(given, ListsKeys):
-                raise unusable(f"a {type(given).__name__} keeps no bytes", OURS)
+                raise unusable(f"{what_is(given)} keeps no bytes", OURS)
         self._artifacts = cast("_Complete", artifacts)
         super().__init__(store)
         if not isinstance(artifacts, Expires):

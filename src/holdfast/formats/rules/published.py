@@ -15,7 +15,7 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
-from holdfast.formats.payloads import Object, compact, is_list, is_object, named, parsed_object
+from holdfast.formats.payloads import Object, compact, is_list, is_object, parsed_object, what_is
 from holdfast.kernel.integrity import Problems, Rules
 from holdfast.kernel.messages import Message, Messages
 from holdfast.kernel.typed import typed
@@ -162,7 +162,7 @@ class WireSchema:
         ]
         if not fitting:
             kinds = {_ARTICLES.get(str(leaf["type"]), str(leaf["type"])) for leaf in leaves}
-            return {}, f"{named(value)}, where {' or '.join(sorted(kinds))} belongs"
+            return {}, f"{what_is(value)}, where {' or '.join(sorted(kinds))} belongs"
         types = {_type_of(leaf): leaf for leaf in fitting if _type_of(leaf)}
         if not types or not is_object(value):
             return fitting[0], ""
