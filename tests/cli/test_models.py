@@ -44,3 +44,11 @@ def test_a_key_that_is_missing_is_told(run, talk, monkeypatch):
         "compress", "chat.json", "-b", "150", "--strategy", "summarizing", "--llm", "openai:gpt-4o"
     ).complaint
     assert "set OPENAI_API_KEY" in told
+
+
+def test_a_model_that_no_step_asks_is_told_with_the_profile_that_asks_it(run, talk):
+    told = "No step asked the model of --llm; --profile quality has one that does."
+    for profile, is_told in (("balanced", True), ("quality", False)):
+        given = ["compress", "chat.json", "--budget", "500", "--llm", "extractive"]
+        assert (told in run(*given, "--profile", profile).err) == is_told
+    assert told not in run("compress", "chat.json", "--budget", "9k", "--llm", "extractive").err

@@ -173,6 +173,8 @@ def compress_command(
     write_result(document, result, output, result_file, reports, to_pipe=not as_json)
     if not quiet:
         lines = [*map(with_options, overview(result)), "", *calls_line(result.model_usage)]
+        if given["llm"] and result.edits and not result.model_usage.calls:
+            lines.append("No step asked the model of --llm; --profile quality has one that does.")
         lines += _whereabouts(result, file, output, result_file)
         if report_file is not None:
             lines.append(f"The report is in {report_file}.")
