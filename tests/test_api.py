@@ -208,6 +208,9 @@ def test_a_soft_budget_that_cannot_be_met_says_so():
     assert (done.budget_met, done.status, done.reason) == (False, "skipped", "nothing_may_go")
     assert done.detail == "501 tokens remain, and no step removes more"
     assert done.smallest == 501
+    cut = holdfast.compress([system("You help."), user("go on, please " * 40)], 10)
+    assert cut.detail.endswith(" tokens remain, with a few words of each text that may be cut")
+    assert cut.smallest < cut.tokens
 
 
 def test_a_hard_budget_that_cannot_be_met_is_an_error_with_the_facts():

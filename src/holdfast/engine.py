@@ -409,7 +409,9 @@ def finish(job: Job, plan: Plan) -> CompressionResult:
         steps=steps,
         status=status,
         reason=reason,
-        detail=_detail(job, steps, tokens, left(now) if redaction else "", met=met),
+        detail=_detail(
+            job, steps, tokens, left(now) if redaction else "", met=met, fewer=least < tokens
+        ),
         degraded=job.runtime.trouble is not None or any(step.status == "failed" for step in steps),
         smallest=None if met else job.budget.limit_for(min(least, tokens)),
         accuracy=meter.accuracy(job.transcript),
@@ -483,8 +485,13 @@ def _verdict(job: Job, steps: tuple[Step, ...], *, met: bool) -> tuple[Status, s
     return "skipped", steps[0].reason if len(steps) == 1 else "nothing_may_go"
 
 
-def _detail(job: Job, steps: tuple[Step, ...], tokens: int, secrets: str, *, met: bool) -> str:
-    """Failed steps and others, an unmet budget, secrets left and unknown roles, in sentences."""
+def _detail(
+    job: Job, steps: tuple[Step, ...], tokens: int, secrets: str, *, met: bool, fewer: bool
+) -> str:
+    """Failed steps and others, an unmet budget, secrets left and unknown roles, in sentences.
+
+    ``fewer`` says that a larger budget than the missed one would leave fewer than ``tokens``.
+    """
     if job.idle and job.idle.reason != _FITS:
         return job.idle.detail
     told = [f"{step.name} failed: {step.detail}" for step in steps if step.status == "failed"]
@@ -496,7 +503,9 @@ def _detail(job: Job, steps: tuple[Step, ...], tokens: int, secrets: str, *, met
     if job.idle and job.allowance.redacts:
         told.append(job.idle.detail)
     if not met:
-        told.append(f"{tokens:,} tokens remain" + ("" if told else ", and no step removes more"))
+        words = ", with a few words of each text that may be cut"
+        most = words if fewer else ", and no step removes more"
+        told.append(f"{tokens:,} tokens remain{'' if told else most}")
     told.append(secrets)
     known = set(ROLES)
     for place, message in enumerate(job.transcript.messages):

@@ -304,7 +304,7 @@ def test_fit_says_what_would_do_and_gives_the_facts_even_where_the_budget_cannot
     assert ran.code == 1
     assert ran.json["budget_met"] is False
     smallest = ran.err.partition("would do is ")[2].split(";")[0]
-    assert ran.err.endswith("; give that many, or --soft to come as close as possible\n")
+    assert ran.err.endswith("; give that many, or --soft to write what remains\n")
     assert not (folder / "view.json").exists()
     assert run("session", "fit", *HERE, "--budget", smallest).code == 0
     assert (

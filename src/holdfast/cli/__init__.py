@@ -167,7 +167,7 @@ _OPTIONS = {"limit": "--budget", "ids": "--id"} | {
 """Names of arguments in Python, and on the command line."""
 
 _ARGUMENT = re.compile(r"\b([a-z]+)=(?![\w\"'.])")
-_UNMET = "give that many, or --soft to come as close as possible"
+_UNMET = "give that many, or --soft to write what remains"
 
 
 def complaint(fault: HoldfastError | click.ClickException) -> str:

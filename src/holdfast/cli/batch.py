@@ -57,8 +57,9 @@ def command(
 
     IN and OUT are JSON lines (.jsonl: a list of messages or a request body each) or Parquet
     (.parquet: a column "messages"), here or as s3://bucket/file; IN may be a pattern in quotes.
-    Conversations that cannot be read go to OUT.bad.jsonl with the reason. If the command is
-    interrupted, run it again: it continues where it stopped.
+    Conversations that cannot be read go to OUT.bad.jsonl with the reason; those whose budget cannot
+    be met are written with what remains, and counted. If the command is interrupted, run it again:
+    it continues where it stopped.
 
     \b
     holdfast batch 'logs/*.jsonl' fitted.jsonl --budget 8000

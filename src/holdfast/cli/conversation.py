@@ -111,7 +111,9 @@ _REPORT = option(
 _request_options = having(
     _FILE,
     *LIMITS,
-    option("--step", "X", "Remove in steps of this share, for prompt caches.", callback=share),
+    option(
+        "--step", "X", "Share of the budget to free at a time, for prompt caches.", callback=share
+    ),
     SOFT,
     PROFILE,
     option(

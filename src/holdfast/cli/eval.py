@@ -42,7 +42,7 @@ Telling = Callable[..., Evaluation]
 @option("--store", "FILE|URL", "Measure each thread of this store and its view.")
 @STORE_KEY
 @option("--budget", "N", "The budget of these views, in tokens.")
-@option("--judge", "VENDOR:NAME", "A model that answers the probes from both.")
+@option("--judge", "VENDOR:NAME", "A model that answers the --probes from both.")
 @option("--report --page page", "FILE", "Write the figures: .html or .txt.")
 @option("--probes", "FILE", 'JSON list of {"question": "...", "expected": ["word", ...]}.')
 @option("--fail-under least", "X", "Exit with 1 if a score is below this.", callback=share)

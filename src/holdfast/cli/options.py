@@ -126,18 +126,18 @@ LIMITS = (
     option(
         "--window",
         "N",
-        "The model's window; if it is smaller than --budget, it counts.",
+        "The model's window; the smaller of it and --budget counts.",
         callback=tokens,
     ),
     option(
         "--reserve",
         "N",
-        "Part of the window kept for the answer.  [default: 0]",
+        "Tokens of the window or --budget kept for the answer.  [default: 0]",
         callback=converted(written_tokens),
     ),
     option("--headroom", "X", "Share kept free for counting errors.  [default: 0]", callback=share),
 )
-SOFT = flag("--soft", "Come as close as possible to a budget that cannot be met.")
+SOFT = flag("--soft", "Write what remains if the budget cannot be met.")
 JSON = flag("--json as_json", "Print the facts as JSON.")
 QUIET = flag("-q --quiet", "No summary on standard error.")
 YES = flag("--yes", "Do not ask.")
