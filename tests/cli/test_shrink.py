@@ -123,3 +123,11 @@ def test_what_is_wrong_is_said_in_a_line(run, arguments, content, complaint):
     ran = run("shrink", *arguments, stdin=content)
     assert ran.code == 2
     assert ran.complaint.startswith(complaint)
+
+
+def test_a_text_without_room_for_the_key_of_its_original_is_told(run):
+    told = "There was no room for the key of the original: give more --tokens, or keep it.\n"
+    lines = log(900).encode()
+    assert run("shrink", "-", "--tokens", "5", "--store", URL, stdin=lines).err == told
+    assert run("shrink", "-", "--tokens", "500", "--store", URL, stdin=lines).err == ""
+    assert run("shrink", "-", "--tokens", "5", "--store", URL, stdin=b"word").err == ""

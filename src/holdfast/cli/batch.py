@@ -36,7 +36,13 @@ from .options import (
     "[default: a process for each processor]",
 )
 @option("--work", "DIR", "Where finished parts are kept.  [default: OUT.work]")
-@click.option("--chunk", default=CHUNK, show_default=True, help="Conversations in one part.")
+@click.option(
+    "--chunk",
+    default=CHUNK,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Conversations in one part.",
+)
 @option("--store", "FILE|URL", "Where originals are kept.")
 @model_options
 @REDACT
@@ -73,7 +79,7 @@ def command(
         budget_of(given),
         engine=engine,
         work=work,
-        chunk=max(1, chunk),
+        chunk=chunk,
         progress=progress(_Rate()),
         **options,
     )

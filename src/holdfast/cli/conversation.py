@@ -447,7 +447,8 @@ def shrink_command(
 ) -> None:
     """Fit the text in FILE (- is standard input) to a number of tokens.
 
-    With --store the original is kept, and the last line of the text names it for `holdfast recall`.
+    With --store the original is kept, and the last line of the text names it for `holdfast recall`
+    if there is room.
 
     \b
     make 2>&1 | holdfast shrink - --tokens 800 --query "why does the build fail?"
@@ -460,6 +461,8 @@ def shrink_command(
         shrunk = shrink(text, room, store=keeper, **said)
     if verbose or sys.stderr.isatty():
         note("".join(f"{line}\n" for line in _done(shrunk, store)))
+    if store and not (shrunk.key or shrunk.text == text):
+        note("There was no room for the key of the original: give more --tokens, or keep it.\n")
     note_unknown(said)
     if as_json:
         write_json(asdict(shrunk) | {"redacted": dict(shrunk.redacted)})
