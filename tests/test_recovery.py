@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 
 import pytest
 
@@ -234,3 +235,11 @@ def test_the_tool_answers_inside_of_a_running_loop():
         return recall_tool(store)({"key": key})
 
     assert asyncio.run(called()) == LINES
+
+
+def test_the_example_of_the_recall_tool_is_read_as_a_reference_is():
+    told = recall_tool("memory://", provider="openai").schema["function"]["description"]
+    (key,) = re.findall(r"\[original: (\S+)", told)
+    log = "".join(f"{n} worker took job {n * 7}\n" for n in range(900))
+    real = holdfast.shrink(log, 100, store="memory://example").key
+    assert (len(key), key.isdecimal()) == (len(real), real.isdecimal()) == (20, True)

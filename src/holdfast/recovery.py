@@ -29,7 +29,7 @@ the model can ask for other lines.
 
 _PURPOSE = (
     "Give back the original of a text that was shortened to save context. "
-    "Such a text ends with a line like [original: 3fa1c27b90de (log, 12,410 tokens)]: "
+    "Such a text ends with a line like [original: 38125504277140983120 (log, 12,410 tokens)]: "
     "pass that key. Ask for a range of lines, a pattern or a field "
     "rather than for the whole when the original is long."
 )
@@ -142,7 +142,7 @@ def recalled(
         raise ConfigError(
             "the arguments are not an object",
             place="arguments",
-            advice='give an object such as {"key": "3fa1c27b90de"}',
+            advice='give an object such as {"key": "38125504277140983120"}',
         )
     part = {name: asked.get(name) for name in ("lines", "pattern", "field")}
     found = excerpt_of(asked.get("key"), store, thread, secret, **part)

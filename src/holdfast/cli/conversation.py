@@ -396,8 +396,8 @@ def recall(
     --field, --lines and --pattern are applied in this order, each to what the one before leaves.
 
     \b
-    holdfast recall 3fa1c27b90de --store originals.db
-    holdfast recall 3fa1c27b90de --store originals.db --pattern ERROR -n
+    holdfast recall 38125504277140983120 --store originals.db
+    holdfast recall 38125504277140983120 --store originals.db --pattern ERROR -n
     """
     place = kept_in(store, store_key, missing="check the path")
     if place is None:

@@ -313,7 +313,7 @@ def recall(session: Session, key: str, **part: Any) -> None:
     message. Write a position from the end, such as -1, last, after two dashes.
 
     \b
-    holdfast session recall 3fa1c27b90de --store agent.db --thread t1 --pattern ERROR
+    holdfast session recall 38125504277140983120 --store agent.db --thread t1 --pattern ERROR
     holdfast session recall --store agent.db --thread t1 -- -1
     """
     found = session.recall(message_named(key), **part)
