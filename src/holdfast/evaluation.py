@@ -35,6 +35,7 @@ from holdfast.text.fit import SENTENCE
 from holdfast.text.importance import signals
 from holdfast.text.items import items_in
 from holdfast.text.pieces import Shape, clauses, shape, things
+from holdfast.text.question import asks
 from holdfast.text.sentences import sentences
 from holdfast.text.similarity import Lexical, best_of, cosine
 from holdfast.text.visible import GLANCE, LISTED, one_line
@@ -47,7 +48,6 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 # as in the benchmark: characters on each side of a name, before and after, and the share of the
 # words around it with which it still means the same
 _AROUND, _NEAR, _COMPANY = 60, 160, 0.5
-_QUESTION_MARKS = ("?", "？", "؟")
 _AMOUNT = re.compile(rf"(?<![\w.,:/#$-])\d{{1,2}} (?!(?:{'|'.join(STOP_WORDS)})\b)[^\W\d_]{{2,}}")
 """A small number with what it counts."""
 _FEWEST = 3  # words of a statement; fewer, as "all done", repeat by chance
@@ -566,7 +566,7 @@ def _statements(
         stated: dict[Kind, bool] = {
             "decisions": said.decides >= 1,
             "constraints": said.constrains,
-            "open_points": plans or sentence.rstrip().endswith(_QUESTION_MARKS),
+            "open_points": plans or asks(sentence),
         }
         if any(stated.values()) and terms(sentence):
             kept = " ".join(sentence.split()) not in denied and told.says(sentence)

@@ -23,6 +23,7 @@ from holdfast.kernel.ports import Embed
 from holdfast.kernel.transcript import Transcript, legal, start_of_newest
 from holdfast.kernel.typed import check_fields
 from holdfast.text.identifiers import all_named
+from holdfast.text.question import asks
 from holdfast.text.similarity import Vector, unit
 from holdfast.text.words import stands, terms, words
 
@@ -35,8 +36,8 @@ class Semantic(Configured):
     """Older messages of one role with nearly the same content are merged into the longest.
 
     Exact things are kept: a message is dropped only if the one that stays names everything that it
-    names. A tool exchange is dropped whole, if a newer one has the same content. System messages
-    are never compared.
+    names, in the same order. Answers to different questions are never the same. A tool exchange is
+    dropped whole, if a newer one has the same content. System messages are never compared.
     """
 
     similarity_threshold: float = 0.85
@@ -98,9 +99,9 @@ def _is_needless(saying: Saying, stays: Saying) -> bool:
     """Whether everything exact in ``saying`` is in ``stays`` too."""
     if saying.text == stays.text:
         return True
-    if len(saying.kind) > 1:  # an exchange: the newer one has every word of the older
-        is_newer = stays.unit.start > saying.unit.start
-        return is_newer and set(saying.text.split()) <= set(stays.text.split())
+    if len(saying.unit) > 1:  # an exchange: the newer one has every word of the older, in order
+        is_newer, shown = stays.unit.start > saying.unit.start, iter(stays.text.split())
+        return is_newer and all(word in shown for word in saying.text.split())
     return not contrasts(saying.text, stays.text) and not lacks(stays.text, saying.text)
 
 
@@ -170,10 +171,13 @@ def lacks(text: str, other: str) -> bool:
 def contrasts(one: str, other: str) -> bool:
     """Whether only one text negates, or both say the same about different things.
 
-    ``deploy to staging`` and ``deploy to production`` differ in one word of the same sentence.
+    ``deploy to staging`` and ``deploy to production`` differ in one word of the same sentence, and
+    ``from 20 to 50`` and ``from 50 to 20`` in the order of their words.
     """
     a, b = words(one), words(other)
     if sum(word in _NEGATIONS for word in a) != sum(word in _NEGATIONS for word in b):
+        return True
+    if _are_reordered(one, other):
         return True
     head = len(commonprefix((a, b)))  # noqa: RUF071
     rests = a[head:], b[head:]
@@ -184,26 +188,49 @@ def contrasts(one: str, other: str) -> bool:
     return not left <= right and not right <= left
 
 
+def _are_reordered(one: str, other: str) -> bool:
+    """Whether the words of both have another order, not only two clauses that change places."""
+    said, told = dict.fromkeys(terms(one)), dict.fromkeys(terms(other))
+    shared = [term for term in said if term in told]
+    now = [term for term in told if term in said]
+    if len(shared) > 2:  # of two words, one is no clause
+        start = now.index(shared[0])
+        now = now[start:] + now[:start]
+    return now != shared
+
+
 class Saying(NamedTuple):
     """The text of a unit; only sayings of one ``kind`` are compared."""
 
     unit: range
     kind: tuple[str, ...]
-    """The role of a message, or the roles and the tools of an exchange."""
+    """The role of a message and the question that it answers, or the roles and the tools of an
+    exchange.
+    """
     text: str
 
 
 def sayings(transcript: Transcript, stop: int) -> Iterator[Saying]:
-    """The units before position ``stop`` that are text only, without system messages."""
+    """The units before position ``stop`` that are text only, without system messages.
+
+    What says nothing by itself, such as "No.", answers the message before like a question.
+    """
+    answered = ""
+    before: Message | None = None
     for together in transcript.units:
         if together.stop > stop:
             return
         messages = transcript.messages[together.start : together.stop]
+        if before and before.role != messages[0].role:
+            answered = before.content_text or ""
+        before = messages[-1]
         texts = [_text(message) for message in messages]
         text = "\n".join(filter(None, texts))
         if messages[0].role != "system" and None not in texts and text.strip():
             names = [call.name for message in messages for call in message.calls]
             roles = [message.role for message in messages]
+            if len(together) == 1 and (asks(answered) or not terms(text)):
+                names = [answered]
             yield Saying(together, (*roles, *names), text)
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from holdfast.kernel.compressor import Configured
 from holdfast.kernel.typed import Fraction
 from holdfast.text.importance import has_importance_marker
+from holdfast.text.question import asks
 from holdfast.text.similarity import jaccard
 from holdfast.text.words import READ, STOP_WORDS, words
 
@@ -113,7 +114,7 @@ def importances(
         read, near = segment.content[:READ], entities.glimpsed(segment.content)
         low = read.lower()
         # plain searches are faster than the pattern, and most texts have none of these
-        is_open = read.rstrip().endswith("?") or (
+        is_open = asks(read) or (
             any(map(low.__contains__, _OPEN_ENDS)) and _OPEN.search(low) is not None
         )
         meaning, is_marked = context.meaning.get(segment.id), has_importance_marker(read)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from .memo import Memo
 from .words import READ, STOP_WORDS, has_unspaced, lowered, stem, words
 
+_MARKS = ("?", "？", "؟")
 MOST_TERMS = 48  # the heaviest of a long question; each costs about 40 ns a line
 
 PHRASE, IDENTIFIER, NAME, WORD, PIECE = 6.0, 4.0, 1.6, 1.0, 0.5
@@ -40,6 +41,11 @@ _CAMEL_PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _NOT_AFTER = r"(?<!\w)(?<!\d[.:/+-])"
 _NOT_BEFORE = r"(?!\w|[.:/+-]\d|,\d{3}(?![\w,]))"  # other commas separate the cells of a row
 _JOINED = re.compile(r"\w[./\\:@#=+~-]\w|::|->")
+
+
+def asks(text: str) -> bool:
+    """Whether the text ends with a question."""
+    return text.rstrip().endswith(_MARKS)
 
 
 class Term(NamedTuple):

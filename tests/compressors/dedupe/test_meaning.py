@@ -12,6 +12,10 @@ from holdfast.compressors.dedupe import contrasts, lacks
         ("Alice likes tea.", "Bob likes tea."),
         ("Wait for 3 seconds.", "Wait for 5 seconds."),
         ("Start the old worker now.", "Stop the old worker now."),
+        ("Raise the limit from 20 to 50.", "Raise the limit from 50 to 20."),
+        ("From 20 to 50.", "From 50 to 20."),
+        ("Alice reviewed Bob's patch.", "Bob reviewed Alice's patch."),
+        ("Der Test ist grün, der Build ist rot.", "Der Build ist grün, der Test ist rot."),
     ],
 )
 def test_what_fills_one_frame_differently_is_not_the_same(one, other):

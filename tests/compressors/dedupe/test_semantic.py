@@ -129,12 +129,41 @@ def test_an_exchange_leaves_whole_for_a_newer_one_that_shows_the_same():
             *exchange(1, "one of the files changed and more"),
             *exchange(2, "one of the files changed"),
         ],
+        [*exchange(1, "3 passed, 2 failed"), *exchange(2, "2 passed, 3 failed")],
     ],
-    ids=["other output", "other argument", "the newer one shows less"],
+    ids=["other output", "other argument", "the newer one shows less", "another order"],
 )
 def test_an_exchange_that_shows_something_of_its_own_stays(older):
     messages = [user("Look."), *older, *RECENT]
     assert same(deduped(messages).messages, messages)
+
+
+@pytest.mark.parametrize("answer", ["No.", "It is 20.", "Approved, go ahead with that one."])
+def test_equal_answers_to_different_questions_stay(answer):
+    asked = "Is the limit of srv-1 as it should be?", "Shall I write to every customer now？"
+    messages = [each for question in asked for each in (assistant(question), user(answer))]
+
+    def by_length(text):
+        return [float(len(text) == size) for size in (len(answer), *map(len, asked))]
+
+    result = deduped([*messages, *RECENT], vector=by_length)
+    assert same(result.messages, [*messages, *RECENT])
+
+
+def test_equal_answers_to_the_same_question_are_merged():
+    messages = [user("Where is the parser?"), assistant("It is in a.py.")]
+    assert len(deduped([*messages, *messages, *RECENT]).messages) == 2 + len(RECENT)
+
+
+@pytest.mark.parametrize("answer", ["No.", "Yes, do that.", "👍"])
+def test_what_says_nothing_without_the_message_before_stays(answer):
+    messages = [
+        assistant("I shall delete the backups of 2019."),
+        user(answer),
+        assistant("I shall write to Acme and all other customers."),
+        user(answer),
+    ]
+    assert same(deduped([*messages, *RECENT]).messages, [*messages, *RECENT])
 
 
 def test_messages_with_images_and_summaries_are_left_alone():
