@@ -69,6 +69,21 @@ def test_after_a_failure_the_placeholder_stands_and_no_more_is_asked(reply):
     assert "no more summaries were asked for" in result.steps[0].detail
 
 
+def test_a_summary_of_an_error_may_begin_like_one():
+    trace = "".join(f'  File "app/load.py", line {n}, in step_{n}\n' for n in range(200))
+    failed = f"Traceback (most recent call last):\n{trace}KeyError: 'pool_size'"
+    reply = "Error: KeyError in app/load.py, pool_size is missing."
+    calls = [("bash", {"command": f"job {n}"}, failed.replace("step", f"s{n}")) for n in range(3)]
+    result = fitted(Scripted(lambda _: reply), [*run(*calls), user("What is next?")])
+    assert told(result)
+    assert all(reply in text for text in told(result))
+
+
+@pytest.mark.parametrize("reply", ["Error: 503", "Error: gpt-9 is overloaded", "Exception"])
+def test_an_error_of_which_the_output_tells_nothing_is_no_summary(reply):
+    assert not told(fitted(Scripted(lambda _: reply)))
+
+
 def test_an_output_that_is_hardly_longer_than_a_summary_costs_no_call():
     model = Scripted(notes)
     short = run(*[("bash", {"command": f"job {n}"}, log(4, f"job{n}")) for n in range(30)])

@@ -287,8 +287,8 @@ _PLACEHOLDER = re.compile(
 )
 _EXCUSE = re.compile(
     r"\A(?:i'?m sorry|i am sorry|sorry|i apologi[sz]e|i can(?:no|')t|i am (?:not able|unable)"
-    r"|as an ai|error\b|exception\b|traceback\b|internal server error|service unavailable"
-    r"|rate limit|\{\s*\"error\")"
+    r"|as an ai|(?P<report>error\b|exception\b|traceback\b|internal server error"
+    r"|service unavailable|rate limit|\{\s*\"error\"))"
     r"|too (?:long|large) to (?:be )?summari[sz]e|summary (?:is )?(?:un|not )available"
     r"|(?:unable|failed|cannot|could not) to? ?(?:be )?(?:generate|summari[sz]e|create)",
     re.IGNORECASE,
@@ -324,7 +324,7 @@ def accepted(reply: str, tokens: int, count: Count, source: str = "") -> str:
 
     It may be longer than the requested ``tokens`` while it is shorter than its ``source``. Lines
     are removed that look like the mark of a summary, or that tell the reader to ignore other
-    instructions.
+    instructions. An error is refused unless it is one that the source tells.
     """
     lines = encodable(reply).strip().splitlines()
     kept = [line for line in lines if not _MARK.match(line) and not _COMMAND.search(line[:2_000])]
@@ -334,11 +334,20 @@ def accepted(reply: str, tokens: int, count: Count, source: str = "") -> str:
     if len(text) <= GLANCE:  # a summary of errors is longer than an error
         if _PLACEHOLDER.fullmatch(text):
             raise refused(f"{text!r} is a placeholder")
-        if _EXCUSE.search(text):
+        excuse = _EXCUSE.search(text)
+        if excuse and not (excuse["report"] and _tells_of(text, source)):
             raise refused(f"{text[:80]!r} is an excuse, no summary")
     if not fits(text, tokens, count) and not fits(text, count(source) - 1, count):
         raise refused(f"it is longer than {tokens:,} tokens, and not shorter than the text")
     return text
+
+
+def _tells_of(reply: str, source: str) -> bool:
+    """Whether a report of an error tells one of the source: it names only things that stand there.
+
+    A report of the model's server names other things, or none.
+    """
+    return bool(find(reply)) and not unfounded(reply, source)
 
 
 def unfounded(reply: str, text: str) -> str:
