@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -40,6 +41,20 @@ def test_greetings_and_repeats_cost_nothing():
     }
     assert [excerpt.text for excerpt in packed([0, 1, 2], messages=repeated)] == [
         "The gate code is 4711."
+    ]
+
+
+@pytest.mark.parametrize(
+    "answer", ["No.", "Definitely not, sorry. Ask Nora.", "No. It is for us alone.", "Nein."]
+)
+def test_an_answer_that_negates_is_no_courtesy(answer):
+    asked = {
+        0: remembered(0, "assistant", "Shall I send the gate code to the courier?"),
+        1: remembered(1, "user", answer),
+    }
+    assert [excerpt.text for excerpt in packed([1, 0], messages=asked)] == [
+        "Shall I send the gate code to the courier?",
+        answer,
     ]
 
 

@@ -25,7 +25,7 @@ from holdfast.kernel.typed import check_fields
 from holdfast.text.identifiers import all_named
 from holdfast.text.question import asks
 from holdfast.text.similarity import Vector, unit
-from holdfast.text.words import stands, terms, words
+from holdfast.text.words import NEGATIONS, stands, terms, words
 
 from .summaries import preferred
 from .tool_outputs import role_of
@@ -152,16 +152,6 @@ def leaders(vectors: Sequence[Vector], threshold: float) -> list[int]:
     return found
 
 
-_NEGATIONS = frozenset(
-    """
-    not no never none nothing nobody without neither nor cannot unable unless until except t
-    nicht kein keine keinen nie ohne pas jamais sans nunca sin não sem mai senza niet geen
-    не нет без
-    """.split()
-)
-"""Words that negate a statement; "don't" is split into ``don`` and ``t``."""
-
-
 def lacks(text: str, other: str) -> bool:
     """Whether the text lacks an exact thing that the other one names."""
     things = all_named(other) - all_named(text)
@@ -175,7 +165,7 @@ def contrasts(one: str, other: str) -> bool:
     ``from 20 to 50`` and ``from 50 to 20`` in the order of their words.
     """
     a, b = words(one), words(other)
-    if sum(word in _NEGATIONS for word in a) != sum(word in _NEGATIONS for word in b):
+    if sum(word in NEGATIONS for word in a) != sum(word in NEGATIONS for word in b):
         return True
     if _are_reordered(one, other):
         return True

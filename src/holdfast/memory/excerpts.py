@@ -10,7 +10,7 @@ from holdfast.text.fit import MISSES, SENTENCE, Count, choose, fits
 from holdfast.text.memo import Memo
 from holdfast.text.question import scores_of, terms_of
 from holdfast.text.sentences import sentences
-from holdfast.text.words import STOP_WORDS, words
+from holdfast.text.words import NEGATIONS, STOP_WORDS, words
 
 from .entities import COURTESY, LETTERS
 from .messages import Remembered
@@ -103,12 +103,12 @@ def pack(
 
 @Memo
 def _bare(given: tuple[str, frozenset[str]]) -> str:
-    """The text without sentences that only greet, thank, or name a speaker.
+    """The text without sentences that only greet, thank, or name a speaker; "No." stays.
 
     Cached, since a message is often found again.
     """
     text, speakers = given
-    idle = STOP_WORDS | COURTESY | speakers
+    idle = (STOP_WORDS | COURTESY | speakers) - NEGATIONS
     return "".join([each for each in sentences(text) if not idle.issuperset(words(each))]).strip()
 
 

@@ -100,6 +100,15 @@ ze zich zij zijn zo
 """
 STOP_WORDS = frozenset(f"{_ENGLISH} {_OTHERS}".split())
 
+NEGATIONS = frozenset(
+    """
+    not no never none nothing nobody without neither nor cannot unable unless until except t
+    nicht kein keine keinen nie ohne pas jamais sans nunca sin não sem mai senza niet geen
+    не нет без
+    """.split()
+)
+"""Words that negate a statement; "don't" is split into ``don`` and ``t``."""
+
 _VOWELS = frozenset("aeiouy")
 _KEPT_DOUBLE = frozenset(
     "lsz"
