@@ -130,6 +130,28 @@ def test_the_newest_holds_and_what_it_contradicts_is_kept_with_its_date():
     ]
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("I like coffee.", "I don't like coffee."),
+        ("I use Postgres 14.", "I never use Postgres 14."),
+        ("I eat meat.", "I no longer eat meat."),
+    ],
+)
+def test_what_is_denied_holds_no_longer(before, after):
+    ledger = Ledger().adding(facts_in(remembered(0, "user", before)))
+    ledger = ledger.adding(facts_in(remembered(1, "user", after)))
+    assert [fact.position for fact in ledger.current()] == [1]
+    assert [fact.position for fact in ledger.contradicted()] == [0]
+    again = ledger.adding(facts_in(remembered(2, "user", before)))
+    assert [fact.position for fact in again.current()] == [2]
+
+
+def test_to_deny_one_version_denies_no_other():
+    held = ledger("I use Postgres 16.", "I never use Postgres 14.")
+    assert len(held.current()) == 2
+
+
 def test_what_is_said_again_is_kept_once():
     assert len(ledger("I live in Rome.", "I live in Rome.").facts) == 1
 

@@ -171,6 +171,10 @@ _EVALUATED = frozenset(
 )
 
 
+_NEGATED = "not "
+"""The beginning of the relation of a fact that is denied."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fact:
     """One statement by ``subject``, its speaker; ``text`` is the sentence that states it."""
@@ -186,11 +190,17 @@ class Fact:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The key that a newer fact must share to replace this one."""
+        """What it is about, by which it is deleted: a newer fact with the key replaces it."""
         kind, value = (self.subject.lower(), self.relation.lower()), self.value.lower()
         if self.single:
             return kind
         return (*kind, _VERSION.sub("", value) or value if self.relation in _VERSIONED else value)
+
+    @property
+    def statement(self) -> tuple[str, str, str]:
+        """What it states or denies: of "I like tea" and "I don't like tea" the newer holds."""
+        relation = self.relation.removeprefix(_NEGATED)
+        return self.subject.lower(), relation.lower(), self.value.lower()
 
 
 def facts_in(message: Remembered) -> list[Fact]:
@@ -232,7 +242,7 @@ def _stated(sentence: str) -> Iterator[tuple[str, str, bool]]:
             and (not form.exact or _EXACT.search(value))
         ):
             relation = form.relation.replace("{noun}", noun)
-            yield (f"not {relation}" if groups.get("no") else relation), value, form.single
+            yield (f"{_NEGATED}{relation}" if groups.get("no") else relation), value, form.single
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,16 +254,20 @@ class Ledger:
     def adding(self, facts: Iterable[Fact]) -> Ledger:
         """The ledger with these facts; repetitions of current facts are left out."""
         held = list(self.facts)
-        holding = {fact.key: fact.value.lower() for fact in held}
+        holding = {fact.key: fact.statement for fact in held}
+        stated = {fact.statement: fact.key for fact in held}
         for fact in facts:
-            if holding.get(fact.key) != fact.value.lower():
+            key, says = fact.key, fact.statement
+            if (holding.get(key), stated.get(says)) != (says, key):
                 held.append(fact)
-                holding[fact.key] = fact.value.lower()
+                holding[key], stated[says] = says, key
         return Ledger(tuple(held))
 
     def current(self) -> list[Fact]:
         """The current facts: the newest of each kind."""
-        return list({fact.key: fact for fact in self.facts}.values())
+        stated = {fact.statement: fact.key for fact in self.facts}
+        newest = {fact.key: fact for fact in self.facts}.values()
+        return [fact for fact in newest if stated[fact.statement] == fact.key]
 
     def contradicted(self) -> list[Fact]:
         """The facts that newer ones contradict."""
