@@ -182,6 +182,26 @@ def test_the_cold_form_is_of_clauses_of_the_text():
         assert line.startswith("Also named: ") or all(clause in talk for clause in said)
 
 
+@pytest.mark.parametrize("meetings", [2, 4, 8])
+def test_what_is_denied_is_never_told_without_its_negation(meetings):
+    rule = (
+        "We will not, under any circumstances that anyone here can imagine at this moment, deploy "
+        "billing 2.4.1 to production before legal has signed clause 7 of the contract with UPS."
+    )
+    heard = (
+        "I hear you, and I will keep that in mind while I prepare the plan for the release and the "
+        "list of open points."
+    )
+    minutes = [
+        f"The minutes of meeting {n} are ready, and I shall send them to you tomorrow morning."
+        for n in range(meetings)
+    ]
+    talk = "\n".join([f"Noor: {rule}", *(f"Ben: {said}" for said in (heard, *minutes))])
+    for level in (LIGHT, HEAVY):
+        form = RuleCondenser().condense(talk, level, count)
+        assert "deploy" not in form or rule in form
+
+
 def test_a_log_that_somebody_hands_over_is_shrunk_by_its_kind_behind_his_name():
     lines = [f"2024-05-15 10:32:{n % 60:02} INFO worker {n} is idle" for n in range(200)]
     form = RuleCondenser().condense("User: " + "\n".join(lines), LIGHT, count)

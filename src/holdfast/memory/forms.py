@@ -18,6 +18,7 @@ from holdfast.text.fit import MISSES, SENTENCE, Count, Numbers, Render, clip
 from holdfast.text.importance import concludes
 from holdfast.text.pieces import LONGEST, SEAM, clauses, names, things
 from holdfast.text.sentences import sentences
+from holdfast.text.words import NEGATIONS, words
 
 from .entities import (
     HEAD,
@@ -279,15 +280,18 @@ def concluding(texts: Sequence[str]) -> set[int]:
 def _parts(said: str, room: int) -> list[str]:
     """The statement, or parts of a long one, cut between clauses if possible.
 
-    A part has at most as many characters as the ``room`` has tokens, or as half of a piece.
+    A part has at most as many characters as the ``room`` has tokens, or as half of a piece. What
+    follows a negation is not parted from it, since it would say the opposite.
     """
-    longest = max(LONGEST // 2, room)
+    longest, negates = max(LONGEST // 2, room), False
     found: list[str] = []
     for clause in _JOINT.split(said):
-        if found and len(found[-1]) + len(clause) <= longest:
+        is_more = negates or (found and len(found[-1]) + len(clause) <= longest)
+        negates = negates or not NEGATIONS.isdisjoint(words(clause))
+        if is_more:
             found[-1] += clause
         else:
-            found += clauses(clause, longest)
+            found += [clause] if negates else clauses(clause, longest)
     bare = (part.strip(_EDGES) for part in found)
     return list(filter(_says_something, bare))
 
