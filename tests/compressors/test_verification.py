@@ -62,6 +62,16 @@ def test_a_long_line_is_shown_around_what_is_exact_in_it():
     assert len(found) < 250
 
 
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_what_a_long_sentence_denies_is_listed_with_its_negation(role):
+    rule = (
+        "We will not, under any circumstances that anyone here can imagine at this moment and "
+        "whatever anybody may have promised in the meantime, deploy billing 2.4.1 to production "
+        "before legal has signed clause 7."
+    )
+    assert lost(role, f"Thanks. {rule} See you.", "They talked.") == [rule]
+
+
 def test_the_list_names_most_in_the_room_that_it_has_in_the_order_of_the_source():
     source = (
         "First came A-100. Then B-200 and C-300 came. At last there was D-400 with a very "

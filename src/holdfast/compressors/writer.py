@@ -29,7 +29,7 @@ from holdfast.text.importance import signals
 from holdfast.text.items import item_of
 from holdfast.text.keyed import digest
 from holdfast.text.memo import Memo
-from holdfast.text.pieces import LONGEST, SEAM, clauses
+from holdfast.text.pieces import LONGEST, SEAM, WHOLE, clauses
 from holdfast.text.sentences import sentences
 from holdfast.text.visible import GLANCE, encodable
 from holdfast.text.words import READ, stands, terms
@@ -441,11 +441,15 @@ def bullets(lines: Iterable[str]) -> str:
 def details_of(said: tuple[Role, str]) -> tuple[Detail, ...]:
     """The details of a text, after the role that wrote it."""
     role, text = said
-    weight = _OF_A_TOOL if role == "tool" else 1.0
-    lines = text[:READ].splitlines() if role == "tool" else [text]
+    weight, whole, lines = 1.0, WHOLE, [text]
+    if role == "tool":
+        weight, whole, lines = _OF_A_TOOL, 0, text[:READ].splitlines()
     found: list[Detail] = []
     for clause in (
-        clause for line in lines for sentence in sentences(line) for clause in clauses(sentence)
+        clause
+        for line in lines
+        for sentence in sentences(line)
+        for clause in clauses(sentence, whole=whole)
     ):
         things = tuple(one.text for one in find(clause) if _is_telling(one, role))
         constrains = role == "user" and signals(clause).constrains

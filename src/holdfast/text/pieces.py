@@ -41,7 +41,7 @@ _SENTENCE = re.compile(r"[.!?](?=\s)|[。！？]")
 # made-up group chats 65 of 80 statements of people stayed at 15% so, and 60 when lines were cut
 # after any clause. With LONGEST as many stayed, and .735 of recorded runs instead of .734, but half
 # of a longer sentence may say the opposite
-_WHOLE = 400
+WHOLE = 400
 
 
 Numbered = Sequence[re.Match[str] | None]
@@ -146,7 +146,7 @@ def _parts(line: str, at: int, before: int, said: bool) -> Iterator[Piece]:
     A line that opens with a name which is no word, such as an id or a path, says of it what the
     rest says: all are under the first then.
     """
-    parts = clauses(line, whole=_WHOLE if said else 0)
+    parts = clauses(line, whole=WHOLE if said else 0)
     is_cut_in_words = " ".join(parts).split() != line.split()
     opening = next(iter(names(parts[0])), "")
     is_entry = bool(opening) and not said and not opening.isalpha()
