@@ -51,6 +51,29 @@ def test_exact_things_that_the_model_left_out_are_listed():
     assert "- The order ORD-4711 was looked at." in result.messages[0]["content"]
 
 
+def test_what_is_listed_of_notes_says_who_said_it_and_what_failed():
+    notes = "\n".join(
+        [
+            "Notes on the conversation so far (… marks what is left out):",
+            "What the user said:",
+            "- Never restart prod-db-1.",
+            "What was said and done, step by step:",
+            "- assistant: I could not do it. I recommend eu-west-3 instead.",
+            "- Maria: Take eu-north-7 then.",
+            "- failed: run command: psql prod-db-2",
+            "> failed: denied on prod-db-2",
+            *["- assistant: It was looked at again and nothing was found."] * 20,
+        ]
+    )
+    result = squeezed([user(mark(notes)), *TALK], Scripted("It was looked at."), cap=80)
+    assert summaries_of(result.messages)[0].split("\n")[1:] == [
+        "- Never restart prod-db-1.",
+        "- assistant: I recommend eu-west-3 instead.",
+        "- Maria: Take eu-north-7 then.",
+        "- failed: run command: psql prod-db-2",
+    ]
+
+
 def test_within_the_cap_and_without_summaries_no_call_is_made():
     model = Scripted("never")
     for given in (

@@ -2,8 +2,11 @@ import time
 
 import pytest
 
+import holdfast
+from holdfast.compressors.summarize import Summarize
 from holdfast.compressors.writer import accepted, details_of, listed, missing, stands
 from holdfast.kernel.errors import ModelError
+from holdfast.providers.scripted import Scripted
 
 
 def words(text):
@@ -70,6 +73,26 @@ def test_what_a_long_sentence_denies_is_listed_with_its_negation(role):
         "before legal has signed clause 7."
     )
     assert lost(role, f"Thanks. {rule} See you.", "They talked.") == [rule]
+
+
+def test_a_summary_and_its_model_are_told_who_said_what():
+    model = Scripted("They talked about ports.")
+    talk = [
+        {
+            "role": "user",
+            "name": "Alice",
+            "content": f"I moved to port 8001. {'It rained. ' * 200}",
+        },
+        {"role": "user", "name": "Bob", "content": "I never use port 8002."},
+        {"role": "assistant", "content": "I recommend port 9003."},
+        {"role": "user", "content": "What now?"},
+    ]
+    result = holdfast.compress(talk, 300, strategy=Summarize(1, summary_max_tokens=120), llm=model)
+    told = result.messages[0]["content"]
+    assert "\n> Bob: I never use port 8002." in told
+    assert "\n- Alice: I moved to port 8001." in told
+    assert "\n- assistant: I recommend port 9003." in told
+    assert "| Bob: I never use port 8002." in model.calls[0].prompt
 
 
 def test_the_list_names_most_in_the_room_that_it_has_in_the_order_of_the_source():

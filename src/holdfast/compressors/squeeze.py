@@ -11,10 +11,11 @@ from holdfast.kernel.transcript import Transcript
 from holdfast.text.fit import Count
 from holdfast.text.visible import fault_line
 
-from .summaries import body_of, concealed, mark
+from .summaries import body_of, concealed, mark, read_again
 from .writer import (
+    Detail,
     accepted,
-    details_of,
+    attributed,
     quoted,
     refused,
     request,
@@ -86,7 +87,22 @@ def _shorter(role: Role, whole: str, body: str, room: int, count: Count) -> Aski
     """The model's shorter text as a marked summary. Raises ModelError if it is refused."""
     reply = yield from ask(request("squeeze", room, {"messages": quoted(body)}))
     text = accepted(reply, room, count, body)
-    after = mark(with_missing(text, details_of(("user", body)), room, count), role)
+    after = mark(with_missing(text, _details(body, role), room, count), role)
     if count(after) >= count(whole):
         raise refused("it is not shorter than the summary")
     return after
+
+
+def _details(body: str, role: Role) -> list[Detail]:
+    """The details of a summary, each as notes tell it: who said it, and which act failed."""
+    found: list[Detail] = []
+    for event in read_again(body, role):
+        by: Role = "tool" if event.function == "outcome" else "assistant"
+        said, label = event.text, event.by
+        if event.function == "notes" or event.is_users_words:
+            by, label = "user", ""
+        elif event.function in ("act", "outcome"):
+            said = f"{event.by} {said}".lstrip() if event.function == "act" else said
+            label = "failed" if event.failed else ""
+        found += attributed(by, said, label)
+    return found

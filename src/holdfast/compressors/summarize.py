@@ -37,7 +37,7 @@ from .summary_memory import (
 from .writer import (
     LISTED,
     WritingTask,
-    details_of,
+    attributed,
     hash_of,
     refused,
     rendered,
@@ -321,12 +321,13 @@ class _RollingSummary(NamedTuple):
             earlier = before.said if self.known.upto in history.summaries else ()
             covered = (history.messages[i] for i in history.places if i <= self.upto)
             users = (each for each in covered if each.role == "user" and not each.results)
-            words = filter(str.strip, (each.content_text or "" for each in users))
-            said = chosen_words((*earlier, *words), self.most // 2, history.allowance.meter.text)
-        told = replace(before, texts=texts, said=said)
+            words = ((each.name, each.content_text or "") for each in users)
+            told = (f"{by}: {text}" if by else text for by, text in words if text.strip())
+            said = chosen_words((*earlier, *told), self.most // 2, history.allowance.meter.text)
+        made = replace(before, texts=texts, said=said)
         if self.new:
-            told = replace(
-                told,
+            made = replace(
+                made,
                 end=self.memory.original(self.upto),
                 count=before.count + len(self.new),
                 covers=self.memory.chain[self.upto],
@@ -334,10 +335,15 @@ class _RollingSummary(NamedTuple):
                 waits=0,
             )
         if form.opening is not None:
-            return replace(told, details=(), body=shortened(texts, cap, self._text_tokens))
-        new = (said for i in self.new for said in history.messages[i].said)
-        source = [detail for said in new for detail in details_of(said)] if form.verify else []
-        return composed(told, source, cap, self._text_tokens)
+            return replace(made, details=(), body=shortened(texts, cap, self._text_tokens))
+        new = [history.messages[i] for i in self.new] if form.verify else []
+        source = [
+            detail
+            for each in new
+            for role, text in each.said
+            for detail in attributed(role, text, each.name or (role if role == "assistant" else ""))
+        ]
+        return composed(made, source, cap, self._text_tokens)
 
     def reused(self, cap: int) -> Plan:
         """The plan for the known summary, in at most so many tokens."""

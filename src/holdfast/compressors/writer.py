@@ -73,7 +73,8 @@ def rendered(messages: Iterable[tuple[int, Message]]) -> Iterator[str]:
         tools.update((call.id, call.name) for call in message.calls)
         said = "\n".join(_told_by(message, tools))
         if said:
-            yield f"Message {position}, {message.role}:\n{quoted(said)}"
+            named = f"{message.name}: {said}" if message.name else said
+            yield f"Message {position}, {message.role}:\n{quoted(named)}"
 
 
 def _told_by(message: Message, tools: Mapping[str, str]) -> Iterator[str]:
@@ -457,6 +458,12 @@ def details_of(said: tuple[Role, str]) -> tuple[Detail, ...]:
             line = " ".join(clause.split())
             found.append(Detail(line, things, weight, constrains))
     return tuple(found)
+
+
+def attributed(role: Role, text: str, by: str) -> list[Detail]:
+    """The details of a text, each behind who said it, or it would read as the user's words."""
+    label = f"{by}: " if by else ""
+    return [detail._replace(line=f"{label}{detail.line}") for detail in details_of((role, text))]
 
 
 def _is_telling(one: Identifier, role: Role) -> bool:
