@@ -119,8 +119,9 @@ _ABSENT_BEFORE = re.compile(
     r"|(?:没有|[无無]|(?<![\d.])0 ?[个個件条條]?の?)$"
 )
 _ABSENT_AFTER = re.compile(
-    r"[\"']?\s?[:=：]{1,2}\s?(?:[\"']?(?:0|null|none|nil|false|keine?|[无無]|なし|없음)(?![\w.])"
-    r"|\"\"|''|\[\]|\{\})|[ -]free\b|[はが]?(?:ありません|ない|なし)|[가는은이]? ?없"
+    r"[\"']?\s?[:=：]{1,2}\s?(?:\"\"|''|\[\]|\{\}"
+    r"|[\"']?(?:0|null|none|nil|false|keine?(?! \w)|[无無]|なし|없음)(?![\w.]))"
+    r"|[ -]free\b|[はが]?(?:ありません|ない|なし)|[가는은이]? ?없"
 )
 _REPLY = re.compile(r"(?:status|code|http/\d(?:\.\d)?\"?)[\"']?[ :=]{1,3}[45]\d\d(?!\d)")
 _EXIT = re.compile(
@@ -138,7 +139,7 @@ _LOGCAT_LEVEL = re.compile(r"\d [EF] \w{2,40}\s{0,4}:|\d [EF] [A-Z]\w")
 # characters around a word that are searched for a negation, of which the longest have 22:
 # "without", another word, and spaces
 _NEAR = 24
-_BESIDE = 4  # the same where no spaces stand between words
+_BESIDE = 4  # the same where no spaces stand between words; "0 件の" is as long
 
 _CONSTRAINTS = _Sayings(
     """
@@ -241,10 +242,10 @@ def _alarm(text: str, low: str, spoken: frozenset[str]) -> float:
 def _names_failure(text: str, low: str, spoken: frozenset[str]) -> bool:
     """Whether it names an error, a one-letter log level or a status code of failure."""
     if not low.isascii():
-        for word in _UNSPACED:
-            for at in places(low, word):
-                if not _is_absent(low, at - _BESIDE, at, at + len(word)):
-                    return True
+        said = [word for word in _UNSPACED if word in low]  # mostly none, which is soon known
+        found = ((at, at + len(word)) for word in said for at in places(low, word))
+        if not all(_is_absent(low, at - _BESIDE, at, end) for at, end in found):
+            return True
     if ("rror" in low or "xception" in low or "ailure" in low) and _FAULT_NAME.search(text):
         return True
     if spoken and not spoken.isdisjoint(_REPLY_WORDS):
