@@ -95,8 +95,9 @@ def _denies(reply: Mapping[str, Value]) -> bool:
     """Whether a reply says that the act did not succeed.
 
     A flag of its success is false; or a field tells trouble that is named for an error, such as
-    ``errorMessage``, or without a flag for a status or a message. A long list under such a name is
-    content, and so is one beside a list of what succeeded.
+    ``errorMessage``, or without a flag for a status or a message. Beside a code of success, such as
+    0, a message tells no error. A long list under such a name is content, and so is one beside a
+    list of what succeeded.
     """
     flags = [value for name, value in reply.items() if name.lower() in _SUCCESS]
     if False in flags:
@@ -107,13 +108,23 @@ def _denies(reply: Mapping[str, Value]) -> bool:
         others = [word for word in spoken if word not in _REPORT]
         if spoken and not others and not flags:
             named[name] = " ".join(spoken)
-        elif others and said and all(alarm(word) >= FAILURE for word in others):
+        elif others and all(alarm(word) >= FAILURE for word in others):
             named[name] = " ".join(others)
         elif said and alarm(f'"{name}"') >= FAILURE:
             named[name] = name
+    none = {key for name, key in named.items() if _is_success(reply[name])}
+    named = {
+        name: key
+        for name, key in named.items()
+        if reply[name] and (key not in none or name.lower() == key)
+    }
     if any(isinstance(said, list) and said for name, said in reply.items() if name not in named):
         named = {name: key for name, key in named.items() if not isinstance(reply[name], list)}
     told = ((dump({key: reply[name]}), isinstance(reply[name], str)) for name, key in named.items())
     return any(
         (is_text or len(report) <= _BRIEF) and alarm(report) >= TROUBLE for report, is_text in told
     )
+
+
+def _is_success(said: Value) -> bool:
+    return said not in (None, "") and str(said).strip("0").lower() in {"", "false", *_SUCCESS}
