@@ -1463,6 +1463,18 @@ def test_what_a_person_said_in_an_element_at_the_end_of_an_output_is_not_shorten
     assert ORDER in reply.text
 
 
+def test_an_error_in_an_element_at_the_end_of_an_output_is_what_failed():
+    messages = as_text("<run>\n<path>part{}.txt</path>\n</run>", "[run] Result:\n\nrow {} = 7")
+    error = "[run] Result:\n\n<error>\nThe file was not found. Try another path.\n</error>"
+    messages += [
+        {"role": "assistant", "content": "<run>\n<path>part9.txt</path>\n</run>"},
+        {"role": "user", "content": error},
+    ]
+    _, _, transcript = read(messages, "openai", None)
+    outcome = events_of(transcript.messages, {})[-1]
+    assert (outcome.function, outcome.text, outcome.failed) == ("outcome", error, True)
+
+
 def test_an_output_that_says_nothing_before_what_a_person_said_is_empty():
     messages = as_text("<run>\n<path>part{}.txt</path>\n</run>", "Result:\n\nrow {} = 7")
     messages += [

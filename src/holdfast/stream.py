@@ -246,7 +246,7 @@ def _of_user(
     if not closing:
         output, below = text, ""
     output, aside = protocol.without_aside(output)
-    if not (aside or closing):
+    if not (aside or closing or failed):
         output, aside = _without_element(output)
     opening = min(opening, len(output))
     within = unwrapped(output[opening:])  # the marks of an element or a fence say nothing either
