@@ -288,6 +288,14 @@ def test_what_was_deleted_is_told_to_be_there():
                 asked(which)
 
 
+def test_an_error_lists_no_more_notes_than_a_person_reads():
+    with Session("t") as session:
+        for number in range(30):
+            session.remember(f"Rule {number} holds.")
+        with pytest.raises(NotFoundError, match="known are .* and 10 more$"):
+            session.forget(999)
+
+
 def test_an_option_that_a_session_has_not_is_told_with_those_that_it_has():
     with pytest.raises(TypeError, match="no option 'nope'; known are model, format, profile, "):
         Session("t", nope=1)

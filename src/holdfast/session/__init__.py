@@ -27,7 +27,7 @@ from holdfast.stores.excerpts import excerpt
 from holdfast.stores.in_process import InProcessStore
 from holdfast.stores.key_logs import LogsOverKeys
 from holdfast.stores.protocols import ClosedAfterUse, Closes, LogStore, settled
-from holdfast.text.visible import amount
+from holdfast.text.visible import amount, first_of
 from holdfast.trace import told_gain
 
 from . import arguments
@@ -205,7 +205,7 @@ class Session(ClosedAfterUse):
             else:
                 number = arguments.event(note)
                 if number not in own.state.notes:
-                    known = ", ".join(map(str, own.state.notes)) or "none"
+                    known = first_of(own.state.notes) or "none"
                     where = f"the notes of thread {self.thread!r}; known are {known}"
                     raise NotFoundError(str(number), where=where)
                 facts = {"note": number}

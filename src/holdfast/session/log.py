@@ -31,7 +31,7 @@ from holdfast.stores.protocols import (
 )
 from holdfast.text.items import items_in
 from holdfast.text.keyed import of_thread
-from holdfast.text.visible import LISTED, amount
+from holdfast.text.visible import amount, first_of
 from holdfast.text.words import READ, has_unspaced, words
 
 from .state import DERIVED, Event, EventKind, State
@@ -232,10 +232,8 @@ class Thread:
         """A sentence for each log with damaged lines, which were passed over."""
         for kind, places in self.damaged.items():
             if places:
-                listed = ", ".join(map(str, sorted(places)[:LISTED]))
-                more = ", …" if len(places) > LISTED else ""
                 what = f"{amount(len(places), kind)} damaged in the store, passed over"
-                yield f"{what}: {listed}{more}; restore a copy"
+                yield f"{what}: {first_of(sorted(places))}; restore a copy"
 
     def record_view(self, tokens: int, net: float, seconds: float) -> None:
         """Record a view; the store learns of it with the next saved state."""

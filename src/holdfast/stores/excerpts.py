@@ -9,7 +9,7 @@ from typing import Any
 
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.registry import imported, needed_by
-from holdfast.text.visible import LISTED
+from holdfast.text.visible import first_of
 
 STEP = re.compile(r'\.?([^.\[\]"]+)|\[(-?\d+)\]|\[("(?:[^"\\]|\\.)*")\]')
 GAP = re.compile(r"[ \t\n\r,:]*")
@@ -92,9 +92,8 @@ def _child(text: str, parent: slice, step: str) -> slice:
         return _nth([value for _, value in items], step)
     members = dict(items)
     if step not in members:
-        more = f" and {len(members) - LISTED:,} more" if len(members) > LISTED else ""
-        known = ", ".join(list(members)[:LISTED]) or "no fields"
-        raise InputError(f"there is no {step!r:.80}", advice=f"there are {known}{more}")
+        known = first_of(members) or "no fields"
+        raise InputError(f"there is no {step!r:.80}", advice=f"there are {known}")
     return members[step]
 
 

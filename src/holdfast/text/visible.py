@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Collection
 
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls: escape sequences, carriage returns, NUL
@@ -39,6 +40,12 @@ lines of a terminal.
 
 LISTED = 20
 """Names or numbers that one message of an error lists; more would fill a screen."""
+
+
+def first_of(names: Collection[object]) -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - LISTED:,} more" if len(names) > LISTED else ""
+    return ", ".join(map(str, [*names][:LISTED])) + more
 
 
 def fault_line(fault: object) -> str:
