@@ -178,8 +178,8 @@ class Layout:
     """The lines, and the classes of their columns up to the last time, level or component."""
 
     def __init__(self, text: str) -> None:
-        text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-        text = _UNPRINTABLE.sub("\ufffd", as_shown(text))
+        text = as_shown(text).removeprefix("\ufeff").replace("\r\n", "\n")
+        text = _UNPRINTABLE.sub("\ufffd", text)
         self.whole = text.removesuffix("\n").split("\n")
         """The lines without byte-order mark, carriage returns and colours."""
         text = _GLUED.sub(lambda found: _DELIMITER.sub(r"\g<0> ", found[0]), text)
