@@ -19,6 +19,7 @@ WRAPPED = "\n".join(BASE64[at : at + 76] for at in range(0, len(BASE64), 76))
         (WRAPPED, f"[image/png, {len(PNG):,} bytes of base64]"),
         (f"data:image/webp;base64,{BASE64}", f"[image/webp, {len(PNG):,} bytes of base64]"),
         (PNG.hex(), f"[image/png, {len(PNG):,} bytes of hexadecimal]"),
+        (base64.b64encode(b"\xff\xff\xff\x00" * 60).decode(), "[data, 240 bytes of base64]"),
         ("x" * 500, "[data, 500 characters without a space]"),
     ],
 )

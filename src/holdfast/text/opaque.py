@@ -21,7 +21,7 @@ _RUN = re.compile(
 )
 _OPAQUE = re.compile(f"[%{_ALPHABET}]{{{_LEAST_LINE}}}")  # the beginning of any such run
 _HEX = re.compile(r"[0-9a-fA-F]+")
-_SPACES = str.maketrans("+/_-", "    ")
+_SPACES = str.maketrans("/_-", "   ")
 # characters between the signs of a path or an address at most, in the mean; base64 has 32
 _MEAN_PART = 12
 _SAMPLE = 1_024  # characters by which a run is judged: in 1 kB all 64 signs of base64 appear
@@ -107,6 +107,7 @@ def _named(run: re.Match[str]) -> str:
     text = run[0]
     head = text[:_SAMPLE]
     is_of_words = _MEAN_PART * len(head.translate(_SPACES).split()) >= len(head)
+    is_of_words &= "//" not in head  # as base64 has it where bytes are 255
     return text if is_of_words and not _DATA_URL.match(text) else f"[{describe(text)}]"
 
 
