@@ -1,6 +1,6 @@
 """``holdfast eval``: what was kept of conversations that were made smaller."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -89,7 +89,7 @@ def command(
             for name in threads.threads():
                 with threads.thread(name) as kept, kept.fork(name, InProcessStore()) as session:
                     found[name] = told(session.messages(), session.fit(budget=budget).messages)
-    text = _told(found)
+    text = "".join(_told(found))
     if page:
         write_all({page: text_bytes(evaluation_page(found) if form == "html" else text)})
     if as_json:
@@ -102,15 +102,11 @@ def command(
     return UNMET if low else DONE
 
 
-def _told(found: Mapping[str, Evaluation]) -> str:
+def _told(found: Mapping[str, Evaluation]) -> Iterator[str]:
     """All of one evaluation, or a line for each of several."""
-    if len(found) == 1:
-        return next(iter(found.values())).text()
-    shares = [
-        (name, each.score, "".join(f"  {kind} {kept:.3f}" for kind, kept in each.kinds.items()))
-        for name, each in found.items()
-    ]
-    return "".join(f"{score:.3f}  {name}{kinds}\n" for name, score, kinds in shares)
+    for name, each in found.items():
+        shares = "".join(f"  {kind} {kept:.3f}" for kind, kept in each.kinds.items())
+        yield each.text() if len(found) == 1 else f"{each.score:.3f}  {name}{shares}\n"
 
 
 def _files(place: str) -> Sequence[str]:
