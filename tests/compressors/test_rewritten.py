@@ -148,3 +148,13 @@ def test_what_another_user_repeats_is_no_version():
     given = [each._replace(speaker=name) for each, name in zip(said, ("Ada", "Bo"), strict=True)]
     assert rewritten(given, [telling_of(event) for event in given]) == {}
     assert len(older("I have no car.", "I have no car.", by="user")) == 1
+
+
+def test_a_part_of_a_file_is_older_than_the_whole_however_deep_its_lines_stand():
+    page = ["class Ledger:", *(f"    {'  ' * (n % 3)}entry_{n} = owed({n})" for n in range(24))]
+    numbered = [f"{number}\t{line}" for number, line in enumerate(page, 1)]
+    part, whole = "\n".join(numbered[10:14]), "\n".join(numbered)
+    given = events(part, whole, by="tool")
+    tellings = [telling_of(event) for event in given]
+    assert set(rewritten(given, tellings).values()) == {True}
+    assert tellings[0].pieces[0].text.startswith("11   ")

@@ -167,8 +167,7 @@ def _close_to_their_numbers(lines: list[str], numbers: Numbered) -> None:
     deep = [depth - least for depth in depths if depth > least]
     level = next(n for n in _LEVELS if sum(d % n == 0 for d in deep) >= _REGULAR * len(deep))
     for (at, number), code, depth in zip(both, codes, depths, strict=True):
-        indent = " " * ((depth - least) // level)
-        lines[at] = code and f"{number[2]} {indent}{code.lstrip()}"
+        lines[at] = code and f"{number[2]} {' ' * (depth // level)}{code.lstrip()}"
 
 
 def clauses(line: str, longest: int = LONGEST, whole: int = 0) -> list[str]:
@@ -409,8 +408,9 @@ class Telling:
 
     @cached_property
     def lines(self) -> tuple[tuple[str, ...], ...]:
-        """The lines of each, without the space around them."""
-        return tuple([tuple(map(str.strip, piece.text.split("\n"))) for piece in self.pieces])
+        """The lines of each, with one space for several, as between a number and code."""
+        each = (piece.text.split("\n") for piece in self.pieces)
+        return tuple([tuple([" ".join(line.split()) for line in lines]) for lines in each])
 
     @cached_property
     def costs(self) -> tuple[int, ...]:
