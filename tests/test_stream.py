@@ -1485,3 +1485,14 @@ def test_an_output_that_says_nothing_before_what_a_person_said_is_empty():
     _, outcome, reply = events_of(transcript.messages, {})[-3:]
     assert (outcome.text, outcome.content) == ("Result:", "")
     assert ORDER in reply.text
+
+
+def test_an_act_that_did_what_its_name_says_did_not_fail():
+    call = {"type": "function_call", "call_id": "c", "name": "block_card", "arguments": "{}"}
+    done = {"type": "function_call_output", "call_id": "c", "output": '{"status": "blocked"}'}
+    other = {"type": "function_call", "call_id": "d", "name": "pay", "arguments": "{}"}
+    refused = {**done, "call_id": "d"}
+    asked = {"role": "user", "content": "Block it, then pay."}
+    _, _, transcript = read([asked, call, done, other, refused], "openai_responses", None)
+    events = events_of(transcript.messages, {})
+    assert [event.failed for event in events if event.function == "outcome"] == [False, True]

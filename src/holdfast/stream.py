@@ -22,7 +22,7 @@ from holdfast.kernel.messages import (
     ToolResult,
 )
 from holdfast.senders import Roles, heard_as
-from holdfast.text.failures import reports_failure
+from holdfast.text.failures import refuses, reports_failure
 from holdfast.text.items import Item, item_of
 from holdfast.text.words import may_be_typed, passages_of, unwrapped
 from holdfast.text_protocol import NATIVE, Protocol, ending, protocol_of
@@ -122,7 +122,7 @@ def events_of(
             known, goes_on = elsewhere, False
         act = last_act if role == message.role else _unanswered(found, last_act)
         # one by one, since a part may return what the part before it called
-        for event in _of_message(message, role, at, known, calls, act, goes_on=goes_on):
+        for event in _of_message(message, role, at, known, calls, act, found, goes_on=goes_on):
             if _is_unended(event, known):
                 unended = message.name
             elif known.frame and event.function == "material":  # which ends the message
@@ -153,6 +153,7 @@ def _of_message(
     protocol: Protocol,
     calls: Mapping[CallName, int],
     last_act: int,
+    before: Events,
     *,
     goes_on: bool,
 ) -> Iterator[StreamEvent]:
@@ -162,14 +163,14 @@ def _of_message(
             yield StreamEvent("act", part.name, part.arguments, at, number)
         elif isinstance(part, ToolResult):
             act = calls.get(part.call_id, -1)
-            failed = part.is_error or reports_failure(part.text)
+            failed = part.is_error or refuses(_name_of(before, act), part.text)
             media = " ".join(f"[{medium.kind}]" for medium in part.media)
             shown = f"{part.text} {media}".strip() if media else part.text
             yield StreamEvent("outcome", "tool", shown, at, number, act, failed)
         elif isinstance(part, Media):
             yield StreamEvent("material", message.role, f"[{part.kind}]", at, number)
         elif isinstance(part, Opaque):
-            yield _of_item(item_of(part.text), role, at, number, calls)
+            yield _of_item(item_of(part.text), role, at, number, calls, before)
         elif isinstance(part, Text) and part.text:
             found = list(_of_text(part.text, role, at, number, protocol, last_act))
             if goes_on and found[-1].by == "user":  # an output may go on in the next text
@@ -178,13 +179,17 @@ def _of_message(
             yield from [each._replace(speaker=message.name) for each in found]
 
 
+def _name_of(events: Events, act: int) -> str:
+    return events[act].by if act >= 0 else ""
+
+
 def _is_unended(event: StreamEvent, protocol: Protocol) -> bool:
     """Whether an output may go on in the next text."""
     return event.function == "outcome" and bool(protocol.syntaxes) and not event.closing
 
 
 def _of_item(
-    item: Item, role: Role, at: int, number: int, calls: Mapping[CallName, int]
+    item: Item, role: Role, at: int, number: int, calls: Mapping[CallName, int], before: Events
 ) -> StreamEvent:
     """What a vendor's own tool did: the agent's items are calls, but for those that answer one.
 
@@ -193,7 +198,7 @@ def _of_item(
     named: Sequence[CallName] = item.ids or [(at, number - 1)]
     act = next((calls[each] for each in named if each in calls), -1)
     if act >= 0 or role == "tool":
-        failed = reports_failure(item.text)
+        failed = refuses(_name_of(before, act), item.text)
         return StreamEvent("outcome", "tool", item.text, at, number, act, failed)
     function: Function = "act" if role == "assistant" else "material"
     return StreamEvent(function, item.name if function == "act" else role, item.text, at, number)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.text.failures import reports_failure
+from holdfast.text.failures import refuses, reports_failure
 
 ROWS = "\n".join(f"part {n} is done" for n in range(40))
 COMMAND = f"check --all {' '.join(f'--part {n}' for n in range(30))}"
@@ -53,3 +53,31 @@ def test_a_failure_is_reported(text):
 )
 def test_no_failure_is_reported(text):
     assert not reports_failure(text)
+
+
+@pytest.mark.parametrize(
+    ("act", "output"),
+    [
+        ("block_card", '{"card": "4421", "status": "blocked"}'),
+        ("rejectRefund", '{"status": "Rejected"}'),
+        ("drop_table", "table tmp_2024 dropped"),
+        ("deny-access", "Access of R-7 denied"),
+    ],
+)
+def test_that_what_was_asked_for_is_done_is_no_failure(act, output):
+    assert reports_failure(output)
+    assert not refuses(act, output)
+
+
+@pytest.mark.parametrize(
+    ("act", "output"),
+    [
+        ("block_card", "error: card 4421 is already blocked"),
+        ("block_card", "card 4421 cannot be blocked"),
+        ("submit_order", '{"status": "rejected"}'),
+        ("list_failed_jobs", "failed: no answer"),
+        ("", "table tmp_2024 dropped"),
+    ],
+)
+def test_what_was_not_asked_for_is_a_failure(act, output):
+    assert refuses(act, output)

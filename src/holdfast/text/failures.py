@@ -9,7 +9,7 @@ from .json_values import Value, dump, parse
 from .memo import Memo
 from .question import words_of_name
 from .visible import as_shown
-from .words import unwrapped
+from .words import stem, unwrapped, words
 
 # characters; a longer output says more than that the act failed. Half and double kept as much of
 # recorded runs
@@ -43,6 +43,23 @@ def reports_failure(text: str) -> bool:
     """
     text = as_shown(text)
     return any(map(_reports, {text, unwrapped(text)}))
+
+
+def refuses(name: str, text: str) -> bool:
+    """Whether the output of an act with this name reports a failure.
+
+    That what was asked for is done, such as ``blocked`` of ``block_card``, is none.
+    """
+    if not reports_failure(text):
+        return False
+    asked = words_of_name(name)
+    stems = set(map(stem, asked))
+    done = {word for word in words(text) if word.endswith("ed") and stem(word) in stems}
+    done.difference_update(asked)  # of ``list_failed_jobs`` nothing is to fail
+    if not done:
+        return True
+    kept = re.sub(r"[^\W_]+", lambda word: "" if word[0].lower() in done else word[0], text)
+    return reports_failure(kept)
 
 
 def _reports(text: str) -> bool:
