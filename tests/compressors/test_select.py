@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 import holdfast
-from holdfast.compressors.acts_done import done_again
+from holdfast.compressors.acts_done import repeats
 from holdfast.compressors.notes import Candidates, telling_of
 from holdfast.compressors.summaries import written as notes
 from holdfast.formats import read
@@ -657,7 +657,7 @@ def test_reads_of_different_parts_are_no_acts_that_are_done_again():
             StreamEvent("outcome", "tool", f"total_{n} = {n}", 2 * n + 1, 0, 2 * n),
         )
     ]
-    assert done_again(events, [telling_of(event) for event in events]) == {}
+    assert repeats(events, [telling_of(event) for event in events]).again == {}
 
 
 def test_acts_that_differ_in_whom_they_are_for_are_all_told():
@@ -685,7 +685,7 @@ def again_of(*acts):
             StreamEvent("outcome", "tool", returned, 2 * n + 1, 0, 2 * n, failed),
         )
     ]
-    return done_again(events, [telling_of(event) for event in events])
+    return repeats(events, [telling_of(event) for event in events]).again
 
 
 def test_what_succeeded_is_not_done_again_by_what_failed():
@@ -695,6 +695,24 @@ def test_what_succeeded_is_not_done_again_by_what_failed():
 
     assert again_of(refused, done, refused, refused) == {0: 2, 4: 6}
     assert again_of(done, done, refused) == {0: 2}
+
+
+def test_an_act_that_failed_once_more_is_not_told_without_its_success():
+    cancelled = called("cancel", {"booking": "BK-7731"}, '{"ok": true, "refund": "RF-2209"}')
+    refused = [
+        {**message, "content": message["content"] and '{"ok": false, "error": "no answer"}'}
+        for message in cancelled
+    ]
+    messages = [{"role": "user", "content": "Cancel it, then find a flight to Oslo."}, *cancelled]
+    for number in range(18):
+        if number == 12:
+            messages += refused
+        found = [{"flight": f"TP{number * 9 + n}", "price": 190 + n} for n in range(8)]
+        messages += called("search", {"day": f"2025-05-{number + 1:02}"}, json.dumps(found))
+    messages.append({"role": "user", "content": "Go on."})
+    views = [str(holdfast.compress(messages, budget).messages) for budget in range(150, 900, 25)]
+    assert any("failed: cancel" in view for view in views)
+    assert all(view.count("cancel booking") != 1 or "failed: cancel" not in view for view in views)
 
 
 def test_what_is_done_the_other_way_round_is_not_done_again():

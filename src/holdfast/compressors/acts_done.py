@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from typing import NamedTuple
 
 from holdfast.selection import Use, table
 from holdfast.stream import Events, outcomes_of
@@ -19,14 +20,27 @@ _LISTING = 3  # rows that begin alike, of which acts may take one after the othe
 _DONE, _TO_BE_DONE = 0.5, 1.5
 
 
-def done_again(events: Events, tellings: Sequence[Telling]) -> dict[int, int]:
-    """For each act that is done again later, the newest that does the same.
+class Repeats(NamedTuple):
+    """Acts that do the same.
 
-    It has the same ids, nearly the same words, and on its first line the same names in the same
-    order. One that failed does not do what succeeded before.
+    They have the same ids, nearly the same words, and on the first line the same names in the same
+    order.
     """
+
+    again: dict[int, int]
+    """For each act that is done again later, the newest.
+
+    One that failed does not do what succeeded before.
+    """
+    done_before: dict[int, int]
+    """For each act that failed after it had succeeded, the newest that succeeded."""
+
+
+def repeats(events: Events, tellings: Sequence[Telling]) -> Repeats:
+    """The acts that do the same."""
     newest: dict[tuple[str, Sequence[str], AbstractSet[str]], int] = {}
     again: dict[int, int] = {}
+    done_before: dict[int, int] = {}
     failed = failed_acts(events)
     for number, event in reversed([*enumerate(events)]):
         if event.function != "act":
@@ -36,13 +50,15 @@ def done_again(events: Events, tellings: Sequence[Telling]) -> dict[int, int]:
         keys = [(event.by, tuple(marks), each) for each in (names, frozenset(tellings[number].ids))]
         for last in filter(None, map(newest.get, keys)):
             others, other_line = tellings[last].done, _first_line(tellings[last])
-            is_undone = last in failed and number not in failed
             is_turned = line != other_line and sorted(line) == sorted(other_line)
-            is_same = len(names & others) >= _AGAIN * len(names | others)
-            if is_same and not (is_undone or is_turned):
+            if is_turned or len(names & others) < _AGAIN * len(names | others):
+                continue
+            if last in failed and number not in failed:
+                done_before.setdefault(last, number)
+            else:
                 again.setdefault(number, last)
         newest |= dict.fromkeys(keys, again.get(number, number))
-    return again
+    return Repeats(again, done_before)
 
 
 def _first_line(telling: Telling) -> Sequence[str]:

@@ -213,7 +213,7 @@ class Candidates:
         self.failed = acts_done.failed_acts(events)
         self.tellings = _tellings(events, room * MOST, question)
         is_talk = nobody_acts(events)
-        again = {} if is_talk else acts_done.done_again(events, self.tellings)
+        again, done_before = acts_done.repeats(events, self.tellings)
         superseded = again and acts_done.superseded(events, self.tellings, again)
         self._again = {n: last for n, last in again.items() if n in among and n not in self.failed}
         """For each act that goes and is done again later, the newest that does the same."""
@@ -231,7 +231,7 @@ class Candidates:
         pieces, self._under = in_context(events, self.tellings, numbers)
 
         uses = uses_of(events, self.tellings)
-        self._put_before(again)
+        self._put_before(again, done_before)
         self._note_older_versions()
         self._put_under_later(uses)
         self._bonus = self._said(numbers, uses)
@@ -376,10 +376,11 @@ class Candidates:
         self._headings = {n for n in above if n in self._older or not self._tells[n]}
         """Those that give others their context, and tell nothing themselves."""
 
-    def _put_before(self, again: Mapping[int, int]) -> None:
+    def _put_before(self, again: Mapping[int, int], done_before: Mapping[int, int]) -> None:
         """Put acts that are done ``again`` under what is new in the newest outcome.
 
-        It is the present state, and what they returned before is out of date.
+        It is the present state, and what they returned before is out of date. What failed stands
+        under the same act that was ``done_before``: alone, it would tell that nothing was done.
         """
         outcomes, places = outcomes_of(self.events), defaultdict[int, list[int]](list)
         for place, piece in enumerate(self.found):
@@ -391,6 +392,9 @@ class Candidates:
                 fresh = [(len({*self._tells[place]}.difference(known)), place) for place in now]
                 self._under[places[act][0]] = max(fresh)[1]
                 self._tells[places[act][0]] = ()  # the newest act tells it
+        for act, done in done_before.items():
+            if act in places and done in places:
+                self._under[places[act][0]] = places[done][0]
 
     def _put_under_later(self, uses: Mapping[str, Use]) -> None:
         """Put what a user said under what the user said later of the same, which may revise it.
