@@ -198,10 +198,11 @@ def _of_item(
     named: Sequence[CallName] = item.ids or [(at, number - 1)]
     act = next((calls[each] for each in named if each in calls), -1)
     if act >= 0 or role == "tool":
-        failed = refuses(_name_of(before, act), item.text)
+        failed = item.failed or refuses(_name_of(before, act), item.text)
         return StreamEvent("outcome", "tool", item.text, at, number, act, failed)
     function: Function = "act" if role == "assistant" else "material"
-    return StreamEvent(function, item.name if function == "act" else role, item.text, at, number)
+    by = item.name if function == "act" else role
+    return StreamEvent(function, by, item.text, at, number, failed=item.failed)
 
 
 def _names(act: Part, at: int, number: int) -> Sequence[CallName]:

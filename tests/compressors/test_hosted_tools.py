@@ -7,6 +7,8 @@ import json
 import pytest
 
 import holdfast
+from holdfast.formats import read
+from holdfast.stream import events_of
 
 PORTS = ["Kiel", "Oslo", "Gdynia", "Turku", "Klaipeda", "Ystad", "Trelleborg", "Rostock"]
 SECRET = "ghp_" + "aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zA2bC4"
@@ -134,6 +136,58 @@ def test_an_answer_stands_under_its_call_and_a_failed_one_is_told_as_failed():
     assert lines[at] == "- bash_code_execution command: python check.py --part 9"
     assert lines[at + 1].startswith("> failed:")
     assert "bad row 17" in lines[at + 1]
+
+
+@pytest.mark.parametrize(
+    ("form", "items"),
+    [
+        (
+            "openai_responses",
+            [
+                {
+                    "type": "mcp_call",
+                    "id": "m",
+                    "name": "delete_lead",
+                    "arguments": "{}",
+                    "error": "lead 7 is locked",
+                }
+            ],
+        ),
+        (
+            "openai_responses",
+            [
+                {
+                    "type": "web_search_call",
+                    "id": "w",
+                    "status": "failed",
+                    "action": {"query": "dues"},
+                }
+            ],
+        ),
+        (
+            "anthropic",
+            [
+                {"type": "mcp_tool_use", "id": "m", "name": "delete_lead", "input": {"id": 7}},
+                {"type": "mcp_tool_result", "tool_use_id": "m", "is_error": True, "content": "7"},
+            ],
+        ),
+        (
+            "gemini",
+            [
+                {"executableCode": {"language": "PYTHON", "code": "f(7)"}},
+                {"codeExecutionResult": {"outcome": "OUTCOME_FAILED", "output": "7"}},
+            ],
+        ),
+    ],
+)
+def test_what_a_vendor_says_to_have_failed_has_failed(form, items):
+    parts = "parts" if form == "gemini" else "content"
+    role = "model" if form == "gemini" else "assistant"
+    own = items if form == "openai_responses" else [{"role": role, parts: items}]
+    asked = [{"text": "Do it."}] if form == "gemini" else "Do it."
+    _, _, transcript = read([{"role": "user", parts: asked}, *own], form, None)
+    events = events_of(transcript.messages, {})
+    assert [event.failed for event in events] == [False] * (len(events) - 1) + [True]
 
 
 def test_what_such_a_tool_returned_becomes_no_order():

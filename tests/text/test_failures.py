@@ -24,6 +24,8 @@ COMMAND = f"check --all {' '.join(f'--part {n}' for n in range(30))}"
         '{"statusCode": 404, "body": ""}',
         '{"errorMessage": "no rows", "errorType": "KeyError", "stackTrace": []}',
         '{"error": "the quota is used up", "error_code": 0}',
+        '{"status": "PERMISSION_DENIED", "row": 7}',
+        '{"outcome": "OUTCOME_FAILED", "output": "3"}',
         '{"error_code": 17, "error_msg": "the quota is used up"}',
         "\x1b[31mFAILED\x1b[0m part 7",
         f"{ROWS}\npart 1 of 9\rpart 2 of 9\rerror: the connection exists already",

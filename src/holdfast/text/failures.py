@@ -137,7 +137,10 @@ def _denies(reply: Mapping[str, Value]) -> bool:
     }
     if any(isinstance(said, list) and said for name, said in reply.items() if name not in named):
         named = {name: key for name, key in named.items() if not isinstance(reply[name], list)}
-    told = ((dump({key: reply[name]}), isinstance(reply[name], str)) for name, key in named.items())
+    told = (
+        (dump({key: _spelled(reply[name])}), isinstance(reply[name], str))
+        for name, key in named.items()
+    )
     return any(
         (is_text or len(report) <= _BRIEF) and alarm(report) >= TROUBLE for report, is_text in told
     )
@@ -145,3 +148,8 @@ def _denies(reply: Mapping[str, Value]) -> bool:
 
 def _is_success(said: Value) -> bool:
     return said not in (None, "") and str(said).strip("0").lower() in {"", "false", *_SUCCESS}
+
+
+def _spelled(said: Value) -> Value:
+    """A constant such as ``PERMISSION_DENIED`` in words, and anything else as it is."""
+    return said.replace("_", " ") if isinstance(said, str) and said.isupper() else said

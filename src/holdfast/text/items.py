@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from holdfast.kernel.messages import Opaque, Part
 
+from .failures import reports_failure
 from .json_values import Value, dump, parse
 from .memo import Memo
 from .opaque import elide
@@ -14,6 +15,8 @@ TIES = frozenset({"id", "call_id", "tool_call_id", "tool_use_id", "toolUseId"})
 _NAMES = ("name", "tool_name", "type", "part_kind")
 """Fields with the name of an item, the most specific first."""
 _BESIDE = TIES.union(_NAMES)
+_STATE = ("status", "error", "outcome")
+"""Fields in which a vendor says whether its tool succeeded."""
 
 
 class Item(NamedTuple):
@@ -22,6 +25,8 @@ class Item(NamedTuple):
     name: str
     text: str
     ids: Sequence[str] = ()
+    failed: bool = False
+    """Whether it says that its tool failed."""
 
     @property
     def told(self) -> str:
@@ -55,4 +60,6 @@ def item_of(text: str) -> Item:
     }
     only = next(iter(told.values())) if len(told) == 1 else None
     text = dump(only if isinstance(only, dict | list) else told)
-    return Item(next(iter(names), name), elide(text), tuple(ids))
+    state = {field: value[field] for field in _STATE if field in value}
+    failed = value.get("is_error") is True or reports_failure(dump(state))
+    return Item(next(iter(names), name), elide(text), tuple(ids), failed)
