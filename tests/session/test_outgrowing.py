@@ -78,3 +78,41 @@ def test_what_users_decided_stays_in_views_when_what_tools_returned_goes(kind):
                 session.append({"role": "user", "content": DECIDED[number]})
             view = str(session.fit().messages)
     assert all(decision in view for decision in DECIDED)
+
+
+def large_output(rows: int):
+    """An output far larger than the room of a view, what was said of it, and what comes next."""
+    lines = "\n".join(f"row {row} of depot {row * 7919 % 9973}: late" for row in range(rows))
+    return [
+        {"role": "user", "content": "Find the port of the service."},
+        *call(1, f"{lines}\nERROR: the port of service svc-7 is 8007.\n{lines}"),
+        {"role": "assistant", "content": "I have read it."},
+        {"role": "user", "content": "And what now?"},
+    ]
+
+
+PORT = "Which port has the service svc-7?"
+
+
+@pytest.mark.parametrize(
+    ("rows", "query"), [(500, None), (2_500, None), (10_000, None), (2_500, PORT)]
+)
+def test_an_output_of_any_size_stays_in_view_as_far_as_there_is_room(rows, query):
+    with Session("t", budget=2_000, format="openai") as session:
+        session.append(*large_output(rows))
+        view = session.fit(query)
+        assert view.budget_met
+        assert view.tokens > (0.5 if query else 0.75) * 2_000
+        assert query is None or "8007" in str(view.messages)
+
+
+def test_an_output_far_larger_than_a_view_is_not_lost_when_the_view_is_made_anew():
+    with Session("t", budget=2_000, format="openai") as session:
+        session.append(*large_output(10_000))
+        for number in range(4):
+            said = f"So it is for {number}. " + "It waits. " * 40
+            session.append({"role": "assistant", "content": said})
+            session.append({"role": "user", "content": f"And what of {number}?"})
+            view = session.fit()
+            assert "depot" in str(view.messages)
+            assert view.budget_met

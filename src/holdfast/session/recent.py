@@ -161,19 +161,22 @@ class RecentTurns:
         """Tokens of the messages."""
         return sum(self.size(kept.message) for kept in found)
 
-    def start(self, room: int) -> int:
+    def start(self, room: int, least: int = 0) -> int:
         """The position from which the recent turns fit ``room`` tokens.
 
-        The newest exchange is always included. They begin with a whole exchange: never with the
-        result of a call, nor with a call whose reasoning comes before it.
+        The newest exchange is always included, and so is a larger message if the newer ones have
+        less than ``least``. They begin with a whole exchange: never with the result of a call, nor
+        with a call whose reasoning comes before it.
         """
         taken = 0
         start = end = self.state.messages
         for kept in self.thread.backwards():
             if kept.position in self.fixed:
                 continue
-            taken += self.size(kept.message)
+            before, taken = taken, taken + self.size(kept.message)
             if taken > room and start < end:
+                if before < least:
+                    start = kept.position
                 break
             if not kept.message.results:
                 start = kept.position
@@ -187,7 +190,8 @@ class RecentTurns:
         still too many, these are the newest messages of the thread.
         """
         thread, made, reach = self.thread, self.state.made, int(self.room * _FAR)
-        far = self.start(reach) if self.state.tokens > reach else 0  # 0 for a short thread
+        # 0 for a short thread. What is left of a large message may be all that there is to show
+        far = self.start(reach, self.room) if self.state.tokens > reach else 0
         newest = self.since(far, far, is_talk=self.is_talk())
         if last is None or made is None:
             return newest
@@ -202,7 +206,7 @@ class RecentTurns:
             if message.role != "user" or message.results:
                 told.remove(place)
                 tokens -= self.size(message)
-        if tokens > reach:
+        if tokens > reach or (tokens < self.room and told != before.keys() & {*last.mentioned}):
             return newest
         again: list[Kept] = []
         most = max(self.room * _LOOKED_AT, _CHEAP)

@@ -180,9 +180,16 @@ class Fit:
             scope = self.recent.since(start, is_talk=True)
         part, _ = self.recent.make(scope, self.limit - max(notes, int(self.room * share)), "")
         if part.tokens + notes > self.limit:  # among more messages a large one can be left out
-            part, _ = self.recent.make(self.recent.scope(None), self.limit - notes, "")
+            scope = self.recent.scope(None)
+            part, _ = self.recent.make(scope, self.limit - notes, "")
         asked = Inquiry(query)
         past = self._recollect(asked, self.limit - part.tokens, set(part.places), 0.0)
+        told = self._past_tokens(past.text)
+        if (
+            part.result and told < (self.limit - part.tokens) / 2
+        ):  # most that answers is in the view
+            part, _ = self.recent.make(scope, self.limit - told, "")
+            past = self._recollect(asked, self.limit - part.tokens, set(part.places), 0.0)
         return self._recalling(part, past, asked, "recalled")
 
     def _searched(self, *, is_talk: bool) -> float:
